@@ -124,7 +124,7 @@ const struct command command_oom = {
     .about = "Finds PyTorch's OutOfMemoryErrors in a log of any size, adds up the sizes in\n"
              "their texts, and says for each rank why it ran out of memory and what to do.\n"
              "LOG may be compressed with gzip; - is standard input. The texts of PyTorch 1.10\n"
-             "and later are known, for CUDA, ROCm and XPU.\n"
+             "and later are known, for CUDA, ROCm, XPU, NPU and MPS.\n"
              "\n"
              "A text has only sums. A snapshot also tells which code holds the memory; see\n"
              "'memsnap help analyze'.\n",

@@ -54,6 +54,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/layers/tree.c \
 	src/decode/layers/value.c \
 	src/decode/layers/value.h \
+	src/decode/log/facts.c \
+	src/decode/log/facts.h \
 	src/decode/log/lines.c \
 	src/decode/log/lines.h \
 	src/decode/log/message.c \

@@ -26,7 +26,7 @@ static bool has_same_sizes(const struct oom_message *a, const struct oom_message
            is_same_size(&a->private_pools, &b->private_pools) &&
            is_same_size(&a->unallocated, &b->unallocated) &&
            is_same_size(&a->reserved, &b->reserved) &&
-           is_same_size(&a->own_process, &b->own_process);
+           is_same_size(&a->own_process, &b->own_process) && is_same_size(&a->other, &b->other);
 }
 
 /* True if the texts state the same. */

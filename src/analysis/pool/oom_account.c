@@ -24,6 +24,14 @@ static void take_reserved(const struct oom_message *message, struct oom_account 
     account->reserved_bytes = add(allocated, account->unallocated_bytes);
 }
 
+static void take_limit(const struct oom_message *message, struct oom_account *account)
+{
+    uint64_t allowed = subtract(message->allowed.bytes, account->reserved_bytes);
+    account->within_bytes = account->free_bytes;
+    if (message->allowed.is_stated && allowed < account->free_bytes)
+        account->within_bytes = allowed;
+}
+
 /* A container hides the numbers of processes, so PyTorch takes its own for another one. Then a
  * listed process holds all that PyTorch reserved, and there is no room for that twice. */
 static const struct oom_process *find_own(const struct oom_message *message,
@@ -76,6 +84,7 @@ void oom_account_make(const struct oom_message *message, struct oom_account *acc
     account->free_bytes = message->free.bytes;
     account->slack_bytes = sum_slack(message);
     take_reserved(message, account);
+    take_limit(message, account);
     take_processes(message, account);
     account->device_used_bytes = subtract(account->total_bytes, account->free_bytes);
     account->outside_bytes = subtract(account->device_used_bytes, account->reserved_bytes);
@@ -98,12 +107,11 @@ static enum oom_verdict judge_sizes(const struct oom_message *message,
                                     const struct oom_account *account)
 {
     uint64_t wanted = message->requested.bytes, found = account->free_bytes;
-    uint64_t allowed = message->allowed.is_stated
-                           ? subtract(message->allowed.bytes, account->reserved_bytes)
-                           : UINT64_MAX;
-    uint64_t within = found < allowed ? found : allowed;
-    bool is_limited = found >= wanted && add(within, account->unallocated_bytes) < wanted;
-    if (found >= wanted && allowed == UINT64_MAX)
+    uint64_t within = account->within_bytes;
+    bool is_enough = within >= wanted; /* which then is the rounding of the limit */
+    bool is_limited =
+        found >= wanted && (is_enough || add(within, account->unallocated_bytes) < wanted);
+    if (found >= wanted && !message->allowed.is_stated)
         return wanted > account->total_bytes ? OOM_TOO_LARGE : OOM_UNKNOWN;
     enum oom_verdict verdict = oom_decide(&(struct oom_facts){
         .wanted_bytes = wanted,
@@ -118,7 +126,8 @@ static enum oom_verdict judge_sizes(const struct oom_message *message,
     /* What is unallocated may belong to other streams: with most of the device in other hands, that
      * is the better reason. */
     uint64_t foreign = foreign_bytes(account);
-    if (verdict == OOM_FRAGMENTATION && foreign > account->reserved_bytes && foreign >= wanted)
+    if (verdict == OOM_FRAGMENTATION && found < wanted && foreign > account->reserved_bytes &&
+        foreign >= wanted)
         return OOM_OTHER_PROCESS;
     return verdict;
 }
@@ -138,8 +147,10 @@ enum oom_verdict oom_judge_message(const struct oom_message *message,
     case OOM_SOURCE_LIBRARY:
         return OOM_UNKNOWN;
     default:
-        if (message->reserve.is_stated)
+        if (message->reserve.is_stated || message->other.is_stated)
             return OOM_PROCESS_LIMIT;
+        if (message->block_limit.is_stated)
+            return OOM_TOO_LARGE;
         if (!account->is_known || message->is_custom_pool)
             return OOM_UNKNOWN;
         return judge_sizes(message, account);

@@ -10,6 +10,7 @@
 struct oom_account {
     bool is_known; /* if not, the text leaves sizes out, and all the others are 0 */
     uint64_t total_bytes, free_bytes;
+    uint64_t within_bytes;      /* of the free ones, those that the limit on this process leaves */
     uint64_t used_bytes;        /* allocated by PyTorch, without free blocks of private pools */
     uint64_t private_bytes;     /* free blocks of private pools */
     uint64_t unallocated_bytes; /* reserved by PyTorch, but free, in other pools */

@@ -5,6 +5,11 @@
 
 #include "analysis/pool/oom_shared_words.h"
 
+#define BLOCK_LIMIT "; Intel's drivers refuse blocks of 4 GiB and more by default"
+#define SMALLER_BLOCKS                                                                             \
+    "use smaller tensors (a smaller batch), or set UR_L0_USE_RELAXED_ALLOCATION_LIMITS=1 before "  \
+    "the program starts"
+
 /* The environment variable that has the allocator's settings. */
 static const char *settings_variable(const struct oom_message *message)
 {
@@ -12,7 +17,31 @@ static const char *settings_variable(const struct oom_message *message)
         return CUDA_ALLOC_CONF;
     if (strcmp(message->backend, "HIP") == 0)
         return "PYTORCH_HIP_ALLOC_CONF";
+    if (strcmp(message->backend, "NPU") == 0)
+        return "PYTORCH_NPU_ALLOC_CONF";
     return "PYTORCH_ALLOC_CONF";
+}
+
+const char *oom_monitor(const struct oom_message *message)
+{
+    static const char *const tools[][2] = {
+        {"HIP", "rocm-smi"}, {"XPU", "xpu-smi"}, {"NPU", "npu-smi"}};
+    for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
+        if (strcmp(message->backend, tools[i][0]) == 0)
+            return tools[i][1];
+    return "nvidia-smi";
+}
+
+static bool is_metal(const struct oom_message *message)
+{
+    return strcmp(message->backend, "MPS") == 0;
+}
+
+/* Intel's drivers refuse blocks of 4 GiB and more by default, whatever is free. */
+static bool may_exceed_block(const struct oom_message *message)
+{
+    return strcmp(message->backend, "XPU") == 0 &&
+           message->requested.bytes + message->requested.slack >= UINT64_C(4) << 30;
 }
 
 /* "other processes hold 11.25 GiB, this process holds 1.02 GiB outside of PyTorch's allocator" */
@@ -44,6 +73,12 @@ static void say_limit(const struct words *words, const struct oom_message *messa
             "the setting expandable_segments_reserve gives a segment %s of address space, and one "
             "request cannot span two segments",
             SIZE(message->reserve.bytes));
+    else if (is_metal(message) && message->other.is_stated)
+        say(words,
+            "PyTorch's limit for this GPU is %s, and of that this process already holds %s "
+            "in PyTorch's allocator and %s in other allocations",
+            SIZE(message->allowed.bytes), SIZE(message->allocated.bytes),
+            SIZE(message->other.bytes));
     else if (message->allowed.is_stated)
         say(words,
             "the device had %s free, but a memory limit on this process allows PyTorch only %s in "
@@ -67,6 +102,21 @@ static void say_shortage(const struct words *words, const struct oom_message *me
     say(words, " are too little for %s", SIZE(message->requested.bytes));
 }
 
+/* Some sizes are missing in the text. */
+static void say_incomplete(const struct words *words, const struct oom_message *message)
+{
+    if (!message->allocated.is_stated)
+        say(words, "the text does not say what was free or in use");
+    else if (!message->total.is_stated)
+        say(words, "PyTorch used %s, and the text does not say what was free",
+            SIZE(message->allocated.bytes));
+    else
+        say(words, "PyTorch used %s of the device's %s, and the text does not say what was free",
+            SIZE(message->allocated.bytes), SIZE(message->total.bytes));
+    if (may_exceed_block(message))
+        say(words, BLOCK_LIMIT);
+}
+
 /* The sizes do not tell why the request failed, or there are none. */
 static void say_unknown(const struct words *words, const struct oom_message *message,
                         const struct oom_account *account)
@@ -82,7 +132,10 @@ static void say_unknown(const struct words *words, const struct oom_message *mes
     else if (message->is_custom_pool)
         say(words, "the custom allocator of a torch.cuda.MemPool returned no memory");
     else if (!account->is_known)
-        say(words, "the text does not say what was free or in use");
+        say_incomplete(words, message);
+    else if (may_exceed_block(message))
+        say(words, "the device had %s free, which was enough" BLOCK_LIMIT,
+            SIZE(account->free_bytes));
     else
         say(words, "the device had %s free, which was enough: %s", SIZE(account->free_bytes),
             message->is_expandable
@@ -102,9 +155,12 @@ static void say_sentence(const struct words *words, const struct oom_error *erro
         break;
     case OOM_FRAGMENTATION:
         say(words,
-            "fragmentation: %s free on the device and %s reserved but unallocated would be enough "
+            "fragmentation: %s free %s and %s reserved but unallocated would be enough "
             "together, but the latter are in pieces, or belong to other streams",
-            SIZE(account->free_bytes), SIZE(account->unallocated_bytes));
+            SIZE(account->within_bytes),
+            account->within_bytes < account->free_bytes ? "within the limit on this process"
+                                                        : "on the device",
+            SIZE(account->unallocated_bytes));
         break;
     case OOM_OTHER_POOL:
         say(words,
@@ -123,6 +179,9 @@ static void say_sentence(const struct words *words, const struct oom_error *erro
     case OOM_TOO_LARGE:
         if (message->source == OOM_SOURCE_HUGE)
             say(words, "the request of more than 1 EiB is impossible");
+        else if (message->block_limit.is_stated)
+            say(words, "this GPU's driver allocates at most %s in one block",
+                SIZE(message->block_limit.bytes));
         else
             say_too_large(words, message->requested.bytes, account->total_bytes);
         break;
@@ -149,10 +208,12 @@ static void say_next_unknown(const struct words *words, const struct oom_message
     else if (account->is_known && message->is_expandable)
         say(words,
             "set %s=expandable_segments:True,expandable_segments_reserve:0.5, and see "
-            "whether other processes use the device with nvidia-smi",
-            settings_variable(message));
+            "whether other processes use the device with %s",
+            settings_variable(message), oom_monitor(message));
+    else if (may_exceed_block(message))
+        say(words, SMALLER_BLOCKS);
     else if (account->is_known)
-        say(words, "watch nvidia-smi while the program runs");
+        say(words, "watch %s while the program runs", oom_monitor(message));
     else
         say(words, "record a snapshot when it happens");
 }
@@ -165,7 +226,17 @@ static void say_next(const struct words *words, const struct oom_error *error)
             settings_variable(message));
         return;
     }
-    if (say_next_by_verdict(words, error->verdict))
+    if (error->verdict == OOM_PROCESS_LIMIT && is_metal(message)) {
+        say(words, "use a smaller batch or model, close other programs, or raise the limit "
+                   "(PYTORCH_MPS_HIGH_WATERMARK_RATIO, 0.0 for none: the system may then become "
+                   "unusable)");
+        return;
+    }
+    if (error->verdict == OOM_TOO_LARGE && message->block_limit.is_stated) {
+        say(words, SMALLER_BLOCKS);
+        return;
+    }
+    if (say_next_by_verdict(words, error->verdict, oom_monitor(message)))
         return;
     switch (error->verdict) {
     case OOM_SHORTAGE:

@@ -7,4 +7,7 @@
 /* Fills `sentence` and `next`. */
 void oom_error_write_sentences(struct oom_error *error, enum unit unit);
 
+/* The tool that shows the use of such devices: "nvidia-smi". */
+const char *oom_monitor(const struct oom_message *message);
+
 #endif

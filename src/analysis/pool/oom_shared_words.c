@@ -23,7 +23,7 @@ void say_share_pool(const struct words *words)
                "graphs that are no longer needed");
 }
 
-bool say_next_by_verdict(const struct words *words, enum oom_verdict verdict)
+bool say_next_by_verdict(const struct words *words, enum oom_verdict verdict, const char *monitor)
 {
     const char *next = NULL;
     switch (verdict) {
@@ -32,8 +32,8 @@ bool say_next_by_verdict(const struct words *words, enum oom_verdict verdict)
                "setting per_process_memory_fraction";
         break;
     case OOM_OTHER_PROCESS:
-        next = "use nvidia-smi to find other processes on the device, and stop or move them";
-        break;
+        say(words, "use %s to find other processes on the device, and stop or move them", monitor);
+        return true;
     case OOM_TOO_LARGE:
         next = "check the sizes of the tensor: a wrong shape or a broadcast is the usual cause";
         break;

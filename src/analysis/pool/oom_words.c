@@ -253,7 +253,7 @@ static void say_what_else(const struct words *words, const struct oom_row *row)
 static void say_next(const struct words *words, const struct oom_row *row,
                      const struct allocator_rules *rules)
 {
-    if (say_next_by_verdict(words, row->verdict))
+    if (say_next_by_verdict(words, row->verdict, "nvidia-smi"))
         return;
     switch (row->verdict) {
     case OOM_FRAGMENTATION:

@@ -67,7 +67,7 @@ static void append(struct stream *stream, struct text piece)
 
 static void append_line(struct stream *stream, struct text line)
 {
-    append(stream, (struct text){" ", 1});
+    append(stream, (struct text){"\n", 1});
     append(stream, line);
     stream->message_lines++;
 }

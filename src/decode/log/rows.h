@@ -38,19 +38,21 @@ struct oom_message {
     int64_t rank;    /* from the prefix of the line, or -1 */
     int64_t device;  /* or -1 */
     enum oom_source source;
-    char backend[OOM_BACKEND_SIZE]; /* "CUDA", "HIP", "XPU"; empty for the CPU */
+    char backend[OOM_BACKEND_SIZE]; /* "CUDA", "HIP", "XPU", "MPS"; empty for the CPU */
     string_id exception;            /* "torch.OutOfMemoryError", or STRING_EMPTY */
     stack_id stack;                 /* from the traceback above it */
 
     struct stated_size requested; /* as the allocator rounded it */
     struct stated_size total, free;
-    struct stated_size allowed;   /* by torch.cuda.set_per_process_memory_fraction() */
+    struct stated_size allowed;   /* by torch.cuda.set_per_process_memory_fraction(), or for MPS */
     struct stated_size allocated; /* by PyTorch; includes `private_pools` */
     struct stated_size
         private_pools;              /* free blocks of private pools, such as those of CUDA graphs */
     struct stated_size unallocated; /* reserved by PyTorch, free, in other pools */
     struct stated_size reserved;    /* texts before 2.1: allocated and unallocated together */
     struct stated_size own_process; /* all memory of this process */
+    struct stated_size other;       /* MPS: of this process, outside of PyTorch's allocator */
+    struct stated_size block_limit; /* the largest block that the driver allocates */
     struct stated_size reserve; /* address space of an expandable segment, if it was too small */
     struct oom_process processes[OOM_PROCESSES_MOST];
     size_t process_count;

@@ -15,6 +15,13 @@ static void skip_spaces(struct cursor *cursor)
         cursor->at++;
 }
 
+/* A terminal or a pager may break a line within a word. */
+static void skip_break(struct cursor *cursor)
+{
+    if (cursor->at < cursor->end && *cursor->at == '\n')
+        cursor->at++;
+}
+
 bool cursor_skip(struct cursor *cursor, const char *words)
 {
     struct cursor c = *cursor;
@@ -23,6 +30,7 @@ bool cursor_skip(struct cursor *cursor, const char *words)
             skip_spaces(&c);
             continue;
         }
+        skip_break(&c);
         if (c.at == c.end || *c.at != *words)
             return false;
         c.at++;
@@ -49,6 +57,16 @@ static bool is_digit(const struct cursor *cursor)
     return cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9';
 }
 
+/* Moves behind a digit, and behind a line break within the number. */
+static void next_digit(struct cursor *cursor)
+{
+    struct cursor next = {cursor->at + 1, cursor->end};
+    cursor->at++;
+    skip_break(&next);
+    if (is_digit(&next) || (next.at < next.end && *next.at == '.'))
+        cursor->at = next.at;
+}
+
 bool cursor_number(struct cursor *cursor, uint64_t *number)
 {
     struct cursor c = *cursor;
@@ -56,7 +74,7 @@ bool cursor_number(struct cursor *cursor, uint64_t *number)
     skip_spaces(&c);
     if (!is_digit(&c))
         return false;
-    for (; is_digit(&c); c.at++)
+    for (; is_digit(&c); next_digit(&c))
         if (__builtin_mul_overflow(parsed, 10, &parsed) ||
             __builtin_add_overflow(parsed, (uint64_t)(*c.at - '0'), &parsed))
             return false;
@@ -100,10 +118,10 @@ bool cursor_size(struct cursor *cursor, struct stated_size *size)
     skip_spaces(&c);
     if (!is_digit(&c))
         return false;
-    for (; is_digit(&c); c.at++, count++)
+    for (; is_digit(&c); next_digit(&c), count++)
         digits = digits * 10 + (unsigned)(*c.at - '0');
     if (c.at < c.end && *c.at == '.')
-        for (c.at++; is_digit(&c) && count < MOST_DIGITS; c.at++, count++) {
+        for (next_digit(&c); is_digit(&c) && count < MOST_DIGITS; next_digit(&c), count++) {
             digits = digits * 10 + (unsigned)(*c.at - '0');
             scale *= 10;
         }

@@ -10,7 +10,8 @@ struct cursor {
     const char *at, *end;
 };
 
-/* A single space in `words` stands for any number of spaces, also none before punctuation. */
+/* A single space in `words` stands for any number of spaces, also none before punctuation. The text
+ * may have a line break anywhere, also within a word or a number. */
 bool cursor_skip(struct cursor *cursor, const char *words);
 /* Moves behind the next occurrence of the words. */
 bool cursor_seek(struct cursor *cursor, const char *words);

@@ -247,9 +247,9 @@ static bool used(const struct page *page, const struct oom_row *row)
     if (!oom_used_is_known(row))
         return true;
     uint64_t reserved = (uint64_t)row->at.reserved_bytes, blocks = oom_allocated_bytes(row);
-    device_use_add(
-        &text, page,
-        &(struct device_use){blocks, reserved - blocks, row->other_bytes, row->device_bytes});
+    device_use_add(&text, page,
+                   &(struct device_use){blocks, reserved - blocks, row->other_bytes,
+                                        row->device_bytes, "nvidia-smi"});
     bool ok = put(page, OOM_INDENT, &text);
     buffer_release(&text);
     return ok;

@@ -10,6 +10,7 @@ struct device_use {
     uint64_t cached_bytes;    /* reserved by PyTorch, but in no block */
     uint64_t outside_bytes;   /* held outside of PyTorch's allocator, by whomever */
     uint64_t device_bytes;
+    const char *monitor; /* the tool that shows the sum: "nvidia-smi" */
 };
 
 /* "used, as nvidia-smi shows it: ... allocated + ... cached + ... outside of PyTorch = ... of ..."

@@ -47,6 +47,8 @@ static void put_stated(struct json_writer *json, const struct oom_message *messa
     put_size(json, "unallocated_bytes", &message->unallocated);
     put_size(json, "reserved_bytes", &message->reserved);
     put_size(json, "process_bytes", &message->own_process);
+    put_size(json, "other_bytes", &message->other);
+    put_size(json, "block_limit_bytes", &message->block_limit);
     put_size(json, "segment_reserve_bytes", &message->reserve);
     if (message->process_count == 0)
         return;

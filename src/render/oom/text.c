@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/pool/oom_error_words.h"
 #include "render/core/device_use.h"
 #include "render/core/escape.h"
 #include "render/core/table.h"
@@ -37,7 +38,8 @@ static void add_place(struct buffer *text, const struct oom_error *error)
     if (message->rank >= 0)
         buffer_printf(text, "rank %" PRId64 ", ", message->rank);
     if (message->device >= 0)
-        buffer_printf(text, "GPU %" PRId64 ", ", message->device);
+        buffer_printf(text, "%s %" PRId64 ", ", strcmp(message->backend, "NPU") ? "GPU" : "NPU",
+                      message->device);
     buffer_printf(text, "line %s", units_count(number, message->line));
 }
 
@@ -152,16 +154,18 @@ static bool division(const struct page *page, const struct oom_error *error)
     return ok;
 }
 
-/* Adds up to what nvidia-smi showed for the device. */
-static bool used(const struct page *page, const struct oom_account *account)
+/* Adds up to what the device's monitor showed. */
+static bool used(const struct page *page, const struct oom_error *error)
 {
+    const struct oom_account *account = &error->account;
     struct buffer text = BUFFER_INIT;
     if (!account->is_known || account->excess_bytes > 0)
         return true;
     device_use_add(&text, page,
                    &(struct device_use){account->used_bytes,
                                         account->reserved_bytes - account->used_bytes,
-                                        account->outside_bytes, account->total_bytes});
+                                        account->outside_bytes, account->total_bytes,
+                                        oom_monitor(&error->entry->message)});
     bool ok = !text.failed && put(page, "", text.bytes);
     buffer_release(&text);
     return ok;
@@ -220,7 +224,7 @@ static bool explain(const struct page *page, const struct oom_errors *errors, si
 {
     const struct oom_error *error = &errors->items[at];
     fputc('\n', page->out);
-    return headline(page, error) && division(page, error) && used(page, &error->account) &&
+    return headline(page, error) && division(page, error) && used(page, error) &&
            contradiction(page, &error->account) && put(page, "", error->sentence) &&
            put(page, "next: ", error->next) && earlier(page, errors, at);
 }
@@ -247,22 +251,39 @@ static bool title(const struct page *page, const struct oom_report *report)
     return ok;
 }
 
-/* The code that records a snapshot of the next failure. */
-static void how_to_record(const struct page *page, const struct oom_errors *errors)
+/* The exception to catch: PyTorch's own has had two names, and calls to libraries raise neither. */
+static const char *exception_of(const struct oom_report *report, const struct oom_message *message)
 {
+    const char *name = symbols_text(report->log->symbols, message->exception).bytes;
+    if (message->source == OOM_SOURCE_DRIVER || message->source == OOM_SOURCE_LIBRARY ||
+        strcmp(name, "RuntimeError") == 0)
+        return "RuntimeError";
+    return strcmp(name, "torch.cuda.OutOfMemoryError") == 0 ? "torch.cuda.OutOfMemoryError"
+                                                            : "torch.OutOfMemoryError";
+}
+
+/* The code that records a snapshot of the next failure. */
+static void how_to_record(const struct page *page, const struct oom_report *report)
+{
+    const struct oom_errors *errors = report->errors;
     const struct oom_message *message = &errors->items[errors->count - 1].entry->message;
-    const char *module = strcmp(message->backend, "XPU") == 0 ? "xpu" : "cuda";
+    bool is_xpu = strcmp(message->backend, "XPU") == 0,
+         is_npu = strcmp(message->backend, "NPU") == 0;
+    const char *module = is_xpu ? "xpu" : is_npu ? "npu" : "cuda";
     const char *name = message->rank >= 0 ? "f\"oom-rank{rank}.pickle\"" : "\"oom.pickle\"";
+    if (message->source == OOM_SOURCE_HOST || strcmp(message->backend, "MPS") == 0)
+        return; /* there are no snapshots of this memory */
     fprintf(page->out,
             "\nTo see what holds the memory, record a snapshot when it happens:\n\n"
             "    torch.%s.memory._record_memory_history()\n"
             "    try:\n"
             "        train()\n"
-            "    except torch.OutOfMemoryError:\n"
+            "    except %s:\n"
             "        torch.%s.memory._dump_snapshot(%s)\n"
             "        raise\n\n"
             "then: memsnap analyze %s\n",
-            module, module, name, message->rank >= 0 ? "oom-rank*.pickle" : "oom.pickle");
+            module, exception_of(report, message), module, name,
+            message->rank >= 0 ? "oom-rank*.pickle" : "oom.pickle");
 }
 
 bool oom_report_text(const struct page *page, const struct oom_report *report)
@@ -280,6 +301,6 @@ bool oom_report_text(const struct page *page, const struct oom_report *report)
         fprintf(page->out, "\n%s more rank%s ran out of memory; --top 0 explains all\n",
                 units_count(count, ranks - report->top), ranks - report->top == 1 ? "" : "s");
     if (ok)
-        how_to_record(page, errors);
+        how_to_record(page, report);
     return ok;
 }

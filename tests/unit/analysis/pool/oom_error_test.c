@@ -46,6 +46,25 @@ static void judge(const char *text, const char *verdict, const char *sentence, c
     " is reserved by PyTorch but unallocated."
 #define POOLS "with 1.00 GiB allocated in private pools (e.g., CUDA Graphs), "
 
+START_TEST(other_devices)
+{
+    judge("MPS backend out of memory (MPS allocated: 9.50 GiB, other allocations: 17.00 GiB, max "
+          "allowed: 27.00 GiB). Tried to allocate 1.00 GiB on private pool.",
+          "process_limit", "9.50 GiB in PyTorch's allocator and 17.00 GiB in other allocations",
+          "PYTORCH_MPS_HIGH_WATERMARK_RATIO");
+    judge("Current platform can NOT allocate memory block with size larger than 4GB! Tried to "
+          "allocate 6.50 GiB (GPU  0; 16.00 GiB total capacity)",
+          "too_large", "at most 4.00 GiB in one block", "UR_L0_USE_RELAXED_ALLOCATION_LIMITS");
+    judge("XPU out of memory. Tried to allocate 4.50 GiB. GPU 0 has a total capacity of 16.00 GiB. "
+          "Of the allocated memory 5.00 GiB is allocated by PyTorch, and 0 bytes is reserved by "
+          "PyTorch but unallocated.",
+          "unknown", "PyTorch used 5.00 GiB of the device's 16.00 GiB", "smaller tensors");
+    judge("NPU out of memory. Tried to allocate 1.00 GiB (NPU 0; 60.00 GiB total capacity; 10.00 "
+          "GiB already allocated; 0.25 GiB free; 10.00 GiB reserved in total by PyTorch)",
+          "other_process", "are held by other processes", "npu-smi");
+}
+END_TEST
+
 START_TEST(verdicts)
 {
     judge(TEXT("0.50 GiB", "", "15.00 GiB", "", "0.25 GiB"), "shortage",
@@ -66,8 +85,10 @@ START_TEST(verdicts)
           "9.25 GiB are held by other processes, or by this one outside of PyTorch's", "");
     judge(TEXT("8.00 GiB", "7.00 GiB allowed; ", "6.50 GiB", "", "0.00 GiB"), "process_limit",
           "allows PyTorch only 7.00 GiB in all", "raise the limit");
-    judge(TEXT("8.00 GiB", "7.00 GiB allowed; ", "5.00 GiB", "", "1.50 GiB"), "fragmentation", "",
-          "");
+    judge(TEXT("8.00 GiB", "7.00 GiB allowed; ", "5.00 GiB", "", "1.50 GiB"), "fragmentation",
+          "512.00 MiB free within the limit on this process", "");
+    judge(TEXT("8.00 GiB", "7.00 GiB allowed; ", "4.00 GiB", "", "1.50 GiB"), "process_limit",
+          "allows PyTorch only 7.00 GiB in all", ""); /* the limit is rounded */
     judge(TEXT("8.00 GiB", "", "6.50 GiB", "", "0.00 GiB"), "unknown",
           "the device had 8.00 GiB free, which was enough", "nvidia-smi");
     judge(
@@ -170,6 +191,7 @@ TCase *oom_error_tests(void)
 {
     TCase *tests = tcase_create("oom_error");
     tcase_add_test(tests, verdicts);
+    tcase_add_test(tests, other_devices);
     tcase_add_test(tests, parts_sum_to_the_device);
     tcase_add_test(tests, the_own_process_may_look_like_another);
     tcase_add_test(tests, contradictions_are_counted);

@@ -85,7 +85,59 @@ static const struct sample {
      "reserved in total by PyTorch) If reserved memory is >> allocated memory",
      OOM_SOURCE_ALLOCATOR, "NPU", 0, 20 * MIB, 60 * GIB, 2 * MIB, NONE, 59 * GIB + 512 * MIB, NONE,
      NONE, 59 * GIB + 768 * MIB, NONE, 0},
+    {"torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 MiB. GPU 0 has a total "
+     "capacity of 256.00 GiB of which 244.50 GiB is free. 1.50 GiB allowed; Of the allocated "
+     "memory "
+     "1017.00 MiB is allocated by PyTorch, with 17.00 MiB allocated in private pools (e.g., HIP "
+     "Graphs), and 55.00 MiB is reserved by PyTorch but unallocated.",
+     OOM_SOURCE_ALLOCATOR, "HIP", 0, 2 * MIB, 256 * GIB, 244 * GIB + 512 * MIB, GIB + 512 * MIB,
+     1017 * MIB, 17 * MIB, 55 * MIB, NONE, NONE, 0},
+    {"RuntimeError: XPU out of memory. Tried to allocate 2.00 GiB (GPU 0; 16.00 GiB total "
+     "capacity; "
+     "176.00 MiB already allocated; 180.00 MiB reserved in total by PyTorch)",
+     OOM_SOURCE_ALLOCATOR, "XPU", 0, 2 * GIB, 16 * GIB, NONE, NONE, 176 * MIB, NONE, NONE,
+     180 * MIB, NONE, 0},
+    {"torch.OutOfMemoryError: XPU out of memory. Tried to allocate 4.00 GiB. GPU 0 has a total "
+     "capacity of 16.00 GiB. Of the allocated memory 5.00 GiB is allocated by PyTorch, and 3.00 "
+     "MiB is reserved by PyTorch but unallocated.",
+     OOM_SOURCE_ALLOCATOR, "XPU", 0, 4 * GIB, 16 * GIB, NONE, NONE, 5 * GIB, NONE, 3 * MIB, NONE,
+     NONE, 0},
+    {"RuntimeError: Current platform can NOT allocate memory block with size larger than 4GB! "
+     "Tried "
+     "to allocate 6.50 GiB (GPU  0; 16.00 GiB total capacity; 0 bytes already allocated; 0 bytes "
+     "reserved in total by PyTorch)",
+     OOM_SOURCE_ALLOCATOR, "XPU", 0, 6 * GIB + 512 * MIB, 16 * GIB, NONE, NONE, 0, NONE, NONE, 0,
+     NONE, 0},
+    {"RuntimeError: MPS backend out of memory (MPS allocated: 9.50 GiB, other allocations: 17.00 "
+     "GiB, max allowed: 27.00 GiB). Tried to allocate 292.50 MiB on private pool. Use "
+     "PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0 to disable upper limit for memory allocations",
+     OOM_SOURCE_ALLOCATOR, "MPS", -1, 292 * MIB + 512 * KIB, NONE, NONE, 27 * GIB,
+     9 * GIB + 512 * MIB, NONE, NONE, NONE, NONE, 0},
+    {"MPS backend out of memory (MPS allocated: 16.00 GB, other allocations: 3.50 MB, max allowed: "
+     "18.00 GB). Tried to allocate 256 bytes on shared pool.",
+     OOM_SOURCE_ALLOCATOR, "MPS", -1, 256, NONE, NONE, 18 * GIB, 16 * GIB, NONE, NONE, NONE, NONE,
+     0},
+    /* broken by a terminal of 80 columns, within words and numbers */
+    {"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB tot\nal "
+     "capacity; 5.50 GiB already allocated; 343.50 MiB free; 5.7\n5 GiB reserved in total by "
+     "PyTorch) If reserved memory is >> allocated memory try\n setting max_split_size_mb",
+     OOM_SOURCE_ALLOCATOR, "CUDA", 0, 2 * GIB, 8 * GIB, 343 * MIB + 512 * KIB, NONE,
+     5 * GIB + 512 * MIB, NONE, NONE, 5 * GIB + 768 * MIB, NONE, 0},
     /* without sizes */
+    {"torch.OutOfMemoryError: Allocation on device \nGot an OOM, unloading all loaded models.",
+     OOM_SOURCE_ASYNC, "CUDA", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"torch.cuda.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of "
+     "memory)",
+     OOM_SOURCE_ASYNC, "CUDA", 0, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"RuntimeError: cuFFT error: CUFFT_ALLOC_FAILED", OOM_SOURCE_LIBRARY, "CUFFT", -1, NONE, NONE,
+     NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"RuntimeError: Triton Error [CUDA]: out of memory", OOM_SOURCE_DRIVER, "CUDA", -1, NONE, NONE,
+     NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"node01:12345:12400 [0] include/alloc.h:205 NCCL WARN Cuda failure 2 'out of memory'",
+     OOM_SOURCE_LIBRARY, "NCCL", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"ncclUnhandledCudaError: Call to CUDA function failed.\nLast error:\nFailed to CUDA calloc "
+     "async 4 bytes",
+     OOM_SOURCE_LIBRARY, "NCCL", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
     {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate more than 1EB memory.",
      OOM_SOURCE_HUGE, "CUDA", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
     {"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\nin another library",
@@ -182,6 +234,20 @@ START_TEST(remarks_are_understood)
 }
 END_TEST
 
+START_TEST(limits_of_other_devices_are_understood)
+{
+    struct oom_log *log = log_load_text(
+        "MPS backend out of memory (MPS allocated: 9.50 GiB, other allocations: 17.00 GiB, max "
+        "allowed: 27.00 GiB). Tried to allocate 1.00 GB on private pool.");
+    ck_assert_uint_eq(log->items[0].message.other.bytes, 17 * GIB);
+    oom_log_destroy(log);
+    log = log_load_text("Current platform can NOT allocate memory block with size larger than 4GB! "
+                        "Tried to allocate 6.50 GiB (GPU  0; 16.00 GiB total capacity)");
+    ck_assert_uint_eq(log->items[0].message.block_limit.bytes, 4 * GIB);
+    oom_log_destroy(log);
+}
+END_TEST
+
 START_TEST(other_texts_are_left_alone)
 {
     static const char *const texts[] = {
@@ -193,6 +259,9 @@ START_TEST(other_texts_are_left_alone)
         "cuda out of memory. Tried to allocate 2.00 GiB",
         "fatal error: out of memory",
         "Allocation on device 0 is fine",
+        "Allocation on device 0",
+        "NCCL WARN Cuda failure 'peer access is not supported between these two devices'",
+        "MPS backend out of memory (MPS allocated: 9.50 GiB)",
         "DefaultCPUAllocator: ready",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -210,6 +279,7 @@ TCase *log_texts_tests(void)
                         (int)(sizeof(samples) / sizeof(samples[0])));
     tcase_add_test(tests, rounding_is_known);
     tcase_add_test(tests, remarks_are_understood);
+    tcase_add_test(tests, limits_of_other_devices_are_understood);
     tcase_add_test(tests, other_texts_are_left_alone);
     return tests;
 }
