@@ -25,10 +25,11 @@ struct finder {
     struct failures failures;
     struct dropped_graphs *dropped;
     bool any_dropped;
+    uint8_t *is_early; /* by lifetime: its graph was dropped before the pass's own backward pass */
     struct end *ends;
     size_t end_count;
     int64_t *used, *unused; /* by run: bytes that a backward pass freed; that a graph dropped */
-    size_t end_capacity, used_capacity, unused_capacity;
+    size_t end_capacity, used_capacity, unused_capacity, early_capacity;
 };
 
 static int64_t size_of(const struct finder *finder, size_t index)
@@ -52,14 +53,14 @@ static uint32_t pass_of(const struct finder *finder, size_t index)
     return phase_of(finder, run) == PHASE_FORWARD ? run : NO_RUN;
 }
 
-/* True if a backward pass comes before another forward pass: it goes through this one's graph, even
- * if it is recorded itself (create_graph=True) and frees nothing. */
-static bool has_backward(const struct finder *finder, uint32_t pass)
+/* The run of the backward pass that comes before another forward pass, or NO_RUN. It goes through
+ * this one's graph, even if it is recorded itself (create_graph=True) and frees nothing. */
+static uint32_t backward_of(const struct finder *finder, uint32_t pass)
 {
     for (uint32_t run = pass + 1; run < finder->phases->count && run - pass <= MOST_RUNS; run++)
         if (phase_of(finder, run) > PHASE_DATA)
-            return phase_of(finder, run) == PHASE_BACKWARD;
-    return false;
+            return phase_of(finder, run) == PHASE_BACKWARD ? run : NO_RUN;
+    return NO_RUN;
 }
 
 static void mark(struct finder *finder, uint32_t index)
@@ -77,17 +78,22 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
     if (item == EVENT_NEVER || phase_of(finder, run) == PHASE_BACKWARD)
         return true;
     uint32_t pass = pass_of(finder, index);
-    if (pass == NO_RUN || has_backward(finder, pass) ||
-        failures_between(&finder->failures, lifetime->alloc, item))
+    if (pass == NO_RUN || failures_between(&finder->failures, lifetime->alloc, item))
+        return true;
+    uint32_t backward = backward_of(finder, pass);
+    bool is_early = backward != NO_RUN && item < finder->phases->runs[backward].first;
+    if (backward != NO_RUN && !is_early)
         return true;
     const struct stack_facts *facts = site_stack_facts(finder->sites, stacks[item], err);
     if (!facts)
         return false;
     bool is_backward = facts->site.has_backward;
     bool is_python = facts->site.any_python_frame != NO_FRAME;
-    if (facts->releases_graph && !is_backward)
+    if (facts->releases_graph && !is_backward) {
         mark(finder, index);
-    if (run == pass || is_backward || !is_python)
+        finder->is_early[index] = is_early;
+    }
+    if (is_early || run == pass || is_backward || !is_python)
         return true;
     facts = site_stack_facts(finder->sites, stacks[lifetime->alloc], err);
     if (!facts)
@@ -164,7 +170,7 @@ static void add_up(struct finder *finder)
             continue;
         if (phase_of(finder, phases_run_of(finder->phases, end)) == PHASE_BACKWARD)
             finder->used[pass] += size_of(finder, i);
-        else if (finder->dropped->is_dropped[i])
+        else if (finder->dropped->is_dropped[i] && !finder->is_early[i])
             finder->unused[pass] += size_of(finder, i);
     }
 }
@@ -184,7 +190,7 @@ static void count_passes(struct finder *finder)
         if (!dropped->is_dropped[i])
             continue;
         uint32_t pass = pass_of(finder, i);
-        if (finder->unused[pass] / OVERWHELMING < finder->used[pass]) {
+        if (!finder->is_early[i] && finder->unused[pass] / OVERWHELMING < finder->used[pass]) {
             dropped->is_dropped[i] = false;
             continue;
         }
@@ -200,8 +206,10 @@ static bool make_room(struct finder *finder, struct error *err)
     struct dropped_graphs *dropped = finder->dropped;
     if (!vec_reserve(finder->used, finder->used_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(finder->unused, finder->unused_capacity, runs + 1, dropped->budget, err) ||
-        !vec_reserve(dropped->is_dropped, dropped->capacity, lifetimes + 1, dropped->budget, err))
+        !vec_reserve(dropped->is_dropped, dropped->capacity, lifetimes + 1, dropped->budget, err) ||
+        !vec_reserve(finder->is_early, finder->early_capacity, lifetimes + 1, dropped->budget, err))
         return false;
+    memset(finder->is_early, 0, lifetimes + 1);
     memset(finder->used, 0, (runs + 1) * sizeof(*finder->used));
     memset(finder->unused, 0, (runs + 1) * sizeof(*finder->unused));
     memset(dropped->is_dropped, 0, lifetimes + 1);
@@ -229,6 +237,7 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
     }
     failures_release(&finder.failures);
     vec_free(finder.ends, finder.end_capacity, sizeof(*finder.ends), made.budget);
+    vec_free(finder.is_early, finder.early_capacity, sizeof(*finder.is_early), made.budget);
     vec_free(finder.used, finder.used_capacity, sizeof(*finder.used), made.budget);
     vec_free(finder.unused, finder.unused_capacity, sizeof(*finder.unused), made.budget);
     if (!ok || made.count == 0) {

@@ -80,13 +80,34 @@ static bool about_dropped(struct findings_maker *maker, const struct live_sum *s
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 
+/* The peak of the active curve, of optimizer steps or of everything else. */
+static int64_t peak_of(const struct findings_maker *maker, bool in_optimizer)
+{
+    const struct phase_rows *rows = maker->evidence->phase_rows;
+    int64_t peak = maker->evidence->at_peak->timeline->active.baseline_bytes;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct phase_row *row = &rows->items[i];
+        if ((row->phase == PHASE_OPTIMIZER) == in_optimizer && row->peak_bytes > peak)
+            peak = row->peak_bytes;
+    }
+    return peak;
+}
+
+/* Without the matrices there are none of their temporaries either, so the saving is larger; but the
+ * peak may then lie elsewhere. */
 static bool about_matrices(struct findings_maker *maker, const struct live_sum *sum,
                            const struct buffer *most, const char *whose, const char *next)
 {
     double share = finding_share(maker, sum->bytes);
+    int64_t most_saved = maker->evidence->peak->active_bytes - peak_of(maker, true);
+    bool is_limited = most_saved > 0 && most_saved < sum->bytes;
     if (share < LEAST_ATTENTION)
         return true;
-    return finding_add(maker, (struct finding){.kind = FINDING_ATTENTION, .save_bytes = sum->bytes},
+    return finding_add(maker,
+                       (struct finding){.kind = FINDING_ATTENTION,
+                                        .save_bytes = is_limited ? most_saved : sum->bytes,
+                                        .at_least = !is_limited,
+                                        .at_most = is_limited},
                        next, "%s keeps %s, %.1f%% of the peak, for the backward pass%s.", whose,
                        finding_size(maker, sum->bytes).text, share, most->bytes);
 }
@@ -139,23 +160,12 @@ static bool about_casts(struct findings_maker *maker, const struct live_sum *sum
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 
-/* The peak of the active curve outside of optimizer steps. */
-static int64_t peak_elsewhere(const struct phase_rows *rows, int64_t baseline)
-{
-    int64_t peak = baseline;
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->items[i].phase != PHASE_OPTIMIZER && rows->items[i].peak_bytes > peak)
-            peak = rows->items[i].peak_bytes;
-    return peak;
-}
-
 static bool about_optimizer_temporaries(struct findings_maker *maker, const struct live_sum *sum,
                                         const struct buffer *most)
 {
     const struct evidence_of_all *evidence = maker->evidence;
-    int64_t baseline = evidence->at_peak->timeline->active.baseline_bytes;
     int64_t peak = evidence->peak->active_bytes;
-    int64_t save = peak - peak_elsewhere(evidence->phase_rows, baseline);
+    int64_t save = peak - peak_of(maker, false);
     if (save > sum->bytes)
         save = sum->bytes;
     if (finding_share(maker, save) < LEAST_SHARE)

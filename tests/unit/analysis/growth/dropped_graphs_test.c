@@ -118,6 +118,23 @@ START_TEST(an_unused_part_of_a_training_graph)
 }
 END_TEST
 
+/* A teacher's graph dies before the backward pass of the model in training. */
+START_TEST(a_graph_that_is_dropped_before_the_backward_pass)
+{
+    forward(layers);
+    drop(GRAPH_DIES);
+    for (uint64_t i = 0; i < 5; i++)
+        capture_event(&capture, "alloc", 300 + i, 90, layers[i]);
+    capture_event(&capture, "alloc", 400, 10, STACK_BACKWARD);
+    for (uint64_t i = 0; i < 5; i++)
+        capture_free(&capture, 300 + i, 90, ENGINE);
+    capture_event(&capture, "alloc", 500, 10, STACK_STEP);
+    ck_assert_ptr_nonnull(find(FINDING_NO_GRAD));
+    ck_assert_uint_eq(report->dropped.count, 10);
+    ck_assert_int_eq(report->dropped.at_peak_bytes, 1000);
+}
+END_TEST
+
 /* torch.autograd.grad() with create_graph=True frees nothing of the graph that it goes through. */
 START_TEST(a_pass_that_is_differentiated)
 {
@@ -184,6 +201,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, a_graph_that_is_dropped_without_cpp_frames);
     tcase_add_test(tests, tensors_freed_by_the_pass_are_no_graph);
     tcase_add_test(tests, an_unused_part_of_a_training_graph);
+    tcase_add_test(tests, a_graph_that_is_dropped_before_the_backward_pass);
     tcase_add_test(tests, a_pass_that_is_differentiated);
     tcase_add_test(tests, an_evaluation_without_no_grad);
     tcase_add_test(tests, a_pass_that_ran_out_of_memory);
