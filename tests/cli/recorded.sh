@@ -56,7 +56,9 @@ says oom-other-process "2.69 GiB of the device's 4.00 GiB are held by other proc
 options=
 says oom-limit 'a memory limit on this process refused it'
 says oom-fragmentation 'fragmentation: 202.00 MiB free on the device and 720.00 MiB unused' \
-    '40 blocks of oom_fragmentation.py:16 answer, 80.00 MiB in all, keep 720.00 MiB of segments'
+    '40 blocks of oom_fragmentation.py:16 answer, 80.00 MiB in all, keep 720.00 MiB of segments' \
+    'or copy them to the CPU; expandable_segments:True would not help'
+check 'the report does not advise what would not help' sh -c "! grep -q 'next: set PYTORCH' .run/joined"
 says oom-other-stream '372.00 MiB lie in the default pool of stream 0x555555550100'
 says oom-graph-pools '428.00 MiB lie in 4 private pools of CUDA graphs'
 

@@ -68,6 +68,14 @@ static inline bool phases_same_backward(const struct phases *phases, uint32_t a,
            phases->runs[b].phase == PHASE_BACKWARD && phases->runs[a].pass == phases->runs[b].pass;
 }
 
+static inline bool phases_have(const struct phases *phases, enum phase phase)
+{
+    for (size_t i = 0; i < phases->count; i++)
+        if (phases->runs[i].phase == phase)
+            return true;
+    return false;
+}
+
 /* The run that contains an item; NO_RUN for EVENT_NEVER. */
 static inline uint32_t phases_run_of(const struct phases *phases, uint32_t item)
 {

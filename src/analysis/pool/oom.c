@@ -194,7 +194,7 @@ static bool explain(const struct work *work, struct oom_row *row, struct error *
         return false;
     count_others(work, row);
     row->verdict = oom_choose_verdict(row);
-    oom_write_sentences(row, &work->rules, doubt, work->question->unit);
+    oom_write_sentences(row, &work->rules, doubt, work->question);
     return true;
 }
 

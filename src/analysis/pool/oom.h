@@ -110,6 +110,7 @@ struct ooms {
 struct oom_question {
     uint64_t device_bytes; /* according to the user; 0 if unknown */
     enum unit unit;        /* of sizes in sentences */
+    bool trains;           /* the trace has a backward pass */
 };
 
 /* `set` provides the timeline, sites and categories; its items are not used. */

@@ -181,7 +181,7 @@ static void say_pins(const struct words *words, const struct oom_row *row, const
 }
 
 /* Advice to reduce the memory of a category, or NULL. */
-static const char *remedy(enum category category)
+static const char *remedy(enum category category, bool trains)
 {
     switch (category) {
     case CATEGORY_PARAMETER:
@@ -191,9 +191,10 @@ static const char *remedy(enum category category)
     case CATEGORY_OPTIMIZER_STATE:
         return "sharded optimizer state (ZeRO-1), or an optimizer with less state";
     case CATEGORY_ACTIVATION:
-        return "a smaller batch or sequence, lower precision, and torch.utils.checkpoint if a "
-               "backward "
-               "pass follows, else torch.inference_mode()";
+        return trains
+                   ? "a smaller batch or sequence, lower precision, or torch.utils.checkpoint"
+                   : "a smaller batch or sequence, lower precision, and torch.utils.checkpoint if "
+                     "a backward pass follows, else torch.inference_mode()";
     case CATEGORY_INPUT:
         return "a smaller batch, or move the inputs to the device later";
     case CATEGORY_TEMPORARY:
@@ -213,13 +214,13 @@ static const char *remedy(enum category category)
     }
 }
 
-static void say_largest(const struct words *words, const struct oom_row *row)
+static void say_largest(const struct words *words, const struct oom_row *row, bool trains)
 {
     if (row->category_count == 0 || row->site_count == 0)
         return;
     enum category category = row->categories[0].category;
     const struct oom_site *site = &row->sites[0];
-    const char *helps = remedy(category), *separator = "";
+    const char *helps = remedy(category, trains), *separator = "";
     if (!helps && !names_code(site->label)) {
         say(words, "record the history from the start of the run, with stacks, to see what holds "
                    "this memory");
@@ -242,16 +243,16 @@ static bool gains_little(const struct oom_row *row)
     return row->layout.pool_bytes < positive(row->at.reserved_bytes) / LITTLE_SHARE;
 }
 
-static void say_what_else(const struct words *words, const struct oom_row *row)
+static void say_what_else(const struct words *words, const struct oom_row *row, bool trains)
 {
     say(words, ", but that gains at most %s", SIZE(row->layout.pool_bytes));
     if (row->category_count > 0 && row->site_count > 0)
         say(words, "; ");
-    say_largest(words, row);
+    say_largest(words, row, trains);
 }
 
 static void say_next(const struct words *words, const struct oom_row *row,
-                     const struct allocator_rules *rules)
+                     const struct allocator_rules *rules, bool trains)
 {
     if (say_next_by_verdict(words, row->verdict, "nvidia-smi"))
         return;
@@ -260,7 +261,7 @@ static void say_next(const struct words *words, const struct oom_row *row,
         if (!rules->expandable_segments) {
             say_set_expandable(words, CUDA_ALLOC_CONF);
             if (gains_little(row))
-                say_what_else(words, row);
+                say_what_else(words, row, trains);
             else
                 say_pins(words, row, "; ");
         } else {
@@ -273,7 +274,7 @@ static void say_next(const struct words *words, const struct oom_row *row,
         say_pins(words, row, "; ");
         break;
     case OOM_SHORTAGE:
-        say_largest(words, row);
+        say_largest(words, row, trains);
         break;
     case OOM_UNKNOWN:
         say(words, row->layout.after_range
@@ -286,9 +287,10 @@ static void say_next(const struct words *words, const struct oom_row *row,
 }
 
 void oom_write_sentences(struct oom_row *row, const struct allocator_rules *rules,
-                         const char *doubt, enum unit unit)
+                         const char *doubt, const struct oom_question *question)
 {
+    enum unit unit = question->unit;
     row->sentence[0] = row->next[0] = '\0';
     say_sentence(&(struct words){row->sentence, sizeof(row->sentence), unit}, row, doubt);
-    say_next(&(struct words){row->next, sizeof(row->next), unit}, row, rules);
+    say_next(&(struct words){row->next, sizeof(row->next), unit}, row, rules, question->trains);
 }

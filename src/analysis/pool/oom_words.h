@@ -6,6 +6,6 @@
 
 /* Fills `sentence` and `next`. `doubt`: why the layout is not known, NULL where it is. */
 void oom_write_sentences(struct oom_row *row, const struct allocator_rules *rules,
-                         const char *doubt, enum unit unit);
+                         const char *doubt, const struct oom_question *question);
 
 #endif

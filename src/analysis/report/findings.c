@@ -169,7 +169,9 @@ static bool about_fragmentation(struct findings_maker *maker)
             maker, finding, next, "In the snapshot, %s lie unused in holes between blocks in use.",
             finding_size(maker, (int64_t)cut->pools.total.inactive_split_bytes).text);
     return finding_add(maker, finding, next,
-                       "Reserved memory reaches %s; at the peak, blocks in use need %s.",
+                       timeline_knows_peak(set->timeline)
+                           ? "Reserved memory reaches %s; at the peak, blocks in use need %s."
+                           : "Reserved memory is %s; blocks in use need %s.",
                        finding_size(maker, reserved).text, finding_size(maker, need).text);
 }
 

@@ -25,14 +25,6 @@ static bool most_at(const struct findings_maker *maker, const struct live_sum *s
     return !text->failed || error_out_of_memory(maker->err);
 }
 
-static bool has_phase(const struct phases *phases, enum phase phase)
-{
-    for (size_t i = 0; i < phases->count; i++)
-        if (phases->runs[i].phase == phase)
-            return true;
-    return false;
-}
-
 /* Fills in where the moment lies among the backward passes. */
 static void place(const struct phases *phases, int64_t item, struct live_facts *facts)
 {
@@ -50,7 +42,7 @@ static void place(const struct phases *phases, int64_t item, struct live_facts *
 static bool about_activations(struct findings_maker *maker, const struct live_sum *sum,
                               const struct buffer *most)
 {
-    bool trains = has_phase(maker->evidence->phases, PHASE_BACKWARD);
+    bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
     double share = finding_share(maker, sum->bytes);
     if (share < LEAST_ACTIVATIONS)
         return true;
@@ -204,7 +196,7 @@ static const struct live_sum *kept_for_backward(const struct findings_maker *mak
                                                 const struct live_sum sums[SUMS])
 {
     const struct live_sum *sum = &sums[SUM_MAY_HAVE_GRAPH];
-    if (has_phase(maker->evidence->phases, PHASE_BACKWARD))
+    if (phases_have(maker->evidence->phases, PHASE_BACKWARD))
         return &sums[SUM_ACTIVATIONS];
     bool is_graph = sum->count >= GRAPH_TENSORS && sum->top_bytes < sum->bytes / 4 * 3;
     return is_graph ? sum : NULL;
@@ -285,7 +277,7 @@ bool findings_of_sums(struct findings_maker *maker)
     int lesser = sums[SUM_MULTIHEAD].bytes > sums[SUM_ATTENTION].bytes
                      ? SUM_ATTENTION
                      : SUM_MULTIHEAD; /* a kind of finding is reported once */
-    bool trains = has_phase(maker->evidence->phases, PHASE_BACKWARD);
+    bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
     if (!trains) {
         maker->findings->without_grad_bytes = sums[SUM_WITHOUT_GRAD].bytes;
         maker->findings->inference_mode_bytes = sums[SUM_INFERENCE_MODE].bytes;

@@ -11,14 +11,24 @@ static void add(struct oom_row *row, const struct replay_figure *figure, enum un
 {
     char bytes[UNITS_TEXT_SIZE], needed[UNITS_TEXT_SIZE];
     size_t size = strlen(row->next);
-    if (figure->fits)
-        snprintf(row->next + size, sizeof(row->next) - size,
-                 "; replayed with it, the trace and what failed fit: %s reserved instead of %s",
-                 units_bytes(bytes, (int64_t)figure->fitting_bytes, unit),
-                 units_bytes(needed, (int64_t)figure->needed_bytes, unit));
-    else
-        snprintf(row->next + size, sizeof(row->next) - size,
-                 "; but replayed with it, the trace runs out of memory, too");
+    snprintf(row->next + size, sizeof(row->next) - size,
+             "; replayed with it, the trace and what failed fit: %s reserved instead of %s",
+             units_bytes(bytes, (int64_t)figure->fitting_bytes, unit),
+             units_bytes(needed, (int64_t)figure->needed_bytes, unit));
+}
+
+/* Takes back the advice to use the setting, which comes first, and keeps what follows it. */
+static void retract(struct oom_row *row)
+{
+    static const char useless[] =
+        "; " EXPANDABLE " would not help: replayed with it, the trace runs out of memory, too";
+    const char *rest = strstr(row->next, "; ");
+    bool is_pinned = rest && row->pinned.count > 0;
+    char next[sizeof(row->next)];
+    snprintf(next, sizeof(next), "%s%s%s", rest ? rest + 2 : "use a smaller batch or sequence",
+             is_pinned ? ": allocate them before the others, or copy them to the CPU" : "",
+             useless);
+    memcpy(row->next, next, sizeof(next));
 }
 
 bool oom_replay_add(struct ooms *ooms, const struct timeline *timeline, struct site_table *sites,
@@ -33,8 +43,10 @@ bool oom_replay_add(struct ooms *ooms, const struct timeline *timeline, struct s
         if (!is_made && !replay_figure_make(timeline, sites, EXPANDABLE, &figure, err))
             return false;
         is_made = true;
-        if (figure.is_known && figure.ran_out)
+        if (figure.is_known && figure.ran_out && figure.fits)
             add(row, &figure, unit);
+        else if (figure.is_known && figure.ran_out)
+            retract(row);
     }
     return true;
 }

@@ -194,7 +194,9 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
         ok = report_rows_make(report, set, options->top, err) &&
              report_groups_make(report, set, options, err) &&
              fragmentation_make(set, &report->at, options->unit, &report->fragmentation, err) &&
-             ooms_make(set, &(struct oom_question){options->device_bytes, options->unit},
+             ooms_make(set,
+                       &(struct oom_question){options->device_bytes, options->unit,
+                                              phases_have(&report->phases, PHASE_BACKWARD)},
                        &report->ooms, err) &&
              oom_replay_add(&report->ooms, report->timeline, set->sites, options->unit, err);
     }

@@ -33,7 +33,7 @@ static void judge(const char *doubt, enum oom_verdict verdict, const char *sente
                   const char *next)
 {
     row.verdict = oom_choose_verdict(&row);
-    oom_write_sentences(&row, &rules, doubt, UNIT_AUTO);
+    oom_write_sentences(&row, &rules, doubt, &(struct oom_question){.unit = UNIT_AUTO});
     ck_assert_str_eq(oom_verdict_name(row.verdict), oom_verdict_name(verdict));
     ck_assert_msg(strstr(row.sentence, sentence) != NULL, "\"%s\" is not in \"%s\"", sentence,
                   row.sentence);
@@ -58,6 +58,10 @@ START_TEST(a_shortage_names_what_holds_most)
     row.sites = &site;
     row.site_count = 1;
     judge(NULL, OOM_SHORTAGE, "a true shortage", "the largest category is activation (95.00 MiB)");
+    judge(NULL, OOM_SHORTAGE, "", "else torch.inference_mode()");
+    oom_write_sentences(&row, &rules, NULL, &(struct oom_question){.trains = true});
+    ck_assert_ptr_null(strstr(row.next, "inference_mode"));
+    ck_assert_ptr_nonnull(strstr(row.next, "torch.utils.checkpoint"));
     judge(NULL, OOM_SHORTAGE, "a true shortage", "torch.utils.checkpoint");
     judge(NULL, OOM_SHORTAGE, "a true shortage", "model.py:39 forward (activation, 90.00 MiB)");
     row.categories[0].category = CATEGORY_UNKNOWN;
