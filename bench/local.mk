@@ -10,6 +10,9 @@ EXTRA_DIST += \
 	bench/REPLAY.md \
 	bench/RESULTS.md \
 	bench/SOLVER.md \
+	bench/advice/RESULTS.md \
+	bench/advice/programs.py \
+	bench/advice/run \
 	bench/categories \
 	bench/chain.h \
 	bench/cpp_pickle.py \

@@ -1,0 +1,581 @@
+#!/usr/bin/env python3
+"""Small programs that waste memory, each also as it is after the advice of `memsnap analyze` was followed.
+
+    programs.py NAME [FOLLOWED]
+
+With FOLLOWED, the program does what memsnap advises about the finding of that kind."""
+import gc
+import sys
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
+
+FOLLOWED = len(sys.argv) > 2
+STEPS = 6
+DEVICE = "cuda"
+
+
+class Attention(nn.Module):
+    """Attention by hand, or by scaled_dot_product_attention()."""
+    def __init__(self, width, heads, fused):
+        super().__init__()
+        self.heads, self.fused = heads, fused
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x):
+        b, t, c = x.shape
+        q, k, v = self.qkv(x).view(b, t, 3, self.heads, c // self.heads).permute(2, 0, 3, 1, 4)
+        if self.fused:
+            y = F.scaled_dot_product_attention(q, k, v)
+        else:
+            scores = (q @ k.transpose(-2, -1)) * (c // self.heads) ** -0.5
+            y = F.softmax(scores, dim=-1) @ v
+        return self.out(y.transpose(1, 2).reshape(b, t, c))
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads=8, fused=True):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attention = Attention(width, heads, fused)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
+
+
+class Decoder(nn.Module):
+    def __init__(self, width=256, depth=6, vocabulary=1000, fused=True, checkpointed=False):
+        super().__init__()
+        self.checkpointed = checkpointed
+        self.embed = nn.Embedding(vocabulary, width)
+        self.blocks = nn.ModuleList([Block(width, fused=fused) for _ in range(depth)])
+        self.head = nn.Linear(width, vocabulary, bias=False)
+
+    def features(self, tokens):
+        x = self.embed(tokens)
+        for block in self.blocks:
+            x = checkpoint(block, x, use_reentrant=False) if self.checkpointed else block(x)
+        return x
+
+    def forward(self, tokens):
+        return self.head(self.features(tokens))
+
+
+class Convolutions(nn.Module):
+    def __init__(self, depth=8, width=32, checkpointed=False):
+        super().__init__()
+        self.checkpointed = checkpointed
+        self.stem = nn.Conv2d(3, width, 3, padding=1)
+        self.stages = nn.ModuleList([nn.Sequential(nn.Conv2d(width, width, 3, padding=1, bias=False), nn.BatchNorm2d(width),
+                                                   nn.ReLU()) for _ in range(depth)])
+        self.head = nn.Linear(width, 10)
+
+    def forward(self, x):
+        x = self.stem(x)
+        for stage in self.stages:
+            x = checkpoint(stage, x, use_reentrant=False) if self.checkpointed else stage(x)
+        return self.head(x.mean((2, 3)))
+
+
+def wide(depth=4, width=2048):
+    return nn.Sequential(*[layer for _ in range(depth) for layer in (nn.Linear(width, width), nn.ReLU())])
+
+
+def tokens(batch=8, length=256, vocabulary=1000):
+    return torch.randint(0, vocabulary, (batch, length), device=DEVICE)
+
+
+def images(batch=16, side=64):
+    return torch.randn(batch, 3, side, side, device=DEVICE)
+
+
+def language_loss(model, batch):
+    return F.cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
+
+
+def train(model, loss_of, optimizer=None, steps=STEPS, after=None):
+    optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=0.01)
+    for step in range(steps):
+        optimizer.zero_grad()
+        loss = loss_of(model)
+        loss.backward()
+        optimizer.step()
+        if after:
+            after(step, model, loss)
+
+
+# activations
+
+def activations_decoder():
+    train(Decoder(checkpointed=FOLLOWED).to(DEVICE), lambda m: language_loss(m, tokens()))
+
+
+def activations_convolutions():
+    train(Convolutions(checkpointed=FOLLOWED).to(DEVICE), lambda m: m(images()).square().mean())
+
+
+# no_grad
+
+def no_grad_validation():
+    model = Convolutions().to(DEVICE)
+
+    def validate(step, model, loss):
+        with torch.set_grad_enabled(not FOLLOWED):
+            scores = model(images(64))
+            best = scores.argmax(1)
+        return best
+
+    train(model, lambda m: m(images(16)).square().mean(), after=validate)
+
+
+def no_grad_teacher():
+    teacher, student = Decoder(depth=8).to(DEVICE), Decoder(depth=2).to(DEVICE)
+
+    def loss_of(model):
+        batch = tokens()
+        with torch.set_grad_enabled(not FOLLOWED):
+            target = teacher(batch)
+        return F.mse_loss(model(batch), target.detach())
+
+    train(student, loss_of)
+
+
+def no_grad_inference():
+    model = Decoder(depth=8).to(DEVICE).eval()
+    for _ in range(STEPS):
+        with torch.inference_mode(FOLLOWED):
+            result = model(tokens()).argmax(-1)
+            del result
+
+
+# attention
+
+def attention_by_hand():
+    train(Decoder(fused=FOLLOWED).to(DEVICE), lambda m: language_loss(m, tokens(4, 512)))
+
+
+def attention_multihead():
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.attention = nn.MultiheadAttention(256, 8, batch_first=True)
+            self.norm = nn.LayerNorm(256)
+
+        def forward(self, x):
+            y = self.attention(x, x, x, need_weights=not FOLLOWED)[0]
+            return self.norm(x + y)
+
+    model = nn.Sequential(*[Layer() for _ in range(4)]).to(DEVICE)
+    train(model, lambda m: m(torch.randn(4, 512, 256, device=DEVICE)).square().mean())
+
+
+def attention_masked():
+    """A causal mask and dropout, as in nanoGPT."""
+    class Causal(Attention):
+        def forward(self, x):
+            b, t, c = x.shape
+            q, k, v = self.qkv(x).view(b, t, 3, self.heads, c // self.heads).permute(2, 0, 3, 1, 4)
+            if FOLLOWED:
+                y = F.scaled_dot_product_attention(q, k, v, dropout_p=0.1, is_causal=True)
+            else:
+                scores = (q @ k.transpose(-2, -1)) * (c // self.heads) ** -0.5
+                mask = torch.ones(t, t, device=x.device, dtype=torch.bool).tril()
+                scores = scores.masked_fill(~mask, float("-inf"))
+                y = F.dropout(F.softmax(scores, dim=-1), 0.1) @ v
+            return self.out(y.transpose(1, 2).reshape(b, t, c))
+
+    model = Decoder()
+    for block in model.blocks:
+        block.attention = Causal(256, 8, False)
+    train(model.to(DEVICE), lambda m: language_loss(m, tokens(4, 512)))
+
+
+# logits
+
+def logits_in_parts(model, batch, parts):
+    def loss_of(x, target):
+        return F.cross_entropy(model.head(x).flatten(0, 1), target.flatten(), reduction="sum")
+
+    x = model.features(batch[:, :-1])
+    target = batch[:, 1:]
+    loss = sum(checkpoint(loss_of, a, b, use_reentrant=False) for a, b in zip(x.chunk(parts, 1), target.chunk(parts, 1)))
+    return loss / target.numel()
+
+
+def logits_decoder():
+    model = Decoder(depth=2, vocabulary=32000).to(DEVICE)
+    train(model, lambda m: (logits_in_parts(m, tokens(), 16) if FOLLOWED else language_loss(m, tokens())))
+
+
+def logits_half():
+    """Logits in bfloat16, converted for the loss."""
+    model = Decoder(depth=2, vocabulary=50000).to(DEVICE, torch.bfloat16)
+
+    def loss_of(m):
+        batch = tokens()
+        if FOLLOWED:
+            return logits_in_parts(m, batch, 16)
+        return F.cross_entropy(m(batch[:, :-1]).float().flatten(0, 1), batch[:, 1:].flatten())
+
+    train(model, loss_of)
+
+
+# optimizer
+
+def temporaries_adamw():
+    model = wide().to(DEVICE)
+    optimizer = torch.optim.AdamW(model.parameters(), foreach=False if FOLLOWED else None)
+    train(model, lambda m: m(torch.randn(16, 2048, device=DEVICE)).square().mean(), optimizer)
+
+
+def temporaries_adam_fused():
+    model = Decoder(width=512, depth=4).to(DEVICE)
+    optimizer = torch.optim.Adam(model.parameters(), fused=True if FOLLOWED else None, foreach=None if FOLLOWED else True)
+    train(model, lambda m: language_loss(m, tokens(1, 64)), optimizer)
+
+
+def temporaries_by_hand():
+    model = wide().to(DEVICE)
+
+    class Own(torch.optim.Optimizer):
+        def __init__(self, parameters):
+            super().__init__(parameters, {})
+
+        @torch.no_grad()
+        def step(self):
+            parameters = self.param_groups[0]["params"]
+            for p in parameters:
+                if p not in self.state:
+                    self.state[p] = {"m": torch.zeros_like(p)}
+            if FOLLOWED:
+                for p in parameters:
+                    m = self.state[p]["m"].mul_(0.9).add_(p.grad, alpha=0.1)
+                    p.add_(m, alpha=-0.01)
+            else:
+                new = [0.9 * self.state[p]["m"] + 0.1 * p.grad for p in parameters]
+                updates = [p - 0.01 * m for p, m in zip(parameters, new)]
+                for p, m, u in zip(parameters, new, updates):
+                    self.state[p]["m"].copy_(m)
+                    p.copy_(u)
+
+    train(model, lambda m: m(torch.randn(16, 2048, device=DEVICE)).square().mean(), Own(model.parameters()))
+
+
+def step_in_hooks(model):
+    for p in model.parameters():
+        optimizer = torch.optim.SGD([p], lr=0.01)
+
+        def hook(p, optimizer=optimizer):
+            optimizer.step()
+            optimizer.zero_grad()
+
+        p.register_post_accumulate_grad_hook(hook)
+
+
+def gradients(model, loss_of):
+    if not FOLLOWED:
+        train(model, loss_of)
+        return
+    step_in_hooks(model)
+    for _ in range(STEPS):
+        loss_of(model).backward()
+
+
+def gradients_wide():
+    gradients(wide().to(DEVICE), lambda m: m(torch.randn(16, 2048, device=DEVICE)).square().mean())
+
+
+def gradients_decoder():
+    gradients(Decoder(width=512, depth=6).to(DEVICE), lambda m: language_loss(m, tokens(1, 64)))
+
+
+def state_adam_sharded():
+    """Half of the state, as one of two ranks of ZeroRedundancyOptimizer keeps it."""
+    model = wide().to(DEVICE)
+    parameters = list(model.parameters())
+    mine = parameters[:len(parameters) // 2] if FOLLOWED else parameters
+    optimizer = torch.optim.Adam(mine, foreach=False)
+    for _ in range(STEPS):
+        model.zero_grad()
+        model(torch.randn(16, 2048, device=DEVICE)).square().mean().backward()
+        optimizer.step()
+
+
+class Bytes(torch.optim.Optimizer):
+    """Adam with states of a byte an element, unpacked for one parameter at a time."""
+    def __init__(self, parameters):
+        super().__init__(parameters, {})
+
+    @torch.no_grad()
+    def step(self):
+        for p in self.param_groups[0]["params"]:
+            state = self.state[p]
+            if not state:
+                for key in ("m", "v"):
+                    state[key] = torch.zeros(p.shape, dtype=torch.int8, device=p.device)
+                    state[key + "_scale"] = torch.ones((), device=p.device)
+            values = {}
+            for key in ("m", "v"):
+                values[key] = state[key].float().mul_(state[key + "_scale"])
+            values["m"].mul_(0.9).add_(p.grad, alpha=0.1)
+            values["v"].mul_(0.999).addcmul_(p.grad, p.grad, value=0.001)
+            p.addcdiv_(values["m"], values["v"].sqrt().add_(1e-8), value=-0.001)
+            for key in ("m", "v"):
+                state[key + "_scale"] = values[key].abs().max() / 127 + 1e-12
+                state[key].copy_(values[key].div_(state[key + "_scale"]).round_())
+
+
+def state_adam_bytes():
+    model = Decoder(width=512, depth=8).to(DEVICE)
+    optimizer = Bytes(model.parameters()) if FOLLOWED else torch.optim.Adam(model.parameters(), foreach=False)
+    train(model, lambda m: language_loss(m, tokens(2, 256)), optimizer)
+
+
+# kept gradients
+
+def kept_zeroed():
+    model, optimizer = wide(), None
+    model.to(DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(STEPS):
+        optimizer.zero_grad(set_to_none=FOLLOWED)
+        model(torch.randn(8192, 2048, device=DEVICE)).square().mean().backward()
+        optimizer.step()
+
+
+def kept_late():
+    model = Decoder(width=512, depth=4).to(DEVICE)
+    optimizer = torch.optim.AdamW(model.parameters(), foreach=False)
+    for _ in range(STEPS):
+        if FOLLOWED:
+            optimizer.zero_grad(set_to_none=True)
+        loss = language_loss(model, tokens(8, 256))
+        if not FOLLOWED:
+            optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+# growth
+
+def growth_losses():
+    kept = []
+    train(Convolutions(2).to(DEVICE), lambda m: m(images()).square().mean(),
+          after=lambda step, model, loss: kept.append(loss.item() if FOLLOWED else loss))
+
+
+def growth_total_loss():
+    total = [0.0]
+
+    def add(step, model, loss):
+        total[0] = total[0] + (loss.detach() if FOLLOWED else loss)
+
+    train(Decoder(depth=2).to(DEVICE), lambda m: language_loss(m, tokens()), after=add)
+
+
+def growth_outputs():
+    kept = []
+
+    @torch.no_grad()
+    def predict(step, model, loss):
+        scores = model(images(256)).repeat(1, 512)
+        kept.append(scores.cpu() if FOLLOWED else scores)
+
+    train(Convolutions(2).to(DEVICE), lambda m: m(images()).square().mean(), after=predict)
+
+
+def growth_hooks():
+    kept = []
+    model = Convolutions(2).to(DEVICE)
+    model.stages[1].register_forward_hook(lambda module, args, result: kept.append(result.detach().cpu() if FOLLOWED else result.detach()))
+    train(model, lambda m: m(images()).square().mean())
+
+
+def growth_cache():
+    cache = {}
+    model = Decoder(depth=2).to(DEVICE)
+
+    def loss_of(m):
+        batch = tokens()
+        key = len(cache)
+        mask = torch.ones(512, 512, device=DEVICE).tril() * (key + 1)
+        cache[key] = None if FOLLOWED else mask
+        return language_loss(m, batch) + mask.mean()
+
+    train(model, loss_of)
+
+
+def growth_exceptions():
+    errors = []
+
+    def fail(model):
+        scores = model(images())
+        extra = torch.randn(1024, 1024, device=DEVICE)
+        raise ValueError(f"bad batch {scores.shape} {extra.shape}")
+
+    def validate(step, model, loss):
+        try:
+            with torch.no_grad():
+                fail(model)
+        except ValueError as error:
+            errors.append(str(error) if FOLLOWED else error)
+
+    train(Convolutions(2).to(DEVICE), lambda m: m(images()).square().mean(), after=validate)
+
+
+def growth_ema():
+    """Copies of the weights kept for averaging, one a step."""
+    copies = []
+    average = [None]
+
+    def copy(step, model, loss):
+        now = [p.detach().clone() for p in model.parameters()]
+        if not FOLLOWED:
+            copies.append(now)
+        elif average[0] is None:
+            average[0] = now
+        else:
+            torch._foreach_lerp_(average[0], now, 1 / (step + 1))
+
+    train(Decoder(depth=4).to(DEVICE), lambda m: language_loss(m, tokens(1, 64)), after=copy)
+
+
+def growth_closures():
+    callbacks = []
+
+    def later(step, model, loss):
+        scores = model(images())
+        if FOLLOWED:
+            scores = scores.item() if scores.numel() == 1 else scores.detach().cpu()
+        callbacks.append(lambda: scores.mean())
+
+    train(Convolutions(2).to(DEVICE), lambda m: m(images()).square().mean(), after=later)
+
+
+def growth_cycles():
+    """Reference cycles, which only the garbage collector frees."""
+    gc.disable()
+
+    class Trainer:
+        def __init__(self, model):
+            self.batch = images(64)
+            self.on_end = lambda: self.batch.mean()
+
+    def make(step, model, loss):
+        Trainer(model)
+        if FOLLOWED:
+            gc.collect()
+
+    train(Convolutions(2).to(DEVICE), lambda m: m(images()).square().mean(), after=make)
+
+
+# fragmentation
+
+def fragmentation_lengths():
+    """Sequences that become longer: no block fits the next."""
+    model = Decoder(depth=4).to(DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for length in (128, 176, 240, 328, 400, 512):
+        optimizer.zero_grad()
+        language_loss(model, tokens(8, length)).backward()
+        optimizer.step()
+
+
+def fragmentation_cache():
+    """Keys and values that grow a token at a time, with torch.cat."""
+    keys = [torch.randn(8, 1024, 512, device=DEVICE) for _ in range(8)]
+    with torch.no_grad():
+        for _ in range(60):
+            for i, key in enumerate(keys):
+                keys[i] = torch.cat([key, torch.randn(8, 24, 512, device=DEVICE)], 1)
+
+
+# empty_cache
+
+def empty_cache_each_step():
+    def clear(step, model, loss):
+        if not FOLLOWED:
+            torch.cuda.empty_cache()
+
+    train(Convolutions().to(DEVICE), lambda m: m(images()).square().mean(), after=clear)
+
+
+def empty_cache_inference():
+    model = Decoder(depth=4).to(DEVICE).eval()
+    with torch.inference_mode():
+        for _ in range(STEPS):
+            model(tokens())
+            if not FOLLOWED:
+                torch.cuda.empty_cache()
+
+
+# derivatives
+
+def derivatives_penalty():
+    """Gradients of each sample, all at once or a part of the batch at a time."""
+    model = nn.Sequential(nn.Linear(256, 256), nn.Tanh(), nn.Linear(256, 256)).to(DEVICE)
+    parameters = dict(model.named_parameters())
+    one = torch.func.grad(lambda p, x: torch.func.functional_call(model, p, (x,)).square().mean())
+    each = torch.func.vmap(one, (None, 0))
+    for _ in range(STEPS):
+        batch = torch.randn(64, 256, device=DEVICE)
+        norm = 0
+        for part in batch.chunk(8 if FOLLOWED else 1):
+            result = each(parameters, part)
+            norm = norm + sum(g.square().sum() for g in result.values())
+            if FOLLOWED:
+                del result
+        model.zero_grad()
+        model(batch).square().mean().backward()
+        with torch.no_grad():
+            for p in model.parameters():
+                p -= 0.01 * p.grad
+
+
+# casts
+
+def casts_float_norm():
+    """Activations converted to float32 in each layer."""
+    class Norm(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(width))
+
+        def forward(self, x):
+            y = x if FOLLOWED else x.float()
+            y = y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-6)
+            return self.weight * y.to(x.dtype)
+
+    model = nn.Sequential(*[layer for _ in range(6) for layer in (nn.Linear(512, 512), Norm(512))]).to(DEVICE, torch.bfloat16)
+    train(model, lambda m: m(torch.randn(8192, 512, device=DEVICE, dtype=torch.bfloat16)).square().mean())
+
+
+def casts_autocast():
+    model = nn.Sequential(*[layer for _ in range(6) for layer in (nn.Linear(512, 512), nn.LayerNorm(512))]).to(DEVICE)
+    kind = torch.bfloat16 if FOLLOWED else torch.float32
+    model.to(kind)
+
+    def loss_of(m):
+        batch = torch.randn(8192, 512, device=DEVICE, dtype=kind)
+        with torch.autocast("cuda", torch.bfloat16, enabled=not FOLLOWED):
+            return m(batch).square().mean()
+
+    train(model, loss_of)
+
+
+CASES = {name: value for name, value in list(globals().items())
+         if callable(value) and name.split("_")[0] in ("activations", "no", "attention", "logits", "temporaries", "gradients", "state",
+                                                       "kept", "growth", "fragmentation", "empty", "derivatives", "casts")
+         and name not in ("gradients",)}
+
+if __name__ == "__main__":
+    if sys.argv[1] == "list":
+        print("\n".join(CASES))
+    else:
+        torch.cuda.init()
+        CASES[sys.argv[1]]()
