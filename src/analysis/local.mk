@@ -93,6 +93,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/diff/match.c \
 	src/analysis/diff/matcher.c \
 	src/analysis/diff/matcher.h \
+	src/analysis/diff/renamed.c \
+	src/analysis/diff/renamed.h \
 	src/analysis/diff/rows.c \
 	src/analysis/diff/rows.h \
 	src/analysis/diff/side.c \

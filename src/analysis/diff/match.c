@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "analysis/diff/matcher.h"
+#include "analysis/diff/renamed.h"
 
 /* Functions with more call sites on one side are not aligned; their lines are compared as they are.
  */
@@ -126,14 +126,19 @@ static bool align(struct diff_matcher *matcher, const struct function *function,
     return true;
 }
 
+static uint64_t pair_of(uint32_t high, uint32_t low)
+{
+    return (uint64_t)high << 32 | low;
+}
+
 static bool align_functions(struct diff_matcher *matcher, struct error *err)
 {
     matcher->entry_count = 0;
     for (size_t i = 0; i < matcher->item_count; i++) {
         const struct diff_item *item = &matcher->items[i];
         if (item->row == DIFF_NONE && item->site->place.kind == DIFF_PYTHON)
-            matcher->entries[matcher->entry_count++] = (struct diff_entry){
-                {(uint64_t)item->file << 32 | item->site->place.function, 0, 0}, (uint32_t)i};
+            matcher->entries[matcher->entry_count++] =
+                (struct diff_entry){{pair_of(item->file, item->function), 0, 0}, (uint32_t)i};
     }
     diff_entries_sort(matcher);
     for (size_t i = 0, end; i < matcher->entry_count; i = end) {
@@ -153,11 +158,6 @@ struct pass {
     bool line, op, category;
 };
 
-static uint64_t pair_of(uint32_t high, uint32_t low)
-{
-    return (uint64_t)high << 32 | low;
-}
-
 static struct diff_entry entry_of(const struct diff_item *item, uint32_t index, struct pass pass)
 {
     const struct diff_place *place = &item->site->place;
@@ -166,7 +166,7 @@ static struct diff_entry entry_of(const struct diff_item *item, uint32_t index, 
     uint32_t kind =
         (uint32_t)place->kind << 10 | (uint32_t)place->source << 8 | (uint32_t)place->has_backward;
     return (struct diff_entry){
-        .key = {pair_of(item->file, place->function), pass.op ? pair_of(place->op, place->node) : 0,
+        .key = {pair_of(item->file, item->function), pass.op ? pair_of(place->op, place->node) : 0,
                 pair_of(pass.line ? place->line : 0, kind << 8 | category)},
         .item = index,
     };
@@ -245,6 +245,21 @@ static bool shorten_paths(struct diff_matcher *matcher, unsigned parts, struct e
     return true;
 }
 
+/* A renamed file may have renamed functions, too. */
+static bool match_renamed(struct diff_matcher *matcher, struct error *err)
+{
+    bool (*const joins[])(struct diff_matcher *) = {diff_join_files, diff_join_functions};
+    for (size_t i = 0; i < sizeof(joins) / sizeof(joins[0]); i++) {
+        if (matcher->item_count > DIFF_RENAMED_MOST || !joins[i](matcher))
+            continue;
+        if (!align_functions(matcher, err))
+            return false;
+        run_passes(matcher, true);
+        run_passes(matcher, false);
+    }
+    return true;
+}
+
 bool diff_match(struct diff_matcher *matcher, struct error *err)
 {
     static const unsigned parts[] = {0, 3, 2, 1};
@@ -254,6 +269,8 @@ bool diff_match(struct diff_matcher *matcher, struct error *err)
         run_passes(matcher, true);
     }
     run_passes(matcher, false);
+    if (!match_renamed(matcher, err))
+        return false;
     for (size_t i = 0; i < matcher->item_count; i++)
         if (matcher->items[i].row == DIFF_NONE)
             matcher->items[i].row = matcher->row_count++;

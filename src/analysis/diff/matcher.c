@@ -93,8 +93,13 @@ static void add_side(struct diff_matcher *matcher, const struct diff_side *side,
         return;
     struct diff_item *first = &matcher->items[matcher->item_count];
     for (size_t i = 0; i < side->site_count; i++)
-        matcher->items[matcher->item_count++] = (struct diff_item){
-            &side->sites[i], number, (uint32_t)i, DIFF_NONE, STRING_EMPTY, false};
+        matcher->items[matcher->item_count++] = (struct diff_item){&side->sites[i],
+                                                                   number,
+                                                                   (uint32_t)i,
+                                                                   DIFF_NONE,
+                                                                   STRING_EMPTY,
+                                                                   side->sites[i].place.function,
+                                                                   false};
     qsort_r(first, side->site_count, sizeof(*first), compare_items, matcher);
 }
 

@@ -11,6 +11,7 @@ struct diff_item {
     uint32_t index;               /* in diff_side.sites */
     uint32_t row;                 /* DIFF_NONE: not matched yet */
     string_id file;               /* the part of the path that counts in the current pass */
+    string_id function;           /* its name, or that of the same function on the first side */
     bool moved; /* its function has moved lines, so its line number is not comparable */
 };
 

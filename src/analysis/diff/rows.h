@@ -7,6 +7,8 @@
  *   2. The same with only the last three, two and one components of the file's path, as for another
  *      checkout.
  *   3. By function: the remaining call sites of a function on both sides become one row.
+ *   4. Steps 1 and 3 again, taking for one file the only file of each capture that has no call site
+ *      in common with the other; then the same for functions of a file that allocate alike.
  * Each step first requires the same operator and category, then the same operator, then the same
  * category, then neither. Allocations without a stack are matched by category alone.
  *

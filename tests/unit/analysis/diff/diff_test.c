@@ -207,6 +207,43 @@ START_TEST(a_function_is_found_again)
 }
 END_TEST
 
+#define MM_IN(function, file, line)   CPP("at::_ops::mm::call(x)") "," PY(function, file, line)
+#define RELU_IN(function, file, line) CPP("at::_ops::relu::call(x)") "," PY(function, file, line)
+
+START_TEST(another_file_name)
+{
+    live(0, 10 * MB, MM_IN("forward", "/home/u/train.py", 10));
+    live(0, 20 * MB, RELU_IN("step", "/home/u/train.py", 20));
+    live(0, 5 * MB, MM_IN("forward", "/home/u/library.py", 7));
+    live(1, 15 * MB, MM_IN("forward", "/home/u/run.py", 13));
+    live(1, 20 * MB,
+         RELU_IN("iterate", "/home/u/run.py", 23)); /* the function has another name, too */
+    live(1, 5 * MB, MM_IN("forward", "/home/u/library.py", 7));
+    compare(0);
+    check_line(0, "run.py:13 forward", 10 * MB, 15 * MB, DIFF_GROWN, DIFF_BY_FUNCTION);
+    check_line(1, "(2 sites without a change)", 25 * MB, 25 * MB, DIFF_SAME, DIFF_BY_NOTHING);
+    check_reverse();
+    destroy();
+}
+END_TEST
+
+/* Only a pair that is the only one of its kind is the same function. */
+START_TEST(other_functions)
+{
+    live(0, 10 * MB, MM_IN("old", "/home/u/model.py", 10));
+    live(0, 1 * MB, RELU_IN("forward", "/home/u/model.py", 30));
+    live(1, 40 * MB, MM_IN("one", "/home/u/model.py", 10));
+    live(1, 20 * MB, MM_IN("two", "/home/u/model.py", 20));
+    live(1, 1 * MB, RELU_IN("forward", "/home/u/model.py", 30));
+    compare(0);
+    check_line(0, "model.py:10 one", 0, 40 * MB, DIFF_NEW, DIFF_BY_NOTHING);
+    check_line(1, "model.py:20 two", 0, 20 * MB, DIFF_NEW, DIFF_BY_NOTHING);
+    check_line(2, "model.py:10 old", 10 * MB, 0, DIFF_GONE, DIFF_BY_NOTHING);
+    check_reverse();
+    destroy();
+}
+END_TEST
+
 START_TEST(a_limit_sums_the_rest)
 {
     for (int i = 0; i < 2; i++) {
@@ -265,6 +302,8 @@ TCase *diff_tests(void)
     tcase_add_test(tests, unmoved_lines_are_taken_as_they_are);
     tcase_add_test(tests, another_checkout_has_other_paths);
     tcase_add_test(tests, a_function_is_found_again);
+    tcase_add_test(tests, another_file_name);
+    tcase_add_test(tests, other_functions);
     tcase_add_test(tests, a_limit_sums_the_rest);
     tcase_add_test(tests, settings_that_differ);
     tcase_add_test(tests, one_side_is_empty);
