@@ -188,6 +188,8 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
         *reason = REASON_STATE_SIZES;
     else if (place < states + expected->gradients)
         *reason = REASON_GRADIENTS_STAY;
+    else if (size_tally_is_workspace(tally))
+        *reason = REASON_WORKSPACE_SIZE;
     else if (expected->parts > 0) /* an average of the weights, which has those sizes, may end */
         *reason = end == EVENT_NEVER || expected->parts == tally->persistent ? REASON_STATE_BYTES
                                                                              : REASON_MODEL_COPY;

@@ -22,7 +22,8 @@ static inline double bytes_of(uint64_t size, uint64_t count)
 
 static inline bool is_left_over(const struct size_tally *tally)
 {
-    return tally->flat == 0 && tally->count == 0 && tally->expected.masters == 0;
+    return tally->flat == 0 && tally->count == 0 && tally->expected.masters == 0 &&
+           !size_tally_is_workspace(tally);
 }
 
 /* Of the blocks of unknown role, those that the end of the program does not free, if any. */

@@ -43,6 +43,19 @@ struct size_tally {
     bool is_flat; /* plain code joined gradients to a vector of this size */
 };
 
+/* cuBLAS's workspace on Hopper, which weights may be as large as: PyTorch makes one for a stream.
+ */
+#define HOPPER_WORKSPACE (4096u * 1024 * 8)
+#define MOST_WORKSPACES  2
+
+/* True if the blocks of this size that stay look like workspaces: so few, and without gradients. */
+static inline bool size_tally_is_workspace(const struct size_tally *tally)
+{
+    return tally->size == HOPPER_WORKSPACE && tally->gradients.most == 0 &&
+           tally->accumulated.most == 0 && tally->parameters == 0 && tally->made_in_step == 0 &&
+           tally->persistent <= MOST_WORKSPACES;
+}
+
 struct size_tallies {
     struct size_tally *slots; /* open addressing, a power of two */
     size_t slot_count, used, capacity;

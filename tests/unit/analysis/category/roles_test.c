@@ -227,6 +227,30 @@ START_TEST(large_blocks_without_gradients_are_data)
 }
 END_TEST
 
+/* On Hopper, cuBLAS's workspace is as large as a weight of 4096 x 4096 in 2 bytes. */
+START_TEST(a_large_workspace_is_no_data)
+{
+    copy_of_model(1);
+    uint64_t workspace = next;
+    block(32u << 20);
+    one_step(NULL);
+    capture_load(&capture);
+    expect_all(workspace, 1, CATEGORY_WORKSPACE);
+}
+END_TEST
+
+START_TEST(many_blocks_of_its_size_are_no_workspaces)
+{
+    copy_of_model(1);
+    uint64_t frozen = next;
+    for (unsigned i = 0; i < 8; i++)
+        block(32u << 20);
+    one_step(NULL);
+    capture_load(&capture);
+    expect_all(frozen, 8, CATEGORY_PARAMETER);
+}
+END_TEST
+
 START_TEST(a_smaller_frozen_model_is_a_model)
 {
     uint64_t weights = copy_of_model(1), frozen = next;
@@ -472,6 +496,8 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, gradients_alone_may_be_flat);
     tcase_add_test(tests, a_model_without_gaps_has_no_flat_buffers);
     tcase_add_test(tests, large_blocks_without_gradients_are_data);
+    tcase_add_test(tests, a_large_workspace_is_no_data);
+    tcase_add_test(tests, many_blocks_of_its_size_are_no_workspaces);
     tcase_add_test(tests, a_smaller_frozen_model_is_a_model);
     tcase_add_test(tests, passes_of_two_models_count_together);
     tcase_add_test(tests, sparse_gradients_have_other_sizes);
