@@ -93,7 +93,8 @@ static bool add_snapshot(struct memory_run *run, const struct analyze_job *job, 
 /* The rank that the trace tells, or its name; 0 if neither does. */
 static uint32_t rank_of_trace(const struct snapshot *snapshot, const char *path)
 {
-    int64_t rank = snapshot->profile.rank >= 0 ? snapshot->profile.rank : rank_of_path(path, NULL);
+    int64_t rank =
+        snapshot->profile.rank >= 0 ? snapshot->profile.rank : rank_of_path(path, NULL, NULL);
     return rank >= 0 && rank < UINT32_MAX ? (uint32_t)rank : 0;
 }
 
