@@ -23,6 +23,17 @@ run shard --world 2 --gpu 24GiB --optimizer momentum --format json $trace
 exits 0
 no_err
 golden shard-gpt.json
+run shard --world 2 --curve --format json $trace
+exits 0
+no_err
+[ -z "${PYTHON3-}" ] || check 'curves reach the peaks in bounded columns' "$PYTHON3" -c '
+import json, sys
+for row in json.load(open(sys.argv[1]))["strategies"]:
+    sums = [sum(v for k, v in c.items() if k.endswith("_bytes")) for c in row["curve"]]
+    assert 0 < len(sums) <= 256 and max(sums) == row["peak_bytes"]' .run/out
+run shard --curve $trace
+exits 2
+err 'memsnap: shard: --curve needs --format json, without --sweep'
 run shard --world 2 --optimizer sgd --format csv $trace
 exits 0
 no_err

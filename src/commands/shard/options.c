@@ -17,6 +17,7 @@ enum {
     OPTION_BUCKET_VIEW,
     OPTION_CHECKPOINTED,
     OPTION_CODE,
+    OPTION_CURVE,
     OPTION_FORMAT,
     OPTION_GPU,
     OPTION_GRANULARITY,
@@ -78,6 +79,7 @@ const struct option_spec shard_option_specs[] = {
     {OPTION_REDUCE_BUFFER, "reduce-buffer", "N", "sdp: reduce_buffer_size, in elements (0)"},
     {OPTION_BROADCAST_FP16, "broadcast-fp16", NULL, "oss, sdp: broadcast_fp16=True"},
     {OPTION_KEEP_GRADIENTS, "keep-gradients", NULL, "zero_grad(set_to_none=False)"},
+    {OPTION_CURVE, "curve", NULL, "JSON: memory along the step, of the peak's rank"},
     {OPTION_BANDWIDTH, "bandwidth", "SIZE", "bytes that a rank sends in a second, for times"},
     {OPTION_LATENCY, "latency", "US", "microseconds of a collective call, for times"},
     {OPTION_PARAMETERS, "parameters", "N",
@@ -346,6 +348,8 @@ bool shard_option(int option, void *to, struct error *err)
         return shard_take_sweep(optarg, command, err);
     case OPTION_CHECKPOINTED:
         return command->is_checkpointed = true;
+    case OPTION_CURVE:
+        return command->has_curve = true;
     case OPTION_RESHARD:
     case OPTION_CODE:
     case OPTION_FORMAT:
@@ -376,6 +380,8 @@ bool shard_command_complete(struct shard_command *command, bool has_file, struct
         return error_set(err, STATUS_USAGE, "--activations and --layers need --parameters");
     if (by_hand && command->is_checkpointed)
         return error_set(err, STATUS_USAGE, "--checkpointed needs a layer trace");
+    if (command->has_curve && (command->format != SHARD_FORMAT_JSON || command->has_sweep))
+        return error_set(err, STATUS_USAGE, "--curve needs --format json, without --sweep");
     if (!complete_sweep(command, err))
         return false;
     if (sizes->layers == 0)

@@ -18,7 +18,7 @@ static bool render(const struct shard_command *command, struct shard_report *rep
         command->has_code ? command->is_checkpointed : choice->rows[choice->row].is_checkpointed;
     switch (command->format) {
     case SHARD_FORMAT_JSON:
-        return shard_json(out, report) || error_out_of_memory(err);
+        return shard_json(out, report, err);
     case SHARD_FORMAT_CSV:
         return shard_csv(out, report, err);
     case SHARD_FORMAT_PYTHON:
@@ -60,6 +60,8 @@ static bool answer(const struct shard_command *command, const struct shard_subje
                                   .has_modules = subject->trace != NULL};
     const struct shard_model *checkpointed =
         subject->checkpointed.layer_count > 0 ? &subject->checkpointed : NULL;
+    report.checkpointed = checkpointed;
+    report.has_curve = command->has_curve;
     if (command->has_sweep)
         return answer_sweep(command, &subject->model, out, err);
     if (!shard_choose(&choice, &subject->model, checkpointed, subject->extra_time_share,

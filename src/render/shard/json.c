@@ -1,3 +1,4 @@
+#include "analysis/shard/columns.h"
 #include "render/core/rows.h"
 #include "render/shard/shard.h"
 
@@ -28,6 +29,43 @@ static const struct row_type rank_type = ROW_TYPE(
     FIELD_AS(ROW, BYTES, "optimizer_state_bytes_at_peak", at_peak.optimizer_state_bytes),
     FIELD_CALL(WORD, "peak_phase", phase_of), FIELD_CALL(TEXT, "peak_unit", unit_of));
 #undef ROW
+
+static struct value moment_phase(const void *row, const struct field_context *context)
+{
+    (void)context;
+    return value_word(shard_phase_name(((const struct shard_moment *)row)->phase));
+}
+
+static struct value moment_unit(const void *row, const struct field_context *context)
+{
+    const struct shard_model *model = context->user;
+    struct text name = model->units[((const struct shard_moment *)row)->unit].name;
+    return (struct value){VALUE_TEXT, .text = name};
+}
+
+#define ROW struct shard_moment
+static const struct row_type moment_type = ROW_TYPE(
+    "curve", ROW, FIELD_CALL(WORD, "phase", moment_phase), FIELD_CALL(TEXT, "unit", moment_unit),
+    FIELD_AS(ROW, BYTES, "parameter_bytes", memory.parameter_bytes),
+    FIELD_AS(ROW, BYTES, "gradient_bytes", memory.gradient_bytes),
+    FIELD_AS(ROW, BYTES, "optimizer_state_bytes", memory.optimizer_state_bytes),
+    FIELD_AS(ROW, BYTES, "activation_bytes", memory.activation_bytes),
+    FIELD_AS(ROW, BYTES, "buffer_bytes", memory.buffer_bytes));
+#undef ROW
+
+static bool put_curve(struct json_writer *json, const struct shard_report *report,
+                      const struct shard_row *row, struct error *err)
+{
+    const struct shard_model *model = row->is_checkpointed ? report->checkpointed : report->model;
+    const struct field_context context = {.user = model};
+    struct shard_columns curve;
+    if (!shard_columns_make(&curve, model, report->options, row->result.strategy,
+                            row->result.peak_rank, err))
+        return false;
+    json_put_count(json, "curve_moments", curve.moments);
+    json_put_rows(json, &moment_type, curve.columns, curve.count, &context);
+    return true;
+}
 
 static void put_options(struct json_writer *json, const struct shard_options *options,
                         enum shard_strategy strategy)
@@ -61,8 +99,8 @@ static void put_traffic(struct json_writer *json, const char *key, const int64_t
     json_put_close(json, '}');
 }
 
-static void put_row(struct json_writer *json, const struct shard_report *report,
-                    const struct shard_row *row)
+static bool put_row(struct json_writer *json, const struct shard_report *report,
+                    const struct shard_row *row, struct error *err)
 {
     const struct field_context context = {.user = report->model};
     const struct shard_result *result = &row->result;
@@ -82,10 +120,12 @@ static void put_row(struct json_writer *json, const struct shard_report *report,
     if (result->traffic.us > 0)
         json_put_real(json, "traffic_us", result->traffic.us);
     json_put_real(json, "extra_time_share", row->extra_time_share);
+    bool ok = !report->has_curve || put_curve(json, report, row, err);
     json_put_close(json, '}');
+    return ok;
 }
 
-bool shard_json(FILE *out, const struct shard_report *report)
+bool shard_json(FILE *out, const struct shard_report *report, struct error *err)
 {
     const struct shard_choice *choice = report->choice;
     struct json_writer json;
@@ -99,8 +139,9 @@ bool shard_json(FILE *out, const struct shard_report *report)
     json_put_count(&json, "parameters", (uint64_t)shard_elements(report->model));
     json_put_count(&json, "units", report->model->unit_count - 1);
     json_put_open(&json, "strategies", '[');
-    for (size_t i = 0; i < choice->count; i++)
-        put_row(&json, report, &choice->rows[i]);
+    bool ok = true;
+    for (size_t i = 0; ok && i < choice->count; i++)
+        ok = put_row(&json, report, &choice->rows[i], err);
     json_put_close(&json, ']');
     bool is_known = choice->reason == SHARD_SIMPLEST || choice->reason == SHARD_LEAST_COST;
     if (is_known) {
@@ -111,5 +152,7 @@ bool shard_json(FILE *out, const struct shard_report *report)
         json_put_null(&json, "recommended");
     }
     json_put_close(&json, '}');
-    return json_writer_finish(&json);
+    if (!json_writer_finish(&json) && ok)
+        return error_out_of_memory(err);
+    return ok;
 }

@@ -8,12 +8,14 @@
 
 struct shard_report {
     const struct shard_model *model;
+    const struct shard_model *checkpointed; /* the same step with checkpoints, or NULL */
     const struct shard_options *options;
     const struct shard_choice *choice;
     const char *source;             /* "layer trace", ... */
     bool has_modules;               /* the names of units are those of modules */
     const struct text *checkpoints; /* modules that the plan of checkpoints wraps */
     size_t checkpoint_count;        /* 0: their names are not known */
+    bool has_curve;                 /* JSON: write the curves */
     bool is_checkpointed;           /* the code applies the plan */
     bool has_code;                  /* print the code of `code` */
     enum shard_strategy code;
@@ -21,8 +23,8 @@ struct shard_report {
 
 /* False if memory ran out. */
 bool shard_text(const struct page *page, const struct shard_report *report);
-bool shard_json(FILE *out, const struct shard_report *report);
-/* Sets the error. */
+/* Both set the error. */
+bool shard_json(FILE *out, const struct shard_report *report, struct error *err);
 bool shard_csv(FILE *out, const struct shard_report *report, struct error *err);
 
 bool shard_sweep_text(const struct page *page, const struct shard_sweep *sweep);
