@@ -331,9 +331,20 @@ bool front_create(struct front *front, const struct chain *chain, struct budget 
     return true;
 }
 
+static void release_totals(struct front *front, struct budget *budget)
+{
+    if (!front->totals)
+        return;
+    front_release(&front->totals->front, budget);
+    chain_drop_gradients(&front->totals->chain, budget);
+    free(front->totals);
+    budget_give(budget, sizeof(*front->totals));
+    front->totals = NULL;
+}
+
 void front_release(struct front *front, struct budget *budget)
 {
-    front_release_totals(front, budget);
+    release_totals(front, budget);
     vec_free(front->points, front->capacity, sizeof(*front->points), budget);
     vec_free(front->states, front->state_capacity, sizeof(*front->states), budget);
     vec_free(front->starts, front->start_capacity, sizeof(*front->starts), budget);

@@ -54,9 +54,6 @@ bool front_create(struct front *front, const struct chain *chain, struct budget 
                   struct error *err);
 void front_release(struct front *front, struct budget *budget);
 
-/* front_totals.c: part of front_release(). */
-void front_release_totals(struct front *front, struct budget *budget);
-
 /* For chains with gradients of parameters. These pile up while few activations are left, so a plan
  * with less activations may have a larger total. Adds the points with the least total for their
  * time, finds the totals of all points, and drops those that take more time than another but no

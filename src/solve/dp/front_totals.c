@@ -34,17 +34,6 @@ static bool create_totals(struct front *front, struct budget *budget, struct err
            front_create(&totals->front, &totals->chain, budget, err);
 }
 
-void front_release_totals(struct front *front, struct budget *budget)
-{
-    if (!front->totals)
-        return;
-    front_release(&front->totals->front, budget);
-    chain_drop_gradients(&front->totals->chain, budget);
-    free(front->totals);
-    budget_give(budget, sizeof(*front->totals));
-    front->totals = NULL;
-}
-
 static bool add_points(struct front *front, struct budget *budget, struct error *err)
 {
     const struct front *totals = &front->totals->front;

@@ -51,6 +51,11 @@ def checkpointed(forward, **options):
     return start
 
 
+def inside(module):
+    """A checkpoint goes inside FSDP, so that parameters are gathered before the module runs again."""
+    return getattr(module, "_fsdp_wrapped_module", module)
+
+
 def prepare(model, modules):
     """Makes it safe to run the modules twice."""
     for module in {inner for outer in modules for inner in outer.modules()}:
