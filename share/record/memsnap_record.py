@@ -32,7 +32,6 @@ from collections.abc import Mapping
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils import flop_counter
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 # memsnap suggest prints what follows, up to the next such line, for every plan.
@@ -105,9 +104,11 @@ def prepare(model, modules):
 # memsnap suggest prints what follows for plans that need more than one checkpoint per module.
 import sys
 import weakref
+from contextlib import contextmanager
 from functools import partial
 
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def names(part):
@@ -118,6 +119,39 @@ def first(result):
     return result[0] if isinstance(result, tuple) and len(result) == 1 else result
 
 
+class Watch(TorchDispatchMode):
+    """Raises an error when a kept result is changed in place. The checkpoint would use the changed one when it runs
+    again, and some operators change their arguments unseen by PyTorch's own check."""
+
+    def __init__(self, operators):
+        super().__init__()
+        self.operators, self.kept = operators, {}
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        name = str(function.overloadpacket)
+        for argument, value in zip(function._schema.arguments, args):
+            is_write = argument.alias_info is not None and argument.alias_info.is_write
+            for storage in storage_ids(value) if is_write else []:
+                if storage in self.kept:
+                    raise RuntimeError(f"{name} changes a result of {self.kept[storage]} in place: leave that operator "
+                                       "out of the plan, or record the plan on this kind of device")
+        result = function(*args, **(kwargs or {}))
+        if name in self.operators:
+            self.kept.update(dict.fromkeys(storage_ids(result), name))
+        return result
+
+
+def storage_ids(value):
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return [item.untyped_storage()._cdata for item in values if isinstance(item, torch.Tensor)]
+
+
+@contextmanager
+def both(outer, inner):
+    with outer, inner:
+        yield
+
+
 def keep_results(operators):
     """An argument of checkpoint() that keeps the results of operators, such as "aten.mm"."""
     from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
@@ -126,7 +160,13 @@ def keep_results(operators):
         is_kept = str(getattr(function, "overloadpacket", function)) in operators
         return CheckpointPolicy.MUST_SAVE if is_kept else CheckpointPolicy.PREFER_RECOMPUTE
 
-    return {"context_fn": partial(create_selective_checkpoint_contexts, choose)}
+    def contexts():
+        first_run, again = create_selective_checkpoint_contexts(choose)
+        if torch.compiler.is_compiling():  # it changes nothing in place, and takes only modes
+            return first_run, again
+        return both(first_run, Watch(operators)), again
+
+    return {"context_fn": contexts}
 
 
 def recompute(calls, operators=()):
