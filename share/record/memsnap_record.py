@@ -101,22 +101,10 @@ def prepare(model, modules):
             module.config.use_cache = False  # else recomputation adds to the cache again
 
 
-# memsnap suggest prints what follows for plans that need more than one checkpoint per module.
-import sys
-import weakref
+# memsnap suggest prints what follows for plans that keep results of operators.
 from contextlib import contextmanager
-from functools import partial
 
-from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-
-
-def names(part):
-    return [part] if isinstance(part, str) else sum(map(names, part), [])
-
-
-def first(result):
-    return result[0] if isinstance(result, tuple) and len(result) == 1 else result
 
 
 class Watch(TorchDispatchMode):
@@ -167,6 +155,22 @@ def keep_results(operators):
         return both(first_run, Watch(operators)), again
 
     return {"context_fn": contexts}
+
+
+# memsnap suggest prints what follows for plans that need more than one checkpoint per module.
+import sys
+import weakref
+from functools import partial
+
+from torch.overrides import TorchFunctionMode
+
+
+def names(part):
+    return [part] if isinstance(part, str) else sum(map(names, part), [])
+
+
+def first(result):
+    return result[0] if isinstance(result, tuple) and len(result) == 1 else result
 
 
 def recompute(calls, operators=()):

@@ -263,18 +263,19 @@ src/render/page/embedded.c: $(html_page_files) $(top_srcdir)/scripts/embed \
 	$(embed_hash) html_style_hash src/render/page/page.css && \
 	$(embed_hash) html_script_hash $(html_script_files)) >$@-new && mv $@-new $@
 
-# The Python that `memsnap suggest` prints with a plan is in the recorder, in two sections: one for every plan, and one for
-# plans that need more than one checkpoint for each module.
+# The Python that `memsnap suggest` prints with a plan is in the recorder, in three sections: for every plan, for plans
+# that keep results of operators, and for plans that need more than one checkpoint for each module.
 nodist_libmemsnap_a_SOURCES += src/render/suggest/printed.c
 CLEANFILES += src/render/suggest/printed.c src/render/suggest/section1.py src/render/suggest/section2.py \
-	src/render/suggest/section3.py
+	src/render/suggest/section3.py src/render/suggest/section4.py
 src/render/suggest/printed.c: $(top_srcdir)/share/record/memsnap_record.py $(top_srcdir)/scripts/embed
 	$(AM_V_GEN)$(MKDIR_P) src/render/suggest && \
 	awk '/^[#] memsnap suggest prints /{n++; next} n {print >("src/render/suggest/section" n ".py")}' \
 		$(top_srcdir)/share/record/memsnap_record.py && \
 	header=render/suggest/parts.h && export header && \
 	{ $(embed) suggest_every_code src/render/suggest/section1.py && \
-	$(embed) suggest_parts_code src/render/suggest/section2.py; } >$@-new && mv $@-new $@
+	$(embed) suggest_kept_code src/render/suggest/section2.py && \
+	$(embed) suggest_parts_code src/render/suggest/section3.py; } >$@-new && mv $@-new $@
 
 if HAVE_SQLITE
 libmemsnap_a_SOURCES += \

@@ -153,9 +153,12 @@ static bool put_parts(FILE *out, const struct problem *problem, const struct pla
     ok = ok && put_kept(out, problem, placement);
     fputc('\n', out);
     fwrite(suggest_every_code, 1, suggest_every_code_size, out);
+    bool is_selective = keeps_results(placement);
+    if (is_selective)
+        fwrite(suggest_kept_code, 1, suggest_kept_code_size, out);
     fwrite(suggest_parts_code, 1, suggest_parts_code_size, out);
-    fputs(keeps_results(placement) ? "parts = checkpoint_modules(model, plan, keep)\n"
-                                   : "parts = checkpoint_modules(model, plan)\n",
+    fputs(is_selective ? "parts = checkpoint_modules(model, plan, keep)\n"
+                       : "parts = checkpoint_modules(model, plan)\n",
           out);
     left_out_release(&left_out);
     return ok;
