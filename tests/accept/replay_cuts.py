@@ -12,7 +12,7 @@ import tempfile
 
 import captures
 
-CUTS = 6
+CUTS = 8
 # How far trusted figures may be from those of the whole capture: a share, and a segment.
 NEAR = 0.02
 SEGMENT = 20 << 20
@@ -74,7 +74,7 @@ def problems(path, folder, rng, tell):
     if not whole or not any(len(trace) > 3 for trace in traces):
         return
     for number in range(CUTS):
-        cut = cut_middle if number % 3 == 2 else cut_oldest
+        cut = cut_middle if number % 2 else cut_oldest
         target = folder / f"{number}.pickle"
         parts = [cut(trace, rng) if len(trace) > 3 else trace for trace in traces]
         target.write_bytes(pickle.dumps({**snapshot, "device_traces": parts}))
@@ -89,7 +89,6 @@ def problems(path, folder, rng, tell):
 
 def main():
     tally = captures.Tally()
-    rng = random.Random(1)
     seen = {}
 
     def tell(cut, device):
@@ -103,6 +102,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for path in paths:
             if captures.is_snapshot(path):
+                rng = random.Random(path.name)  # the same cuts whatever other captures there are
                 tally.check(path, problems(path, pathlib.Path(folder), rng, tell))
     wanted = {("cut_oldest", "lower_bound"), ("cut_oldest", "checked"), ("cut_middle", "inexact")}
     print(", ".join(f"{cut} {basis}: {count}" for (cut, basis), count in sorted(seen.items())))

@@ -97,6 +97,35 @@ static void fit_groups(const struct builder *builder, struct candidate *candidat
     }
 }
 
+static int compare_stacks(const void *a, const void *b)
+{
+    stack_id x = *(const stack_id *)a, y = *(const stack_id *)b;
+    return (x > y) - (x < y);
+}
+
+/* Categories are inferred, and may tell apart what one line adds at step after step: then a part of
+ * it seems to have stopped growing. Nothing is said of such a part. */
+static bool doubt_parts(const struct builder *builder, struct candidate *candidates,
+                        struct error *err)
+{
+    const struct site_groups *groups = &builder->survivors.groups;
+    stack_id *growing = NULL;
+    size_t count = 0, capacity = 0;
+    if (!vec_reserve(growing, capacity, groups->count + 1, groups->budget, err))
+        return false;
+    for (size_t i = 0; i < groups->count; i++)
+        if (candidates[i].fit.kind == GROWTH_GROWING && groups->items[i].source.shown != STACK_NONE)
+            growing[count++] = groups->items[i].source.shown;
+    qsort(growing, count, sizeof(*growing), compare_stacks);
+    for (size_t i = 0; i < groups->count; i++)
+        if (candidates[i].fit.kind == GROWTH_STOPPED &&
+            bsearch(&groups->items[i].source.shown, growing, count, sizeof(*growing),
+                    compare_stacks))
+            candidates[i].fit.kind = GROWTH_UNCLEAR;
+    vec_free(growing, capacity, sizeof(*growing), groups->budget);
+    return true;
+}
+
 static bool label_rows(struct builder *builder, const struct candidate *candidates, size_t count,
                        struct error *err)
 {
@@ -213,6 +242,8 @@ static bool make_rows(struct builder *builder, struct candidate *candidates, str
     struct growth *growth = builder->growth;
     size_t count = builder->survivors.groups.count;
     fit_groups(builder, candidates);
+    if (!doubt_parts(builder, candidates, err))
+        return false;
     if (count > 0)
         qsort(candidates, count, sizeof(*candidates), compare_candidates);
     sum_growing(builder, candidates, count);
