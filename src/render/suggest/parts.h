@@ -51,8 +51,8 @@ void suggest_put_forward(struct json_writer *json, const struct suggest_subject 
 bool suggest_loops_python(const struct page *page, const struct suggest_subject *subject,
                           const struct placement *placement);
 
-/* Sections of memsnap_record.py: prepare(); keep_results(); and checkpoint_modules(), which needs the
- * first and, if results of operators are kept, the second. */
+/* Sections of memsnap_record.py: prepare(); keep_results(); and checkpoint_modules(), which needs
+ * the first and, if results of operators are kept, the second. */
 extern const unsigned char suggest_every_code[];
 extern const size_t suggest_every_code_size;
 extern const unsigned char suggest_kept_code[];
