@@ -140,3 +140,18 @@ bool log_lines_next(struct log_lines *lines, struct log_line *line, bool *found,
         }
     }
 }
+
+bool log_lines_each(struct source *source,
+                    bool (*take)(void *self, const struct log_line *line, struct error *err),
+                    void *self, struct error *err)
+{
+    struct log_lines lines;
+    struct log_line line;
+    bool found = true, ok = true;
+    if (!log_lines_open(&lines, source, err))
+        return false;
+    while (ok && (ok = log_lines_next(&lines, &line, &found, err)) && found)
+        ok = take(self, &line, err);
+    log_lines_close(&lines);
+    return ok;
+}

@@ -33,5 +33,9 @@ bool log_lines_open(struct log_lines *lines, struct source *source, struct error
 void log_lines_close(struct log_lines *lines);
 /* Line feeds and carriage returns end lines. `*found` is false at the end of the log. */
 bool log_lines_next(struct log_lines *lines, struct log_line *line, bool *found, struct error *err);
+/* Calls `take` for each line of the source, until it returns false. */
+bool log_lines_each(struct source *source,
+                    bool (*take)(void *self, const struct log_line *line, struct error *err),
+                    void *self, struct error *err);
 
 #endif

@@ -325,8 +325,10 @@ static bool take_outer_line(struct reader *in, struct text raw)
     return !in->has_heading || bad(in, "a table of FSDP memory", line);
 }
 
-static bool take_line(struct reader *in, const struct log_line *line)
+static bool take_line(void *self, const struct log_line *line, struct error *err)
 {
+    struct reader *in = self;
+    (void)err; /* of the reader too */
     in->line = line->number;
     if (line->is_continued)
         return error_set(in->err, STATUS_LIMIT, "line %llu: longer than %zu KiB",
@@ -354,13 +356,5 @@ bool decode_run_tables(struct source *source, struct symbols *symbols,
                        const struct run_tables_sink *sink, struct error *err)
 {
     struct reader in = {.symbols = symbols, .sink = sink, .err = err};
-    struct log_lines lines;
-    struct log_line line;
-    bool found = true, ok = true;
-    if (!log_lines_open(&lines, source, err))
-        return false;
-    while (ok && (ok = log_lines_next(&lines, &line, &found, err)) && found)
-        ok = take_line(&in, &line);
-    log_lines_close(&lines);
-    return ok && finish(&in);
+    return log_lines_each(source, take_line, &in, err) && finish(&in);
 }

@@ -7,4 +7,5 @@ tests_unit_decode_run_run_SOURCES = $(unit_common) \
 	tests/unit/decode/run/run.h \
 	tests/unit/decode/run/stats_test.c \
 	tests/unit/decode/run/suite.c \
-	tests/unit/decode/run/tables_test.c
+	tests/unit/decode/run/tables_test.c \
+	tests/unit/decode/run/told.c

@@ -1,21 +1,12 @@
 #include "decode/run/operators.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "decode/core/input.h"
 #include "unit/decode/run/run.h"
 
 /* The rows and tables as text: "NAME [SHAPES] CALLS FIGURES... ; " for the figures that the table
  * has, then "= line LINE DEVICE TOTALS ". */
-struct told {
-    struct symbols *symbols;
-    struct buffer text;
-    struct error err;
-};
-
 static bool take_row(void *self, const struct operator_row *row, struct error *err)
 {
     struct told *told = self;
@@ -40,38 +31,10 @@ static bool take_table(void *self, const struct operator_table_facts *facts, str
     return true;
 }
 
-static bool decode(struct told *told, const char *text)
+static bool read_all(struct source *source, struct told *told)
 {
-    struct input input;
-    *told = (struct told){.text = BUFFER_INIT};
     const struct operators_sink sink = {told, take_row, take_table};
-    ck_assert(input_from_memory(&input, text, strlen(text), 16 << 20, &told->err));
-    told->symbols = symbols_create(input.budget, &told->err);
-    ck_assert(told->symbols != NULL);
-    bool ok = decode_operators(&input.source, told->symbols, &sink, &told->err);
-    symbols_destroy(told->symbols);
-    struct budget *budget = input.budget;
-    input_close(&input);
-    ck_assert_uint_eq(budget->used, 0);
-    free(budget);
-    return ok;
-}
-
-static void check_told(const char *text, const char *wanted)
-{
-    struct told told;
-    ck_assert_msg(decode(&told, text), "%s", told.err.text);
-    ck_assert_str_eq(told.text.bytes ? told.text.bytes : "", wanted);
-    buffer_release(&told.text);
-}
-
-static void check_refused(const char *text, const char *wanted)
-{
-    struct told told;
-    ck_assert(!decode(&told, text));
-    ck_assert_int_eq(told.err.status, STATUS_BAD_INPUT);
-    ck_assert_str_eq(told.err.text, wanted);
-    buffer_release(&told.text);
+    return decode_operators(source, told->symbols, &sink, &told->err);
 }
 
 /* As torch writes it: titles and cells to the right, one title wider than its column. */
@@ -89,25 +52,27 @@ static void check_refused(const char *text, const char *wanted)
 
 START_TEST(tables)
 {
-    check_told(HEAD ROW RULE TOTALS,
+    told_check(read_all, HEAD ROW RULE TOTALS,
                "aten::empty 7 1250000,0,0,0,0,0,-12,1572864; = 1 CUDA 2000000000 3500 0xc1 ");
-    check_told("words\n" HEAD RULE "Self CPU time total: 0.000us\nwords\n" HEAD ROW RULE,
+    told_check(read_all, "words\n" HEAD RULE "Self CPU time total: 0.000us\nwords\n" HEAD ROW RULE,
                "= 2 CUDA 0 -1 0xc1 aten::empty 7 1250000,0,0,0,0,0,-12,1572864; "
                "= 8 CUDA -1 -1 0xc1 ");
-    check_told("no table\n----\n", "");
+    told_check(read_all, "no table\n----\n", "");
 }
 END_TEST
 
 /* The spellings of torch 1.4, and a table with shapes and the source. */
 START_TEST(columns)
 {
-    check_told("----------  ---------------  ---------------  ---------------  ---------------\n"
+    told_check(read_all,
+               "----------  ---------------  ---------------  ---------------  ---------------\n"
                "      Name  Self CPU total %   Self CPU total    CPU Mem Total  Number of Calls\n"
                "----------  ---------------  ---------------  ---------------  ---------------\n"
                "       mul           NaN            1.000s          2.00 Kb                3\n"
                "----------  ---------------  ---------------  ---------------  ---------------\n",
                "mul 3 1000000000,0,0,0,0,2048,0,0; = 1  -1 -1 0x21 ");
-    check_told(
+    told_check(
+        read_all,
         "------------  ----------  ------------  ------------  ----------------  ------  \n"
         "        Name  Overload Name    Self CPU      # of Calls      Input Shapes  "
         "Source Location  \n"
@@ -127,7 +92,7 @@ static void check_cell(const char *good, const char *bad, const char *wanted)
     ck_assert(at != NULL && strlen(good) == strlen(bad));
     memcpy(at, bad, strlen(bad));
     snprintf(text, sizeof(text), "%s%s%s", HEAD, row, RULE);
-    check_refused(text, wanted);
+    told_check_refused(read_all, text, wanted);
 }
 
 START_TEST(bad_cells)
@@ -139,21 +104,24 @@ START_TEST(bad_cells)
     check_cell("  7  ", " 7.5 ", "line 4: expected a number of calls, found '7.5'");
     check_cell("2.000us             7  ", "                       ",
                "line 4: expected a time such as '1.250ms', found nothing");
-    check_refused(HEAD ROW RULE "Self CPU time total: many\n",
-                  "line 6: expected a time such as '1.250ms', found 'many'");
+    told_check_refused(read_all, HEAD ROW RULE "Self CPU time total: many\n",
+                       "line 6: expected a time such as '1.250ms', found 'many'");
 }
 END_TEST
 
 START_TEST(bad_tables)
 {
-    check_refused("\n" HEAD ROW, "line 2: the table that begins here is cut off");
-    check_refused(RULE TITLES, "line 1: the table that begins here is cut off");
-    check_refused(RULE TITLES ROW, "line 3: expected a line of dashes below the titles, found '   "
-                                   "aten::empty        -1.50%       1.250ms       1.50 MB    '");
-    check_refused("----------  ---------------\n      Name         Self CPU          Beauty\n",
-                  "line 2: expected the title of a column of torch.profiler, found 'Beauty'");
-    check_refused("----------  ---------------\n      Name  Self CPU        Self CPU %\n",
-                  "line 2: expected 2 titles, as the line above has columns, found 3");
+    told_check_refused(read_all, "\n" HEAD ROW, "line 2: the table that begins here is cut off");
+    told_check_refused(read_all, RULE TITLES, "line 1: the table that begins here is cut off");
+    told_check_refused(read_all, RULE TITLES ROW,
+                       "line 3: expected a line of dashes below the titles, found '   "
+                       "aten::empty        -1.50%       1.250ms       1.50 MB    '");
+    told_check_refused(read_all,
+                       "----------  ---------------\n      Name         Self CPU          Beauty\n",
+                       "line 2: expected the title of a column of torch.profiler, found 'Beauty'");
+    told_check_refused(read_all,
+                       "----------  ---------------\n      Name  Self CPU        Self CPU %\n",
+                       "line 2: expected 2 titles, as the line above has columns, found 3");
 }
 END_TEST
 

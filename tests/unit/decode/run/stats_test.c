@@ -3,18 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "decode/core/input.h"
 #include "unit/decode/run/run.h"
 
 /* The rows as text: "0 training_step 2 end: rss=5 vms=6; ..." */
-struct told {
-    struct symbols *symbols;
-    struct buffer text;
-    enum encoding encoding;
-    struct error err;
-};
-
 static bool take_point(void *self, const struct run_key *key, struct error *err)
 {
     struct told *told = self;
@@ -34,37 +25,18 @@ static bool take_stat(void *self, string_id name, int64_t number, struct error *
     return true;
 }
 
-static bool decode(struct told *told, const char *bytes, size_t size)
+static bool read_all(struct source *source, struct told *told)
 {
-    struct input input;
-    *told = (struct told){.text = BUFFER_INIT};
     const struct run_stats_sink sink = {told, take_point, take_stat};
-    ck_assert(input_from_memory(&input, bytes, size, 16 << 20, &told->err));
-    told->symbols = symbols_create(input.budget, &told->err);
-    ck_assert(told->symbols != NULL);
-    bool ok = decode_run_stats(&input.source, told->symbols, &sink, &told->encoding, &told->err);
-    symbols_destroy(told->symbols);
-    struct budget *budget = input.budget;
-    input_close(&input);
-    ck_assert_uint_eq(budget->used, 0);
-    free(budget);
-    return ok;
+    return decode_run_stats(source, told->symbols, &sink, &told->encoding, &told->err);
 }
 
 static void check_told(const char *bytes, size_t size, enum encoding encoding, const char *wanted)
 {
     struct told told;
-    ck_assert_msg(decode(&told, bytes, size), "%s", told.err.text);
+    ck_assert_msg(told_decode(read_all, &told, bytes, size), "%s", told.err.text);
     ck_assert_int_eq(told.encoding, encoding);
     ck_assert_str_eq(told.text.size ? told.text.bytes : "", wanted);
-    buffer_release(&told.text);
-}
-
-static void check_refused(const char *text, const char *message)
-{
-    struct told told;
-    ck_assert_msg(!decode(&told, text, strlen(text)), "taken: %s", text);
-    ck_assert_str_eq(told.err.text, message);
     buffer_release(&told.text);
 }
 
@@ -119,16 +91,19 @@ END_TEST
 
 START_TEST(refusals)
 {
-    check_refused("0.fit.1.end:\n  rss: many\n",
-                  "line 2: expected a number of at most 63 bits in 0.fit.1.end, found a string");
-    check_refused("0.fit.1.start:\n  rss: 1\n0.fit.1.end:\n  rss: 99999999999999999999\n",
-                  "line 4: expected a number of at most 63 bits in 0.fit.1.end, found a string");
-    check_refused("0.fit.1.end: 5\n",
-                  "line 1: expected a dict of statistics in 0.fit.1.end, found an int");
-    check_refused(
-        "0.fit.1:\n  rss: 5\n",
+    told_check_refused(
+        read_all, "0.fit.1.end:\n  rss: many\n",
+        "line 2: expected a number of at most 63 bits in 0.fit.1.end, found a string");
+    told_check_refused(
+        read_all, "0.fit.1.start:\n  rss: 1\n0.fit.1.end:\n  rss: 99999999999999999999\n",
+        "line 4: expected a number of at most 63 bits in 0.fit.1.end, found a string");
+    told_check_refused(read_all, "0.fit.1.end: 5\n",
+                       "line 1: expected a dict of statistics in 0.fit.1.end, found an int");
+    told_check_refused(
+        read_all, "0.fit.1:\n  rss: 5\n",
         "line 1: expected a key such as 0.training_step.2.end in 0.fit.1, found a string");
-    check_refused("- 0.fit.1.end\n", "line 1: expected a dict of points, found a list");
+    told_check_refused(read_all, "- 0.fit.1.end\n",
+                       "line 1: expected a dict of points, found a list");
 }
 END_TEST
 
@@ -143,7 +118,7 @@ START_TEST(aliases)
     buffer_puts(&text, "}\n");
     for (int i = 1; i < 2000; i++)
         buffer_printf(&text, "0.f.%d.end: *a\n", i);
-    ck_assert(!decode(&told, text.bytes, text.size));
+    ck_assert(!told_decode(read_all, &told, text.bytes, text.size));
     ck_assert_int_eq(told.err.status, STATUS_LIMIT);
     buffer_release(&told.text);
     buffer_release(&text);

@@ -1,20 +1,11 @@
 #include "decode/run/tables.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "decode/core/input.h"
 #include "unit/decode/run/run.h"
 
 /* The rows as text: "[training_step 2] cuda:0 SHARDED ACTIVATION TOTAL; ..." with
  * "MODULE/STATE#CALL" before the device of a module. */
-struct told {
-    struct symbols *symbols;
-    struct buffer text;
-    struct error err;
-};
-
 static bool take_heading(void *self, string_id function, uint32_t iteration, struct error *err)
 {
     struct told *told = self;
@@ -37,38 +28,10 @@ static bool take_row(void *self, const struct run_table_row *row, struct error *
     return true;
 }
 
-static bool decode(struct told *told, const char *text)
+static bool read_all(struct source *source, struct told *told)
 {
-    struct input input;
-    *told = (struct told){.text = BUFFER_INIT};
     const struct run_tables_sink sink = {told, take_heading, take_row};
-    ck_assert(input_from_memory(&input, text, strlen(text), 16 << 20, &told->err));
-    told->symbols = symbols_create(input.budget, &told->err);
-    ck_assert(told->symbols != NULL);
-    bool ok = decode_run_tables(&input.source, told->symbols, &sink, &told->err);
-    symbols_destroy(told->symbols);
-    struct budget *budget = input.budget;
-    input_close(&input);
-    ck_assert_uint_eq(budget->used, 0);
-    free(budget);
-    return ok;
-}
-
-static void check_told(const char *text, const char *wanted)
-{
-    struct told told;
-    ck_assert_msg(decode(&told, text), "%s", told.err.text);
-    ck_assert_str_eq(told.text.size ? told.text.bytes : "", wanted);
-    buffer_release(&told.text);
-}
-
-static void check_refused(const char *text, const char *message)
-{
-    struct told told;
-    ck_assert_msg(!decode(&told, text), "taken: %s", text);
-    ck_assert_str_eq(told.err.text, message);
-    ck_assert_int_eq(told.err.status, STATUS_BAD_INPUT);
-    buffer_release(&told.text);
+    return decode_run_tables(source, told->symbols, &sink, &told->err);
 }
 
 #define BORDER3 "======  ===========================  =================  ==========\n"
@@ -88,7 +51,7 @@ START_TEST(four_spellings)
          "\tTotal: 2560 B\n"),
     };
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-        check_told(forms[i], "cuda:0 1024 1536 2560; ");
+        told_check(read_all, forms[i], "cuda:0 1024 1536 2560; ");
 }
 END_TEST
 
@@ -102,9 +65,9 @@ START_TEST(modules)
     static const char list[] = "Module: net.0\nPeak Forward\n# 1:\nDevice: cuda:0\n"
                                "\tActivation: 1.5 KiB\n\tTotal: 2.5 KiB\n";
     struct told told;
-    check_told(list, "net.0/1#1 cuda:0 -1 1536 2560; ");
+    told_check(read_all, list, "net.0/1#1 cuda:0 -1 1536 2560; ");
     /* the last row has a state that is wider than its column */
-    ck_assert(!decode(&told, table));
+    ck_assert(!told_decode(read_all, &told, table, strlen(table)));
     ck_assert_msg(strncmp(told.err.text, "line 7: expected ", 17) == 0, "%s", told.err.text);
     ck_assert_str_eq(told.text.bytes, "net.0/1#1 cuda:0 -1 1536 2560; net.0/1#1 cpu -1 0 1024; ");
     buffer_release(&told.text);
@@ -113,49 +76,56 @@ END_TEST
 
 START_TEST(headings)
 {
-    check_told("Iteration 2 training_step Peak FSDP memory stats: \n"
+    told_check(read_all,
+               "Iteration 2 training_step Peak FSDP memory stats: \n"
                "--------------------\n"
                "Device: cuda:0\n\tTotal: 512 B\n"
                "--------------------\n",
                "[training_step 2] cuda:0 -1 -1 512; ");
-    check_told("some words\nNo memory tracked.\n\n", "");
+    told_check(read_all, "some words\nNo memory tracked.\n\n", "");
 }
 END_TEST
 
 START_TEST(bad_cells)
 {
-    check_refused(BORDER3
-                  "Device  Sharded Param                Activation         Total\n" BORDER3
-                  "cuda:0  1024 B                       many               2560 B\n" BORDER3,
-                  "line 4: expected a size such as '12.5 MiB', found 'many'");
-    check_refused(BORDER3
-                  "Device  Sharded Param                Activation         Total\n" BORDER3
-                  "cuda:0  1024 B                       1.5 KiB            2560 B\n" BORDER3,
-                  "line 4: expected the unit of the sizes above, found '1.5 KiB'");
-    check_refused(BORDER3 "Device  Sharded Param                Something          Total\n",
-                  "line 2: expected the name of a column, found 'Something'");
-    check_refused(BORDER3 "Device  Activation                   Activation         Total\n",
-                  "line 2: expected each column once, found 'Activation'");
-    check_refused("Device: cuda:0\n\tActivation: 99999999999 GiB\n",
-                  "line 2: expected a size such as '12.5 MiB', found '99999999999 GiB'");
-    check_refused("Device: cuda:0\n\tActivation: -5 B\n",
-                  "line 2: expected a size such as '12.5 MiB', found '-5 B'");
+    told_check_refused(read_all,
+                       BORDER3
+                       "Device  Sharded Param                Activation         Total\n" BORDER3
+                       "cuda:0  1024 B                       many               2560 B\n" BORDER3,
+                       "line 4: expected a size such as '12.5 MiB', found 'many'");
+    told_check_refused(read_all,
+                       BORDER3
+                       "Device  Sharded Param                Activation         Total\n" BORDER3
+                       "cuda:0  1024 B                       1.5 KiB            2560 B\n" BORDER3,
+                       "line 4: expected the unit of the sizes above, found '1.5 KiB'");
+    told_check_refused(read_all,
+                       BORDER3 "Device  Sharded Param                Something          Total\n",
+                       "line 2: expected the name of a column, found 'Something'");
+    told_check_refused(read_all,
+                       BORDER3 "Device  Activation                   Activation         Total\n",
+                       "line 2: expected each column once, found 'Activation'");
+    told_check_refused(read_all, "Device: cuda:0\n\tActivation: 99999999999 GiB\n",
+                       "line 2: expected a size such as '12.5 MiB', found '99999999999 GiB'");
+    told_check_refused(read_all, "Device: cuda:0\n\tActivation: -5 B\n",
+                       "line 2: expected a size such as '12.5 MiB', found '-5 B'");
 }
 END_TEST
 
 START_TEST(cut_off)
 {
-    check_refused("\n" BORDER3
-                  "Device  Sharded Param                Activation         Total\n" BORDER3
-                  "cuda:0  1024 B                       1536 B             2560 B\n",
-                  "line 2: the table that begins here is cut off");
-    check_refused("Device: cuda:0\n\tActivation: 1 B\n",
-                  "line 1: the table that begins here is cut off");
-    check_refused("Iteration 2 training_step Peak FSDP memory stats:\n--------------------\n"
-                  "Device: cuda:0\n\tTotal: 512 B\n",
-                  "line 4: the log is cut off: expected a line of dashes at its end");
-    check_refused("Iteration 2 training_step Peak FSDP memory stats:\nwhatever\n",
-                  "line 2: expected a table of FSDP memory, found 'whatever'");
+    told_check_refused(read_all,
+                       "\n" BORDER3
+                       "Device  Sharded Param                Activation         Total\n" BORDER3
+                       "cuda:0  1024 B                       1536 B             2560 B\n",
+                       "line 2: the table that begins here is cut off");
+    told_check_refused(read_all, "Device: cuda:0\n\tActivation: 1 B\n",
+                       "line 1: the table that begins here is cut off");
+    told_check_refused(read_all,
+                       "Iteration 2 training_step Peak FSDP memory stats:\n--------------------\n"
+                       "Device: cuda:0\n\tTotal: 512 B\n",
+                       "line 4: the log is cut off: expected a line of dashes at its end");
+    told_check_refused(read_all, "Iteration 2 training_step Peak FSDP memory stats:\nwhatever\n",
+                       "line 2: expected a table of FSDP memory, found 'whatever'");
 }
 END_TEST
 
