@@ -58,7 +58,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-cp "$1" copied
+cp -f "$1" copied # a copy of a file that cannot be written cannot be written either
 shift
 for ((task = ${array%-*}; task <= ${array#*-}; task++)); do
     SLURM_JOB_ID=4711 SLURM_ARRAY_TASK_ID=$task SLURM_ARRAY_TASK_COUNT=$((${array#*-} + 1)) \
