@@ -31,6 +31,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/names.h \
 	src/analysis/chain/replan.c \
 	src/analysis/chain/replan.h \
+	src/analysis/chain/replan_changes.c \
 	src/analysis/chain/replan_edit.c \
 	src/analysis/chain/replan_internal.h \
 	src/analysis/chain/runs.c \

@@ -26,13 +26,18 @@ static bool run_both(const struct device_replay *replay, const struct forward_ch
 {
     struct what_if_result without, with;
     struct program edited;
+    bool is_too_long;
     if (!device_replay_other(replay, &replay->program, &without, err) ||
-        !replan_edit(&replay->program, chain, segments, count, &edited, err))
+        !replan_edit(&replay->program, chain, segments, count, &edited, &is_too_long, err))
         return false;
-    bool ok = device_replay_other(replay, &edited, &with, err);
+    bool ok = is_too_long || device_replay_other(replay, &edited, &with, err);
     replan_edit_release(&edited);
     if (!ok)
         return false;
+    if (is_too_long) {
+        snprintf(replan->why, sizeof(replan->why), "too many forward passes would run again");
+        return true;
+    }
     replan->is_known = without.totals.ooms == 0 && with.totals.ooms == 0;
     replan->without_bytes = without.totals.peak_reserved;
     replan->with_bytes = with.totals.peak_reserved;

@@ -19,9 +19,11 @@ struct replan {
 };
 
 /* Replays from the beginning of the pass to the end of its step, once as recorded and once with the
- * segments, which ascend and are disjoint. An activation that is dropped is freed when its element
- * ends, an output when the element after it does; both are made again right before the backward of
- * their segment. */
+ * segments, which ascend, outer before inner, and are disjoint or nested. An activation that is
+ * dropped is freed when the operator after the one that made it is over, an output of an element
+ * when the next element is; both are made again right before the backward of their segment. With
+ * nested segments, a segment that runs again drops what is within inner ones, which then run again
+ * in turn. */
 bool replan_make(const struct timeline *timeline, struct site_table *sites,
                  const struct forward_chain *chain, const struct chain_segment *segments,
                  size_t count, struct replan *replan, struct error *err);

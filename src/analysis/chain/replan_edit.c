@@ -1,41 +1,18 @@
-#include <stdlib.h>
-
 #include "analysis/chain/replan_internal.h"
 
-#define NOTHING UINT32_MAX
-
-enum fate {
-    FATE_DROPPED, /* freed in forward, made again before the backward of its segment */
-    FATE_HELD,    /* the input of a segment, which its checkpoint holds until it ran again */
-};
-
-/* An allocation that checkpoints treat otherwise than the recorded program did. */
-struct changed {
-    uint32_t item;    /* its alloc */
-    uint32_t element; /* that made it */
-    uint32_t segment;
-    uint32_t slot;     /* FATE_DROPPED: in forward, as recorded */
-    uint32_t new_slot; /* made again, or held */
-    bool is_output;    /* of its element */
-    uint8_t fate;
-};
+/* So many steps that run again take about a second and 500 MB. */
+#define MOST_AGAIN 10000000
 
 struct editor {
     const struct program *program;
     const struct forward_chain *chain;
-    const struct chain_segment *segments;
-    size_t segment_count;
-    uint32_t *again; /* by segment: the item before which it runs again */
-    size_t again_capacity;
-    struct changed *changes; /* by item */
-    size_t change_count, change_capacity;
-    uint32_t *change_of; /* by recorded slot: who is in it, or NOTHING */
+    struct replan_changes changes;
+    uint32_t *change_of; /* by recorded slot: the change in it, or REPLAN_NONE */
     size_t change_of_capacity;
-    uint32_t *copy_of; /* by recorded slot, while a segment runs again: its copy, or NOTHING */
+    uint32_t *copy_of; /* by recorded slot, in the present run: its copy, or REPLAN_NONE */
     size_t copy_of_capacity;
     struct program_step *steps;
     size_t step_count, step_capacity;
-    size_t slots;
     struct budget *budget;
 };
 
@@ -50,12 +27,7 @@ static bool emit(struct editor *editor, struct program_step step, uint8_t kind, 
 
 static uint32_t take_slot(struct editor *editor)
 {
-    return (uint32_t)editor->slots++;
-}
-
-static bool is_free(const struct program_step *step)
-{
-    return step->kind == STEP_FREE_REQUESTED || step->kind == STEP_FREE_COMPLETED;
+    return (uint32_t)editor->changes.slots++;
 }
 
 /* Behind the steps of items before `item`; those of the start state have no item. */
@@ -72,243 +44,261 @@ static size_t step_from(const struct program *program, uint32_t item)
     return low;
 }
 
-/* The first of chain->kept that is at or after an item. */
-static size_t kept_from(const struct forward_chain *chain, uint32_t item)
-{
-    size_t low = 0, high = chain->kept_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (chain->kept[middle] < item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
+/* The steps of the forward of a segment. */
+struct step_range {
+    size_t from, to;
+};
 
-/* Adds what the elements of a segment keep, but for the output that leaves it. */
-static bool add_dropped(struct editor *editor, size_t segment, struct error *err)
+static struct step_range forward_steps(const struct editor *editor,
+                                       const struct replan_segment *segment)
 {
-    const struct forward_chain *chain = editor->chain;
-    const struct chain_segment *it = &editor->segments[segment];
-    uint32_t leaving = chain->elements[it->end - 1].output_item;
-    size_t element = it->first, end = kept_from(chain, replan_boundary(chain, it->end));
-    for (size_t k = kept_from(chain, replan_boundary(chain, it->first)); k < end; k++) {
-        uint32_t item = chain->kept[k];
-        if (item == leaving)
-            continue;
-        while (item >= replan_boundary(chain, element + 1))
-            element++;
-        if (!vec_push(editor->changes, editor->change_count, editor->change_capacity,
-                      editor->budget, err,
-                      (struct changed){.item = item,
-                                       .element = (uint32_t)element,
-                                       .segment = (uint32_t)segment,
-                                       .slot = NOTHING,
-                                       .new_slot = take_slot(editor),
-                                       .is_output = item == chain->elements[element].output_item,
-                                       .fate = FATE_DROPPED}))
-            return false;
-    }
-    return true;
-}
-
-/* The input of a segment, if the recorded program did not keep it for the backward. */
-static bool add_held(struct editor *editor, size_t segment, struct error *err)
-{
-    const struct chain_segment *it = &editor->segments[segment];
-    if (it->first == 0)
-        return true;
-    const struct forward_chain *chain = editor->chain;
-    const struct chain_element *before = &chain->elements[it->first - 1];
-    size_t kept = kept_from(chain, before->output_item);
-    if (before->output_item == EVENT_NEVER ||
-        (kept < chain->kept_count && chain->kept[kept] == before->output_item))
-        return true;
-    return vec_push(editor->changes, editor->change_count, editor->change_capacity, editor->budget,
-                    err,
-                    (struct changed){.item = before->output_item,
-                                     .element = (uint32_t)it->first - 1,
-                                     .segment = (uint32_t)segment,
-                                     .slot = NOTHING,
-                                     .new_slot = take_slot(editor),
-                                     .fate = FATE_HELD});
-}
-
-static int by_item(const void *a, const void *b)
-{
-    const struct changed *x = a, *y = b;
-    return (x->item > y->item) - (x->item < y->item);
+    return (struct step_range){
+        step_from(editor->program, replan_boundary(editor->chain, segment->first)),
+        step_from(editor->program, replan_boundary(editor->chain, segment->end))};
 }
 
 static bool prepare(struct editor *editor, struct error *err)
 {
     const struct program *program = editor->program;
-    if (!vec_reserve(editor->again, editor->again_capacity, editor->segment_count + 1,
-                     editor->budget, err) ||
-        !vec_reserve(editor->change_of, editor->change_of_capacity, program->slot_count + 1,
+    if (!vec_reserve(editor->change_of, editor->change_of_capacity, program->slot_count + 1,
                      editor->budget, err) ||
         !vec_reserve(editor->copy_of, editor->copy_of_capacity, program->slot_count + 1,
                      editor->budget, err))
         return false;
     for (size_t i = 0; i < program->slot_count; i++)
-        editor->change_of[i] = editor->copy_of[i] = NOTHING;
-    editor->slots = program->slot_count;
-    for (size_t s = 0; s < editor->segment_count; s++) {
-        size_t end = editor->segments[s].end;
-        editor->again[s] = end < editor->chain->count ? editor->chain->elements[end].backward_end
-                                                      : editor->chain->backward;
-        if (!add_held(editor, s, err) || !add_dropped(editor, s, err))
-            return false;
-    }
-    if (editor->change_count > 0)
-        qsort(editor->changes, editor->change_count, sizeof(*editor->changes), by_item);
+        editor->change_of[i] = editor->copy_of[i] = REPLAN_NONE;
     return true;
 }
 
-/* The first change that is at or after an item. */
-static size_t change_from(const struct editor *editor, uint32_t item)
+/* A run through elements: the forward pass, or a segment that runs again. What it drops is freed
+ * when the operator after the one that made it is over; outputs, when the next element is. */
+struct run {
+    size_t element, last; /* the present one, and that with which the run ends */
+    size_t next;          /* the first change that may have to be freed */
+    stack_id stack;       /* of the present operator: successive allocations with one stack */
+    uint32_t operator;    /* its number */
+};
+
+static struct run run_begin(const struct editor *editor, size_t first, size_t last)
 {
-    size_t low = 0, high = editor->change_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (editor->changes[middle].item < item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t item = replan_boundary(editor->chain, first);
+    return (struct run){.element = first,
+                        .last = last,
+                        .next = replan_change_from(&editor->changes, item),
+                        .stack = STACK_NONE};
 }
 
-/* The change that begins with an item, or NOTHING. */
-static uint32_t change_at(const struct editor *editor, uint32_t item)
+static bool drop(struct editor *editor, struct replan_change *change, struct program_step at,
+                 struct error *err)
 {
-    size_t at = change_from(editor, item);
-    return at < editor->change_count && editor->changes[at].item == item ? (uint32_t)at : NOTHING;
+    uint32_t slot = change->slot;
+    change->slot = REPLAN_NONE;
+    return slot == REPLAN_NONE || emit(editor, at, STEP_FREE_COMPLETED, slot, err);
 }
 
-/* A segment runs again before the first free of what it dropped. */
-static void find_first_frees(struct editor *editor)
-{
-    const struct program *program = editor->program;
-    for (size_t i = program->start_count; i < program->step_count; i++) {
-        const struct program_step *step = &program->steps[i];
-        if (step->kind == STEP_MALLOC) {
-            editor->change_of[step->slot] = change_at(editor, step->item);
-        } else if (is_free(step) && editor->change_of[step->slot] != NOTHING) {
-            const struct changed *change = &editor->changes[editor->change_of[step->slot]];
-            uint32_t *again = &editor->again[change->segment];
-            if (change->fate == FATE_DROPPED && step->item < *again)
-                *again = step->item;
-            if (step->kind == STEP_FREE_COMPLETED)
-                editor->change_of[step->slot] = NOTHING;
-        }
-    }
-    for (size_t i = 0; i < program->slot_count; i++)
-        editor->change_of[i] = NOTHING;
-}
-
-/* When element `ended` is over: frees what it dropped, and the output before it. */
-static bool end_element(struct editor *editor, size_t ended, struct program_step at,
+/* Frees what element run->element leaves behind, and the output of the element before it. */
+static bool end_element(struct editor *editor, struct run *run, struct program_step at,
                         struct error *err)
 {
-    size_t from = change_from(editor, replan_boundary(editor->chain, ended - (ended > 0)));
-    size_t to = change_from(editor, replan_boundary(editor->chain, ended + 1));
+    size_t ended = run->element++;
+    struct replan_changes *changes = &editor->changes;
+    size_t from = replan_change_from(changes, replan_boundary(editor->chain, ended - (ended > 0)));
+    size_t to = replan_change_from(changes, replan_boundary(editor->chain, ended + 1));
     for (size_t k = from; k < to; k++) {
-        const struct changed *change = &editor->changes[k];
-        if (change->fate == FATE_DROPPED && change->slot != NOTHING &&
-            change->element + change->is_output == ended &&
-            !emit(editor, at, STEP_FREE_COMPLETED, change->slot, err))
+        struct replan_change *change = &changes->changes[k];
+        if ((change->element + change->is_output == ended || ended == run->last) &&
+            !drop(editor, change, at, err))
             return false;
     }
     return true;
 }
 
-static bool run_again_step(struct editor *editor, const struct program_step *step, uint32_t leaving,
-                           struct error *err)
+/* Before a step of the run. */
+static bool advance(struct editor *editor, struct run *run, const struct program_step *step,
+                    struct program_step at, struct error *err)
+{
+    struct replan_changes *changes = &editor->changes;
+    while (run->element < editor->chain->count &&
+           step->item >= replan_boundary(editor->chain, run->element + 1))
+        if (!end_element(editor, run, at, err))
+            return false;
+    if (step->kind != STEP_MALLOC)
+        return true;
+    stack_id stack = editor->program->timeline->trace->stack[step->item];
+    if (stack == run->stack)
+        return true;
+    run->stack = stack;
+    run->operator++;
+    for (; run->next < changes->count; run->next++) {
+        struct replan_change *change = &changes->changes[run->next];
+        if (change->item >= step->item)
+            break;
+        if (change->slot == REPLAN_NONE || change->is_output)
+            continue;
+        if (change->operator+ 2> run->operator)
+            break;
+        if (!drop(editor, change, at, err))
+            return false;
+    }
+    return true;
+}
+
+static bool malloc_again(struct editor *editor, const struct run *run,
+                         const struct program_step *step, uint32_t segment, struct error *err)
+{
+    uint32_t at = replan_change_at(&editor->changes, step->item);
+    struct replan_change *change = at == REPLAN_NONE ? NULL : &editor->changes.changes[at];
+    if (change && change->level == segment)
+        return emit(editor, *step, STEP_MALLOC, change->new_slot, err);
+    uint32_t slot = take_slot(editor);
+    if (change && change->fate == FATE_DROPPED) {
+        change->slot = slot;
+        change->operator= run->operator;
+    } else {
+        editor->copy_of[step->slot] = slot;
+    }
+    return emit(editor, *step, STEP_MALLOC, slot, err);
+}
+
+static bool step_again(struct editor *editor, const struct run *run,
+                       const struct program_step *step, uint32_t segment, struct error *err)
 {
     uint32_t *copy = &editor->copy_of[step->slot];
     if (step->kind == STEP_MALLOC) {
-        uint32_t change = change_at(editor, step->item);
-        bool is_dropped = change != NOTHING && editor->changes[change].fate == FATE_DROPPED;
-        if (step->item == leaving) /* a checkpoint stops at the last tensor that is saved */
-            return true;
-        uint32_t slot = is_dropped ? editor->changes[change].new_slot : take_slot(editor);
-        *copy = is_dropped ? NOTHING : slot;
-        return emit(editor, *step, STEP_MALLOC, slot, err);
+        *copy = REPLAN_NONE;
+        return malloc_again(editor, run, step, segment, err);
     }
-    if (!is_free(step) || *copy == NOTHING)
+    if (!replan_is_free(step) || *copy == REPLAN_NONE)
         return true;
     uint32_t slot = *copy;
     if (step->kind == STEP_FREE_COMPLETED)
-        *copy = NOTHING;
+        *copy = REPLAN_NONE;
     return emit(editor, *step, step->kind, slot, err);
 }
 
-/* Repeats the forward of a segment; what it dropped stays, all else is freed. */
-static bool run_again(struct editor *editor, size_t segment, struct program_step at,
+/* Frees the copies that a run left behind. */
+static bool free_copies(struct editor *editor, struct step_range steps, struct program_step at,
+                        struct error *err)
+{
+    for (size_t i = steps.from; i < steps.to; i++) {
+        uint32_t *copy = &editor->copy_of[editor->program->steps[i].slot];
+        if (*copy != REPLAN_NONE && !emit(editor, at, STEP_FREE_COMPLETED, *copy, err))
+            return false;
+        *copy = REPLAN_NONE;
+    }
+    return true;
+}
+
+/* The input that a segment was the last to need. */
+static bool free_input(struct editor *editor, uint32_t segment, struct program_step at,
+                       struct error *err)
+{
+    const struct replan_segment *it = &editor->changes.segments[segment];
+    if (it->first == 0)
+        return true;
+    uint32_t input = editor->chain->elements[it->first - 1].output_item;
+    uint32_t held = input == EVENT_NEVER ? REPLAN_NONE : replan_change_at(&editor->changes, input);
+    if (held == REPLAN_NONE)
+        return true;
+    const struct replan_change *change = &editor->changes.changes[held];
+    return change->fate != FATE_HELD || change->until != segment ||
+           emit(editor, at, STEP_FREE_COMPLETED, change->new_slot, err);
+}
+
+/* The steps of a segment that run again: its checkpoint stops at the last tensor that it saves. */
+static struct step_range repeated_steps(const struct editor *editor, uint32_t segment)
+{
+    const struct replan_changes *changes = &editor->changes;
+    struct step_range steps = forward_steps(editor, &changes->segments[segment]);
+    for (; steps.to > steps.from; steps.to--) {
+        const struct program_step *step = &editor->program->steps[steps.to - 1];
+        if (step->kind != STEP_MALLOC)
+            continue;
+        uint32_t at = replan_change_at(changes, step->item);
+        if (at != REPLAN_NONE && changes->changes[at].level == segment)
+            break;
+    }
+    return steps;
+}
+
+/* Repeats the forward of a segment. What it dropped stays, and what the segments within it hold;
+ * all else is freed. */
+static bool run_again(struct editor *editor, uint32_t segment, struct program_step at,
                       struct error *err)
 {
-    const struct forward_chain *chain = editor->chain;
-    const struct chain_segment *it = &editor->segments[segment];
-    size_t from = step_from(editor->program, replan_boundary(chain, it->first));
-    size_t to = step_from(editor->program, replan_boundary(chain, it->end));
-    uint32_t leaving = chain->elements[it->end - 1].output_item;
-    for (size_t i = from; i < to; i++) {
+    const struct replan_segment *it = &editor->changes.segments[segment];
+    struct step_range steps = repeated_steps(editor, segment);
+    struct run run = run_begin(editor, it->first, it->end - 1);
+    for (size_t i = steps.from; i < steps.to; i++) {
         struct program_step step = editor->program->steps[i];
-        if (!run_again_step(editor, &step, leaving, err))
+        if (!advance(editor, &run, &step, at, err) ||
+            !step_again(editor, &run, &step, segment, err))
             return false;
     }
-    for (size_t i = from; i < to; i++) {
-        uint32_t *copy = &editor->copy_of[editor->program->steps[i].slot];
-        if (*copy != NOTHING && !emit(editor, at, STEP_FREE_COMPLETED, *copy, err))
+    while (run.element < it->end)
+        if (!end_element(editor, &run, at, err))
             return false;
-        *copy = NOTHING;
-    }
-    uint32_t input = it->first > 0 ? chain->elements[it->first - 1].output_item : EVENT_NEVER;
-    uint32_t held = input == EVENT_NEVER ? NOTHING : change_at(editor, input);
-    return held == NOTHING || editor->changes[held].fate != FATE_HELD ||
-           emit(editor, at, STEP_FREE_COMPLETED, editor->changes[held].new_slot, err);
+    return free_copies(editor, steps, at, err) && free_input(editor, segment, at, err);
 }
 
 /* A recorded step, in the slot that its allocation has now. */
-static bool keep_step(struct editor *editor, const struct program_step *step, struct error *err)
+static bool keep_step(struct editor *editor, const struct run *run, const struct program_step *step,
+                      struct error *err)
 {
     uint32_t *in = &editor->change_of[step->slot];
     if (step->kind == STEP_MALLOC) {
-        *in = change_at(editor, step->item);
-        struct changed *change = *in == NOTHING ? NULL : &editor->changes[*in];
-        uint32_t slot = change && change->fate == FATE_HELD ? change->new_slot : step->slot;
-        if (change && change->fate == FATE_DROPPED)
-            change->slot = slot;
-        return emit(editor, *step, STEP_MALLOC, slot, err);
+        *in = replan_change_at(&editor->changes, step->item);
+        struct replan_change *change = *in == REPLAN_NONE ? NULL : &editor->changes.changes[*in];
+        if (change && change->fate == FATE_DROPPED) {
+            change->slot = step->slot;
+            change->operator= run->operator;
+        } else if (change && change->level != REPLAN_NONE) {
+            *in = REPLAN_NONE; /* held only in a run of its level */
+        } else if (change) {
+            return emit(editor, *step, STEP_MALLOC, change->new_slot, err);
+        }
+        return emit(editor, *step, STEP_MALLOC, step->slot, err);
     }
-    if (!is_free(step) || *in == NOTHING)
+    if (!replan_is_free(step) || *in == REPLAN_NONE)
         return emit(editor, *step, step->kind, step->slot, err);
-    const struct changed *change = &editor->changes[*in];
+    const struct replan_change *change = &editor->changes.changes[*in];
     if (step->kind == STEP_FREE_COMPLETED)
-        *in = NOTHING;
+        *in = REPLAN_NONE;
     return change->fate == FATE_HELD || emit(editor, *step, step->kind, change->new_slot, err);
 }
 
 static bool edit(struct editor *editor, struct error *err)
 {
     const struct program *program = editor->program;
-    const struct forward_chain *chain = editor->chain;
-    size_t element = 0, left = editor->segment_count;
-    for (size_t i = 0; i < program->step_count; i++) {
+    const struct replan_changes *changes = &editor->changes;
+    struct run run = run_begin(editor, 0, editor->chain->count);
+    size_t next = 0;
+    for (size_t i = 0; i < program->start_count; i++)
+        if (!emit(editor, program->steps[i], program->steps[i].kind, program->steps[i].slot, err))
+            return false;
+    for (size_t i = program->start_count; i < program->step_count; i++) {
         const struct program_step *step = &program->steps[i];
-        bool is_start = i < program->start_count;
-        for (; !is_start && element < chain->count &&
-               step->item >= replan_boundary(chain, element + 1);
-             element++)
-            if (!end_element(editor, element, *step, err))
+        if (!advance(editor, &run, step, *step, err))
+            return false;
+        for (; next < changes->segment_count &&
+               step->item >= changes->segments[changes->order[next]].again;
+             next++)
+            if (!run_again(editor, changes->order[next], *step, err))
                 return false;
-        for (; !is_start && left > 0 && step->item >= editor->again[left - 1]; left--)
-            if (!run_again(editor, left - 1, *step, err))
-                return false;
-        if (!(is_start ? emit(editor, *step, step->kind, step->slot, err)
-                       : keep_step(editor, step, err)))
+        if (!keep_step(editor, &run, step, err))
+            return false;
+    }
+    return true;
+}
+
+/* False: nested too deeply. */
+static bool is_short(const struct editor *editor)
+{
+    size_t again = 0;
+    for (size_t k = 0; k < editor->changes.segment_count; k++) {
+        struct step_range steps = forward_steps(editor, &editor->changes.segments[k]);
+        again += steps.to - steps.from;
+        if (again > MOST_AGAIN)
             return false;
     }
     return true;
@@ -316,27 +306,22 @@ static bool edit(struct editor *editor, struct error *err)
 
 bool replan_edit(const struct program *program, const struct forward_chain *chain,
                  const struct chain_segment *segments, size_t count, struct program *edited,
-                 struct error *err)
+                 bool *is_too_long, struct error *err)
 {
-    struct editor editor = {.program = program,
-                            .chain = chain,
-                            .segments = segments,
-                            .segment_count = count,
-                            .budget = program->budget};
-    bool ok = prepare(&editor, err);
-    if (ok)
-        find_first_frees(&editor);
-    ok = ok && edit(&editor, err);
-    struct budget *budget = program->budget;
-    vec_free(editor.again, editor.again_capacity, sizeof(*editor.again), budget);
-    vec_free(editor.changes, editor.change_capacity, sizeof(*editor.changes), budget);
-    vec_free(editor.change_of, editor.change_of_capacity, sizeof(*editor.change_of), budget);
-    vec_free(editor.copy_of, editor.copy_of_capacity, sizeof(*editor.copy_of), budget);
+    struct editor editor = {.program = program, .chain = chain, .budget = program->budget};
+    bool ok = replan_changes_find(&editor.changes, program, chain, segments, count, err);
+    *is_too_long = ok && !is_short(&editor);
+    if (ok && !*is_too_long)
+        ok = prepare(&editor, err) && edit(&editor, err);
     *edited = *program;
     edited->steps = editor.steps;
     edited->step_count = editor.step_count;
     edited->step_capacity = editor.step_capacity;
-    edited->slot_count = editor.slots;
+    edited->slot_count = editor.changes.slots;
+    struct budget *budget = program->budget;
+    vec_free(editor.change_of, editor.change_of_capacity, sizeof(*editor.change_of), budget);
+    vec_free(editor.copy_of, editor.copy_of_capacity, sizeof(*editor.copy_of), budget);
+    replan_changes_release(&editor.changes);
     if (!ok)
         replan_edit_release(edited);
     return ok;

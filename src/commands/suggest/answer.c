@@ -1,7 +1,5 @@
 #include "commands/suggest/answer.h"
 
-#include <stdio.h>
-
 #include "commands/cli/complain.h"
 #include "solve/problem/layer_times.h"
 
@@ -61,13 +59,6 @@ static bool replay_placement(const struct suggest_run *run, const struct placeme
     *replan = (struct replan){0};
     if (count == 0)
         return true;
-    for (size_t k = 0; k < count; k++)
-        if (placement->segments[k].depth > 0) {
-            snprintf(replan->why, sizeof(replan->why),
-                     "checkpoints within checkpoints are not "
-                     "replayed");
-            return true;
-        }
     if (!vec_reserve(segments, capacity, count, run->budget, err))
         return false;
     for (size_t k = 0; k < count; k++)

@@ -24,6 +24,7 @@ TCase *fragmentation_tests(void);
 TCase *oom_error_tests(void);
 TCase *oom_tests(void);
 TCase *forward_chain_tests(void);
+TCase *replan_tests(void);
 TCase *reason_tests(void);
 TCase *regex_tests(void);
 TCase *report_tests(void);

@@ -13,6 +13,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/preexisting_test.c \
 	tests/unit/analysis/category/roles_test.c \
 	tests/unit/analysis/chain/forward_chain_test.c \
+	tests/unit/analysis/chain/replan_test.c \
 	tests/unit/analysis/check/check_test.c \
 	tests/unit/analysis/check/rule_set_test.c \
 	tests/unit/analysis/check/rules_test.c \

@@ -23,6 +23,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, oom_error_tests());
     suite_add_tcase(suite, labels_tests());
     suite_add_tcase(suite, forward_chain_tests());
+    suite_add_tcase(suite, replan_tests());
     suite_add_tcase(suite, reason_tests());
     suite_add_tcase(suite, regex_tests());
     suite_add_tcase(suite, report_tests());

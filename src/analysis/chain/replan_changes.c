@@ -1,0 +1,222 @@
+#include <stdlib.h>
+
+#include "analysis/chain/replan_internal.h"
+
+/* The first of chain->kept that is at or after an item. */
+static size_t kept_from(const struct forward_chain *chain, uint32_t item)
+{
+    size_t low = 0, high = chain->kept_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (chain->kept[middle] < item)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool add_change(struct replan_changes *changes, struct replan_change change,
+                       struct error *err)
+{
+    change.slot = REPLAN_NONE;
+    change.new_slot = (uint32_t)changes->slots++;
+    return vec_push(changes->changes, changes->count, changes->capacity, changes->budget, err,
+                    change);
+}
+
+/* Adds what element `index` keeps, but for the output that leaves all segments around it. */
+static bool add_dropped(struct replan_changes *changes, const struct forward_chain *chain,
+                        size_t index, uint32_t innermost, struct error *err)
+{
+    uint32_t output = chain->elements[index].output_item;
+    size_t end = kept_from(chain, replan_boundary(chain, index + 1));
+    for (size_t k = kept_from(chain, replan_boundary(chain, index)); k < end; k++) {
+        uint32_t item = chain->kept[k], level = innermost;
+        while (level != REPLAN_NONE && item == output && changes->segments[level].end == index + 1)
+            level = changes->segments[level].parent;
+        if (level != REPLAN_NONE && !add_change(changes,
+                                                (struct replan_change){.item = item,
+                                                                       .element = (uint32_t)index,
+                                                                       .level = level,
+                                                                       .until = REPLAN_NONE,
+                                                                       .is_output = item == output,
+                                                                       .fate = FATE_DROPPED},
+                                                err))
+            return false;
+    }
+    return true;
+}
+
+/* Adds the input of the segments `outermost` to `innermost`, which begin with the same element, if
+ * the recorded program did not keep it for the backward. */
+static bool add_held(struct replan_changes *changes, const struct forward_chain *chain,
+                     uint32_t outermost, uint32_t innermost, struct error *err)
+{
+    size_t first = changes->segments[outermost].first;
+    if (first == 0)
+        return true;
+    uint32_t input = chain->elements[first - 1].output_item;
+    size_t kept = kept_from(chain, input);
+    if (input == EVENT_NEVER || (kept < chain->kept_count && chain->kept[kept] == input))
+        return true;
+    return add_change(changes,
+                      (struct replan_change){.item = input,
+                                             .element = (uint32_t)first - 1,
+                                             .level = changes->segments[outermost].parent,
+                                             .until = innermost,
+                                             .fate = FATE_HELD},
+                      err);
+}
+
+static int by_item(const void *a, const void *b)
+{
+    const struct replan_change *x = a, *y = b;
+    return (x->item > y->item) - (x->item < y->item);
+}
+
+static bool add_changes(struct replan_changes *changes, const struct forward_chain *chain,
+                        struct error *err)
+{
+    uint32_t innermost = REPLAN_NONE, next = 0;
+    for (size_t index = 0; index < chain->count; index++) {
+        while (innermost != REPLAN_NONE && changes->segments[innermost].end <= index)
+            innermost = changes->segments[innermost].parent;
+        uint32_t outermost = next;
+        while (next < changes->segment_count && changes->segments[next].first == index)
+            innermost = next++;
+        if ((next > outermost && !add_held(changes, chain, outermost, innermost, err)) ||
+            !add_dropped(changes, chain, index, innermost, err))
+            return false;
+    }
+    if (changes->count > 0)
+        qsort(changes->changes, changes->count, sizeof(*changes->changes), by_item);
+    return true;
+}
+
+static bool add_segments(struct replan_changes *changes, const struct forward_chain *chain,
+                         const struct chain_segment *segments, size_t count, struct error *err)
+{
+    for (size_t k = 0; k < count; k++) {
+        size_t end = segments[k].end;
+        uint32_t parent = k > 0 ? (uint32_t)k - 1 : REPLAN_NONE;
+        while (parent != REPLAN_NONE && changes->segments[parent].end <= segments[k].first)
+            parent = changes->segments[parent].parent;
+        struct replan_segment segment = {segments[k].first, end, parent, chain->backward};
+        if (end < chain->count) /* behind the free of its output, an event or two */
+            segment.again = chain->elements[end].backward_end + 2;
+        if (!vec_push(changes->segments, changes->segment_count, changes->segment_capacity,
+                      changes->budget, err, segment))
+            return false;
+    }
+    return true;
+}
+
+/* A segment runs again before the first free of what it dropped, or of what the segments within it
+ * dropped. `change_of`: by recorded slot, all REPLAN_NONE, as it is afterwards. */
+static void find_first_frees(struct replan_changes *changes, const struct program *program,
+                             uint32_t *change_of)
+{
+    for (size_t i = program->start_count; i < program->step_count; i++) {
+        const struct program_step *step = &program->steps[i];
+        uint32_t *in = &change_of[step->slot];
+        if (step->kind == STEP_MALLOC) {
+            *in = replan_change_at(changes, step->item);
+        } else if (replan_is_free(step) && *in != REPLAN_NONE) {
+            const struct replan_change *change = &changes->changes[*in];
+            if (change->fate == FATE_DROPPED && step->item < changes->segments[change->level].again)
+                changes->segments[change->level].again = step->item;
+            if (step->kind == STEP_FREE_COMPLETED)
+                *in = REPLAN_NONE;
+        }
+    }
+    for (size_t k = changes->segment_count; k-- > 0;) {
+        const struct replan_segment *segment = &changes->segments[k];
+        if (segment->parent != REPLAN_NONE &&
+            segment->again < changes->segments[segment->parent].again)
+            changes->segments[segment->parent].again = segment->again;
+    }
+}
+
+/* A segment and its place in the order. */
+struct rerun {
+    uint32_t again, segment;
+    size_t end;
+};
+
+/* At the same item: later segments before earlier ones, outer before inner. */
+static int by_time(const void *a, const void *b)
+{
+    const struct rerun *x = a, *y = b;
+    if (x->again != y->again)
+        return x->again < y->again ? -1 : 1;
+    if (x->end != y->end)
+        return x->end > y->end ? -1 : 1;
+    return x->segment < y->segment ? -1 : x->segment > y->segment;
+}
+
+static bool set_order(struct replan_changes *changes, struct error *err)
+{
+    struct rerun *reruns = NULL;
+    size_t capacity = 0, count = changes->segment_count;
+    bool ok = vec_reserve(changes->order, changes->order_capacity, count, changes->budget, err) &&
+              vec_reserve(reruns, capacity, count, changes->budget, err);
+    for (size_t k = 0; ok && k < count; k++)
+        reruns[k] =
+            (struct rerun){changes->segments[k].again, (uint32_t)k, changes->segments[k].end};
+    if (ok && count > 0)
+        qsort(reruns, count, sizeof(*reruns), by_time);
+    for (size_t k = 0; ok && k < count; k++)
+        changes->order[k] = reruns[k].segment;
+    vec_free(reruns, capacity, sizeof(*reruns), changes->budget);
+    return ok;
+}
+
+bool replan_changes_find(struct replan_changes *changes, const struct program *program,
+                         const struct forward_chain *chain, const struct chain_segment *segments,
+                         size_t count, struct error *err)
+{
+    uint32_t *change_of = NULL;
+    size_t capacity = 0;
+    *changes = (struct replan_changes){.slots = program->slot_count, .budget = program->budget};
+    bool ok = add_segments(changes, chain, segments, count, err) &&
+              add_changes(changes, chain, err) &&
+              vec_reserve(change_of, capacity, program->slot_count + 1, program->budget, err);
+    for (size_t i = 0; ok && i < program->slot_count; i++)
+        change_of[i] = REPLAN_NONE;
+    if (ok)
+        find_first_frees(changes, program, change_of);
+    vec_free(change_of, capacity, sizeof(*change_of), program->budget);
+    ok = ok && set_order(changes, err);
+    if (!ok)
+        replan_changes_release(changes);
+    return ok;
+}
+
+void replan_changes_release(struct replan_changes *changes)
+{
+    struct budget *budget = changes->budget;
+    vec_free(changes->segments, changes->segment_capacity, sizeof(*changes->segments), budget);
+    vec_free(changes->order, changes->order_capacity, sizeof(*changes->order), budget);
+    vec_free(changes->changes, changes->capacity, sizeof(*changes->changes), budget);
+    *changes = (struct replan_changes){0};
+}
+
+size_t replan_change_from(const struct replan_changes *changes, uint32_t item)
+{
+    size_t low = 0, high = changes->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (changes->changes[middle].item < item)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t replan_change_at(const struct replan_changes *changes, uint32_t item)
+{
+    size_t at = replan_change_from(changes, item);
+    return at < changes->count && changes->changes[at].item == item ? (uint32_t)at : REPLAN_NONE;
+}

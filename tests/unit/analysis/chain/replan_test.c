@@ -1,0 +1,199 @@
+/* The requests of a step with checkpoints. Four elements; each makes what the backward needs (K), a
+ * temporary (T) and its output (O). The backward of an element makes a gradient (G), then frees K,
+ * the input, and the gradient of its output. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/chain/replan_internal.h"
+#include "unit/analysis/analysis.h"
+
+#define ELEMENTS 4
+#define BACKWARD (10 * ELEMENTS)
+#define ITEMS    (2 * BACKWARD)
+
+static struct budget budget;
+static stack_id stacks[ITEMS];
+static struct trace trace;
+static struct timeline timeline;
+static struct program program;
+static struct forward_chain chain;
+static struct chain_element elements[ELEMENTS];
+static uint32_t kept[2 * ELEMENTS];
+static struct buffer made;
+
+static uint32_t slot_of(char kind, uint32_t element)
+{
+    return (uint32_t)(strchr("KTOG", kind) - "KTOG") * ELEMENTS + element;
+}
+
+static void step(uint8_t what, uint32_t item, char kind, uint32_t element)
+{
+    struct error err;
+    struct program_step added = {.kind = what,
+                                 .item = item,
+                                 .slot = slot_of(kind, element),
+                                 .size = (uint64_t)kind << 8 | element};
+    ck_assert(
+        vec_push(program.steps, program.step_count, program.step_capacity, &budget, &err, added));
+}
+
+static void forward(uint32_t element, bool keeps_output)
+{
+    uint32_t item = 10 * element;
+    step(STEP_MALLOC, item + 1, 'K', element);
+    step(STEP_MALLOC, item + 2, 'T', element);
+    step(STEP_FREE_COMPLETED, item + 3, 'T', element);
+    step(STEP_MALLOC, item + 4, 'O', element);
+    if (!keeps_output && element > 0)
+        step(STEP_FREE_COMPLETED, item + 5, 'O', element - 1);
+    for (uint32_t i = 1; i <= 4; i++)
+        stacks[item + i] = i;
+    kept[chain.kept_count++] = item + 1;
+    if (keeps_output)
+        kept[chain.kept_count++] = item + 4;
+    elements[element] = (struct chain_element){.first_item = item + 1, .output_item = item + 4};
+}
+
+static void backward(uint32_t element, bool keeps_output)
+{
+    uint32_t item = BACKWARD + 10 * (ELEMENTS - 1 - element);
+    step(STEP_MALLOC, item + 1, 'G', element);
+    step(STEP_FREE_COMPLETED, item + 2, 'K', element);
+    if (keeps_output && element > 0)
+        step(STEP_FREE_COMPLETED, item + 3, 'O', element - 1);
+    if (element + 1 < ELEMENTS)
+        step(STEP_FREE_COMPLETED, item + 6, 'G', element + 1);
+    elements[element].backward_end = item + 3;
+}
+
+/* Outputs are freed by the backward of the next element, or in forward when it is over. */
+static void create(bool keeps_output)
+{
+    budget = (struct budget){.limit = 1 << 20};
+    trace = (struct trace){.count = ITEMS, .stack = stacks};
+    timeline = (struct timeline){.trace = &trace};
+    program =
+        (struct program){.timeline = &timeline, .slot_count = 4 * ELEMENTS, .budget = &budget};
+    chain = (struct forward_chain){
+        .elements = elements, .count = ELEMENTS, .backward = BACKWARD, .kept = kept};
+    made = (struct buffer)BUFFER_INIT;
+    for (uint32_t e = 0; e < ELEMENTS; e++)
+        forward(e, keeps_output);
+    step(STEP_FREE_COMPLETED, BACKWARD, 'O', ELEMENTS - 1);
+    for (uint32_t e = ELEMENTS; e-- > 0;)
+        backward(e, keeps_output);
+}
+
+static void destroy(void)
+{
+    vec_free(program.steps, program.step_capacity, sizeof(*program.steps), &budget);
+    buffer_release(&made);
+    ck_assert_uint_eq(budget.used, 0);
+}
+
+/* "+K0 -K0 ...", and checks that no slot is taken twice or freed while it is empty. */
+static const char *edited(const struct chain_segment *segments, size_t count)
+{
+    struct error err;
+    struct program other;
+    bool is_too_long;
+    uint64_t live[16 * ELEMENTS] = {0};
+    ck_assert(replan_edit(&program, &chain, segments, count, &other, &is_too_long, &err));
+    ck_assert(!is_too_long);
+    ck_assert_uint_le(other.slot_count, 16 * ELEMENTS);
+    buffer_clear(&made);
+    for (size_t i = 0; i < other.step_count; i++) {
+        const struct program_step *it = &other.steps[i];
+        bool is_malloc = it->kind == STEP_MALLOC;
+        ck_assert_msg((live[it->slot] != 0) != is_malloc, "step %zu: %s", i, made.bytes);
+        uint64_t size = is_malloc ? it->size : live[it->slot];
+        live[it->slot] = is_malloc ? size : 0;
+        buffer_printf(&made, "%s%c%c%d", i > 0 ? " " : "", is_malloc ? '+' : '-', (int)(size >> 8),
+                      (int)(size & 255));
+    }
+    replan_edit_release(&other);
+    ck_assert(!made.failed);
+    return made.bytes;
+}
+
+START_TEST(nothing_is_wrapped)
+{
+    create(true);
+    ck_assert_str_eq(edited(NULL, 0),
+                     "+K0 +T0 -T0 +O0 +K1 +T1 -T1 +O1 +K2 +T2 -T2 +O2 +K3 +T3 -T3 +O3 "
+                     "-O3 +G3 -K3 -O2 +G2 -K2 -O1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 -G1");
+    destroy();
+}
+END_TEST
+
+/* The run stops at the last tensor that is saved: without T2 and O2. */
+START_TEST(one_segment)
+{
+    create(true);
+    ck_assert_str_eq(edited((struct chain_segment[]){{1, 3}}, 1),
+                     "+K0 +T0 -T0 +O0 +K1 +T1 -T1 -K1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
+                     "-O3 +G3 -K3 -O2 +K1 +T1 -T1 +O1 +K2 +G2 -K2 -O1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 "
+                     "-G1");
+    destroy();
+}
+END_TEST
+
+/* The outer segment runs again first. Elements 0 and 1 drop what they make once more, until the
+ * inner segment runs again. */
+START_TEST(nested_segments)
+{
+    create(true);
+    ck_assert_str_eq(edited((struct chain_segment[]){{0, 3}, {0, 2}}, 2),
+                     "+K0 +T0 -T0 -K0 +O0 +K1 +T1 -T1 -K1 +O1 -O0 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 "
+                     "-T3 +O3 -O3 +G3 -K3 -O2 "
+                     "+K0 +T0 -T0 -K0 +O0 +K1 +T1 -T1 -K1 +O1 -O0 +K2 +G2 -K2 -O1 "
+                     "+K0 +T0 -T0 +O0 +K1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 -G1");
+    destroy();
+}
+END_TEST
+
+/* The program frees outputs in forward, but a checkpoint holds its input: O0 for the segments that
+ * begin with element 1, in forward and from then on, O1 for the one of element 2, once the outer
+ * segment runs again. */
+START_TEST(inputs_are_held)
+{
+    create(false);
+    ck_assert_str_eq(edited((struct chain_segment[]){{1, 3}, {1, 2}, {2, 3}}, 3),
+                     "+K0 +T0 -T0 +O0 +K1 +T1 -T1 -K1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
+                     "-O2 -O3 +G3 -K3 +K1 +T1 -T1 -K1 +O1 +K2 -O1 +G2 -K2 +K1 -O0 -G3 +G1 -K1 -G2 "
+                     "+G0 -K0 -G1");
+    destroy();
+}
+END_TEST
+
+START_TEST(too_many_runs)
+{
+    enum { DEPTH = 3 * 1000 * 1000 };
+    struct error err;
+    struct program other;
+    bool is_too_long;
+    create(true);
+    struct chain_segment *segments = calloc(DEPTH, sizeof(*segments));
+    ck_assert_ptr_nonnull(segments);
+    budget.limit = (size_t)1 << 30;
+    for (size_t k = 0; k < DEPTH; k++)
+        segments[k] = (struct chain_segment){0, 1};
+    ck_assert(replan_edit(&program, &chain, segments, DEPTH, &other, &is_too_long, &err));
+    ck_assert(is_too_long);
+    ck_assert_uint_eq(other.step_count, 0);
+    replan_edit_release(&other);
+    free(segments);
+    destroy();
+}
+END_TEST
+
+TCase *replan_tests(void)
+{
+    TCase *tests = tcase_create("replan");
+    tcase_add_test(tests, nothing_is_wrapped);
+    tcase_add_test(tests, one_segment);
+    tcase_add_test(tests, nested_segments);
+    tcase_add_test(tests, inputs_are_held);
+    tcase_add_test(tests, too_many_runs);
+    return tests;
+}
