@@ -28,6 +28,7 @@ dist_plots_DATA = \
 	share/plots/report.gp \
 	share/plots/segments.gp \
 	share/plots/shard.gp \
+	share/plots/steps.gp \
 	share/plots/text-bars.gp \
 	share/plots/text-categories.gp \
 	share/plots/text-compare.gp \

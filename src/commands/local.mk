@@ -111,6 +111,7 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot/run.h \
 	src/commands/plot/several.c \
 	src/commands/plot/several.h \
+	src/commands/plot/steps.c \
 	src/commands/plot/summary.c \
 	src/commands/plot/svg.c \
 	src/commands/plot/svg.h \

@@ -168,6 +168,7 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/sites.h \
 	src/render/plot/snapshot.c \
 	src/render/plot/snapshot.h \
+	src/render/plot/steps.c \
 	src/render/plot/svg_polygon.c \
 	src/render/plot/svg_polygon.h \
 	src/render/plot/svg_titles.c \

@@ -40,6 +40,7 @@ cli_tests = \
 	tests/cli/plot-shard.sh \
 	tests/cli/plot-templates.sh \
 	tests/cli/plot-terminal.sh \
+	tests/cli/plot-steps.sh \
 	tests/cli/plot-trend.sh \
 	tests/cli/pprof.sh \
 	tests/cli/profile.sh \
@@ -236,6 +237,7 @@ EXTRA_DIST += \
 	tests/cli/golden/plot-replay.txt \
 	tests/cli/golden/plot-shard-region.txt \
 	tests/cli/golden/plot-shard.txt \
+	tests/cli/golden/plot-steps.txt \
 	tests/cli/golden/plot-trend.txt \
 	tests/cli/golden/plot-phases.txt \
 	tests/cli/golden/plot-report.txt \

@@ -20,7 +20,7 @@ static bool is_drawn(const struct plot_kind *kind, enum file_kind file)
            (kind->of_run && file == (kind->needs_tables ? KIND_RUN_TABLES : KIND_RUN_STATS)) ||
            (kind->of_several &&
             (is_snapshot || is_layers || is_operators || file == KIND_SUMMARY)) ||
-           (kind->of_ranks && (is_snapshot || file == KIND_SUMMARY)) ||
+           ((kind->of_ranks || kind->of_steps) && (is_snapshot || file == KIND_SUMMARY)) ||
            (kind->of_shard && file == KIND_SHARD) || (kind->of_trend && file == KIND_TREND);
 }
 

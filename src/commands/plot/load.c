@@ -140,6 +140,7 @@ bool plot_load_draw(struct plot_load *load, const struct plot_kind *kind,
                  struct error *) = kind->of_ranks     ? plot_load_ranks
                                    : kind->of_several ? plot_load_several
                                    : kind->of_run     ? plot_load_run
+                                   : kind->of_steps   ? plot_load_steps
                                    : kind->of_trend   ? plot_load_trend
                                                       : draw_one;
     if (!draw(load, kind, job, err))

@@ -47,6 +47,10 @@ bool plot_load_several(struct plot_load *load, const struct plot_kind *kind,
 bool plot_load_ranks(struct plot_load *load, const struct plot_kind *kind,
                      const struct plot_job *job, struct error *err);
 
+/* The same for a kind that draws the steps of a capture. */
+bool plot_load_steps(struct plot_load *load, const struct plot_kind *kind,
+                     const struct plot_job *job, struct error *err);
+
 /* The same for a kind that draws the runs of a history. */
 bool plot_load_trend(struct plot_load *load, const struct plot_kind *kind,
                      const struct plot_job *job, struct error *err);

@@ -22,6 +22,7 @@ struct replay_options;
 struct run_report;
 struct ranks_report;
 struct shard_file;
+struct summary_device;
 struct trend;
 
 #define PLOT_RUNS_BEFORE_MOST 1000 /* of a trend */
@@ -77,6 +78,9 @@ struct plot_kind {
     bool (*of_ranks)(const struct plot_job *job, const struct ranks_report *report,
                      struct error *err);
     bool (*of_shard)(const struct plot_job *job, const struct shard_file *file, struct error *err);
+    /* From a device of a summary. */
+    bool (*of_steps)(const struct plot_job *job, const struct summary_device *device,
+                     struct error *err);
     bool (*of_trend)(const struct plot_job *job, const struct trend *trend, struct error *err);
 };
 
@@ -96,6 +100,7 @@ struct plot_kind {
     KIND(fsdp)                                                                                     \
     KIND(iterations)                                                                               \
     KIND(ranks)                                                                                    \
+    KIND(steps)                                                                                    \
     KIND(replay)                                                                                   \
     KIND(shard)                                                                                    \
     KIND(trend)                                                                                    \
