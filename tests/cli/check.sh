@@ -231,7 +231,7 @@ refused 2 'fsdp.layers.pickle: cannot check no-oom: no events were recorded' \
     --no-oom fsdp.layers.pickle
 refused 2 'leak.pickle.gz: cannot check max-memory-after-suggest 4: this rule applies to layer traces only' \
     --max-memory-after-suggest 4=1GiB leak.pickle.gz
-refused 2 'leak.pickle.gz: cannot check max-increase: the baseline is a different kind of file, or has other devices' \
+refused 2 'leak.pickle.gz: cannot check max-increase: the baseline is a different kind of file, or has other devices or ranks' \
     --baseline decoder.layers.json.gz --max-increase 1% leak.pickle.gz
 refused 2 'fsdp.layers.pickle: --at does not apply to a layer trace, only to allocator snapshots' \
     --at end --max-peak 1 fsdp.layers.pickle
@@ -297,6 +297,38 @@ for baseline in before 'before/*.gz'; do
     exits 0
     no_err
 done
+# So is a file with the summaries of all ranks, also against another such file.
+for folder in before after; do
+    for rank in 0 1 2; do
+        "$MEMSNAP" analyze --summary $folder.$rank $folder/rank_$rank.pickle.gz >analyzed
+    done
+    "$MEMSNAP" merge $folder.0 $folder.1 $folder.2 -o $folder.summary
+done
+for file in after after.summary after/rank_1.pickle.gz after.1; do
+    run check --max-increase 0 --baseline before.summary $file
+    exits 0
+done
+run check --max-increase 0 --baseline after.summary before.summary
+exits 1
+out_has 'max-increase is that of rank 1'
+run check --max-increase 0 --baseline after.summary before
+exits 1
+out_has 'before/rank_1.pickle.gz: FAILED'
+out_has '3 files: 2 passed, 1 failed'
+cp leak.pickle.gz after/rank_7.pickle.gz
+run check --max-increase 0 --baseline before.summary after/rank_7.pickle.gz leak.pickle.gz
+exits 2
+err_has 'memsnap: after/rank_7.pickle.gz: cannot check max-increase: '
+err_has 'memsnap: leak.pickle.gz: cannot check max-increase: '
+rm after/rank_7.pickle.gz
+"$MEMSNAP" analyze --summary twice.0 leak.pickle.gz >analyzed
+cp leak.pickle.gz copy_rank_0.pickle.gz
+"$MEMSNAP" analyze --summary twice.1 copy_rank_0.pickle.gz >analyzed
+"$MEMSNAP" merge before.0 twice.1 -o twice.summary
+refused 2 'twice.summary: the baseline has two captures of rank 0' --max-increase 0 --baseline twice.summary after.0
+"$MEMSNAP" merge before.0 twice.0 -o twice.summary
+refused 2 'twice.summary: the baseline has summaries of several captures, of which one has no rank' \
+    --max-increase 0 --baseline twice.summary after.0
 cp leak.pickle.gz after/rank_2.pickle.gz
 run check --max-increase 0 --baseline before after
 exits 1

@@ -66,7 +66,7 @@ run check --max-increase 1% --baseline leak.summary leak.summary
 exits 0
 run check --max-increase 1% --baseline run.summary leak.summary
 exits 2
-err_has 'the baseline has summaries of several captures'
+err_has 'or has other devices or ranks'
 
 # diff: what the summaries have is compared as in captures, and the rest is said.
 run diff loop.summary leak.summary
@@ -131,7 +131,7 @@ exits 2
 err_has '--kind ranks draws them'
 run plot --kind flame leak.summary --script s
 exits 2
-err_has '--kind flame does not support summaries of captures (supported by: ranks, compare)'
+err_has '--kind flame does not support summaries of captures (supported by: ranks, steps, compare)'
 
 # merge: any order and grouping gives the same bytes. Two summaries have the same rank, and two the
 # same rank and path, but other contents.

@@ -145,18 +145,20 @@ bool check_baseline_add(struct check_baseline *baseline, const struct device_rep
     return false;
 }
 
-bool check_baseline_add_peak(struct check_baseline *baseline, int64_t device, int64_t peak_bytes,
-                             struct error *err)
+bool check_baseline_add_peak(struct check_baseline *baseline, int64_t rank, int64_t device,
+                             int64_t peak_bytes, struct error *err)
 {
-    return add_device(baseline,
-                      &(struct baseline_device){.device = device, .peak_bytes = peak_bytes}, err);
+    return add_device(
+        baseline,
+        &(struct baseline_device){.rank = rank, .device = device, .peak_bytes = peak_bytes}, err);
 }
 
 const struct baseline_device *check_baseline_find(const struct check_baseline *baseline,
-                                                  int64_t device)
+                                                  int64_t rank, int64_t device)
 {
     for (size_t i = 0; i < baseline->device_count; i++)
-        if (baseline->devices[i].device == device)
+        if (baseline->devices[i].device == device &&
+            (!baseline->by_rank || baseline->devices[i].rank == rank))
             return &baseline->devices[i];
     return NULL;
 }

@@ -33,8 +33,10 @@ bool code_lines_make(struct code_lines *lines, const struct device_report *repor
 void code_lines_release(struct code_lines *lines);
 
 #define BASELINE_NO_DEVICE INT64_C(-1) /* the "device" of a file that knows no devices */
+#define BASELINE_NO_RANK   INT64_C(-1) /* unknown, or of no concern */
 
 struct baseline_device {
+    int64_t rank;   /* of its capture, if there are several */
     int64_t device; /* or BASELINE_NO_DEVICE, without call sites */
     int64_t peak_bytes;
     struct diff_side side; /* its call sites at the active peak, in check_baseline.symbols; in_phase
@@ -46,6 +48,7 @@ struct check_baseline {
     struct baseline_device *devices;
     size_t device_count, device_capacity;
     struct symbols *symbols; /* NULL: no call sites */
+    bool by_rank;            /* it is several captures: each is compared with that of its rank */
     struct budget budget;
 };
 
@@ -56,11 +59,11 @@ void check_baseline_release(struct check_baseline *baseline);
 bool check_baseline_add(struct check_baseline *baseline, const struct device_report *report,
                         struct site_table *sites, struct error *err);
 /* Adds a device, or BASELINE_NO_DEVICE, without call sites. */
-bool check_baseline_add_peak(struct check_baseline *baseline, int64_t device, int64_t peak_bytes,
-                             struct error *err);
+bool check_baseline_add_peak(struct check_baseline *baseline, int64_t rank, int64_t device,
+                             int64_t peak_bytes, struct error *err);
 
 /* NULL: the capture has no such device. */
 const struct baseline_device *check_baseline_find(const struct check_baseline *baseline,
-                                                  int64_t device);
+                                                  int64_t rank, int64_t device);
 
 #endif

@@ -63,6 +63,7 @@ typedef bool check_suggest(const struct layer_trace *trace, size_t checkpoints, 
 struct check_question {
     const struct check_rules *rules;
     const struct check_baseline *baseline; /* NULL: none */
+    int64_t rank;                          /* of the capture, for a baseline by rank */
     struct site_table *sites;              /* of a snapshot */
     bool moment_given;      /* the user chose `at`: no warning of fragmentation at the end */
     enum unit unit;         /* of sizes in warnings */

@@ -274,14 +274,18 @@ static bool blame_site(struct judge *judge, struct check_row *row)
 static const struct baseline_device *device_before(const struct judge *judge, int64_t device)
 {
     const struct check_baseline *baseline = judge->question->baseline;
-    return baseline ? check_baseline_find(baseline, device) : NULL;
+    return baseline ? check_baseline_find(baseline, judge->question->rank, device) : NULL;
 }
 
 static bool judge_increase(struct judge *judge, struct check_row *row)
 {
+    const struct check_baseline *baseline = judge->question->baseline;
     const struct baseline_device *before = device_before(judge, row->device);
     if (!before) {
-        judge->not_judged = "the baseline has no such device";
+        judge->not_judged = !baseline || !baseline->by_rank ? "the baseline has no such device"
+                            : judge->question->rank < 0
+                                ? "the rank, by which its baseline is found, is not known"
+                                : "the baseline has no such device of this rank";
         return true;
     }
     row->whole = before->peak_bytes;
@@ -418,7 +422,7 @@ const struct check_kind check_kinds[CHECK_KINDS + 1] = {
      .takes = CHECK_TAKES_SIZE_OR_SHARE,
      .captures = CHECK_OF_ANY,
      .needs_baseline = true,
-     .absence = "the baseline is a different kind of file, or has other devices",
+     .absence = "the baseline is a different kind of file, or has other devices or ranks",
      .judge = judge_increase,
      .blame = blame_increase},
     {.name = "max-memory-after-suggest",

@@ -128,10 +128,13 @@ bool check_summary(const struct check_question *question, const struct summary *
                    struct check_result *result, struct error *err)
 {
     bool ok = true, leave_out = summary->device_count > 1;
+    struct check_question of_rank = *question;
+    if (summary->rank >= 0)
+        of_rank.rank = summary->rank;
     result->of_summaries++;
     for (size_t i = 0; ok && i < summary->device_count; i++)
         if (!leave_out || summary->devices[i].device >= 0) /* as memsnap ranks */
-            ok = check_summary_device(question, summary, &summary->devices[i], result, err);
+            ok = check_summary_device(&of_rank, summary, &summary->devices[i], result, err);
     return ok;
 }
 

@@ -21,6 +21,7 @@ struct run {
     struct inputs *inputs;
     struct inputs baseline_input; /* one, or one for each rank */
     struct baseline_pair *pairs;  /* one per input, if there are several baselines */
+    int64_t *ranks;               /* one per input, if the baseline may be of several ranks */
     struct check_baseline baseline;
     struct check_job job;
     struct watch watch;
@@ -61,10 +62,13 @@ static void do_file(void *self, size_t index, FILE *out)
     struct run *run = self;
     struct checked_file *file = &run->files[index];
     int fd;
+    struct check_job job = run->job;
     (void)out; /* the report is printed when all files are done */
+    if (run->ranks)
+        job.rank = run->ranks[index];
     file->failed = !inputs_take(run->inputs, index, &fd, &file->err) ||
                    !(run->pairs ? check_pair(run, index, fd, file)
-                                : check_file(&run->job, fd, &file->result, &file->err));
+                                : check_file(&job, fd, &file->result, &file->err));
     watch_input_done(&run->watch);
 }
 
@@ -85,7 +89,8 @@ static void finish_file(void *self, size_t index)
 static bool read_baseline(struct run *run, struct error *err)
 {
     int fd;
-    run->job = (struct check_job){.options = run->options, .progress = &run->progress};
+    run->job = (struct check_job){
+        .options = run->options, .progress = &run->progress, .rank = BASELINE_NO_RANK};
     if (!run->options->baseline || run->pairs)
         return true;
     check_baseline_init(&run->baseline, run->options->capture.max_memory);
@@ -169,6 +174,25 @@ static enum status check_into(struct run *run)
     return status == STATUS_OK ? report_files(run, &output) : status;
 }
 
+static bool is_summary(enum file_kind kind)
+{
+    return kind == KIND_SUMMARY;
+}
+
+/* A file of summaries may have one of each rank. */
+static bool find_ranks(struct run *run, char *const *baseline, const struct file_choice *choice,
+                       struct error *err)
+{
+    const struct look_for what = {.kinds = is_summary};
+    struct look look;
+    look_at_files(baseline, 1, &what, &look);
+    if (!look.wanted)
+        return true;
+    run->ranks = calloc(run->inputs->count + 1, sizeof(*run->ranks));
+    return (run->ranks || error_out_of_memory(err)) &&
+           paths_ranks(run->inputs->paths, run->inputs->count, choice, run->ranks, err);
+}
+
 /* Finds what the baseline stands for, and which of its files each input is compared with. */
 static enum status choose_baseline(struct run *run, struct paths *baselines)
 {
@@ -181,11 +205,16 @@ static enum status choose_baseline(struct run *run, struct paths *baselines)
         return complain_failure(&err);
     enum status status =
         inputs_choose(&run->baseline_input, baselines->items, (int)baselines->count);
-    if (status != STATUS_OK || baselines->count == 1)
+    if (status != STATUS_OK)
         return status;
-    run->pairs = calloc(run->inputs->count + 1, sizeof(*run->pairs));
-    bool ok = (run->pairs || error_out_of_memory(&err)) &&
-              baseline_pairs_make(run->pairs, run->inputs, &run->baseline_input, &choice, &err);
+    bool ok;
+    if (baselines->count == 1) {
+        ok = find_ranks(run, baselines->items, &choice, &err);
+    } else {
+        run->pairs = calloc(run->inputs->count + 1, sizeof(*run->pairs));
+        ok = (run->pairs || error_out_of_memory(&err)) &&
+             baseline_pairs_make(run->pairs, run->inputs, &run->baseline_input, &choice, &err);
+    }
     return ok ? STATUS_OK : complain_failure(&err);
 }
 
@@ -212,6 +241,7 @@ static enum status check(struct check_options *options, struct inputs *inputs)
         check_result_release(&run.files[i].result);
     free(run.files);
     free(run.pairs);
+    free(run.ranks);
     check_baseline_release(&run.baseline);
     if (run.baseline_input.count > 0)
         inputs_release(&run.baseline_input);

@@ -1,5 +1,6 @@
 #include "commands/check/file.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "model/device.h"
@@ -35,6 +36,7 @@ static struct check_question question_of(const struct check_job *job, struct sit
 {
     return (struct check_question){.rules = &job->options->rules,
                                    .baseline = job->baseline,
+                                   .rank = job->rank,
                                    .sites = sites,
                                    .moment_given = job->options->look.at != NULL,
                                    .unit = job->options->report.unit,
@@ -92,8 +94,8 @@ static bool take_layers(const struct taker *taker, struct input *input, struct e
     if (ok && taker->result)
         ok = check_layers(&question, report, taker->result, err);
     else if (ok)
-        ok = check_baseline_add_peak(taker->baseline, BASELINE_NO_DEVICE, report->allocated.bytes,
-                                     err);
+        ok = check_baseline_add_peak(taker->baseline, BASELINE_NO_RANK, BASELINE_NO_DEVICE,
+                                     report->allocated.bytes, err);
     layers_report_destroy(report);
     layer_trace_destroy(trace);
     return ok;
@@ -110,23 +112,37 @@ static bool take_curves(const struct taker *taker, struct input *input, struct e
     if (ok && taker->result)
         ok = check_curves(&question, report, taker->result, err);
     else if (ok && curves->count > 0)
-        ok = check_baseline_add_peak(taker->baseline, BASELINE_NO_DEVICE,
+        ok = check_baseline_add_peak(taker->baseline, BASELINE_NO_RANK, BASELINE_NO_DEVICE,
                                      curves->points[report->allocated].allocated, err);
     curves_report_destroy(report);
     operator_curves_destroy(curves);
     return ok;
 }
 
+/* Several captures must have ranks, by which a file finds its baseline. */
+static bool check_rank(const struct check_baseline *baseline, int64_t rank, struct error *err)
+{
+    for (size_t i = 0; i < baseline->device_count; i++)
+        if (rank == BASELINE_NO_RANK || baseline->devices[i].rank == BASELINE_NO_RANK)
+            return error_set(err, STATUS_USAGE,
+                             "the baseline has summaries of several captures, of which one has no "
+                             "rank");
+        else if (baseline->devices[i].rank == rank)
+            return error_set(err, STATUS_USAGE, "the baseline has two captures of rank %" PRId64,
+                             rank);
+    return true;
+}
+
 static bool add_baseline(struct check_baseline *baseline, const struct summary *summary,
                          struct error *err)
 {
-    bool ok = baseline->device_count == 0 ||
-              error_set(err, STATUS_USAGE,
-                        "the baseline has summaries of several captures; name one of one capture");
+    int64_t rank = summary->rank < 0 ? BASELINE_NO_RANK : summary->rank;
+    bool ok = check_rank(baseline, rank, err);
+    baseline->by_rank = baseline->device_count > 0;
     for (size_t i = 0; ok && i < summary->device_count; i++) {
         const struct summary_device *device = &summary->devices[i];
         int64_t number = device->device < 0 ? (int64_t)DEVICE_HOST : device->device;
-        ok = check_baseline_add_peak(baseline, number, device->peak_bytes, err);
+        ok = check_baseline_add_peak(baseline, rank, number, device->peak_bytes, err);
     }
     return ok;
 }

@@ -9,6 +9,7 @@
 struct check_job {
     const struct check_options *options;
     const struct check_baseline *baseline; /* NULL: none */
+    int64_t rank;                          /* as its path tells; or BASELINE_NO_RANK */
     const struct load_progress *progress;
 };
 
