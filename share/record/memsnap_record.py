@@ -336,6 +336,8 @@ BYTES_PER_US = 2e6
 
 GATHERS = {"all_gather_into_tensor", "all_gather_into_tensor_coalesced", "allgather_", "_allgather_base_",
            "allgather_coalesced_", "allgather_into_tensor_coalesced_"}
+# Of backward formulas: in place unless a mode watches.
+FILLS_IN_PLACE = {"aten.index_put", "aten.index_add", "aten.scatter", "aten.scatter_add", "aten.masked_scatter"}
 MOST_OOM_DUMPS = 10  # a program that looks for its largest batch may run out of memory often
 
 
@@ -418,6 +420,7 @@ class Storage:
 
     def __init__(self, size, row):
         self.bytes, self.row = size, row
+        self.counted = 0  # part of the sum of bytes that are alive
         self.operator = None  # the Operator that made it, if it is known
         self.weak = None  # must stay alive
 
@@ -445,27 +448,33 @@ class Storages:
     def add(self, storage, row, counted=True):
         key = storage._cdata
         made = self.by_key[key] = Storage(storage.nbytes(), row)
-        size = made.bytes if counted else 0
-        self.bytes += size
+        made.counted = made.bytes if counted else 0
+        self.bytes += made.counted
         if VERSION >= (2, 2):
-            made.weak = weakref.ref(storage, partial(self.on_free, key, made, size))
+            made.weak = weakref.ref(storage, partial(self.on_free, key, made))
         else:
             made.weak = StorageWeakRef(storage)  # keeps the key from being used again
-            self.swept.append((made, size))
+            self.swept.append(made)
         if self.bytes > self.peak:
             self.sweep()
             self.peak = max(self.peak, self.bytes)
         return made
 
-    def on_free(self, key, made, size, _reference):
-        self.bytes -= size
+    def on_free(self, key, made, _reference):
+        self.uncount(made)
         if self.by_key.get(key) is made:
             del self.by_key[key]
 
+    def uncount(self, made):
+        self.bytes -= made.counted
+        made.counted = 0
+
     def sweep(self):
         if self.swept:
-            self.bytes -= sum(size for made, size in self.swept if made.weak.expired())
-            self.swept = [pair for pair in self.swept if not pair[0].weak.expired()]
+            for made in self.swept:
+                if made.weak.expired():
+                    self.uncount(made)
+            self.swept = [made for made in self.swept if not made.weak.expired()]
 
     def use(self, workspace):
         """An operator had that many bytes for itself while it ran."""
@@ -526,6 +535,37 @@ def free_workspaces():
     return before - torch.cuda.memory_allocated()
 
 
+class Meter(TorchDispatchMode):
+    """Counts the references to a gradient that only autograd holds, where it adds another to it."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = None
+        self.weak = []  # Structure has weak references to storages, too
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if function is torch.ops.aten.add.Tensor and is_backward():
+            self.count = references(args[0])
+        result = function(*args, **(kwargs or {}))
+        self.weak += [weakref.ref(storage) for storage in storages_of(result).values()]
+        return result
+
+
+def references(tensor):
+    """To a tensor, and to its storage."""
+    return tensor._use_count(), torch._C._storage_Use_Count(tensor.untyped_storage()._cdata)
+
+
+def fewest_references():
+    """What references() returns in __torch_dispatch__ for a gradient that only autograd holds; None if not known."""
+    if not hasattr(torch.Tensor, "_use_count"):
+        return None
+    with Meter() as meter:
+        twice = torch.ones(1, device="cpu", requires_grad=True) * 1
+        (twice.sin() + twice.cos()).sum().backward()
+    return meter.count
+
+
 class Device:
     """The allocator whose state the rows tell: of CUDA, or the sum of live tensors where there is none."""
 
@@ -538,16 +578,52 @@ class Device:
         gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
         self.before = sum(storage.nbytes() for storage in storages_of([tensors, gradients]).values())
         self.peak_before = 0
+        self.workspaces = {}  # bytes by operator and shapes
+        self.unseen = self.now_unseen = 0  # bytes that are allocated, but of no tensor: at most, and now
+        self.raised = None  # the peak of the allocator if it is due to the recorder, and the one before
+        self.cleared = 0  # bytes of workspaces from before the step
         if self.cuda is not None:
-            free_workspaces()
+            self.cleared = free_workspaces()
             self.before = torch.cuda.memory_allocated(self.cuda)
             self.peak_before = torch.cuda.max_memory_allocated(self.cuda)
 
     def allocated(self, live):
-        return torch.cuda.memory_allocated(self.cuda) if self.cuda else self.before + live
+        if self.cuda is None:
+            return self.before + live
+        allocated = torch.cuda.memory_allocated(self.cuda)
+        self.now_unseen = allocated - self.before - live
+        self.unseen = max(self.unseen, self.now_unseen)
+        return allocated
+
+    def run_with_copy(self, function, args, kwargs):
+        """Runs an operator that makes a copy only because the recorder watches."""
+        if self.cuda is None:
+            return function(*args, **kwargs)
+        before = torch.cuda.max_memory_allocated(self.cuda)
+        result = function(*args, **kwargs)
+        peak = torch.cuda.max_memory_allocated(self.cuda)
+        if peak > before:
+            was_raised = self.raised is not None and self.raised[0] == before
+            self.raised = peak, self.raised[1] if was_raised else before
+        return result
 
     def reserved(self, live):
         return torch.cuda.memory_reserved(self.cuda) if self.cuda else self.before + live
+
+    def workspace(self, func, args, made, allocations, before):
+        """At most how much an operator had for itself beside what it made, where `before` bytes were allocated or reused.
+
+        It may have freed some of its allocations before it made others, but the allocator knows the most that there
+        ever was. Where that is less it holds for all calls with such arguments."""
+        if allocations <= made:
+            return 0
+        key = (func, *((tensor.shape, tensor.dtype) for tensor in tensors_in(args)))
+        most = torch.cuda.max_memory_allocated(self.cuda) - before
+        if most + before == self.peak_before:  # with the workspaces that are not there yet
+            most += min(self.now_unseen - self.cleared, 0)
+        least = min(allocations - made, max(most, 0), self.workspaces.get(key, allocations))
+        self.workspaces[key] = least
+        return least
 
     def allocations(self):
         """The bytes of all allocations so far, freed or not."""
@@ -557,10 +633,15 @@ class Device:
 
     def peak(self, live):
         """The peak of the step, of which at most `live` bytes were alive at a time."""
-        peak = torch.cuda.max_memory_allocated(self.cuda) if self.cuda else 0
+        if self.cuda is None:
+            return self.before + live
+        peak = torch.cuda.max_memory_allocated(self.cuda)
+        freed = free_workspaces()  # they stay from step to step
+        if self.raised is not None and self.raised[0] == peak:
+            return max(self.raised[1], self.before + live + max(freed, self.unseen))
         if peak > self.peak_before:
-            return peak
-        return self.before + live + (free_workspaces() if self.cuda else 0)
+            return max(peak, self.before + live + freed)
+        return self.before + live + max(freed, self.unseen)
 
 
 class Hooks:
@@ -627,6 +708,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.saving = torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack)
 
     def start(self):
+        self.fewest = fewest_references()
         self.saving.__enter__()
         self.__enter__()
         self.row = self.new_row("", 0, False)
@@ -795,8 +877,9 @@ class Structure(Hooks, TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         row = self.running()
-        allocations = self.device.allocations()
-        out = func(*args, **kwargs)
+        reused = self.reused(func, args, kwargs)
+        allocations, before = self.device.allocations(), self.device.allocated(self.storages.bytes)
+        out = self.device.run_with_copy(func, args, kwargs) if reused else func(*args, **kwargs)
         allocations = self.device.allocations() - allocations
         if row is None or self.is_done or row is not (self.backward or self.row):
             return out
@@ -806,6 +889,8 @@ class Structure(Hooks, TorchDispatchMode):
             if "reads" in row and made.row is not None and made.row is not row:
                 row["reads"][id(made)] = made
         new = []
+        if reused:
+            self.storages.uncount(reused)
         for key, storage in written.items():
             made = self.storages.by_key.get(key)
             if made is None:
@@ -817,7 +902,9 @@ class Structure(Hooks, TorchDispatchMode):
                 if made.row is not row:
                     row["changes"].append(made.row)
                 made.row = row  # what is changed in place is the output of the last module that changes it
-        self.storages.use(allocations - sum(made.bytes for made in new))
+        made_bytes = sum(made.bytes for made in new)
+        before += 0 if reused else made_bytes
+        self.storages.use(self.device.workspace(func, args, made_bytes, allocations, before))
         is_gather = func._schema.name.split("::")[-1] in GATHERS
         # _unsafe_view() does not say that it is a view, nor gathers that they write
         is_view = not new and not is_write(func) and "out" not in kwargs and not is_gather
@@ -838,6 +925,24 @@ class Structure(Hooks, TorchDispatchMode):
         if is_gather:
             self.gather(row, func, args, out)
         return out
+
+    def reused(self, func, args, kwargs):
+        """The storage that a backward pass reuses for the result while nothing watches it; None if there is none.
+
+        Autograd adds gradients in place if it has the only reference, and so do formulas that fill in zeros. While a
+        mode watches, both copy. Operators that Python calls are as they seem."""
+        if self.backward is None or self.fewest is None or not is_called_by_autograd(sys._getframe(1).f_back):
+            return None
+        name = str(func.overloadpacket)
+        adds = name == "aten.add" and not kwargs and isinstance(args[1], torch.Tensor) and \
+            (args[0].shape, args[0].dtype) == (args[1].shape, args[1].dtype)
+        if not adds and name not in FILLS_IN_PLACE:
+            return None
+        held, stored = references(args[0])
+        made = self.storages.by_key.get(args[0].untyped_storage()._cdata)
+        is_free = made is not None and made.bytes == bytes_of([args[0]]) and stored <= self.fewest[1] and \
+            held <= self.fewest[0] + (0 if adds else 1)  # the formula has one
+        return made if is_free else None
 
     @staticmethod
     def add_operator(row, func, us, made, must_run):
@@ -936,6 +1041,15 @@ def flops_us(func, args, kwargs, out):
         flops = 2 * conv_flops(args) if "convolution" in func._schema.name else flops
     tensor = next(tensors_in(args), None)
     return flops / FLOPS_PER_US.get(tensor.dtype if tensor is not None else None, SHORT_FLOPS_PER_US)
+
+
+def is_called_by_autograd(frame):
+    """On a device, autograd has a thread of its own. Some versions wrap a mode by torch.compiler.disable()."""
+    folder = os.path.dirname(torch.__file__)
+    wrappers = os.path.join(folder, "_compile.py"), os.path.join(folder, "_dynamo", "")
+    while frame is not None and frame.f_code.co_filename.startswith(wrappers):
+        frame = frame.f_back
+    return frame is None or frame.f_code.co_filename == torch.autograd.graph.__file__
 
 
 class Times(Hooks):

@@ -77,6 +77,7 @@ EXTRA_DIST += \
 	tests/cli/record/apply.py \
 	tests/cli/record/facts.py \
 	tests/cli/record/marks.py \
+	tests/cli/record/peaks.py \
 	tests/cli/record/program.py \
 	tests/cli/record/program_model.py \
 	tests/cli/record/sharded.py \

@@ -50,6 +50,9 @@ forward = [row for row in trace["traces"] if row["is_forward"]]
 for key in "module_params", "gradient_bytes":
     assert sum(row[key] for row in forward) == trace["parameter_bytes"], forward'
 
+dry -- "$MEMSNAP_TORCH" peaks.py
+check 'has the peak of a step that nothing watches' grep -q '^all is right$' .run/out
+
 dry -- "$MEMSNAP_TORCH" apply.py
 check 'applies plans' grep -q '^all is right$' .run/out
 
