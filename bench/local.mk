@@ -35,6 +35,7 @@ EXTRA_DIST += \
 	bench/loop/loop.py \
 	bench/loop/measure.py \
 	bench/loop/models.py \
+	bench/loop/more.py \
 	bench/loop/prove \
 	bench/labelled.py \
 	bench/profile.py \

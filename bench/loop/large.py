@@ -13,6 +13,7 @@ import transformers as hf
 from torch import nn
 
 import models
+import more
 
 
 @dataclass
@@ -240,3 +241,4 @@ MODELS = {
     "t5": Large(8, r"(en|de)coder\.block\.\d+", language(t5, 256)),
     "whisper": Large(8, r"model\.(en|de)coder\.layers\.\d+", whisper),
 }
+MODELS.update({name: Large(*builder) for name, builder in more.BUILDERS.items()})

@@ -29,7 +29,8 @@ class Subject:
     """A fresh model on the GPU, and its step."""
 
     def __init__(self, name, batch):
-        gc.collect()
+        while gc.collect():  # the model before had cycles, some of them through autograd
+            pass
         torch.manual_seed(0)
         with torch.device("cuda"):
             self.model, self.loss = MODELS[name].make(batch)
