@@ -23,8 +23,15 @@ if (is_region) {
     set xlabel y_label
     set boxwidth 0.7
     set bmargin 4
-    plot 'points.tsv' using 1:2 with boxes linetype 1, \
-        (gpu > 0 ? gpu : NaN) with lines linetype 2, \
-        'points.tsv' using 1:(0):(name[int($1)] . (strlen(under[int($1)]) ? '+c' : '')) with labels offset 0, -1, \
-        'points.tsv' using 1:2:(brief[int($1)]) with labels offset 0, 1
+    if (has_curves) {
+        plot 'curves.tsv' using 1:2 with lines linetype 1, \
+            (gpu > 0 ? gpu : NaN) with lines linetype 2, \
+            'points.tsv' using 1:(0):(name[int($1)] . (strlen(under[int($1)]) ? '+c' : '')) with labels offset 0, -1, \
+            'points.tsv' using 1:2:(unit[int($1)]) with labels offset 0, 1
+    } else {
+        plot 'points.tsv' using 1:2 with boxes linetype 1, \
+            (gpu > 0 ? gpu : NaN) with lines linetype 2, \
+            'points.tsv' using 1:(0):(name[int($1)] . (strlen(under[int($1)]) ? '+c' : '')) with labels offset 0, -1, \
+            'points.tsv' using 1:2:(brief[int($1)]) with labels offset 0, 1
+    }
 }

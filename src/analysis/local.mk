@@ -308,6 +308,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/choice.h \
 	src/analysis/shard/columns.c \
 	src/analysis/shard/columns.h \
+	src/analysis/shard/curves.c \
+	src/analysis/shard/curves.h \
 	src/analysis/shard/flat.c \
 	src/analysis/shard/from_layers.c \
 	src/analysis/shard/from_layers.h \

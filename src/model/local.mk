@@ -52,6 +52,8 @@ libmemsnap_a_SOURCES += \
 	src/model/replay_notes.c \
 	src/model/run.c \
 	src/model/run.h \
+	src/model/shard_curve.c \
+	src/model/shard_curve.h \
 	src/model/shard_file.c \
 	src/model/shard_file.h \
 	src/model/snapshot.c \

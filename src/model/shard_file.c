@@ -5,9 +5,9 @@
 
 #include "decode/core/sniff.h"
 #include "decode/json/members.h"
+#include "model/shard_curve.h"
 
 #define MOST_ROWS (1 << 17)
-#define MOST      (UINT64_C(1) << 62) /* of a number */
 
 struct reader {
     struct json_reader json;
@@ -18,16 +18,7 @@ struct reader {
 
 static bool read_number(struct reader *in, uint64_t *to)
 {
-    struct json_integer integer;
-    uint64_t offset;
-    if (!json_offset(&in->json, &offset, in->err) ||
-        !json_read_integer(&in->json, "a whole number", &integer, in->err))
-        return false;
-    if (integer.negative || integer.magnitude > MOST)
-        return error_set_at(in->err, STATUS_BAD_INPUT, offset,
-                            "expected a whole number, found one out of range");
-    *to = integer.magnitude;
-    return true;
+    return shard_read_number(&in->json, to, in->err);
 }
 
 static bool read_flag(struct reader *in, bool *to)
@@ -106,7 +97,7 @@ static bool traffic_member(void *self, struct text key, void *to)
     (void)key;
     if (!read_number(in, &bytes))
         return false;
-    *sum = *sum > MOST - bytes ? MOST : *sum + bytes;
+    *sum = *sum > SHARD_MOST - bytes ? SHARD_MOST : *sum + bytes;
     return true;
 }
 
@@ -127,6 +118,10 @@ static bool strategy_member(void *self, struct text key, void *to)
     if (text_equals(key, "traffic_bytes"))
         return json_each_member(&in->json, "traffic (an object)", traffic_member, in,
                                 &row->traffic_bytes, in->err);
+    if (text_equals(key, "curve"))
+        return shard_read_curve(&in->json, in->file, row, in->err);
+    if (text_equals(key, "rank_curves"))
+        return shard_read_rank_curves(&in->json, in->file, row, in->err);
     if (text_equals(key, "world"))
         return read_number(in, &row->world);
     if (text_equals(key, "largest_batch"))
@@ -218,6 +213,9 @@ void shard_file_destroy(struct shard_file *file)
     if (!file)
         return;
     vec_free(file->rows, file->capacity, sizeof(*file->rows), file->budget);
+    vec_free(file->columns, file->column_capacity, sizeof(*file->columns), file->budget);
+    vec_free(file->lines, file->line_capacity, sizeof(*file->lines), file->budget);
+    vec_free(file->heights, file->height_capacity, sizeof(*file->heights), file->budget);
     free(file->budget);
     free(file);
 }

@@ -162,6 +162,7 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/segments_internal.h \
 	src/render/plot/shard.c \
 	src/render/plot/shard_bars.c \
+	src/render/plot/shard_curves.c \
 	src/render/plot/shard_internal.h \
 	src/render/plot/shard_region.c \
 	src/render/plot/sites.c \
@@ -203,6 +204,8 @@ libmemsnap_a_SOURCES += \
 	src/render/run/tables_json.c \
 	src/render/run/text.c \
 	src/render/shard/csv.c \
+	src/render/shard/curves.c \
+	src/render/shard/curves.h \
 	src/render/shard/json.c \
 	src/render/shard/python.c \
 	src/render/shard/shard.h \

@@ -236,6 +236,7 @@ EXTRA_DIST += \
 	tests/cli/golden/plot-pareto.txt \
 	tests/cli/golden/plot-ranks.txt \
 	tests/cli/golden/plot-replay.txt \
+	tests/cli/golden/plot-shard-curves.txt \
 	tests/cli/golden/plot-shard-region.txt \
 	tests/cli/golden/plot-shard.txt \
 	tests/cli/golden/plot-steps.txt \

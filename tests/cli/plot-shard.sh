@@ -22,6 +22,10 @@ script peaks.json plot-shard.txt
 run shard --gpu 690MiB --sweep world=1..64*2 batch=1..4 --format json -o sweep.json $trace
 exits 0
 script sweep.json plot-shard-region.txt
+# memory along the step, of ranks that differ
+run shard --world 3 --parameters 300M --layers 2 --activations 4GB --gpu 8GB --curve --format json -o curves.json
+exits 0
+script curves.json plot-shard-curves.txt
 # numbers of ranks with the same answer share boxes
 run shard --gpu 690MiB --sweep world=1..1024 batch=1,2 --format json -o large.json $trace
 exits 0
@@ -47,6 +51,24 @@ for wrong in '"name":"a;b"' '"name":""' '"name":7' '"name":"ddp","peak_bytes":-1
     exits 3
     one_err_line
 done
+for wrong in '{}' '[{"parameter_bytes":-1}]' '[{"phase":7}]' '[[]]' '[{"unit":[]}]'; do
+    printf '{"strategies":[{"name":"ddp","curve":%s}]}' "$wrong" >wrong.json
+    run plot --kind shard wrong.json --script new
+    exits 3
+    one_err_line
+done
+printf '{"strategies":[{"name":"ddp","rank_curves":[{"first_rank":0,"curve":[7]}]}]}' >wrong.json
+run plot --kind shard wrong.json --script new
+exits 3
+one_err_line
+{
+    printf '{"strategies":[{"name":"ddp","curve":[{}'
+    yes ',{}' | head -n 5000
+    printf ']}]}'
+} >wrong.json
+run plot --kind shard wrong.json --script new
+exits 4
+err 'memsnap: wrong.json: more than 4096 columns of a curve'
 printf '{"sweep":[{"name":"ddp","largest_batch":1}]}' >wrong.json
 run plot --kind shard wrong.json --script new
 exits 3
@@ -63,7 +85,8 @@ fi
 run shard --gpu 1MiB --sweep world=3 batch=1 --format json -o none.json $trace # nothing fits
 run shard --format json -o unknown.json $trace # no GPU
 run shard --gpu 80GiB --format json -o far.json $trace
-for file in peaks sweep large none unknown far; do
+run shard --batch 0.01 --world 4 --curve --format json -o steps.json $trace
+for file in peaks sweep large none unknown far curves steps; do
     for format in png svg; do
         run plot $file.json --out $file.$format
         exits 0
@@ -74,6 +97,7 @@ for file in peaks sweep large none unknown far; do
     no_err
 done
 check 'names the largest batch' grep -q '>largest: at least 2 times the batch' large.svg
+check 'names the unit of the peak' grep -q '>blocks.1<' steps.svg
 check 'says that nothing fits' grep -q '>nothing fits' none.svg
 check 'says that the GPU is far above' grep -q 'far above these bars' far.svg
 finish

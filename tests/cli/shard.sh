@@ -30,10 +30,28 @@ no_err
 import json, sys
 for row in json.load(open(sys.argv[1]))["strategies"]:
     sums = [sum(v for k, v in c.items() if k.endswith("_bytes")) for c in row["curve"]]
-    assert 0 < len(sums) <= 256 and max(sums) == row["peak_bytes"]' .run/out
+    assert 0 < len(sums) <= 256 and max(sums) == row["peak_bytes"]
+    ranks = []
+    for group in row["rank_curves"]:
+        these = range(group["first_rank"], group["last_rank"] + 1)
+        ranks += these
+        sums = [sum(v for k, v in c.items() if k.endswith("_bytes")) for c in group["curve"]]
+        assert max(sums) == group["peak_bytes"] and group["peak"] in group["curve"]
+        assert all(row["ranks"][r]["peak_bytes"] == group["peak_bytes"] for r in these)
+        if row["peak_rank"] in these:
+            assert group["curve"] == row["curve"]
+            assert group["peak"]["unit"] == row["ranks"][row["peak_rank"]]["peak_unit"]
+    assert ranks == list(range(2))' .run/out
+run shard --world 2 --curve --format csv $trace
+exits 0
+no_err
+out_has 'world,strategy,checkpointed,first_rank,last_rank,column,phase,unit,bytes,'
+out_has '2,fsdp2,false,0,1,0,forward,,'
+out_has ',backward,blocks.2,'
+check 'has 14 columns' test -z "$(awk -F, 'NF != 14' .run/out)"
 run shard --curve $trace
 exits 2
-err 'memsnap: shard: --curve needs --format json, without --sweep'
+err 'memsnap: shard: --curve needs --format json or csv, without --sweep'
 run shard --world 2 --optimizer sgd --format csv $trace
 exits 0
 no_err

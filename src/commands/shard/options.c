@@ -79,7 +79,7 @@ const struct option_spec shard_option_specs[] = {
     {OPTION_REDUCE_BUFFER, "reduce-buffer", "N", "sdp: reduce_buffer_size, in elements (0)"},
     {OPTION_BROADCAST_FP16, "broadcast-fp16", NULL, "oss, sdp: broadcast_fp16=True"},
     {OPTION_KEEP_GRADIENTS, "keep-gradients", NULL, "zero_grad(set_to_none=False)"},
-    {OPTION_CURVE, "curve", NULL, "JSON: memory along the step, of the peak's rank"},
+    {OPTION_CURVE, "curve", NULL, "JSON, CSV: memory of every rank along the step"},
     {OPTION_BANDWIDTH, "bandwidth", "SIZE", "bytes that a rank sends in a second, for times"},
     {OPTION_LATENCY, "latency", "US", "microseconds of a collective call, for times"},
     {OPTION_PARAMETERS, "parameters", "N",
@@ -380,8 +380,9 @@ bool shard_command_complete(struct shard_command *command, bool has_file, struct
         return error_set(err, STATUS_USAGE, "--activations and --layers need --parameters");
     if (by_hand && command->is_checkpointed)
         return error_set(err, STATUS_USAGE, "--checkpointed needs a layer trace");
-    if (command->has_curve && (command->format != SHARD_FORMAT_JSON || command->has_sweep))
-        return error_set(err, STATUS_USAGE, "--curve needs --format json, without --sweep");
+    bool has_curves = command->format == SHARD_FORMAT_JSON || command->format == SHARD_FORMAT_CSV;
+    if (command->has_curve && (!has_curves || command->has_sweep))
+        return error_set(err, STATUS_USAGE, "--curve needs --format json or csv, without --sweep");
     if (!complete_sweep(command, err))
         return false;
     if (sizes->layers == 0)

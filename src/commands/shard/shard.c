@@ -20,7 +20,7 @@ static bool render(const struct shard_command *command, struct shard_report *rep
     case SHARD_FORMAT_JSON:
         return shard_json(out, report, err);
     case SHARD_FORMAT_CSV:
-        return shard_csv(out, report, err);
+        return (command->has_curve ? shard_curves_csv : shard_csv)(out, report, err);
     case SHARD_FORMAT_PYTHON:
         return shard_python(out, report) || error_out_of_memory(err);
     default:

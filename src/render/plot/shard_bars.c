@@ -8,10 +8,7 @@
 
 #define BARS_MOST 32
 
-static const struct {
-    const char *name;
-    enum category category;
-} parts[SHARD_FILE_PARTS] = {
+const struct shard_part shard_parts[SHARD_FILE_PARTS] = {
     [SHARD_FILE_PARAMETERS] = {"parameters", CATEGORY_PARAMETER},
     [SHARD_FILE_GRADIENTS] = {"gradients", CATEGORY_GRADIENT},
     [SHARD_FILE_STATE] = {"optimizer state", CATEGORY_OPTIMIZER_STATE},
@@ -28,10 +25,19 @@ static double highest(const struct shard_file *file)
     return most > 1 ? most : 1;
 }
 
-/* A GPU many times as large as the bars would make them too small to read. */
-static bool shows_gpu(const struct shard_file *file, double most_bar)
+double shard_highest(const struct shard_file *file, bool *has_gpu)
 {
-    return file->gpu_bytes > 0 && (double)file->gpu_bytes < 8 * most_bar;
+    struct shard_file bars = *file;
+    bars.gpu_bytes = 0;
+    double most_bar = highest(&bars);
+    *has_gpu = file->gpu_bytes > 0 && (double)file->gpu_bytes < 8 * most_bar;
+    return *has_gpu ? highest(file) : most_bar;
+}
+
+bool shard_is_recommended(const struct shard_file *file, const struct shard_file_row *row)
+{
+    return strcmp(row->name, file->recommended) == 0 &&
+           row->is_checkpointed == file->is_recommended_checkpointed;
 }
 
 /* left, right, bottom, top, colour */
@@ -42,7 +48,7 @@ static void put_stack(FILE *out, size_t at, const struct shard_file_row *row, do
         double to = from + (double)row->parts[i] / unit;
         if (row->parts[i] > 0)
             fprintf(out, "%.9g\t%.9g\t%.9g\t%.9g\t%u\n", (double)at + 0.62, (double)at + 1.38, from,
-                    to, plot_category_colour(parts[i].category));
+                    to, plot_category_colour(shard_parts[i].category));
         from = to;
     }
 }
@@ -52,49 +58,46 @@ static void put_name(FILE *script, size_t at, const struct shard_file_row *row,
 {
     char variable[40], text[60], size[UNITS_TEXT_SIZE];
     bool fits = file->gpu_bytes == 0 || row->peak_bytes <= file->gpu_bytes;
-    bool is_chosen = strcmp(row->name, file->recommended) == 0 &&
-                     row->is_checkpointed == file->is_recommended_checkpointed;
     snprintf(variable, sizeof(variable), "name[%zu]", at + 1);
     plot_put_text(script, variable, row->name, PLOT_TEXT);
     fprintf(script, "under[%zu] = '%s'\n", at + 1, row->is_checkpointed ? "checkpoints" : "");
     snprintf(variable, sizeof(variable), "above[%zu]", at + 1);
     snprintf(text, sizeof(text), "%s%s", units_bytes(size, (int64_t)row->peak_bytes, UNIT_AUTO),
-             is_chosen ? " *" : "");
+             shard_is_recommended(file, row) ? " *" : "");
     plot_put_text(script, variable, text, PLOT_TEXT);
     fprintf(script, "fits[%zu] = %d\nbrief[%zu] = '%.3g'\n", at + 1, fits, at + 1,
             (double)row->peak_bytes / unit);
 }
 
-static void put_words(const struct plot_job *job, const struct shard_file *file, bool gpu)
+void shard_put_words(const struct plot_job *job, const struct shard_file *file, bool has_gpu,
+                     const char *what)
 {
     char subtitle[160], note[160], size[UNITS_TEXT_SIZE];
     FILE *script = job->files[SHARD_SCRIPT];
-    snprintf(subtitle, sizeof(subtitle),
-             "%" PRIu64 " rank%s: the peak of the highest rank, by kind", file->world,
-             file->world == 1 ? "" : "s");
+    snprintf(subtitle, sizeof(subtitle), "%" PRIu64 " rank%s: %s", file->world,
+             file->world == 1 ? "" : "s", what);
     if (file->gpu_bytes == 0)
         snprintf(note, sizeof(note), "no GPU was given");
     else
-        snprintf(
-            note, sizeof(note), "GPU memory: %s%s; %s%s%s",
-            units_bytes(size, (int64_t)file->gpu_bytes, UNIT_AUTO),
-            gpu ? "" : ", far above these bars", file->recommended[0] ? "*: recommended is " : "",
-            file->recommended[0] ? file->recommended : "nothing fits",
-            file->recommended[0] && file->is_recommended_checkpointed ? " with checkpoints" : "");
+        snprintf(note, sizeof(note), "GPU memory: %s%s; %s%s%s",
+                 units_bytes(size, (int64_t)file->gpu_bytes, UNIT_AUTO),
+                 has_gpu ? "" : ", far above these bars",
+                 file->recommended[0] ? "*: recommended is " : "",
+                 file->recommended[0] ? file->recommended : "nothing fits",
+                 file->recommended[0] && file->is_recommended_checkpointed ? " with checkpoints"
+                                                                           : "");
     plot_put_words(script, &job->request->look, shard_margins, subtitle, note);
 }
 
 bool shard_bars_draw(const struct plot_job *job, const struct shard_file *file, struct error *err)
 {
     FILE *script = job->files[SHARD_SCRIPT];
-    struct shard_file bars = *file;
     struct plot_legend legend = {.count = 0};
     const char *unit_name;
     if (file->count > BARS_MOST)
         return error_set(err, STATUS_LIMIT, "more than %d strategies to plot", BARS_MOST);
-    bars.gpu_bytes = 0;
-    bool gpu = shows_gpu(file, highest(&bars));
-    double most = gpu ? highest(file) : highest(&bars), unit = plot_unit(most, &unit_name);
+    bool gpu;
+    double most = shard_highest(file, &gpu), unit = plot_unit(most, &unit_name);
     fprintf(script, "bars = %zu\ny_top = %.9g\ny_label = 'peak of a rank, %s'\ngpu = %.9g\n",
             file->count, most / unit * 1.1, unit_name, gpu ? (double)file->gpu_bytes / unit : -1);
     fprintf(script,
@@ -112,8 +115,9 @@ bool shard_bars_draw(const struct plot_job *job, const struct shard_file *file, 
     shard_put_hidden(job->files[SHARD_BOXES]);
     shard_put_hidden(job->files[SHARD_CURVES]);
     for (size_t i = SHARD_FILE_PARTS; i-- > 0;)
-        plot_legend_add(&legend, plot_category_colour(parts[i].category), parts[i].name, "");
+        plot_legend_add(&legend, plot_category_colour(shard_parts[i].category), shard_parts[i].name,
+                        "");
     plot_legend_put(script, &legend, job->request->look.height);
-    put_words(job, file, gpu);
+    shard_put_words(job, file, gpu, "the peak of the highest rank, by kind");
     return true;
 }

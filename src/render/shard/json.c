@@ -1,5 +1,5 @@
-#include "analysis/shard/columns.h"
 #include "render/core/rows.h"
+#include "render/shard/curves.h"
 #include "render/shard/shard.h"
 
 #define SCHEMA "memsnap.shard/1"
@@ -29,43 +29,6 @@ static const struct row_type rank_type = ROW_TYPE(
     FIELD_AS(ROW, BYTES, "optimizer_state_bytes_at_peak", at_peak.optimizer_state_bytes),
     FIELD_CALL(WORD, "peak_phase", phase_of), FIELD_CALL(TEXT, "peak_unit", unit_of));
 #undef ROW
-
-static struct value moment_phase(const void *row, const struct field_context *context)
-{
-    (void)context;
-    return value_word(shard_phase_name(((const struct shard_moment *)row)->phase));
-}
-
-static struct value moment_unit(const void *row, const struct field_context *context)
-{
-    const struct shard_model *model = context->user;
-    struct text name = model->units[((const struct shard_moment *)row)->unit].name;
-    return (struct value){VALUE_TEXT, .text = name};
-}
-
-#define ROW struct shard_moment
-static const struct row_type moment_type = ROW_TYPE(
-    "curve", ROW, FIELD_CALL(WORD, "phase", moment_phase), FIELD_CALL(TEXT, "unit", moment_unit),
-    FIELD_AS(ROW, BYTES, "parameter_bytes", memory.parameter_bytes),
-    FIELD_AS(ROW, BYTES, "gradient_bytes", memory.gradient_bytes),
-    FIELD_AS(ROW, BYTES, "optimizer_state_bytes", memory.optimizer_state_bytes),
-    FIELD_AS(ROW, BYTES, "activation_bytes", memory.activation_bytes),
-    FIELD_AS(ROW, BYTES, "buffer_bytes", memory.buffer_bytes));
-#undef ROW
-
-static bool put_curve(struct json_writer *json, const struct shard_report *report,
-                      const struct shard_row *row, struct error *err)
-{
-    const struct shard_model *model = row->is_checkpointed ? report->checkpointed : report->model;
-    const struct field_context context = {.user = model};
-    struct shard_columns curve;
-    if (!shard_columns_make(&curve, model, report->options, row->result.strategy,
-                            row->result.peak_rank, err))
-        return false;
-    json_put_count(json, "curve_moments", curve.moments);
-    json_put_rows(json, &moment_type, curve.columns, curve.count, &context);
-    return true;
-}
 
 static void put_options(struct json_writer *json, const struct shard_options *options,
                         enum shard_strategy strategy)
@@ -120,7 +83,7 @@ static bool put_row(struct json_writer *json, const struct shard_report *report,
     if (result->traffic.us > 0)
         json_put_real(json, "traffic_us", result->traffic.us);
     json_put_real(json, "extra_time_share", row->extra_time_share);
-    bool ok = !report->has_curve || put_curve(json, report, row, err);
+    bool ok = !report->has_curve || shard_json_curves(json, report, row, err);
     json_put_close(json, '}');
     return ok;
 }

@@ -15,7 +15,7 @@ struct shard_report {
     bool has_modules;               /* the names of units are those of modules */
     const struct text *checkpoints; /* modules that the plan of checkpoints wraps */
     size_t checkpoint_count;        /* 0: their names are not known */
-    bool has_curve;                 /* JSON: write the curves */
+    bool has_curve;                 /* JSON, CSV: write the curves */
     bool is_checkpointed;           /* the code applies the plan */
     bool has_code;                  /* print the code of `code` */
     enum shard_strategy code;
@@ -26,6 +26,8 @@ bool shard_text(const struct page *page, const struct shard_report *report);
 /* Both set the error. */
 bool shard_json(FILE *out, const struct shard_report *report, struct error *err);
 bool shard_csv(FILE *out, const struct shard_report *report, struct error *err);
+/* A row for each strategy, ranks and column of their curve. Sets the error. */
+bool shard_curves_csv(FILE *out, const struct shard_report *report, struct error *err);
 
 bool shard_sweep_text(const struct page *page, const struct shard_sweep *sweep);
 bool shard_sweep_json(FILE *out, const struct shard_sweep *sweep);

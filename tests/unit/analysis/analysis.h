@@ -10,6 +10,7 @@ TCase *category_tests(void);
 TCase *fit_search_tests(void);
 TCase *fit_summary_tests(void);
 TCase *shard_columns_tests(void);
+TCase *shard_curves_tests(void);
 TCase *shard_tests(void);
 TCase *flame_tests(void);
 TCase *category_preexisting_tests(void);
