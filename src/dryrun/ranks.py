@@ -4,7 +4,26 @@ The stand-in for NCCL sends nothing between processes: it answers as if every ot
 sends. Objects of Python go through the store instead, through which the ranks find each other.
 """
 import inspect
+import os
 import pickle
+import sys
+import threading
+import time
+
+PATIENCE = 3  # seconds in which the other ranks may end by themselves
+
+
+def end_after(path):
+    """Ends this process soon after the file appears. Nobody counts its steps, and it may wait for the recorded rank."""
+    def watch():
+        while not os.path.exists(path):
+            time.sleep(0.2)
+        time.sleep(PATIENCE)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def ignore_differences(torch):

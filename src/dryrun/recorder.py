@@ -5,10 +5,11 @@ writes this file and the file "config" to a private folder, which MEMSNAP_DRYRUN
 PYTHONPATH. The recorder leaves there:
     torch            torch was imported
     problem          why there can be no dry run, in one line
-    owner            a process uses CUDA, and records
+    owner            a process uses CUDA, and records; its id
     other-rank       a process uses CUDA that has another rank than the one to record
     oom.pickle       the snapshot when memory ran out
-    snapshot.pickle  the snapshot at the end
+    snapshot.pickle  the snapshot at the end; ends in -new while it is written, as the one before does
+    complete         the recorded process has made its steps
     outcome          how it ended: lines of a word and a number
     reads            lines of the program that read values of the GPU most often
 """
@@ -194,6 +195,7 @@ class Recorder:
         torch.cuda._lazy_call(self.on_cuda)  # when the program first uses CUDA, before its first allocation
         register_optimizer_step_post_hook(self.on_step)
         atexit.register(self.on_exit)
+        self.guard_exit()
 
     def prepare_ranks(self):
         if not hasattr(self.torch, "distributed") or not self.torch.distributed.is_available():
@@ -208,8 +210,10 @@ class Recorder:
     def on_cuda(self):
         if os.environ.get("RANK", self.config["rank"]) != self.config["rank"]:  # torchrun starts every rank
             leave("other-rank")
+            self.end_with_recorded()
             return
-        if not leave("owner"):
+        if not self.claim():
+            self.end_with_recorded()
             return
         self.process = os.getpid()
         self.stand_in.on_read(self.reads)
@@ -219,6 +223,30 @@ class Recorder:
                 self.start()
         except Exception as error:
             give_up("cannot record: %s" % error)
+
+    def claim(self):
+        """True for the first process that uses CUDA, also when it has replaced its program by os.execv()."""
+        process = str(os.getpid())
+        if leave("owner", process):
+            return True
+        with open(os.path.join(HERE, "owner")) as file:
+            return file.read() == process
+
+    def end_with_recorded(self):
+        if self.most_steps:
+            load_module("memsnap_ranks").end_after(os.path.join(HERE, "complete"))
+
+    def guard_exit(self):
+        """os._exit() runs no functions of atexit."""
+        exit_at_once = os._exit
+
+        def exit_recorded(status):
+            try:
+                self.on_exit()
+            finally:
+                exit_at_once(status)
+
+        os._exit = exit_recorded
 
     def guard_recording(self, memory):
         """A program that records by itself neither ends this recording nor drops a part of it."""
@@ -264,6 +292,8 @@ class Recorder:
         if self.most_steps and min(self.steps.values()) >= self.most_steps:
             self.is_complete = True
             self.dump("snapshot.pickle")
+            self.report()
+            leave("complete")
             raise SystemExit(0)
 
     def settle(self):
@@ -283,6 +313,9 @@ class Recorder:
             self.dump("snapshot.pickle")
         if self.is_recording:  # what is freed later must not ask a Python that has ended for its stack
             self.record(enabled=None)
+        self.report()
+
+    def report(self):
         leave("reads", self.reads.text())
         leave("outcome", "complete %d\nsteps %d\nooms %d\nvalues %d\n"
               % (self.is_complete, max(self.steps.values(), default=0), self.ooms, self.stand_in.values_read()))

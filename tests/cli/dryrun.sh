@@ -110,6 +110,20 @@ err 'memsnap: dryrun: no process with the rank of --rank used CUDA (see the vari
 RANK=1 dry --rank 1 -o rank.pickle -- "$PYTHON3" train.py 100
 exits 0
 
+# Processes that end otherwise than Python does.
+dry -o left.pickle -- "$PYTHON3" train.py 100 leave
+exits 0
+out_has 'Device 0: peak 100.00 MiB'
+dry -o replaced.pickle -- "$PYTHON3" train.py 100 replace
+exits 0
+out_has 'Device 0: peak 400.00 MiB'
+dry -o ranks.pickle -- "$PYTHON3" train.py 100 ranks
+exits 0
+out_has 'others [0, 0]'
+dry --steps 5 --late 7 -o none.pickle -- "$PYTHON3" train.py 100
+exits 3
+err 'memsnap: dryrun: recording did not begin: the program made 5 optimizer steps, fewer than --late'
+
 # Memory runs out.
 dry --gpu 1GiB -o oom.pickle -- "$PYTHON3" train.py 100 hoard
 exits 1
@@ -126,7 +140,7 @@ exits 0
 out_has 'own value 5'
 out_has 'value 0'
 err_has 'read values from the GPU 1 times, and got zeros'
-err_has 'dryrun:   1 time at train.py:22: print("value", torch.read_value(address))'
+err_has 'dryrun:   1 time at train.py:24: print("value", torch.read_value(address))'
 dry -o a.pickle -- "$PYTHON3" train.py 100 create
 exits 0
 out_has 'create 0'
@@ -156,6 +170,10 @@ check 'keeps the snapshot' test -s failed.pickle
 dry -o none.pickle -- "$PYTHON3" train.py 100 crash
 exits 5
 err_has 'memsnap: dryrun: the program was ended by signal 11'
+on_terminal 80 '' /bin/sh -c 'stty -a >before; "$@"; stty -a >after' sh "$MEMSNAP" dryrun -o none.pickle -- "$PYTHON3" train.py 100 crash
+check 'restores the terminal' cmp before after
+on_terminal 80 '' /bin/sh -c 'set -m; "$@" & wait "$!"' sh "$MEMSNAP" dryrun -o failed.pickle -- "$PYTHON3" train.py 100 fail
+exits 5
 mkfifo pipe
 dry -o pipe -- "$PYTHON3" train.py 100
 exits 5

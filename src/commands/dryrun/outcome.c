@@ -66,7 +66,7 @@ static void explain_failure(const struct dryrun_folder *folder, const struct pro
         error_set(err, STATUS_IO, "the program failed with status %d%s", end->status, more);
 }
 
-static void explain_nothing(const struct dryrun_folder *folder, struct error *err)
+static void explain_nothing(const struct dryrun_folder *folder, uint64_t steps, struct error *err)
 {
     if (!dryrun_folder_has(folder, "torch"))
         error_set(
@@ -78,10 +78,17 @@ static void explain_nothing(const struct dryrun_folder *folder, struct error *er
                   "no process with the rank of --rank used CUDA (see the variable RANK)");
     else if (!dryrun_folder_has(folder, "owner"))
         error_set(err, STATUS_BAD_INPUT, "the program did not use CUDA");
+    else if (dryrun_folder_has(folder, "snapshot.pickle-new"))
+        error_set(err, STATUS_BAD_INPUT,
+                  "the process that used CUDA was killed while it wrote the snapshot");
+    else if (!dryrun_folder_has(folder, "outcome"))
+        error_set(err, STATUS_BAD_INPUT,
+                  "the process that used CUDA was killed before it wrote a snapshot");
     else
         error_set(err, STATUS_BAD_INPUT,
-                  "the program ended without a snapshot: it used os._exit(), or recording never "
-                  "began");
+                  "recording did not begin: the program made %" PRIu64
+                  " optimizer steps, fewer than --late",
+                  steps);
 }
 
 void outcome_read(const struct dryrun_folder *folder, const struct program_end *end,
@@ -105,6 +112,6 @@ void outcome_read(const struct dryrun_folder *folder, const struct program_end *
         outcome->kind = OUTCOME_FITS;
         outcome->snapshot = "snapshot.pickle";
     } else {
-        explain_nothing(folder, err);
+        explain_nothing(folder, outcome->steps, err);
     }
 }

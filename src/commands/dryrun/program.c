@@ -170,7 +170,9 @@ bool program_run(const struct program *program, struct program_end *end, struct 
     if (!program_start(program, &process, err))
         return false;
     await(process, end);
-    if (end->signal && has_terminal)
+    bool has_failed = end->signal || end->status != 0;
+    /* a background job that sets the terminal would be stopped */
+    if (has_failed && has_terminal && tcgetpgrp(STDIN_FILENO) == getpgrp())
         tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
     return true;
 }

@@ -1,9 +1,11 @@
 """train.py MIB [DEED]: takes memory in six steps, and does something else that a test wants."""
+import atexit
 import os
 import signal
 import subprocess
 import sys
 import time
+import tty
 
 import torch
 
@@ -27,7 +29,17 @@ elif deed == "record":
 elif deed == "fail":
     sys.exit(7)
 elif deed == "crash":
+    if sys.stdin.isatty():
+        tty.setraw(0)
     os.kill(os.getpid(), signal.SIGSEGV)
+elif deed == "leave":
+    os._exit(0)
+elif deed == "replace":
+    os.execv(sys.executable, [sys.executable, "train.py", "200"])
+elif deed == "ranks":
+    other = [sys.executable, "-c", "import torch, time; torch.empty(4096); time.sleep(600)"]
+    others = [subprocess.Popen(other, env={**os.environ, "RANK": rank}) for rank in ("0", "1")]
+    atexit.register(lambda: print("others", [other.wait() for other in others]))
 elif deed == "wait":
     open("waiting", "w").close()
     time.sleep(60)
