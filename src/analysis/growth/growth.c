@@ -104,7 +104,8 @@ static int compare_stacks(const void *a, const void *b)
 }
 
 /* Categories are inferred, and may tell apart what one line adds at step after step: then a part of
- * it seems to have stopped growing. Nothing is said of such a part. */
+ * it seems to have stopped growing. Nothing is said of such a part. The same holds of all
+ * allocations without a stack. */
 static bool doubt_parts(const struct builder *builder, struct candidate *candidates,
                         struct error *err)
 {
@@ -114,7 +115,7 @@ static bool doubt_parts(const struct builder *builder, struct candidate *candida
     if (!vec_reserve(growing, capacity, groups->count + 1, groups->budget, err))
         return false;
     for (size_t i = 0; i < groups->count; i++)
-        if (candidates[i].fit.kind == GROWTH_GROWING && groups->items[i].source.shown != STACK_NONE)
+        if (candidates[i].fit.kind == GROWTH_GROWING)
             growing[count++] = groups->items[i].source.shown;
     qsort(growing, count, sizeof(*growing), compare_stacks);
     for (size_t i = 0; i < groups->count; i++)
