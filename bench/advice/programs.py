@@ -474,6 +474,37 @@ def growth_cycles():
     train(Convolutions(2).to(DEVICE), lambda m: m(images()).square().mean(), after=make)
 
 
+def growth_graphs():
+    """A CUDA graph captured at every step, and kept."""
+    model = wide(2, 1024).to(DEVICE).eval()
+    side, kept = torch.cuda.Stream(), []
+    with torch.no_grad():
+        with torch.cuda.stream(side):
+            model(torch.randn(8, 1024, device=DEVICE))
+        torch.cuda.current_stream().wait_stream(side)
+        for step in range(STEPS):
+            if FOLLOWED and kept:
+                kept[0][1].normal_()
+            else:
+                batch = torch.randn(4096, 1024, device=DEVICE)
+                graph = torch.cuda.CUDAGraph()
+                with torch.cuda.graph(graph):
+                    scores = model(batch)
+                kept.append((graph, batch, scores))
+            kept[-1][0].replay()
+
+
+def growth_pool():
+    """Results in a pool of the program's own."""
+    model, pool, kept = wide(2, 1024).to(DEVICE), torch.cuda.MemPool(), []
+    with torch.no_grad():
+        for step in range(STEPS):
+            with torch.cuda.use_mem_pool(pool):
+                scores = model(torch.randn(4096, 1024, device=DEVICE))
+            kept.append(scores.cpu() if FOLLOWED else scores)
+            del scores
+
+
 # fragmentation
 
 def fragmentation_lengths():

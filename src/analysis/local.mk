@@ -146,6 +146,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/pass_births.h \
 	src/analysis/growth/pending.c \
 	src/analysis/growth/pending.h \
+	src/analysis/growth/private_growth.c \
+	src/analysis/growth/private_growth.h \
 	src/analysis/growth/survivors.c \
 	src/analysis/growth/survivors.h \
 	src/analysis/joint/internal.h \

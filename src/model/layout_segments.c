@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "model/layout.h"
 
 /* A claim about some bytes. If several ranges name a byte, the one of the lowest rank decides: the
@@ -216,6 +217,20 @@ bool reserved_pieces_make(const struct timeline *timeline, int64_t item,
     }
     *pieces = made;
     return true;
+}
+
+const struct reserved_piece *reserved_piece_at(const struct reserved_pieces *pieces, uint64_t addr)
+{
+    const struct reserved_piece *items = pieces->items;
+    if (pieces->count == 0)
+        return NULL;
+    size_t i = bisect_less_64(&items->start, sizeof(*items), pieces->count, addr);
+    if (i == pieces->count || items[i].start != addr) {
+        if (i == 0)
+            return NULL;
+        i--;
+    }
+    return addr < items[i].end ? &items[i] : NULL;
 }
 
 void reserved_pieces_release(struct reserved_pieces *pieces)

@@ -28,6 +28,8 @@ struct reserved_pieces {
  * the item. */
 bool reserved_pieces_make(const struct timeline *timeline, int64_t item,
                           struct reserved_pieces *pieces, struct error *err);
+/* The piece that holds an address, or NULL. */
+const struct reserved_piece *reserved_piece_at(const struct reserved_pieces *pieces, uint64_t addr);
 void reserved_pieces_release(struct reserved_pieces *pieces);
 
 #endif

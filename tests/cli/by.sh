@@ -81,7 +81,7 @@ check 'blocks have annotations' test "$(grep -c '; twice' .run/out)" -eq 1
 run analyze --by annotation named.json
 out_has 'weight <\x1b>; twice'
 run analyze --format json --by pool named.json
-out_has '"rows":[{"bytes":2570,"count":4,"name":"small, graph pool (0, 3)"}]'
+out_has '"rows":[{"bytes":2570,"count":4,"name":"small, private pool (0, 3)"}]'
 run analyze --format json --by stream --range 0:2 named.json
 out_has '"rows":[{"bytes":1900,"count":2,"name":"0x7"},{"bytes":70,"count":1,"name":"(stream not known)"}]'
 run analyze --format json --by phase named.json

@@ -212,9 +212,9 @@ static size_t find_last(const struct builder *builder, const struct candidate *c
     return best;
 }
 
-/* Finds out if graphs are kept, and by which row. */
-static bool judge_graph(struct builder *builder, const struct candidate *candidates,
-                        struct error *err)
+/* Finds out what keeps the growing rows: pools, or graphs, and which row those belong to. */
+static bool judge_keepers(struct builder *builder, const struct candidate *candidates,
+                          struct error *err)
 {
     struct growth *growth = builder->growth;
     uint32_t groups[GROWTH_ROWS];
@@ -225,6 +225,9 @@ static bool judge_graph(struct builder *builder, const struct candidate *candida
         small[i] = is_small(&candidates[i]);
     }
     growth->scalar_row = growth->last_row = NO_ROW;
+    if (!private_growth_find(&builder->survivors, builder->timeline, groups, count,
+                             builder->ends.items[builder->ends.count - 1], &growth->pools, err))
+        return false;
     if (growth->graph_bytes_per_step == 0)
         return true;
     if (!kept_graph_judge(&builder->survivors, &builder->set, builder->phases, groups, small, count,
@@ -248,7 +251,7 @@ static bool make_rows(struct builder *builder, struct candidate *candidates, str
     if (count > 0)
         qsort(candidates, count, sizeof(*candidates), compare_candidates);
     sum_growing(builder, candidates, count);
-    if (!judge_graph(builder, candidates, err))
+    if (!judge_keepers(builder, candidates, err))
         return false;
     growth->row_count = count < GROWTH_ROWS ? count : GROWTH_ROWS;
     growth->rows_left_out = count - growth->row_count;

@@ -8,6 +8,7 @@
 #include "analysis/growth/fit.h"
 #include "analysis/growth/gradients.h"
 #include "analysis/growth/kept_graph.h"
+#include "analysis/growth/private_growth.h"
 #include "analysis/phase/steps.h"
 
 #define GROWTH_LEAST 3
@@ -43,6 +44,7 @@ struct growth {
     int64_t graph_bytes_per_step; /* activations, and memory that may be activations */
     int64_t save_bytes;
     enum growth_graph graph;
+    struct private_growth pools;
     /* Unless no graph is kept: the row of activations that are allocated last in a step, which is
      * the result that the graph belongs to. NO_ROW: none. */
     size_t last_row;

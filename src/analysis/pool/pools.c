@@ -35,8 +35,9 @@ const char *pool_text(char out[POOL_TEXT_SIZE], const struct pool_key *key)
         used += snprintf(out + used, POOL_TEXT_SIZE - (size_t)used, ", stream %s",
                          stream_text(stream, key->stream));
     if (key->pool[0] != 0 || key->pool[1] != 0)
-        snprintf(out + used, POOL_TEXT_SIZE - (size_t)used, ", graph pool (%llu, %llu)",
-                 (unsigned long long)key->pool[0], (unsigned long long)key->pool[1]);
+        snprintf(out + used, POOL_TEXT_SIZE - (size_t)used, ", %s pool (%llu, %llu)",
+                 pool_key_is_captured(key) ? "graph" : "private", (unsigned long long)key->pool[0],
+                 (unsigned long long)key->pool[1]);
     return out;
 }
 

@@ -67,7 +67,14 @@ bool pool_segment_is_whole(const struct layout_segment *segment);
 struct pool_key pool_key_of(const struct layout_segment *segment);
 bool pool_key_equal(const struct pool_key *a, const struct pool_key *b);
 
-/* True for the pools of CUDA graphs, false for the default pool. */
+/* True for the pool that the capture of a CUDA graph made. PyTorch numbers such pools in the first
+ * part, and those that a program makes (torch.cuda.MemPool, graph_pool_handle()) in the second. */
+static inline bool pool_key_is_captured(const struct pool_key *key)
+{
+    return key->pool[0] != 0;
+}
+
+/* True for the pools of CUDA graphs and of torch.cuda.MemPool, false for the default pool. */
 static inline bool pool_key_is_private(const struct pool_key *key)
 {
     return key->pool[0] != 0 || key->pool[1] != 0;

@@ -58,16 +58,28 @@ static bool about_kept_gradients(struct findings_maker *maker)
         (unsigned long long)stale->count, finding_size(maker, stale->bytes).text);
 }
 
+#define CAPTURE_ONCE                                                                               \
+    "Most of it lies in the pools of CUDA graphs: a graph is captured at every step and kept. "    \
+    "Capture once for each shape, write new inputs into the tensors of the capture, and replay."
+#define SHARE_POOL                                                                                 \
+    "Graphs that never run at once can share a pool (torch.cuda.graph(..., pool=first.pool()))."
+
 static bool about_growth(struct findings_maker *maker)
 {
     const struct growth *growth = maker->evidence->growth;
-    if (finding_share(maker, growth->save_bytes) < LEAST_SHARE || growth->row_count == 0)
+    if (finding_share(maker, growth->save_bytes) < LEAST_SHARE || growth->row_count == 0 ||
+        growth->pools.kind == PRIVATE_SHAPES)
         return true;
     const struct growth_row *row = &growth->rows[growth_holder(growth)];
     const char *next = "Find what still refers to this memory: a list, a cache, a hook, a closure, "
                        "a stored exception or a reference cycle.";
     const char *where = "the largest part at";
-    if (growth->graph == GRAPH_KEPT) {
+    if (growth->pools.kind == PRIVATE_CAPTURES) {
+        next = growth->pools.has_many_pools ? CAPTURE_ONCE " " SHARE_POOL : CAPTURE_ONCE;
+    } else if (growth->pools.kind == PRIVATE_OWN) {
+        next = "Most of it lies in a private pool that the program made (torch.cuda.MemPool or "
+               "graph_pool_handle()): find what stores these tensors.";
+    } else if (growth->graph == GRAPH_KEPT) {
         where = growth->scalar_row != NO_ROW
                     ? "probably because a loss is stored with its autograd graph at"
                     : "probably because a tensor is stored with its autograd graph at";

@@ -6,7 +6,6 @@
 
 #include "analysis/live/sums.h"
 #include "analysis/pool/pools.h"
-#include "base/bisect.h"
 #include "model/layout_segments.h"
 #include "model/live.h"
 
@@ -100,28 +99,12 @@ static bool take_module(struct grouping *grouping, const struct live *live, stru
     return true;
 }
 
-/* The memory reserved at the moment that holds an address, or NULL. */
-static const struct reserved_piece *piece_at(const struct grouping *grouping, uint64_t addr)
-{
-    const struct reserved_piece *pieces = grouping->pieces.items;
-    size_t count = grouping->pieces.count;
-    if (count == 0)
-        return NULL;
-    size_t i = bisect_less_64(&pieces->start, sizeof(*pieces), count, addr);
-    if (i == count || pieces[i].start != addr) {
-        if (i == 0)
-            return NULL;
-        i--;
-    }
-    return addr < pieces[i].end ? &pieces[i] : NULL;
-}
-
 /* The segment tells the pool and the stream; where it is not known, the event does. */
 static void take_place(const struct grouping *grouping, const struct live *live,
                        struct group *group)
 {
     const struct timeline *timeline = grouping->set->timeline;
-    const struct reserved_piece *piece = piece_at(grouping, live->addr);
+    const struct reserved_piece *piece = reserved_piece_at(&grouping->pieces, live->addr);
     const struct event_extra *extra = live_extra(timeline, live);
     if (!piece && !extra) {
         group->is_none = true;

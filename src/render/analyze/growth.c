@@ -85,6 +85,34 @@ static bool growing_table(const struct page *page, const struct analysis *analys
     return ok;
 }
 
+/* Advice about memory that grows in private pools. */
+static void pool_advice(const struct page *page, const struct device_report *report,
+                        struct buffer *text)
+{
+    const struct private_growth *pools = &report->growth.pools;
+    char bytes[UNITS_TEXT_SIZE];
+    page_bytes(page, bytes, pools->bytes);
+    if (pools->kind == PRIVATE_CAPTURES)
+        buffer_printf(text,
+                      "%s of it lie in the pools of CUDA graphs: a graph is captured at every %s, "
+                      "and keeps its pool for as long as it exists.",
+                      bytes, step_word(report));
+    else if (pools->kind == PRIVATE_SHAPES)
+        buffer_printf(text,
+                      "%s of it lie in the pools of CUDA graphs, one for each shape: it stops "
+                      "growing once all shapes are captured.%s",
+                      bytes,
+                      pools->has_many_pools ? " Graphs that never run at once can share a pool "
+                                              "(torch.cuda.graph(..., pool=first.pool()))."
+                                            : "");
+    else
+        buffer_printf(text,
+                      "%s of it lie in a private pool that the program made (torch.cuda.MemPool or "
+                      "graph_pool_handle()): look for what stores tensors that were allocated "
+                      "there.",
+                      bytes);
+}
+
 /* Advice about the allocations that grow. */
 static bool growing_advice(const struct page *page, const struct device_report *report,
                            struct buffer *text)
@@ -92,7 +120,9 @@ static bool growing_advice(const struct page *page, const struct device_report *
     const struct growth *growth = &report->growth;
     const struct growth_row *largest = &growth->rows[0];
     char bytes[UNITS_TEXT_SIZE];
-    if (growth->scalar_row != NO_ROW && growth->graph == GRAPH_KEPT) {
+    if (growth->pools.kind != PRIVATE_NONE) {
+        pool_advice(page, report, text);
+    } else if (growth->scalar_row != NO_ROW && growth->graph == GRAPH_KEPT) {
         add_label(text, &growth->rows[growth->scalar_row]);
         buffer_printf(text,
                       " keeps a result of a few bytes at every step, and %s stay allocated with "

@@ -179,7 +179,7 @@ class BlockMap {
     spanText({segment, span}) {
         const {data} = this, band = this.bandOf(span.block);
         const address = segment.address + BigInt(Math.round(span.offset));
-        const pool = segment.high || segment.low ? `, graph pool (${segment.high}, ${segment.low})` : "";
+        const pool = segment.high || segment.low ? `, ${segment.high ? "graph" : "private"} pool (${segment.high}, ${segment.low})` : "";
         const kind = segment.expandable ? "expandable" : ["", "small", "large"][segment.class];
         return `${sizeText(span.size)} ${BLOCK_WORDS[span.state]} at 0x${address.toString(16)}` +
             (band < 0 ? "" : `, for ${sizeText(data.bands.size[band])} ${labelOf(data, band)}`) +

@@ -90,11 +90,13 @@ void capture_load(struct capture *capture)
     buffer_printf(&json,
                   "{\"segments\":[{\"device\":0,\"address\":0,\"total_size\":%" PRIu64
                   ",\"allocated_size\":0,\"active_size\":0,\"requested_size\":0,\"stream\":0,"
-                  "\"segment_type\":\"large\",\"frames\":[],\"blocks\":[%s]}],"
+                  "\"segment_type\":\"large\",\"segment_pool_id\":[%u,%u],\"frames\":[],"
+                  "\"blocks\":[%s]}],"
                   "\"device_traces\":[[%s]],\"allocator_settings\":{%s},"
                   "\"external_annotations\":[%s]}",
-                  capture->total_size, text_of(&capture->blocks), text_of(&capture->events),
-                  text_of(&capture->settings), text_of(&capture->annotations));
+                  capture->total_size, capture->pool[0], capture->pool[1],
+                  text_of(&capture->blocks), text_of(&capture->events), text_of(&capture->settings),
+                  text_of(&capture->annotations));
     ck_assert(!json.failed);
     capture->snapshot = snapshot_load_memory(json.bytes, json.size, &options, &err);
     if (!capture->snapshot)

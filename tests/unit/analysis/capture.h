@@ -31,6 +31,7 @@
 struct capture {
     struct buffer events, blocks, annotations, settings;
     uint64_t time_us, total_size;
+    unsigned pool[2];                  /* of the segment */
     uint64_t blocks_end, blocks_bytes; /* of `blocks` */
     uint64_t untold_bytes;             /* of the segment, beside what no block is active in */
     /* after capture_load() */

@@ -420,6 +420,61 @@ START_TEST(sizes_that_sum_beyond_64_bits)
 }
 END_TEST
 
+/* A result at each step, `more` bytes larger than the one before. */
+static enum private_kind kind_in(unsigned high, unsigned low, uint64_t more)
+{
+    capture.pool[0] = high;
+    capture.pool[1] = low;
+    for (unsigned step = 0; step < 5; step++) {
+        annotate("START", step);
+        born(1000000 * (step + 1), 100000 + more * step, STACK_KEEP);
+        annotate("END", step);
+    }
+    for (unsigned step = 0; step < 5; step++)
+        capture_block(&capture, 1000000 * (step + 1), 100000 + more * step, STACK_KEEP);
+    ck_assert_uint_eq(find()->growing, 1);
+    return report->growth.pools.kind;
+}
+
+static const struct finding *growth_finding(void)
+{
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i].kind == FINDING_GROWTH)
+            return &report->findings.items[i];
+    return NULL;
+}
+
+START_TEST(results_in_the_default_pool)
+{
+    ck_assert_int_eq(kind_in(0, 0, 0), PRIVATE_NONE);
+    ck_assert(!strstr(growth_finding()->next, "pool"));
+}
+END_TEST
+
+START_TEST(a_graph_captured_at_each_step)
+{
+    ck_assert_int_eq(kind_in(3, 0, 0), PRIVATE_CAPTURES);
+    ck_assert_int_eq(report->growth.pools.bytes, 500000);
+    ck_assert(!report->growth.pools.has_many_pools);
+    ck_assert(strstr(growth_finding()->next, "Capture once for each shape"));
+    ck_assert(!strstr(growth_finding()->next, "share a pool"));
+}
+END_TEST
+
+START_TEST(a_graph_for_each_shape)
+{
+    ck_assert_int_eq(kind_in(3, 0, 1000), PRIVATE_SHAPES);
+    ck_assert_ptr_null(growth_finding());
+}
+END_TEST
+
+START_TEST(results_in_a_pool_of_the_program)
+{
+    ck_assert_int_eq(kind_in(0, 3, 1000), PRIVATE_OWN);
+    ck_assert(strstr(growth_finding()->next, "torch.cuda.MemPool"));
+}
+END_TEST
+
 TCase *growth_tests(void)
 {
     TCase *tests = tcase_create("growth");
@@ -443,5 +498,9 @@ TCase *growth_tests(void)
     tcase_add_test(tests, gradients_that_accumulate);
     tcase_add_loop_test(tests, cycles_need_a_sure_optimizer_step, 0, 3);
     tcase_add_test(tests, sizes_that_sum_beyond_64_bits);
+    tcase_add_test(tests, results_in_the_default_pool);
+    tcase_add_test(tests, a_graph_captured_at_each_step);
+    tcase_add_test(tests, a_graph_for_each_shape);
+    tcase_add_test(tests, results_in_a_pool_of_the_program);
     return tests;
 }
