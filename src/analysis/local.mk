@@ -305,6 +305,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/run/tables.c \
 	src/analysis/run/tables.h \
 	src/analysis/shard/buckets.c \
+	src/analysis/shard/by_unit.c \
+	src/analysis/shard/by_unit.h \
 	src/analysis/shard/checkpoint.c \
 	src/analysis/shard/choice.c \
 	src/analysis/shard/choice.h \

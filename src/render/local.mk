@@ -203,6 +203,8 @@ libmemsnap_a_SOURCES += \
 	src/render/run/tables.c \
 	src/render/run/tables_json.c \
 	src/render/run/text.c \
+	src/render/shard/by_unit.c \
+	src/render/shard/by_unit.h \
 	src/render/shard/csv.c \
 	src/render/shard/curves.c \
 	src/render/shard/curves.h \

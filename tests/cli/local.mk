@@ -270,6 +270,7 @@ EXTRA_DIST += \
 	tests/cli/golden/shard-fsdp2.py \
 	tests/cli/golden/shard-gpt.json \
 	tests/cli/golden/shard-gpt.txt \
+	tests/cli/golden/shard-modules.txt \
 	tests/cli/golden/shard-resnet50.txt \
 	tests/cli/golden/shard-sweep.txt \
 	tests/cli/golden/stacks-all.txt \

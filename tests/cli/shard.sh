@@ -52,6 +52,36 @@ check 'has 14 columns' test -z "$(awk -F, 'NF != 14' .run/out)"
 run shard --curve $trace
 exits 2
 err 'memsnap: shard: --curve needs --format json or csv, without --sweep'
+
+# by module
+run shard --world 4 --code fsdp2 --modules $trace
+exits 0
+no_err
+sed -n '/^By unit/,/^import/p' .run/out >.run/part && mv .run/part .run/out
+golden shard-modules.txt
+run shard --world 4 --checkpointed --group 2 --modules --format json $trace
+exits 0
+no_err
+[ -z "${PYTHON3-}" ] || check 'modules add up to the peaks' "$PYTHON3" -c '
+import json, sys
+for row in json.load(open(sys.argv[1]))["strategies"]:
+    parts = [m for m in row["modules"] + [row["no_module"]]]
+    assert sum(v for p in parts for k, v in p.items() if k.endswith("_at_peak")) == row["peak_bytes"]
+    assert min(v for p in parts for k, v in p.items() if k.endswith("_at_peak")) >= 0
+    rank = row["ranks"][row["peak_rank"]]
+    assert sum(m["optimizer_state_bytes"] for m in row["modules"]) == rank["optimizer_state_bytes"]
+    assert sum(m["parameters"] for m in row["modules"]) == 6852608' .run/out
+run shard --world 2 --parameters 1M --layers 200 --modules
+exits 0
+out_has '178 others'
+out_has 'unit 1 '
+run shard --modules --format csv $trace
+exits 2
+err 'memsnap: shard: --modules needs --format text or json, without --sweep'
+run shard --world 2 --parameters 1G --layers 100000 --modules
+exits 4
+one_err_line
+
 run shard --world 2 --optimizer sgd --format csv $trace
 exits 0
 no_err

@@ -135,12 +135,26 @@ static bool rewrite_all(struct rewrite *rewrite, struct error *err)
     return true;
 }
 
+/* What layers keep from their forward to their backward pass. */
+static void set_saved(struct rewrite *rewrite)
+{
+    struct shard_model *model = rewrite->model;
+    for (size_t k = rewrite->count; k-- > 0;) { /* the output of one depends on what it saved */
+        const struct shard_segment *s = &rewrite->segments[k];
+        int64_t output = kept_output(rewrite, k);
+        for (size_t i = s->first; i < s->end; i++)
+            model->layers[i].saved = 0;
+        model->layers[s->end - 1].saved = output;
+    }
+}
+
 bool shard_model_checkpoint(struct shard_model *model, const struct shard_segment *segments,
                             size_t count, struct error *err)
 {
     struct rewrite rewrite = {.model = model, .segments = segments, .count = count};
     bool ok = add_up(&rewrite) ? rewrite_all(&rewrite, err) : error_out_of_memory(err);
     if (ok) {
+        set_saved(&rewrite);
         struct shard_point *old = model->points;
         size_t capacity = model->point_capacity;
         model->points = rewrite.points;

@@ -125,11 +125,13 @@ void walk_flat(const struct walk *walk)
         flat.gradients = all;
     flat.kept = full_bytes(&flat, SHARD_ROOT);
     for (size_t i = 0; i < model->point_count; i++) {
+        *walk->point = i;
         if (model->points[i].is_backward)
             run_backward(&flat, i);
         else
             run_forward(&flat, i);
     }
+    *walk->point = model->point_count;
     reduce(&flat, SHARD_ROOT, flat.made[0], model->end_bytes);
     flat.kept = flat.bucket_bytes = 0;
     if (flat.gradients > all && flat.in_bucket == 0)

@@ -91,8 +91,8 @@ struct shard_segment {
     size_t first, end; /* layers */
 };
 
-/* Replaces the points by those of the step with the checkpoints. The segments ascend and do not
- * overlap. Call it once at most. */
+/* Replaces the points by those of the step with the checkpoints, and what layers save. The segments
+ * ascend and do not overlap. Call it once at most. */
 bool shard_model_checkpoint(struct shard_model *model, const struct shard_segment *segments,
                             size_t count, struct error *err);
 

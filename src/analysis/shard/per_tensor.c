@@ -150,11 +150,13 @@ void walk_per_tensor(const struct walk *walk)
     if (options->accumulation > 1 || options->keeps_gradients)
         tensors.gradients = all;
     for (size_t i = 0; i < model->point_count; i++) {
+        *walk->point = i;
         if (model->points[i].is_backward)
             run_backward(&tensors, i);
         else
             run_forward(&tensors, i);
     }
+    *walk->point = model->point_count;
     int64_t elements = tensors.made[0];
     tensors.made[0] = tensors.kept = 0;
     reduce(&tensors, SHARD_ROOT, elements, model->end_bytes);

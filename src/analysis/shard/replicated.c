@@ -71,6 +71,7 @@ void walk_replicated(const struct walk *walk)
     gradients.all = gradients.staying;
     for (size_t i = 0; i < model->point_count; i++) {
         const struct shard_point *point = &model->points[i];
+        *walk->point = i;
         make_gradients(walk, point->first_tensor, point->end_tensor, &gradients);
         memory.gradient_bytes =
             ((kept ? gradients.all : gradients.so_far) + gradients.fresh + gradients.leaving) *
@@ -80,6 +81,7 @@ void walk_replicated(const struct walk *walk)
         if (gradients.fresh > 0 && walk->strategy == SHARD_SDP)
             gradients.leaving = gradients.fresh - gradients.staying;
     }
+    *walk->point = model->point_count;
     int64_t temporary = walk->temporary_bytes, broadcast = broadcast_bytes(walk);
     memory.gradient_bytes = gradients.all * walk->gradient_size;
     memory.buffer_bytes += temporary > broadcast ? temporary : broadcast;

@@ -17,13 +17,6 @@ const char *shard_phase_name(enum shard_phase phase)
     return phase_names[phase];
 }
 
-/* A walk and what it owns. */
-struct walker {
-    struct walk walk;
-    uint32_t *owners;
-    bool *is_bucketed;
-};
-
 static bool is_sharded(enum shard_strategy strategy)
 {
     return strategy == SHARD_FSDP || strategy == SHARD_FSDP2;
@@ -41,9 +34,10 @@ static void add_tensor(struct walk *walk, const struct shard_tensor *tensor)
     sums->trained_shard += tensor->frozen ? 0 : shard;
 }
 
-static void add_up_units(struct walk *walk)
+void walker_add_up(struct walk *walk)
 {
     const struct shard_model *model = walk->model;
+    memset(walk->units, 0, model->unit_count * sizeof(*walk->units));
     for (size_t i = 0; i < model->tensor_count; i++)
         add_tensor(walk, &model->tensors[i]);
     for (size_t i = 0; i < model->unit_count; i++) {
@@ -66,7 +60,7 @@ static void add_up_units(struct walk *walk)
     }
 }
 
-static void walker_release(struct walker *walker)
+void walker_release(struct walker *walker)
 {
     free(walker->owners);
     free(walker->is_bucketed);
@@ -92,9 +86,9 @@ static bool set_owners(struct walker *walker, struct error *err)
             shard_buckets(walk, walker->is_bucketed, &walk->bucket_elements, err));
 }
 
-static bool walker_init(struct walker *walker, const struct shard_model *model,
-                        const struct shard_options *options, enum shard_strategy strategy,
-                        struct error *err)
+bool walker_init(struct walker *walker, const struct shard_model *model,
+                 const struct shard_options *options, enum shard_strategy strategy,
+                 struct error *err)
 {
     int64_t size = options->parameter_size > 0 ? options->parameter_size : model->element_size;
     *walker = (struct walker){0};
@@ -102,6 +96,7 @@ static bool walker_init(struct walker *walker, const struct shard_model *model,
     walk->model = model;
     walk->options = options;
     walk->strategy = strategy;
+    walk->point = &walker->point;
     walk->parts = is_sharded(strategy) && options->group > 0 ? options->group : options->world;
     walk->size = walk->gradient_size = walk->compute_size = walk->reduce_size = size;
     if (is_sharded(strategy) && options->compute_size > 0)
@@ -113,14 +108,14 @@ static bool walker_init(struct walker *walker, const struct shard_model *model,
     walk->units = calloc(model->unit_count, sizeof(*walk->units));
     if (!walk->units)
         return error_out_of_memory(err);
-    add_up_units(walk);
+    walker_add_up(walk);
     if (set_owners(walker, err))
         return true;
     walker_release(walker);
     return false;
 }
 
-static void run_walk(struct walk *walk)
+void walker_run(struct walk *walk)
 {
     walk_set_states(walk);
     switch (walk->strategy) {
@@ -155,7 +150,7 @@ static void walk_rank(struct walk *walk, uint32_t number, struct shard_rank *ran
     walk->rank = number;
     walk->take = take_highest;
     walk->self = rank;
-    run_walk(walk);
+    walker_run(walk);
     for (size_t i = 0; i < walk->model->unit_count; i++) {
         const struct unit_sums *sums = &walk->units[i];
         parameters += (is_sharded(walk->strategy) ? sums->shard : sums->elements) * walk->size;
@@ -259,7 +254,7 @@ bool shard_curve(const struct shard_model *model, const struct shard_options *op
     walker.walk.rank = rank;
     walker.walk.take = take;
     walker.walk.self = self;
-    run_walk(&walker.walk);
+    walker_run(&walker.walk);
     walker_release(&walker);
     return true;
 }

@@ -64,6 +64,7 @@ int64_t shard_traffic_sum(const struct shard_traffic *traffic);
 struct shard_moment {
     enum shard_phase phase;
     uint32_t unit;
+    size_t point; /* of the model; their number: after backward */
     struct shard_memory memory;
 };
 

@@ -25,9 +25,27 @@ struct walk {
     struct unit_sums *units;
     const bool *is_bucketed; /* sdp: gradients of tensors that are in buckets */
     int64_t bucket_elements; /* of all buckets, which every rank keeps */
+    size_t *point;           /* where the walk is; the number of points: after backward */
     shard_moment_taker *take;
     void *self;
 };
+
+/* A walk and what it owns. */
+struct walker {
+    struct walk walk;
+    size_t point;
+    uint32_t *owners;
+    bool *is_bucketed;
+};
+
+/* shard.c. The walker must not be moved. */
+bool walker_init(struct walker *walker, const struct shard_model *model,
+                 const struct shard_options *options, enum shard_strategy strategy,
+                 struct error *err);
+void walker_release(struct walker *walker);
+/* Sets the sums of units from the tensors. */
+void walker_add_up(struct walk *walk);
+void walker_run(struct walk *walk);
 
 /* Hands out a moment of a point; `residual` is its own memory, before the batch factor. */
 void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,

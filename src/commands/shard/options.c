@@ -26,6 +26,7 @@ enum {
     OPTION_LATENCY,
     OPTION_LAYERS,
     OPTION_MASTER,
+    OPTION_MODULES,
     OPTION_NOT_FOREACH,
     OPTION_OFFLOAD,
     OPTION_OPTIMIZER,
@@ -79,6 +80,7 @@ const struct option_spec shard_option_specs[] = {
     {OPTION_REDUCE_BUFFER, "reduce-buffer", "N", "sdp: reduce_buffer_size, in elements (0)"},
     {OPTION_BROADCAST_FP16, "broadcast-fp16", NULL, "oss, sdp: broadcast_fp16=True"},
     {OPTION_KEEP_GRADIENTS, "keep-gradients", NULL, "zero_grad(set_to_none=False)"},
+    {OPTION_MODULES, "modules", NULL, "text, JSON: tables by module: model states, the peak"},
     {OPTION_CURVE, "curve", NULL, "JSON, CSV: memory of every rank along the step"},
     {OPTION_BANDWIDTH, "bandwidth", "SIZE", "bytes that a rank sends in a second, for times"},
     {OPTION_LATENCY, "latency", "US", "microseconds of a collective call, for times"},
@@ -348,6 +350,8 @@ bool shard_option(int option, void *to, struct error *err)
         return shard_take_sweep(optarg, command, err);
     case OPTION_CHECKPOINTED:
         return command->is_checkpointed = true;
+    case OPTION_MODULES:
+        return command->has_modules = true;
     case OPTION_CURVE:
         return command->has_curve = true;
     case OPTION_RESHARD:
@@ -383,6 +387,10 @@ bool shard_command_complete(struct shard_command *command, bool has_file, struct
     bool has_curves = command->format == SHARD_FORMAT_JSON || command->format == SHARD_FORMAT_CSV;
     if (command->has_curve && (!has_curves || command->has_sweep))
         return error_set(err, STATUS_USAGE, "--curve needs --format json or csv, without --sweep");
+    bool has_tables = command->format == SHARD_FORMAT_TEXT || command->format == SHARD_FORMAT_JSON;
+    if (command->has_modules && (!has_tables || command->has_sweep))
+        return error_set(err, STATUS_USAGE,
+                         "--modules needs --format text or json, without --sweep");
     if (!complete_sweep(command, err))
         return false;
     if (sizes->layers == 0)

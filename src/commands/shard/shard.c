@@ -24,7 +24,7 @@ static bool render(const struct shard_command *command, struct shard_report *rep
     case SHARD_FORMAT_PYTHON:
         return shard_python(out, report) || error_out_of_memory(err);
     default:
-        return shard_text(&page, report) || error_out_of_memory(err);
+        return shard_text(&page, report, err);
     }
 }
 
@@ -62,6 +62,7 @@ static bool answer(const struct shard_command *command, const struct shard_subje
         subject->checkpointed.layer_count > 0 ? &subject->checkpointed : NULL;
     report.checkpointed = checkpointed;
     report.has_curve = command->has_curve;
+    report.has_modules_table = command->has_modules;
     if (command->has_sweep)
         return answer_sweep(command, &subject->model, out, err);
     if (!shard_choose(&choice, &subject->model, checkpointed, subject->extra_time_share,

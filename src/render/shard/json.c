@@ -1,4 +1,5 @@
 #include "render/core/rows.h"
+#include "render/shard/by_unit.h"
 #include "render/shard/curves.h"
 #include "render/shard/shard.h"
 
@@ -83,7 +84,8 @@ static bool put_row(struct json_writer *json, const struct shard_report *report,
     if (result->traffic.us > 0)
         json_put_real(json, "traffic_us", result->traffic.us);
     json_put_real(json, "extra_time_share", row->extra_time_share);
-    bool ok = !report->has_curve || shard_json_curves(json, report, row, err);
+    bool ok = (!report->has_curve || shard_json_curves(json, report, row, err)) &&
+              (!report->has_modules_table || shard_json_by_unit(json, report, row, err));
     json_put_close(json, '}');
     return ok;
 }

@@ -16,14 +16,14 @@ struct shard_report {
     const struct text *checkpoints; /* modules that the plan of checkpoints wraps */
     size_t checkpoint_count;        /* 0: their names are not known */
     bool has_curve;                 /* JSON, CSV: write the curves */
+    bool has_modules_table;         /* text, JSON: write the tables by unit */
     bool is_checkpointed;           /* the code applies the plan */
     bool has_code;                  /* print the code of `code` */
     enum shard_strategy code;
 };
 
-/* False if memory ran out. */
-bool shard_text(const struct page *page, const struct shard_report *report);
-/* Both set the error. */
+/* All set the error. */
+bool shard_text(const struct page *page, const struct shard_report *report, struct error *err);
 bool shard_json(FILE *out, const struct shard_report *report, struct error *err);
 bool shard_csv(FILE *out, const struct shard_report *report, struct error *err);
 /* A row for each strategy, ranks and column of their curve. Sets the error. */

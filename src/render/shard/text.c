@@ -3,6 +3,7 @@
 
 #include "render/core/escape.h"
 #include "render/core/table.h"
+#include "render/shard/by_unit.h"
 #include "render/shard/shard.h"
 
 #define LONGEST_NAME 200
@@ -220,13 +221,28 @@ static bool put_words(const struct page *page, const struct shard_report *report
     return ok;
 }
 
-bool shard_text(const struct page *page, const struct shard_report *report)
+/* The strategy of the code, or else the one that the words are about. */
+static const struct shard_row *shown_row(const struct shard_report *report)
+{
+    const struct shard_choice *choice = report->choice;
+    for (size_t i = 0; report->has_code && i < choice->count; i++)
+        if (choice->rows[i].result.strategy == report->code &&
+            choice->rows[i].is_checkpointed == report->is_checkpointed)
+            return &choice->rows[i];
+    return &choice->rows[choice->row];
+}
+
+bool shard_text(const struct page *page, const struct shard_report *report, struct error *err)
 {
     bool ok = headline(page, report) &&
               put_table(page, report, comparison_columns, add_comparison) &&
               put_table(page, report, kind_columns, add_kinds) && put_words(page, report);
-    if (!ok || !report->has_code)
-        return ok;
+    if (!ok)
+        return error_out_of_memory(err);
+    if (report->has_modules_table && !shard_text_by_unit(page, report, shown_row(report), err))
+        return false;
+    if (!report->has_code)
+        return true;
     fputc('\n', page->out);
-    return shard_python(page->out, report);
+    return shard_python(page->out, report) || error_out_of_memory(err);
 }

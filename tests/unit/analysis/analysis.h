@@ -9,6 +9,7 @@ TCase *bands_tests(void);
 TCase *category_tests(void);
 TCase *fit_search_tests(void);
 TCase *fit_summary_tests(void);
+TCase *shard_by_unit_tests(void);
 TCase *shard_columns_tests(void);
 TCase *shard_curves_tests(void);
 TCase *shard_tests(void);

@@ -53,6 +53,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/report/findings_test.c \
 	tests/unit/analysis/report/report_notices_test.c \
 	tests/unit/analysis/report/report_test.c \
+	tests/unit/analysis/shard/by_unit_test.c \
 	tests/unit/analysis/shard/columns_test.c \
 	tests/unit/analysis/shard/curves_test.c \
 	tests/unit/analysis/shard/shard_test.c \

@@ -32,6 +32,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, segment_map_tests());
     suite_add_tcase(suite, fit_search_tests());
     suite_add_tcase(suite, fit_summary_tests());
+    suite_add_tcase(suite, shard_by_unit_tests());
     suite_add_tcase(suite, shard_columns_tests());
     suite_add_tcase(suite, shard_curves_tests());
     suite_add_tcase(suite, shard_tests());
