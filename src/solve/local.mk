@@ -15,6 +15,8 @@ libmemsnap_a_SOURCES += \
 	src/solve/chain/schedule.c \
 	src/solve/chain/schedule.h \
 	src/solve/chain/segment_cost.h \
+	src/solve/chain/shared.c \
+	src/solve/chain/shared.h \
 	src/solve/choice/choice.c \
 	src/solve/choice/choice.h \
 	src/solve/cost/cost_table.c \
@@ -64,6 +66,7 @@ libmemsnap_a_SOURCES += \
 	src/solve/problem/recorded_times.c \
 	src/solve/problem/restrict.c \
 	src/solve/problem/restrict.h \
+	src/solve/problem/shared.c \
 	src/solve/problem/sizes.c
 
 # The kernels that devices run, in the program: OpenCL's as source, for its drivers compile it;

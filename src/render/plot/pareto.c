@@ -71,7 +71,7 @@ static void describe(char out[PLOT_TEXT], const struct plot_pareto *plot,
 {
     char size[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE], extra[UNITS_TEXT_SIZE];
     units_bytes(size, point->peak_bytes, UNIT_AUTO);
-    page_share(share, point->peak_bytes, peak_without(&plot->problem->chain));
+    page_share(share, point->peak_bytes, suggest_peak_without(plot->problem));
     if (point->extra_time > 0)
         snprintf(out, PLOT_TEXT, "%s: %.20s (%.8s), +%.8s%s", point->what, size, share,
                  suggest_extra(extra, plot->problem, point->extra_time),

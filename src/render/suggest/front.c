@@ -21,7 +21,7 @@ static void add_line(struct table *table, const struct page *page, const struct 
 {
     char peak[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE], extra[UNITS_TEXT_SIZE];
     table_add(table, page_bytes(page, peak, line->peak_bytes));
-    table_add(table, page_share(share, line->peak_bytes, peak_without(&problem->chain)));
+    table_add(table, page_share(share, line->peak_bytes, suggest_peak_without(problem)));
     table_add(table, suggest_extra(extra, problem, line->extra_time));
     table_add(table, line->remark);
 }

@@ -25,7 +25,7 @@ static void put_basis(struct json_writer *json, const struct suggest_subject *su
 
 static void put_without(struct json_writer *json, const struct problem *problem)
 {
-    json_put_integer(json, "no_checkpoint_peak_bytes", peak_without(&problem->chain));
+    json_put_integer(json, "no_checkpoint_peak_bytes", suggest_peak_without(problem));
     if (problem->recorded)
         json_put_integer(json, "no_checkpoint_total_peak_bytes",
                          problem->no_checkpoint_total_bytes);

@@ -84,6 +84,11 @@ const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *probl
     return whole > 0 ? page_share(out, time, whole) : strcpy(out, "0.0%"); /* all take no time */
 }
 
+int64_t suggest_peak_without(const struct problem *problem)
+{
+    return problem->recorded ? problem->no_checkpoint_bytes : peak_without(&problem->chain);
+}
+
 const char *suggest_cost(char out[SUGGEST_COST], const struct problem *problem, int64_t time)
 {
     char share[UNITS_TEXT_SIZE];

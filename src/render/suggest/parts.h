@@ -17,6 +17,8 @@ void suggest_add_span(struct buffer *out, const struct problem *problem, size_t 
  * times are known, `time` is bytes of activations, and this is a share of all activations. */
 double suggest_share(const struct problem *problem, int64_t time);
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time);
+/* The peak of the chain without checkpoints. */
+int64_t suggest_peak_without(const struct problem *problem);
 
 #define SUGGEST_COST 64
 

@@ -99,7 +99,7 @@ static void infeasible_text(const struct page *page, const struct suggest_subjec
                 plan->model == PLAN_PEAK ? "one level of checkpoints" : "any plan found",
                 page_bytes(page, least, plan->least_budget_bytes),
                 units_count(exact, (uint64_t)plan->least_budget_bytes),
-                page_bytes(page, without, peak_without(&subject->problem->chain)));
+                page_bytes(page, without, suggest_peak_without(subject->problem)));
     suggest_say(page, plan->model == PLAN_PEAK && !subject->problem->one_level
                           ? "--model rotor, with checkpoints within checkpoints, may reach less."
                           : "Other options: a smaller batch, a finer --granularity, or sharding.");
@@ -139,7 +139,7 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
                   page_bytes(page, peak, plan->peak_bytes), extra);
     suggest_say(page, "%s bytes exactly; without checkpoints %s.",
                 units_count(exact, (uint64_t)plan->peak_bytes),
-                page_bytes(page, without, peak_without(&subject->problem->chain)));
+                page_bytes(page, without, suggest_peak_without(subject->problem)));
     if (subject->problem->recorded)
         total_text(page, subject->problem, plan->total_bytes);
     if (plan->segments.count == 0 && !suggest_is_whole(subject))

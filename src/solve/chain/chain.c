@@ -73,6 +73,8 @@ void chain_release(struct chain *chain, struct budget *budget)
         free(chain->options[k].kept);
         budget_give(budget, option_bytes(chain->layers));
     }
+    vec_free(chain->shared, chain->shared_capacity, sizeof(*chain->shared), budget);
+    vec_free(chain->shared_readers, chain->reader_capacity, sizeof(uint32_t), budget);
     free(chain->x);
     budget_give(budget, bytes_of(chain->layers));
     *chain = (struct chain){0};

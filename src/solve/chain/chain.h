@@ -24,6 +24,14 @@ struct chain_option {
 
 #define CHAIN_OPTIONS 4
 
+/* Something that several layers read and none saves. A checkpoint that begins with one of them
+ * holds it, and those after it hold the same. */
+struct chain_shared {
+    int64_t bytes;
+    uint32_t maker;                 /* the layer that makes it */
+    uint32_t first_reader, readers; /* in chain.shared_readers, ascending, after the maker */
+};
+
 struct chain {
     size_t layers;    /* n */
     int64_t *x;       /* [n+1] x[i]: the input of layer i; x[n]: the output of the chain */
@@ -51,6 +59,13 @@ struct chain {
 
     struct chain_option options[CHAIN_OPTIONS];
     size_t option_count;
+
+    /* Part of xbar and of pinned of their makers, as if these saved them: solvers do not know which
+     * checkpoint is the first to hold them, so their peaks are upper bounds; a replay does. */
+    struct chain_shared *shared;
+    size_t shared_count, shared_capacity;
+    uint32_t *shared_readers;
+    size_t reader_count, reader_capacity;
 };
 
 /* All arrays are zeros, except that `reach` is `layers`. */

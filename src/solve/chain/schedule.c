@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "solve/chain/shared.h"
+
 bool schedule_add(struct schedule *schedule, enum operation_kind kind, size_t layer,
                   struct budget *budget, struct error *err)
 {
@@ -29,16 +31,17 @@ void schedule_release(struct schedule *schedule, struct budget *budget)
 #define NONE SIZE_MAX
 
 /* Flags of a layer: its input is stored; its xbar is there; a checkpoint holds all of its input; it
- * ran forward, and chain.pinned is held. */
-enum { STORED = 1, KEPT = 2, HELD = 4, PINNED = 8 };
+ * ran forward, and chain.pinned is held; its xbar is there from the first forward pass. */
+enum { STORED = 1, KEPT = 2, HELD = 4, PINNED = 8, FIRST = 16 };
 
 struct replay {
     const struct chain *chain;
-    unsigned char *flags; /* [n+1] */
-    size_t passing;       /* x[passing] is held for layer `passing` only; NONE */
-    size_t gradient;      /* the gradient of x[gradient] is held; NONE before the first backward */
-    int64_t held;         /* bytes */
-    int64_t gradients;    /* bytes of parameters' gradients made so far */
+    struct shared_times shared; /* instead of what xbar and pinned have of it in the first pass */
+    unsigned char *flags;       /* [n+1] */
+    size_t passing;             /* x[passing] is held for layer `passing` only; NONE */
+    size_t gradient;   /* the gradient of x[gradient] is held; NONE before the first backward */
+    int64_t held;      /* bytes */
+    int64_t gradients; /* bytes of parameters' gradients made so far */
     int64_t peak;
     int64_t total; /* the peak with those gradients */
     int64_t time;  /* of forward passes */
@@ -68,7 +71,8 @@ static bool input_stays(const struct replay *replay, size_t i)
 static int64_t pinned(const struct replay *replay, size_t i)
 {
     const struct chain *chain = replay->chain;
-    return chain->pinned[i] - (replay->gradient == NONE ? 0 : chain->cast[i]);
+    return chain->pinned[i] - replay->shared.made[i] -
+           (replay->gradient == NONE ? 0 : chain->cast[i]);
 }
 
 /* The output of the last layer is replaced by its gradient at once. */
@@ -101,8 +105,10 @@ static bool run_forward(struct replay *replay, size_t i, const struct chain_opti
     if (!(replay->flags[i] & PINNED))
         replay->held += pinned(replay, i);
     replay->flags[i] |= PINNED;
+    replay->held += replay->gradient == NONE ? replay->shared.made[i] : 0;
     use(replay, chain->x[i + 1] + chain->ftmp[i]);
     replay->time += chain->forward[i];
+    replay->held -= replay->gradient == NONE ? replay->shared.read[i] : 0;
     drop_passing(replay);
     replay->held += option ? option->kept[i] : 0;
     replay->held += store ? chain_stored(chain, i + 1) : chain->x[i + 1];
@@ -125,10 +131,11 @@ static bool run_and_keep(struct replay *replay, size_t i, const struct chain_opt
     if (replay->flags[i] & PINNED)
         replay->held -= pinned(replay, i);
     int64_t over = replay->gradient == i + 1 ? chain->over[i] : 0; /* a checkpoint ends here */
+    bool first = replay->gradient == NONE;
     use(replay, chain->xbar[i] - held + unsaved + chain->ftmp[i] - over);
     replay->time += option ? option->forward[i] : chain->forward[i];
-    replay->flags[i] = (unsigned char)((replay->flags[i] | KEPT) & ~PINNED);
-    replay->held += chain->xbar[i] - held;
+    replay->flags[i] = (unsigned char)((replay->flags[i] | KEPT | (first ? FIRST : 0)) & ~PINNED);
+    replay->held += chain->xbar[i] - held - (first ? replay->shared.read[i] : 0);
     end_forward(replay, i);
     return true;
 }
@@ -141,7 +148,9 @@ static bool run_backward(struct replay *replay, size_t i)
         return false;
     replay->gradients += chain->gradient[i];
     use(replay, chain->btmp[i]);
-    replay->held -= chain->xbar[i] + chain->x[i + 1];
+    replay->held -= chain->xbar[i] + chain->x[i + 1] + replay->shared.held[i];
+    if (replay->flags[i] & FIRST)
+        replay->held += replay->shared.made[i];
     if (replay->flags[i] & STORED)
         replay->held -= chain_stored(chain, i);
     if (replay->flags[i] & HELD)
@@ -193,7 +202,10 @@ bool schedule_replay(const struct schedule *schedule, const struct chain *chain,
                             .passing = NONE,
                             .gradient = NONE,
                             .time = -chain_forward_time(chain)};
-    bool ok = replay.flags ? run_all(&replay, schedule, err) : error_out_of_memory(err);
+    bool ok = (replay.flags || error_out_of_memory(err)) &&
+              shared_times_find(&replay.shared, chain, schedule, budget, err) &&
+              run_all(&replay, schedule, err);
+    shared_times_release(&replay.shared, chain, budget);
     free(replay.flags);
     budget_give(budget, bytes);
     if (ok)

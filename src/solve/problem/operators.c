@@ -73,7 +73,7 @@ static void add_result(const struct recorded *recorded, struct chain_option *opt
 {
     const struct usage *usage = &recorded->usages[number];
     int64_t bytes = recorded->trace->storages[number].bytes;
-    bool saved = usage->flags & SAVED;
+    bool saved = usage->flags & (SAVED | SHARED);
     if (saved && usage->flags & FAR)
         return; /* part of chain.pinned */
     option->kept[piece] += bytes;

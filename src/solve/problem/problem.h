@@ -48,6 +48,7 @@ struct problem {
     /* recorded: option k of the chain keeps the results of the first k of these operators */
     struct text kept_operators[CHAIN_OPTIONS];
     int64_t before_bytes;              /* recorded: allocated before the step, and by libraries */
+    int64_t no_checkpoint_bytes;       /* recorded: the peak of the chain without checkpoints */
     int64_t no_checkpoint_total_bytes; /* recorded: the peak with everything, without checkpoints */
     size_t merged;    /* number of pieces before they were merged to the limit; 0: not merged */
     size_t revisited; /* modules that form several pieces, because they run several times */

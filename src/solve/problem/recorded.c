@@ -4,12 +4,12 @@
  * A storage that autograd saves belongs to xbar of the piece that made it. One that only the next
  * piece reads crosses their boundary (x). One that pieces further on read outlives a checkpoint of
  * the piece that made it (pinned) if it is saved, and else is held by the checkpoints that read it
- * (far). */
+ * (far, or shared if there are many). */
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/chain/schedule.h"
 #include "solve/chain/segment_cost.h"
+#include "solve/chain/shared.h"
 #include "solve/problem/recorded.h"
 
 static bool make_room(struct recorded *recorded, size_t *bytes, struct budget *budget,
@@ -95,7 +95,7 @@ static void add_storages(struct recorded *recorded)
     for (size_t i = 0; i < recorded->trace->storage_count; i++) {
         const struct usage *usage = &recorded->usages[i];
         int64_t bytes = recorded->trace->storages[i].bytes;
-        bool saved = usage->flags & SAVED, is_far = usage->flags & FAR;
+        bool saved = usage->flags & (SAVED | SHARED), is_far = usage->flags & FAR;
         if (usage->last > usage->maker) { /* differences, which add_crossing() adds up */
             recorded->crossing[usage->maker + 1]++;
             recorded->crossing[usage->last + 1]--;
@@ -130,7 +130,8 @@ static void add_far(struct recorded *recorded)
         for (uint32_t k = 0; k < reads.count && trace->rows[i].is_forward; k++) {
             uint32_t number = trace->storage_numbers[reads.first + k];
             struct usage *usage = &recorded->usages[number];
-            bool counts = usage->flags & FAR && !(usage->flags & SAVED) && piece > usage->maker;
+            bool counts =
+                usage->flags & FAR && !(usage->flags & (SAVED | SHARED)) && piece > usage->maker;
             if (counts && usage->mark != piece + 1) {
                 usage->mark = piece + 1;
                 chain->far[piece] += trace->storages[number].bytes;
@@ -292,10 +293,14 @@ static void find_stops(const struct recorded *recorded, int64_t *stop)
 
 /* What is allocated while a piece runs beyond what the chain counts then. The rows tell the
  * maximum of each pass. */
-static void add_extras(struct recorded *recorded)
+static bool add_extras(struct recorded *recorded, struct budget *budget, struct error *err)
 {
     const struct layer_trace *trace = recorded->trace;
     struct chain *chain = &recorded->problem->chain;
+    struct shared_times shared;
+    const struct schedule none = {0};
+    if (!shared_times_find(&shared, chain, &none, budget, err))
+        return false;
     for (size_t i = 0; i < trace->count; i++) {
         const struct layer_row *row = &trace->rows[i];
         int64_t used = row->peak_bytes - trace->facts.before_bytes;
@@ -306,16 +311,20 @@ static void add_extras(struct recorded *recorded)
             chain->btmp[named - 1] = larger(chain->btmp[named - 1], used);
     }
     find_stops(recorded, chain->over);
-    int64_t kept = 0, gradients = 0;
+    int64_t kept = 0, read_later = 0, gradients = 0;
     for (size_t i = 0; i < chain->layers; i++)
         gradients += chain->gradient[i];
     for (size_t i = 0; i < chain->layers; i++) {
-        kept += chain->xbar[i];
-        chain->ftmp[i] = larger(chain->ftmp[i] - kept, 0);
-        chain->over[i] = chain->over[i] < 0 ? 0 : larger(chain->ftmp[i] - chain->over[i] + kept, 0);
+        int64_t live = kept + read_later + chain->xbar[i];
+        kept += chain->xbar[i] - shared.made[i];
+        read_later += shared.made[i] - shared.read[i];
+        chain->ftmp[i] = larger(chain->ftmp[i] - live, 0);
+        chain->over[i] = chain->over[i] < 0 ? 0 : larger(chain->ftmp[i] - chain->over[i] + live, 0);
         chain->btmp[i] = larger(chain->btmp[i] - kept - chain->x[i + 1] - gradients, 0);
         gradients -= chain->gradient[i];
     }
+    shared_times_release(&shared, chain, budget);
+    return true;
 }
 
 /* What the allocator counted at the peak beyond all tensors: workspaces of libraries, and rounding.
@@ -334,6 +343,7 @@ static bool find_total(struct problem *problem, struct budget *budget, struct er
     struct replay_outcome outcome;
     if (!placement_replay(&none, &problem->chain, budget, &outcome, err))
         return false;
+    problem->no_checkpoint_bytes = outcome.peak_bytes;
     problem->no_checkpoint_total_bytes = problem->before_bytes + outcome.total_bytes;
     return true;
 }
@@ -362,6 +372,7 @@ bool problem_set_recorded(struct problem *problem, const struct layer_trace *tra
         return false;
     find_pieces(&recorded);
     find_usages(&recorded);
+    bool ok = recorded_find_shared(&recorded, budget, err);
     add_storages(&recorded);
     add_crossing(&recorded);
     add_far(&recorded);
@@ -369,9 +380,8 @@ bool problem_set_recorded(struct problem *problem, const struct layer_trace *tra
         set_reach(&recorded);
     else
         guess_reach(&recorded);
-    bool ok = add_times(problem, trace, err) && recorded_add_options(&recorded, budget, err);
-    if (ok)
-        add_extras(&recorded);
+    ok = ok && add_times(problem, trace, err) && recorded_add_options(&recorded, budget, err) &&
+         add_extras(&recorded, budget, err);
     free(recorded.usages);
     budget_give(budget, bytes);
     problem->before_bytes = trace->facts.before_bytes + unseen_bytes(trace);

@@ -4,8 +4,9 @@
 
 #include "solve/problem/problem.h"
 
-/* Saved by any row; read by the next piece, or by others; saved by another piece than its maker. */
-enum { SAVED = 1, NEAR = 2, FAR = 4, SAVED_LATER = 8 };
+/* Saved by any row; read by the next piece, or by others; saved by another piece than its maker; in
+ * chain.shared. */
+enum { SAVED = 1, NEAR = 2, FAR = 4, SAVED_LATER = 8, SHARED = 16 };
 
 /* What is known of a storage. */
 struct usage {
@@ -13,6 +14,7 @@ struct usage {
     uint32_t last;  /* the last piece that reads it */
     uint32_t mark;  /* the last piece for which it was counted, plus one */
     uint32_t flags;
+    uint32_t readers; /* of shared.c */
 };
 
 struct recorded {
@@ -39,6 +41,9 @@ struct row_time {
  * NULL: with all operators). Returns their sum. */
 double recorded_times(const struct problem *problem, const struct layer_trace *trace,
                       const struct row_time *operators, int64_t *forward, int64_t *tail);
+
+/* shared.c: makes chain.shared of what many pieces read and none saves. */
+bool recorded_find_shared(struct recorded *recorded, struct budget *budget, struct error *err);
 
 /* operators.c: adds the options of the chain, sets of costly operators whose results checkpoints
  * may keep, and sets problem.kept_operators. */

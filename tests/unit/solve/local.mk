@@ -17,6 +17,7 @@ tests_unit_solve_run_SOURCES = $(unit_common) \
 	tests/unit/solve/problems.h \
 	tests/unit/solve/rotor_test.c \
 	tests/unit/solve/schedule_test.c \
+	tests/unit/solve/shared_test.c \
 	tests/unit/solve/solve.h \
 	tests/unit/solve/suite.c \
 	tests/unit/solve/sum_test.c

@@ -11,6 +11,7 @@ TCase *peak_tests(void);
 TCase *recorded_tests(void);
 TCase *rotor_tests(void);
 TCase *schedule_tests(void);
+TCase *shared_tests(void);
 TCase *sum_tests(void);
 
 #endif

@@ -10,6 +10,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, recorded_tests());
     suite_add_tcase(suite, rotor_tests());
     suite_add_tcase(suite, schedule_tests());
+    suite_add_tcase(suite, shared_tests());
     suite_add_tcase(suite, sum_tests());
     return suite;
 }
