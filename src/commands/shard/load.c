@@ -54,10 +54,12 @@ static bool read_layers(struct shard_subject *subject, const struct shard_comman
     bool ok = true;
     for (size_t i = 0; ok && i < trace->count; i++)
         ok = !trace->rows[i].is_forward ||
-             tree_add_stems(&finder.tree, layer_name(trace, &trace->rows[i]), err);
+             tree_add_stems(&finder.tree, layer_name(trace, &trace->rows[i]),
+                            layer_is_leaf(&trace->rows[i]), err);
     for (size_t i = 0; ok && i < trace->count; i++)
-        ok = !trace->rows[i].is_forward ||
-             tree_add(&finder.tree, layer_name(trace, &trace->rows[i]), err);
+        ok =
+            !trace->rows[i].is_forward || tree_add(&finder.tree, layer_name(trace, &trace->rows[i]),
+                                                   layer_is_leaf(&trace->rows[i]), err);
     ok = ok && shard_model_from_layers(&subject->model, trace, unit_of, &finder, err);
     tree_release(&finder.tree);
     if (ok && command->cuts.kind == CUT_PATTERN && subject->model.unit_count == 1)

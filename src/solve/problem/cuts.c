@@ -92,6 +92,7 @@ struct prefix {
     struct text name;
     size_t end; /* length of the prefix; 0 is the root */
     uint64_t hash;
+    bool is_leaf; /* the module has no children, as far as is known */
 };
 
 static size_t component_size(const struct prefix *prefix)
@@ -122,10 +123,11 @@ static size_t stem_size(const struct prefix *prefix)
     return size;
 }
 
-/* The component is the last one: a module without children, as far as is known. */
-static bool is_last(const struct prefix *prefix)
+/* The component is that of a module without children. */
+static bool ends_in_leaf(const struct prefix *prefix)
 {
-    return component(prefix) + component_size(prefix) == prefix->name.bytes + prefix->name.size;
+    return prefix->is_leaf &&
+           component(prefix) + component_size(prefix) == prefix->name.bytes + prefix->name.size;
 }
 
 /* Of the stem of the component; 1 if it is only a number. */
@@ -146,7 +148,7 @@ static bool is_numbered(const struct tree *tree, const struct prefix *prefix)
     size_t size = component_size(prefix), stem = stem_size(prefix);
     if (stem == size)
         return false;
-    return stem == 0 || (!is_last(prefix) && flags_of(tree, stem_hash(prefix)) & IS_SERIES);
+    return stem == 0 || (!ends_in_leaf(prefix) && flags_of(tree, stem_hash(prefix)) & IS_SERIES);
 }
 
 static void descend(struct prefix *prefix)
@@ -158,16 +160,16 @@ static void descend(struct prefix *prefix)
         prefix->end = prefix->name.size > 0;
 }
 
-static struct prefix root_of(const struct tree *tree, struct text name)
+static struct prefix root_of(const struct tree *tree, struct text name, bool is_leaf)
 {
-    return (struct prefix){.name = name, .hash = tree->seed | 1};
+    return (struct prefix){.name = name, .hash = tree->seed | 1, .is_leaf = is_leaf};
 }
 
-bool tree_add_stems(struct tree *tree, struct text name, struct error *err)
+bool tree_add_stems(struct tree *tree, struct text name, bool is_leaf, struct error *err)
 {
-    for (struct prefix walk = root_of(tree, name); !at_end(&walk); descend(&walk)) {
+    for (struct prefix walk = root_of(tree, name, is_leaf); !at_end(&walk); descend(&walk)) {
         size_t stem = stem_size(&walk), size = component_size(&walk);
-        if (stem == 0 || stem == size || is_last(&walk))
+        if (stem == 0 || stem == size || ends_in_leaf(&walk))
             continue;
         uint64_t number = hash_bytes(component(&walk) + stem, size - stem, tree->seed) | 1;
         struct tree_node *node = add(tree, stem_hash(&walk), err);
@@ -194,10 +196,10 @@ static bool add_child(struct tree *tree, const struct prefix *walk, bool numbere
     return true;
 }
 
-bool tree_add(struct tree *tree, struct text name, struct error *err)
+bool tree_add(struct tree *tree, struct text name, bool is_leaf, struct error *err)
 {
     bool numbered = false;
-    struct prefix walk = root_of(tree, name), again = walk;
+    struct prefix walk = root_of(tree, name, is_leaf), again = walk;
     for (; !at_end(&walk); descend(&walk)) {
         bool is = is_numbered(tree, &walk);
         numbered |= is;
@@ -215,7 +217,7 @@ bool tree_add(struct tree *tree, struct text name, struct error *err)
 
 static size_t block_of(const struct tree *tree, struct text name)
 {
-    struct prefix walk = root_of(tree, name);
+    struct prefix walk = root_of(tree, name, true);
     bool in_block = false;
     while (!at_end(&walk)) {
         unsigned flags = flags_of(tree, walk.hash);

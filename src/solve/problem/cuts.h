@@ -35,9 +35,11 @@ struct tree {
 };
 
 void tree_init(struct tree *tree, struct budget *budget);
-/* To be called for all names before tree_add() is for any. */
-bool tree_add_stems(struct tree *tree, struct text name, struct error *err);
-bool tree_add(struct tree *tree, struct text name, struct error *err);
+/* To be called for all names before tree_add() is for any. A module is a leaf if it has no
+ * children.
+ */
+bool tree_add_stems(struct tree *tree, struct text name, bool is_leaf, struct error *err);
+bool tree_add(struct tree *tree, struct text name, bool is_leaf, struct error *err);
 void tree_release(struct tree *tree);
 
 /* The length of the prefix of the name that is the enclosing module, inside which the chain is not

@@ -23,7 +23,8 @@ static bool did_nothing(const struct layer_row *row)
 
 /* Calls `add` for the names of the forward rows. */
 static bool add_names(struct builder *builder,
-                      bool (*add_name)(struct tree *tree, struct text name, struct error *err),
+                      bool (*add_name)(struct tree *tree, struct text name, bool is_leaf,
+                                       struct error *err),
                       struct error *err)
 {
     const struct problem *problem = builder->problem;
@@ -31,7 +32,7 @@ static bool add_names(struct builder *builder,
     for (size_t i = 0; i < problem->row_count; i++) {
         const struct layer_row *row = problem->rows[i];
         if (row->module_name != last &&
-            !add_name(&builder->tree, layer_name(builder->trace, row), err))
+            !add_name(&builder->tree, layer_name(builder->trace, row), layer_is_leaf(row), err))
             return false;
         last = row->module_name;
     }
