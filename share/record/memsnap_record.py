@@ -111,9 +111,9 @@ class Watch(TorchDispatchMode):
     """Raises an error when a kept result is changed in place. The checkpoint would use the changed one when it runs
     again, and some operators change their arguments unseen by PyTorch's own check."""
 
-    def __init__(self, operators):
+    def __init__(self, operators, missing, is_last):
         super().__init__()
-        self.operators, self.kept = operators, {}
+        self.operators, self.missing, self.is_last, self.kept = operators, missing, is_last, {}
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = str(function.overloadpacket)
@@ -125,6 +125,7 @@ class Watch(TorchDispatchMode):
                                        "out of the plan, or record the plan on this kind of device")
         result = function(*args, **(kwargs or {}))
         if name in self.operators:
+            self.missing.discard(name)
             self.kept.update(dict.fromkeys(storage_ids(result), name))
         return result
 
@@ -138,21 +139,27 @@ def storage_ids(value):
 def both(outer, inner):
     with outer, inner:
         yield
+    if inner.missing and inner.is_last:
+        raise RuntimeError(f"{min(inner.missing)} does not run in a checkpoint that is to keep its results: record the "
+                           "plan with this version of PyTorch, on this kind of device")
 
 
-def keep_results(operators):
-    """An argument of checkpoint() that keeps the results of operators, such as "aten.mm"."""
+def keep_results(operators, missing=None, is_last=True):
+    """An argument of checkpoint() that keeps the results of operators, such as "aten.mm". `missing` are those that
+    have not run yet, shared by checkpoints that run one after another; at the end of the last one all must have."""
     from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
 
     def choose(_context, function, *_args, **_kwargs):
         is_kept = str(getattr(function, "overloadpacket", function)) in operators
         return CheckpointPolicy.MUST_SAVE if is_kept else CheckpointPolicy.PREFER_RECOMPUTE
 
+    missing = set(operators) if missing is None else missing
+
     def contexts():
         first_run, again = create_selective_checkpoint_contexts(choose)
         if torch.compiler.is_compiling():  # it changes nothing in place, and takes only modes
             return first_run, again
-        return both(first_run, Watch(operators)), again
+        return both(first_run, Watch(operators, missing, is_last)), again
 
     return {"context_fn": contexts}
 
@@ -173,14 +180,14 @@ def first(result):
     return result[0] if isinstance(result, tuple) and len(result) == 1 else result
 
 
-def recompute(calls, operators=()):
+def recompute(calls, operators=(), **more):
     def run(*args, **kwargs):
         result = calls[0](*args, **kwargs)
         for call in calls[1:]:
             result = call(first(result), *args[1:], **kwargs)
         return result
 
-    return checkpointed(run, **(keep_results(operators) if operators else {}))
+    return checkpointed(run, **(keep_results(operators, **more) if operators else {}))
 
 
 def build(part, forwards, operators=()):
@@ -200,8 +207,9 @@ class Part:
         self.are_wrapped = self.modules != outer  # each must gather its parameters itself
         self.forwards = [module.forward for module in self.modules]
         self.together = build(part, iter(self.forwards), operators)
+        missing = set(operators)
         self.alone = [
-            recompute([forward], operators)
+            recompute([forward], operators, missing=missing, is_last=forward is self.forwards[-1])
             if len(self.names) == 1 or any(module.children()) else forward
             for module, forward in zip(self.modules, self.forwards)
         ]
@@ -1313,21 +1321,23 @@ def part_of(written):
     return [item if isinstance(item, str) else part_of(item) for item in written["modules"]]
 
 
-def apply_lines(model, plan):
-    """For plans that name lines: finds the modules when the model first runs."""
+def apply_lines(model, plan, keep):
+    """For plans that name lines: finds the modules when the model first runs. `keep` has the operators whose results
+    a part keeps, by its first line."""
     def before_first_run(model, args, kwargs):
         handle.remove()
         calls = Calls(model, [Line(name) for part in plan for name in names(part)])
         try_out(model, args, kwargs)
         calls.remove()
-        parts = []
+        parts, kept = [], {}
         for part in plan:
             if all(calls.modules_of(Line(name)) for name in names(part)):
                 parts.append(calls.replace(part))
+                kept[names(parts[-1])[0]] = keep.get(names(part)[0], ())
             else:
                 print("no module runs at each of these lines, so they have no checkpoint:", *names(part), sep="\n    ",
                       file=sys.stderr)
-        prove(replace_forwards(model, parts), model, args, kwargs)
+        prove(replace_forwards(model, parts, kept), model, args, kwargs)
 
     handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
 
@@ -1349,10 +1359,10 @@ def apply(model, plan):
         print("without a checkpoint, since it %s: %s" % (LEFT_OUT.get(item["reason"], item["reason"]), item["module"]),
               file=sys.stderr)
     parts = [part_of(part) for part in wanted["parts"]]
-    if wanted["target"] == "lines":
-        return apply_lines(model, parts)
     keep = {names(part)[0]: written["keep_operators"]
             for part, written in zip(parts, wanted["parts"]) if "keep_operators" in written}
+    if wanted["target"] == "lines":
+        return apply_lines(model, parts, keep)
     return checkpoint_modules(model, parts, keep)
 
 

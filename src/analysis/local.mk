@@ -35,6 +35,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/replan_edit.c \
 	src/analysis/chain/replan_internal.h \
 	src/analysis/chain/runs.c \
+	src/analysis/chain/selective.c \
+	src/analysis/chain/selective.h \
 	src/analysis/chain/sizes.c \
 	src/analysis/chain/sizes.h \
 	src/analysis/chain/tree.c \

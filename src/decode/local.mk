@@ -107,6 +107,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/profiler/match.c \
 	src/decode/profiler/modules.c \
 	src/decode/profiler/modules.h \
+	src/decode/profiler/operations.c \
+	src/decode/profiler/operations.h \
 	src/decode/profiler/order.c \
 	src/decode/profiler/profile.c \
 	src/decode/profiler/profile.h \

@@ -5,8 +5,8 @@
 #include "model/loader_state.h"
 
 /* Hashed as bytes: there may be padding only at the end. */
-#define EXTRA_BYTES (offsetof(struct event_extra, internal_metadata) + sizeof(string_id))
-_Static_assert(EXTRA_BYTES == 44, "no padding between the members, and none left out");
+#define EXTRA_BYTES (offsetof(struct event_extra, operation) + sizeof(string_id))
+_Static_assert(EXTRA_BYTES == 48, "no padding between the members, and none left out");
 
 static bool is_extra(const void *items, uint32_t id, const void *wanted)
 {

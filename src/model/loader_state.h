@@ -21,7 +21,7 @@ static inline bool extra_equal(const struct event_extra *a, const struct event_e
     return a->stream == b->stream && a->pool[0] == b->pool[0] && a->pool[1] == b->pool[1] &&
            a->compile_context == b->compile_context && a->user_metadata == b->user_metadata &&
            a->category == b->category && a->forward_stack == b->forward_stack &&
-           a->internal_metadata == b->internal_metadata;
+           a->internal_metadata == b->internal_metadata && a->operation == b->operation;
 }
 
 /* loader_columns.c: sets `last`. STATUS_LIMIT when over budget. */

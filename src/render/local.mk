@@ -221,6 +221,7 @@ libmemsnap_a_SOURCES += \
 	src/render/suggest/front.c \
 	src/render/suggest/json.c \
 	src/render/suggest/json_apply.c \
+	src/render/suggest/kept.c \
 	src/render/suggest/left_out.c \
 	src/render/suggest/loops.c \
 	src/render/suggest/parts.c \

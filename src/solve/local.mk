@@ -56,6 +56,7 @@ libmemsnap_a_SOURCES += \
 	src/solve/problem/cuts.h \
 	src/solve/problem/forward.c \
 	src/solve/problem/forward.h \
+	src/solve/problem/forward_operators.c \
 	src/solve/problem/layer_times.c \
 	src/solve/problem/layer_times.h \
 	src/solve/problem/operators.c \

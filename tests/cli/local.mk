@@ -248,6 +248,7 @@ EXTRA_DIST += \
 	tests/cli/golden/memory-timeline-sums.txt \
 	tests/cli/golden/memory-timeline.txt \
 	tests/cli/golden/pprof.txt \
+	tests/cli/golden/profile-selective.txt \
 	tests/cli/golden/profile.txt \
 	tests/cli/golden/stats.txt \
 	tests/cli/golden/summary.txt \

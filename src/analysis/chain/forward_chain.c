@@ -4,6 +4,7 @@
 
 #include "analysis/chain/cut.h"
 #include "analysis/chain/names.h"
+#include "analysis/chain/selective.h"
 #include "analysis/chain/sizes.h"
 #include "analysis/phase/births.h"
 
@@ -155,7 +156,7 @@ static bool measure(struct build *build, struct error *err)
         chain->checkpointed += chain->elements[i].checkpointed;
     }
     return note_kept(build, err) && chain_set_extras(chain, &measure, err) &&
-           chain_set_times(chain, &measure, err);
+           chain_set_times(chain, &measure, err) && chain_set_operators(chain, &measure, err);
 }
 
 static void describe_pass(struct build *build)
@@ -269,6 +270,7 @@ void forward_chain_release(struct forward_chain *chain)
     vec_free(chain->elements, chain->element_capacity, sizeof(*chain->elements), budget);
     vec_free(chain->parts, chain->part_capacity, sizeof(*chain->parts), budget);
     vec_free(chain->kept, chain->kept_capacity, sizeof(*chain->kept), budget);
+    vec_free(chain->operators, chain->operator_capacity, sizeof(*chain->operators), budget);
     vec_free(chain->loops, chain->loop_capacity, sizeof(*chain->loops), budget);
     *chain = (struct forward_chain){0};
 }

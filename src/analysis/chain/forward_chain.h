@@ -73,6 +73,16 @@ struct chain_element {
     bool checkpointed; /* it ran within torch.utils.checkpoint */
 };
 
+/* All calls of an operator in an element. */
+struct chain_operator {
+    string_id name; /* "aten.addmm" */
+    uint32_t element;
+    int64_t kept_bytes;    /* of its results that the element keeps for backward */
+    int64_t passing_bytes; /* of its other results, which the pass frees when it has used them */
+    int64_t forward_ns;    /* part of the element's */
+    bool must_run;         /* it draws random numbers, or may */
+};
+
 enum chain_absence {
     CHAIN_FOUND,
     CHAIN_NO_BACKWARD,    /* no backward pass behind a forward pass */
@@ -119,6 +129,9 @@ struct forward_chain {
     int64_t peak_category_bytes, peak_chain_bytes;
     int64_t recomputed_bytes; /* activations that its backward recomputed */
     size_t checkpointed;      /* elements */
+
+    struct chain_operator *operators; /* by element; none unless kernels_timed */
+    size_t operator_count, operator_capacity;
 
     size_t element_capacity, part_capacity, loop_capacity;
     struct budget *budget; /* not owned */

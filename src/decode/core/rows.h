@@ -47,6 +47,9 @@ struct event_extra {
     /* of a backward pass: where the forward pass made the autograd node that runs */
     stack_id forward_stack;
     string_id internal_metadata; /* the allocator's own label, such as "mallocWithAddress" */
+    /* "aten::addmm": of a profiler trace, the operator that autograd recorded; only if the sink
+     * wants launches */
+    string_id operation;
 };
 
 struct event_row {
@@ -102,6 +105,7 @@ struct setting_row {
 struct launch_row {
     int64_t time_us; /* of the host */
     int64_t kernel_ns;
+    string_id operation; /* as in struct event_extra; STRING_EMPTY in the backward pass */
 };
 
 struct row_sink {

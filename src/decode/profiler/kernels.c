@@ -1,6 +1,7 @@
 /* Kernels belong to the calls that launched them, and those to operators. */
 #include <stdlib.h>
 
+#include "decode/profiler/operations.h"
 #include "decode/profiler/profile.h"
 
 static int by_correlation(const void *a, const void *b)
@@ -62,16 +63,29 @@ static int by_time(const void *a, const void *b)
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
+/* The launches are joined: by thread, then time. */
+static void name_operations(struct profile *profile)
+{
+    struct operation_walk walk = {0};
+    for (size_t i = 0; i < profile->launch_count; i++) {
+        struct profile_launch *launch = &profile->launches[i];
+        if (i == 0 || launch->thread != profile->launches[i - 1].thread)
+            walk = operation_walk_begin(profile, launch->thread);
+        launch->operation = operation_walk_to(&walk, launch->time_ns);
+    }
+}
+
 bool profile_emit_launches(struct profile *profile, const struct row_sink *sink, struct error *err)
 {
     bool ok = true;
     profile_join_kernels(profile);
+    name_operations(profile);
     if (profile->launch_count > 1)
         qsort(profile->launches, profile->launch_count, sizeof(*profile->launches), by_time);
     for (size_t i = 0; ok && i < profile->launch_count; i++) {
         const struct profile_launch *launch = &profile->launches[i];
         const struct launch_row row = {(profile->base_ns + launch->time_ns) / 1000,
-                                       launch->kernel_ns};
+                                       launch->kernel_ns, launch->operation};
         ok = sink->launch(sink->self, &row, err);
     }
     return ok;

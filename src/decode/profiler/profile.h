@@ -45,7 +45,8 @@ struct profile_memory {
     int64_t total, reserved; /* after the event; -1 if absent */
     uint32_t device;
     uint16_t thread;
-    uint32_t sequence; /* of the autograd node that ran, as in struct profile_range */
+    uint32_t sequence;   /* of the autograd node that ran, as in struct profile_range */
+    string_id operation; /* operation_walk_to(); only if kernels are wanted */
     stack_id stack, forward_stack;
 };
 
@@ -65,8 +66,9 @@ struct profile_kernel {
 struct profile_launch {
     uint64_t correlation;
     int64_t time_ns;
-    int64_t kernel_ns; /* set by profile_join_kernels(): of the kernels that it launched */
-    uint32_t kernels;  /* their number */
+    int64_t kernel_ns;   /* set by profile_join_kernels(): of the kernels that it launched */
+    uint32_t kernels;    /* their number */
+    string_id operation; /* set by profile_emit_launches(): operation_walk_to() */
     uint16_t thread;
 };
 

@@ -123,6 +123,7 @@ static bool emit_change(const struct emitter *emitter, const struct device_state
                             .stack = memory->stack};
     int64_t change = memory->reserved - *reserved;
     row.extra.forward_stack = memory->forward_stack;
+    row.extra.operation = memory->operation;
     if (state->reserved_end >= 0 && memory->reserved >= 0 && *reserved >= 0 && change != 0) {
         struct event_row segment = row;
         segment.action = change > 0 ? ACTION_SEGMENT_ALLOC : ACTION_SEGMENT_FREE;

@@ -3,6 +3,7 @@
 
 #include "base/bisect.h"
 #include "decode/profiler/frames.h"
+#include "decode/profiler/operations.h"
 #include "decode/profiler/profile.h"
 
 #define FRAMES_MOST 512  /* the innermost ones of a stack */
@@ -97,6 +98,7 @@ static bool sweep_thread(struct sweep *sweep, size_t thread, struct thread_event
     stack_id stack = STACK_NONE;
     uint32_t sequence = 0;
     bool fresh = true; /* the ranges changed since the last event */
+    struct operation_walk operations = operation_walk_begin(profile, thread);
     sweep->open_count = 0;
     for (size_t i = 0; i < events.count; i++) {
         struct profile_memory *memory = &profile->memory[events.items[i]];
@@ -114,6 +116,8 @@ static bool sweep_thread(struct sweep *sweep, size_t thread, struct thread_event
         fresh = false;
         memory->stack = stack;
         memory->sequence = sequence;
+        if (profile->wants_kernels)
+            memory->operation = operation_walk_to(&operations, memory->time_ns);
     }
     return true;
 }

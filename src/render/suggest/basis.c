@@ -200,11 +200,12 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
 /* The operators whose results a segment keeps; "addmm" stands for "aten.addmm". */
 static void add_kept(struct buffer *out, const struct problem *problem, struct wrapped segment)
 {
-    for (unsigned k = 0; k < segment.option; k++) {
-        struct text name = problem->kept_operators[k];
+    struct text names[CHAIN_OPTIONS];
+    size_t count = suggest_kept(problem, segment, names);
+    for (size_t k = 0; k < count; k++) {
         buffer_puts(out, k > 0 ? ", " : "keeps ");
-        size_t skipped = name.size > 5 && memcmp(name.bytes, "aten.", 5) == 0 ? 5 : 0;
-        escape_text(out, name.bytes + skipped, name.size - skipped);
+        size_t skipped = text_starts(names[k], "aten.") ? strlen("aten.") : 0;
+        escape_text(out, names[k].bytes + skipped, names[k].size - skipped);
     }
 }
 

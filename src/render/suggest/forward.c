@@ -156,6 +156,10 @@ bool suggest_basis_forward_text(const struct page *page, const struct suggest_su
                     chain->timed ? "Times are those of the host, which do not show how long the "
                                    "device takes"
                                  : "The trace has no times");
+    if (subject->problem->chain.option_count > 0)
+        suggest_say(page, "Checkpoints may keep the results of operators: what the trace shows "
+                          "them to allocate. It does not show which results are changed in place; "
+                          "a plan that keeps such a one stops with an error when it runs.");
     suggest_say(page, "Parameters, their gradients, the optimizer's state and the model's input "
                       "come on top.");
     return true;

@@ -127,12 +127,13 @@ static void put_left_out(struct applied *applied, bool whole)
 void suggest_put_kept(struct json_writer *json, const struct problem *problem,
                       struct wrapped segment)
 {
-    if (segment.option == 0)
+    struct text names[CHAIN_OPTIONS];
+    size_t count = suggest_kept(problem, segment, names);
+    if (count == 0)
         return;
     json_put_open(json, "keep_operators", '[');
-    for (unsigned k = 0; k < segment.option; k++)
-        json_put_bytes(json, NULL, problem->kept_operators[k].bytes,
-                       problem->kept_operators[k].size);
+    for (size_t k = 0; k < count; k++)
+        json_put_bytes(json, NULL, names[k].bytes, names[k].size);
     json_put_close(json, ']');
 }
 

@@ -58,6 +58,9 @@ static void put_others(struct plan *plan)
         if (!plan->text.failed)
             fprintf(plan->out, "#     %*s%s\n", (int)(2 * (segment.depth < 8 ? segment.depth : 8)),
                     "", plan->text.bytes);
+        buffer_clear(&plan->text);
+        if (suggest_add_kept_list(&plan->text, problem, segment) && !plan->text.failed)
+            fprintf(plan->out, "#         and with **keep_results(%s)\n", plan->text.bytes);
     }
     if (told)
         fputc('\n', plan->out);
@@ -111,23 +114,56 @@ static bool is_plain(const struct plan *plan, uint32_t loop)
     return true;
 }
 
+/* The results that checkpoints in a loop keep, by the iteration that they begin with. False if
+ * there are none. */
+static bool put_kept(struct plan *plan, uint32_t loop)
+{
+    const struct forward_chain *chain = plan->subject->forward;
+    bool any = false;
+    for (size_t k = 0; k < plan->placement->count; k++) {
+        struct wrapped segment = plan->placement->segments[k];
+        buffer_clear(&plan->text);
+        if (!plan->in_loop[k] || loop_of(chain, segment.first, segment.end) != loop ||
+            !suggest_add_kept_list(&plan->text, plan->subject->problem, segment))
+            continue;
+        plan->failed |= plan->text.failed;
+        if (!any)
+            fputs("keep = {  # results that the checkpoint that begins there keeps\n", plan->out);
+        any = true;
+        if (!plan->failed)
+            fprintf(plan->out, "    %u: %s,\n",
+                    (unsigned)chain->parts[chain->elements[segment.first].first_part].iteration,
+                    plan->text.bytes);
+    }
+    if (any)
+        fputs("}\n", plan->out);
+    buffer_clear(&plan->text);
+    return any;
+}
+
 static void put_plain(struct plan *plan, uint32_t loop)
 {
     const struct forward_chain *chain = plan->subject->forward;
     fputs("from functools import partial\n"
           "from torch.utils.checkpoint import checkpoint\n"
           "\n"
-          "layers = model.layers  # put here what that loop goes through, such as a ModuleList\n"
-          "for i in [\n",
+          "layers = model.layers  # put here what that loop goes through, such as a ModuleList\n",
           plan->out);
+    bool is_selective = put_kept(plan, loop);
+    fputs("for i in [\n", plan->out);
     for (size_t k = 0; k < plan->placement->count; k++) {
         size_t first = plan->placement->segments[k].first;
         if (plan->in_loop[k] && loop_of(chain, first, first + 1) == loop)
             put_number(plan, 4, 0, chain->parts[chain->elements[first].first_part].iteration, 0);
     }
     end_line(plan, 4);
-    fputs("]:\n"
-          "    layers[i].forward = partial(checkpoint, layers[i].forward, use_reentrant=False)\n",
+    fputs(is_selective ? "]:\n"
+                         "    kept = keep_results(keep[i]) if i in keep else {}\n"
+                         "    layers[i].forward = partial(checkpoint, layers[i].forward, "
+                         "use_reentrant=False, **kept)\n"
+                       : "]:\n"
+                         "    layers[i].forward = partial(checkpoint, layers[i].forward, "
+                         "use_reentrant=False)\n",
           plan->out);
 }
 
@@ -171,13 +207,19 @@ static void put_nested(struct plan *plan, uint32_t loop)
           "plan = [  # numbers are iterations; what is in a list of its own is checkpointed\n",
           plan->out);
     put_iterations(plan, loop);
-    fputs("]\n"
-          "\n"
+    fputs("]\n", plan->out);
+    bool is_selective = put_kept(plan, loop);
+    fputs("\n"
           "def run(part, x):\n"
           "    for step in part:\n"
-          "        if isinstance(step, list):\n"
-          "            x = checkpoint(run, step, x, use_reentrant=False)\n"
-          "        else:\n"
+          "        if isinstance(step, list):\n",
+          plan->out);
+    fputs(is_selective
+              ? "            kept = keep_results(keep[step[0]]) if step[0] in keep else {}\n"
+                "            x = checkpoint(run, step, x, use_reentrant=False, **kept)\n"
+              : "            x = checkpoint(run, step, x, use_reentrant=False)\n",
+          plan->out);
+    fputs("        else:\n"
           "            x = layers[step](x)  # what the loop does in that iteration\n"
           "    return x\n"
           "\n"
@@ -217,6 +259,11 @@ bool suggest_loops_python(const struct page *page, const struct suggest_subject 
         plan.in_loop[k] = loop != NO_LOOP;
         if (loop != NO_LOOP)
             used[loop] = true;
+    }
+    if (suggest_keeps_results(subject->problem, placement)) {
+        fputs("import torch\n", page->out);
+        fwrite(suggest_kept_code, 1, suggest_kept_code_size, page->out);
+        fputc('\n', page->out);
     }
     put_others(&plan);
     for (uint32_t loop = 0; loop < loops && !plan.failed; loop++)

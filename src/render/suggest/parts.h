@@ -62,6 +62,15 @@ extern const size_t suggest_kept_code_size;
 extern const unsigned char suggest_parts_code[];
 extern const size_t suggest_parts_code_size;
 
+/* kept.c: the operators whose results a segment keeps. Returns their number. */
+size_t suggest_kept(const struct problem *problem, struct wrapped segment,
+                    struct text names[CHAIN_OPTIONS]);
+/* True if some segment keeps results. */
+bool suggest_keeps_results(const struct problem *problem, const struct placement *placement);
+/* Adds them as a list of Python; nothing, and false, if there are none. */
+bool suggest_add_kept_list(struct buffer *out, const struct problem *problem,
+                           struct wrapped segment);
+
 /* The checkpointed segments, one a line, and the Python. */
 bool suggest_placement_text(const struct page *page, const struct suggest_subject *subject,
                             const struct placement *placement);

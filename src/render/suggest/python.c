@@ -110,18 +110,15 @@ static bool put_kept(FILE *out, const struct problem *problem, const struct plac
     struct buffer quoted = BUFFER_INIT;
     for (size_t k = 0; k < placement->count; k++) {
         struct wrapped segment = placement->segments[k];
-        if (segment.option == 0)
+        struct text kept[CHAIN_OPTIONS];
+        if (suggest_kept(problem, segment, kept) == 0)
             continue;
         buffer_puts(&quoted, "    ");
         struct text name = problem->modules[problem->pieces[segment.first].first_module];
         escape_python(&quoted, name.bytes, name.size);
-        buffer_puts(&quoted, ": [");
-        for (unsigned o = 0; o < segment.option; o++) {
-            struct text kept = problem->kept_operators[o];
-            buffer_puts(&quoted, o > 0 ? ", " : "");
-            escape_python(&quoted, kept.bytes, kept.size);
-        }
-        buffer_puts(&quoted, "],\n");
+        buffer_puts(&quoted, ": ");
+        suggest_add_kept_list(&quoted, problem, segment);
+        buffer_puts(&quoted, ",\n");
     }
     bool ok = !quoted.failed;
     if (ok && quoted.size > 0)
@@ -129,14 +126,6 @@ static bool put_kept(FILE *out, const struct problem *problem, const struct plac
                 quoted.bytes);
     buffer_release(&quoted);
     return ok;
-}
-
-static bool keeps_results(const struct placement *placement)
-{
-    for (size_t k = 0; k < placement->count; k++)
-        if (placement->segments[k].option > 0)
-            return true;
-    return false;
 }
 
 static bool put_parts(FILE *out, const struct problem *problem, const struct placement *placement)
@@ -153,7 +142,7 @@ static bool put_parts(FILE *out, const struct problem *problem, const struct pla
     ok = ok && put_kept(out, problem, placement);
     fputc('\n', out);
     fwrite(suggest_every_code, 1, suggest_every_code_size, out);
-    bool is_selective = keeps_results(placement);
+    bool is_selective = suggest_keeps_results(problem, placement);
     if (is_selective)
         fwrite(suggest_kept_code, 1, suggest_kept_code_size, out);
     fwrite(suggest_parts_code, 1, suggest_parts_code_size, out);

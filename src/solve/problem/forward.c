@@ -60,10 +60,11 @@ bool forward_problem_create(struct forward_problem *made, const struct forward_c
     bool ok = make_room(made, chain, budget, err);
     if (ok) {
         set_rows(made, chain, symbols);
-        ok = chain_check(&problem->chain, err);
+        problem->timed = chain->kernels_timed;
+        ok = chain_check(&problem->chain, err) && forward_add_options(made, chain, budget, err) &&
+             chain_check(&problem->chain, err);
     }
     if (ok) {
-        problem->timed = chain->kernels_timed;
         problem->backward_timed = chain->kernels_timed && chain->backward_ns > 0;
         problem->backward_time =
             problem->backward_timed ? chain->backward_ns : 2 * chain_forward_time(&problem->chain);
@@ -77,6 +78,9 @@ bool forward_problem_create(struct forward_problem *made, const struct forward_c
 
 void forward_problem_release(struct forward_problem *made, struct budget *budget)
 {
+    vec_free(made->operators, made->operator_capacity, sizeof(*made->operators), budget);
+    vec_free(made->storages, made->storage_capacity, sizeof(*made->storages), budget);
+    vec_free(made->storage_numbers, made->number_capacity, sizeof(*made->storage_numbers), budget);
     vec_free(made->rows, made->row_capacity, sizeof(*made->rows), budget);
     problem_release(&made->problem, budget);
     *made = (struct forward_problem){0};

@@ -6,7 +6,9 @@
  *   ftmp    the maximum during its forward, less all activations up to its own. Temporary
  *           memory without stored activations is not recorded, but is at most this
  *   btmp    the same for its backward, less the gradient of its output
- *   forward nanoseconds of the kernels that a profiler trace has; otherwise bytes of activations */
+ *   forward nanoseconds of the kernels that a profiler trace has; otherwise bytes of activations
+ *
+ * With such kernels a checkpoint may keep the results of operators, as the trace names them. */
 #ifndef MEMSNAP_SOLVE_PROBLEM_FORWARD_H
 #define MEMSNAP_SOLVE_PROBLEM_FORWARD_H
 
@@ -14,9 +16,14 @@
 #include "solve/problem/problem.h"
 
 struct forward_problem {
-    struct layer_trace trace; /* one row for each element; only rows, counts and symbols are set */
+    /* One row for each element; only rows, operators and storages, their counts and symbols are
+     * set. */
+    struct layer_trace trace;
     struct layer_row *rows;
-    size_t row_capacity;
+    struct layer_operator *operators;
+    struct layer_storage *storages;
+    uint32_t *storage_numbers;
+    size_t row_capacity, operator_capacity, storage_capacity, number_capacity;
     struct problem problem; /* pieces are elements, modules are parts */
 };
 
@@ -24,6 +31,9 @@ struct forward_problem {
  * problem. */
 bool forward_problem_create(struct forward_problem *made, const struct forward_chain *chain,
                             struct symbols *symbols, struct budget *budget, struct error *err);
+/* forward_operators.c: adds the options of the chain. The problem must be timed. */
+bool forward_add_options(struct forward_problem *made, const struct forward_chain *chain,
+                         struct budget *budget, struct error *err);
 void forward_problem_release(struct forward_problem *made, struct budget *budget);
 
 #endif

@@ -142,6 +142,16 @@ static bool add_rows(const struct problem *problem, const struct piece *piece, s
                                   (int)(module.size < 200 ? module.size : 200), module.bytes);
 }
 
+/* The operators that an option keeps take the same share of a layer's time as before. */
+static void scale_options(struct chain *chain, size_t i, int64_t before)
+{
+    for (size_t k = 0; k < chain->option_count; k++) {
+        struct chain_option *option = &chain->options[k];
+        double share = before > 0 ? (double)option->forward[i] / (double)before : 1;
+        option->forward[i] = (int64_t)((double)chain->forward[i] * share);
+    }
+}
+
 bool problem_set_times(struct problem *problem, const struct layer_trace *trace,
                        const struct layer_times *times, struct error *err)
 {
@@ -160,8 +170,10 @@ bool problem_set_times(struct problem *problem, const struct layer_trace *trace,
         if ((sum.forward_us + sum.backward_us) * NANOSECONDS >= (double)CHAIN_MOST)
             return error_set(err, STATUS_LIMIT,
                              "the times of all layers add up to 2^50 ns or more");
+        int64_t recorded = chain->forward[i];
         chain->forward[i] =
             (int64_t)(sum.forward_us * NANOSECONDS + 0.5) - (int64_t)(before * NANOSECONDS + 0.5);
+        scale_options(chain, i, recorded);
     }
     problem->timed = problem->times_given = true;
     problem->backward_timed = sum.all_backward;

@@ -127,7 +127,17 @@ def main():
             assert "aten.addmm in place" in str(error), error
         else:
             raise AssertionError("a kept result was changed")
-        compare(Cell(), torch.randn(2, 16), plan_of({"modules": ["cell"], "keep_operators": ["aten.tanh"]}))
+        compare(nn.Sequential(Cell(), nn.Softmax(1)), torch.randn(2, 16),
+                plan_of({"modules": ["0", "1"], "keep_operators": ["aten._softmax"]}))
+        # an operator of another version of PyTorch, or of another kind of device, never runs
+        linear = nn.Sequential(nn.Linear(16, 16), nn.GELU())
+        memsnap_record.apply(linear, plan_of({"modules": ["0"], "keep_operators": ["aten.addmm", "aten.cudnn_gelu"]}))
+        try:
+            train(linear, torch.randn(2, 16))
+        except RuntimeError as error:
+            assert str(error).startswith("aten.cudnn_gelu does not run"), error
+        else:
+            raise AssertionError("an operator that does not run was accepted")
 
     # lines: of the loop over the blocks, of a block, and one where no module runs
     lines = open(program_model.__file__).read().splitlines()
@@ -138,6 +148,16 @@ def main():
     plan["apply"]["target"] = "lines"
     _, model = compare(program_model.Model(), torch.randint(0, 1000, (8, 32)), plan)
     assert replaced(model) == ["blocks.0", "blocks.1", "blocks.2"], replaced(model)
+    if "keep_operators" in last:
+        plan["apply"]["parts"][0]["keep_operators"] = ["aten.addmm"]
+        compare(program_model.Model(), torch.randint(0, 1000, (8, 32)), plan)
+        plan["apply"]["parts"][0]["keep_operators"] = ["aten.bmm_"]
+        try:
+            compare(program_model.Model(), torch.randint(0, 1000, (8, 32)), plan)
+        except RuntimeError as error:
+            assert "aten.bmm_ does not run" in str(error), error
+        else:
+            raise AssertionError("the operators of lines were ignored")
 
     fails(model, {"schema": "memsnap.suggest/1", "points": []}, "--budget")
     fails(model, {"schema": "memsnap.suggest/1", "feasible": False}, "--budget")
