@@ -1,12 +1,13 @@
 #!/bin/sh
 # Runs the commands in README.md that name samples, in an order in which each finds what those before it wrote. Each
-# must exit with 0. A plot is not drawn without gnuplot.
+# must exit with 0, with the samples that are installed. A plot is not drawn without gnuplot.
 set -eu
 : "${MEMSNAP:?is the program}" "${srcdir:=.}"
 readme=$(cd "$srcdir" && pwd)/README.md
-samples=$(cd "$srcdir/samples" && pwd)
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
+MAKEFLAGS='' make -s -C "${MEMSNAP%/*}" DESTDIR="$temporary/root" install-dist_samplesDATA install-nobase_dist_pkgdataDATA >/dev/null
+samples=$(find "$temporary/root" -type d -name samples)
 mkdir "$temporary/bin"
 ln -s "$MEMSNAP" "$temporary/bin/memsnap"
 ln -s "$samples" "$temporary/samples"

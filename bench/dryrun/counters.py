@@ -2,6 +2,7 @@
 standard error."""
 import atexit
 import json
+import os
 import runpy
 import sys
 
@@ -18,4 +19,5 @@ def print_counters():
 if torch.cuda.is_available():
     atexit.register(print_counters)
 sys.argv = sys.argv[1:]
+sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
 runpy.run_path(sys.argv[0], run_name="__main__")
