@@ -156,9 +156,9 @@ class Recorder:
         except OSError:
             give_up("torch in %s has no version.py" % folder)
         leave("torch")
-        if not version.get("cuda"):
-            give_up("torch %s in %s is built without CUDA; a dry run needs PyTorch's CUDA build, which needs no GPU to install"
-                    % (version.get("__version__", ""), folder))
+        if version.get("hip") or not version.get("cuda"):
+            give_up("torch %s in %s is built %s; a dry run needs PyTorch's CUDA build, which needs no GPU to install"
+                    % (version.get("__version__", ""), folder, "for ROCm" if version.get("hip") else "without CUDA"))
         self.stand_in = StandIn(self.config)
         major, minor = version_of(version["cuda"])
         self.stand_in.set("runtime", major * 1000 + minor * 10)
@@ -203,7 +203,7 @@ class Recorder:
         ranks = load_module("memsnap_ranks")
         ranks.ignore_differences(self.torch)
         if "world" in self.config:
-            load_module("memsnap_world").install(self.torch, int(self.config["world"]), ranks)
+            load_module("memsnap_world").install(self.torch, int(self.config["world"]), ranks, give_up)
         else:
             ranks.send_objects(self.torch)
 

@@ -141,7 +141,7 @@ def replace_gloo(torch, c10d):
         c10d.BackendConfig.get_device_backend_map = only_nccl
 
 
-def replace_object_collectives(torch, c10d, replace):
+def replace_object_collectives(torch, c10d, replace, give_up):
     """They send sizes first, which are values on the GPU. Every rank sends what this one does."""
     def all_gather_object(object_list, obj, group=None):
         for i in range(len(object_list)):
@@ -158,14 +158,19 @@ def replace_object_collectives(torch, c10d, replace):
     def keep(*arguments, **options):
         pass
 
+    def refuse(*arguments, **options):
+        give_up("the program receives an object from another rank, and --world runs one rank alone; run all of them "
+                "by torchrun, with as many --devices")
+
     made_up = dict(all_gather_object=all_gather_object, gather_object=gather_object, scatter_object_list=scatter_object_list,
-                   broadcast_object_list=keep, monitored_barrier=keep)
+                   broadcast_object_list=keep, monitored_barrier=keep,
+                   send_object_list=keep, recv_object_list=refuse)
     replace(torch, c10d, made_up)
 
 
-def install(torch, world, ranks):
+def install(torch, world, ranks, give_up):
     import torch.distributed.distributed_c10d as c10d
     replace_stores(torch, world)
     separate_nccl(torch, c10d)
     replace_gloo(torch, c10d)
-    replace_object_collectives(torch, c10d, ranks.replace)
+    replace_object_collectives(torch, c10d, ranks.replace, give_up)

@@ -231,6 +231,10 @@ echo '__version__ = "2.8.0+cpu"; cuda = None' >site/torch/version.py
 dry -o none.pickle -- "$PYTHON3" train.py 100
 exits 3
 err "memsnap: dryrun: torch 2.8.0+cpu in $here/site/torch is built without CUDA; a dry run needs PyTorch's CUDA build, which needs no GPU to install"
+echo '__version__ = "2.8.0+rocm6.4"; cuda = None; hip = "6.4.43482"' >site/torch/version.py
+dry -o none.pickle -- "$PYTHON3" train.py 100
+exits 3
+err "memsnap: dryrun: torch 2.8.0+rocm6.4 in $here/site/torch is built for ROCm; a dry run needs PyTorch's CUDA build, which needs no GPU to install"
 cp "$source/torch/version.py" site/torch/
 head -c 1000 "$built/libtorch_cuda.so" >site/torch/lib/libtorch_cuda.so
 dry -o none.pickle -- "$PYTHON3" train.py 100
@@ -261,6 +265,12 @@ out_has 'all operators ran'
 dry --world 8 --rank 3 --format json -o ranks.pickle -- "$MEMSNAP_TORCH" ranks.py
 exits 0
 err_has 'rank 3 of 8'
+dry --world 2 --rank 1 -o none.pickle -- "$MEMSNAP_TORCH" -c '
+import torch.distributed as dist
+dist.init_process_group("nccl")
+dist.recv_object_list([None], src=0)'
+exits 3
+err_has 'memsnap: dryrun: the program receives an object from another rank, and --world runs one rank alone; '
 dry --devices 2 --rank 1 -o launched.pickle -- "$MEMSNAP_TORCH" -m torch.distributed.run --standalone --nproc-per-node 2 launched.py
 exits 0
 out_has 'rank 0 made its steps'

@@ -7,7 +7,8 @@
 struct recurrent {
     int cell; /* 2: LSTM, 3: GRU; others have one gate */
     int has_bias, is_bidirectional, type;
-    int input, hidden, projection, layers;
+    int input, hidden, projection,
+        layers; /* PyTorch sets projection to hidden where there is none */
 };
 
 API int cudnnCreateRNNDescriptor(struct recurrent **made)
@@ -41,19 +42,30 @@ static int layer_count(const struct recurrent *of)
     return of->layers * (of->is_bidirectional ? 2 : 1);
 }
 
+static uint64_t outputs_of(const struct recurrent *of)
+{
+    return (uint64_t)(of->projection ? of->projection : of->hidden);
+}
+
 static uint64_t inputs_of(const struct recurrent *of, int layer)
 {
-    int directions = of->is_bidirectional ? 2 : 1;
-    int below = of->projection ? of->projection : of->hidden;
-    return (uint64_t)(layer < directions ? of->input : below * directions);
+    uint64_t directions = of->is_bidirectional ? 2 : 1;
+    return (uint64_t)layer < directions ? (uint64_t)of->input : outputs_of(of) * directions;
+}
+
+static uint64_t matrices_of(const struct recurrent *of, int layer)
+{
+    uint64_t hidden = (uint64_t)of->hidden, outputs = outputs_of(of);
+    uint64_t projection = outputs != hidden ? outputs * hidden : 0;
+    return gates_of(of) * hidden * (inputs_of(of, layer) + outputs) + projection;
 }
 
 /* Elements of all matrices of the layers before this one. Biases follow all matrices. */
 static uint64_t matrices_before(const struct recurrent *of, int layer)
 {
-    uint64_t hidden = (uint64_t)of->hidden, elements = 0;
+    uint64_t elements = 0;
     for (int i = 0; i < layer; i++)
-        elements += gates_of(of) * hidden * (inputs_of(of, i) + hidden);
+        elements += matrices_of(of, i);
     return elements;
 }
 
@@ -72,27 +84,32 @@ static void describe(struct tensor *tensor, int type, uint64_t rows, uint64_t co
         dnn_set_tensor(tensor, type, 3, dimensions);
 }
 
-/* Matrices come in this order: those of the input for each gate, then those of the hidden state. */
+/* Matrices come in this order: those of the input for each gate, those of the output of the step
+ * before, and the projection of the hidden state to the output, which has no bias. */
 API int cudnnGetRNNWeightParams(void *handle, const struct recurrent *of, int layer, size_t size,
                                 char *weights, int which, struct tensor *matrix_type, char **matrix,
                                 struct tensor *bias_type, char **bias)
 {
-    uint64_t gates = gates_of(of), hidden = (uint64_t)of->hidden, inputs = inputs_of(of, layer);
+    uint64_t gates = gates_of(of), hidden = (uint64_t)of->hidden;
+    uint64_t inputs = inputs_of(of, layer), outputs = outputs_of(of);
     uint64_t number = (uint64_t)which, bytes = element_size(of->type);
+    bool is_input = number < gates, is_projection = number == 2 * gates;
     char *ignored;
     matrix = matrix ? matrix : &ignored; /* a caller may want only one of the two */
     bias = bias ? bias : &ignored;
     *matrix = *bias = NULL;
-    if (number >= 2 * gates)
+    if (number > 2 * gates || (is_projection && outputs == hidden))
         return CUDA_OK;
-    bool is_input = number < gates;
     uint64_t at = is_input ? number * hidden * inputs
-                           : gates * hidden * inputs + (number - gates) * hidden * hidden;
+                           : gates * hidden * inputs + (number - gates) * hidden * outputs;
     uint64_t biases = matrices_before(of, layer_count(of));
     *matrix = weights + (matrices_before(of, layer) + at) * bytes;
-    if (of->has_bias)
+    if (of->has_bias && !is_projection)
         *bias = weights + (biases + ((uint64_t)layer * 2 * gates + number) * hidden) * bytes;
-    describe(matrix_type, of->type, hidden, is_input ? inputs : hidden);
+    describe(matrix_type, of->type, is_projection ? outputs : hidden,
+             is_input        ? inputs
+             : is_projection ? hidden
+                             : outputs);
     describe(bias_type, of->type, hidden, 1);
     return CUDA_OK;
 }

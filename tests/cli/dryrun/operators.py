@@ -24,6 +24,11 @@ torch.add(sparse, sparse)
 torch.triangular_solve(dense, sparse)
 for cell in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN):
     cell(8, 16, 2, bidirectional=True).cuda()(torch.zeros(3, 2, 8, device="cuda"))[0].sum().backward()
+for options in dict(proj_size=4), dict(proj_size=4, bidirectional=True, bias=False):
+    projected = torch.nn.LSTM(8, 16, 3, **options).cuda()
+    projected(torch.zeros(3, 2, 8, device="cuda"))[0].sum().backward()
+    spans = sorted((weight.data_ptr(), weight.data_ptr() + 4 * weight.numel()) for weight in projected.parameters())
+    assert all(before[1] == after[0] for before, after in zip(spans, spans[1:])), spans  # one buffer without gaps
 torch.multinomial(torch.ones(2, 5, device="cuda"), 1)
 torch.distributions.Distribution.set_default_validate_args(True)  # as Pyro does
 torch.distributions.Normal(dense, dense).rsample()
