@@ -186,6 +186,26 @@ out_has 'MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=None)'
 out_has 'CPUOffloadPolicy()'
 out_has 'init_device_mesh("cuda", (2, 4))'
 out_has 'reshard = name != units[-1]'
+run shard --code fsdp2 --format python --prefetch 3 --forward-prefetch 2 --fused --accumulate 4 $trace
+exits 0
+out_has 'module.set_modules_to_forward_prefetch(modules[i + 1:i + 1 + 2])'
+out_has 'module.set_modules_to_backward_prefetch(modules[max(i - 3, 0):i][::-1])'
+out_has 'lr=lr, fused=True)'
+out_has 'PASSES = 4 '
+out_has_not 'no_sync'
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+run shard --code sdp --format python --accumulate 4 --fused --optimizer muon $trace
+exits 0
+out_has 'with contextlib.nullcontext() if is_last else model.no_sync():'
+out_has_not 'fused'
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+run shard --code fsdp --format python --offload $trace
+exits 0
+out_has 'model = model.cpu()'
+out_has 'move_params_to_cpu=True'
+run shard --prefetch 0 $trace
+exits 2
+err "memsnap: shard: invalid --prefetch '0' (expected at least 1)"
 run shard --code fsdp --format python samples/recorded/resnet50.pickle.gz # its units are no modules
 exits 0
 out_has 'units = find_units(model)'

@@ -47,7 +47,7 @@ struct shard_options {
     int64_t compute_size;         /* fsdp, fsdp2: element of gathered parameters; 0: the same */
     int64_t reduce_size;          /* fsdp, fsdp2: element of reduced gradients; 0: the default */
     bool has_master;              /* a float32 copy of the parameters that are updated */
-    bool not_foreach;             /* fused, or foreach=False: no temporaries of that size */
+    bool not_foreach;             /* fused: no temporaries */
     double batch;                 /* factor of activations */
     int64_t accumulation;         /* backward passes for each optimizer step */
     bool keeps_gradients;         /* zero_grad(set_to_none=False) */
@@ -55,7 +55,8 @@ struct shard_options {
     int64_t reduce_buffer;        /* sdp: reduce_buffer_size, in elements */
     bool half_broadcast;          /* oss, sdp: broadcast_fp16 */
     enum shard_reshard reshard;   /* fsdp, fsdp2: reshard_after_forward */
-    int64_t prefetch;             /* fsdp2: units gathered ahead in backward */
+    int64_t prefetch;             /* fsdp2: units gathered ahead in backward; at least 1 */
+    int64_t forward_prefetch;     /* fsdp2: in forward, set_modules_to_forward_prefetch() */
     bool offload;                 /* fsdp, fsdp2: shards on the host */
     double bandwidth, latency_us; /* bytes per second and microseconds a call; 0: unknown */
 };

@@ -49,17 +49,26 @@ static void note(const struct tensor_walk *tensors, enum shard_phase phase, uint
     walk_note(tensors->walk, phase, unit, memory, residual);
 }
 
+/* Buffers of the units behind `unit` that are gathered ahead in forward. */
+static int64_t ahead_bytes(const struct walk *walk, uint32_t unit, int64_t count)
+{
+    int64_t bytes = 0;
+    for (uint32_t next = unit + 1; count > 0 && next < walk->model->unit_count; next++, count--)
+        bytes += whole_bytes(walk, next);
+    return bytes;
+}
+
 static void run_forward(struct tensor_walk *tensors, size_t at)
 {
     const struct walk *walk = tensors->walk;
     const struct shard_point *point = &walk->model->points[at];
     uint32_t unit = walk_unit(walk, point);
-    int64_t root = whole_bytes(walk, SHARD_ROOT);
+    int64_t root = whole_bytes(walk, SHARD_ROOT), ahead = walk->options->forward_prefetch;
     if (unit != SHARD_ROOT && unit != tensors->gathered) {
-        struct shard_memory both = {.parameter_bytes = root + tensors->kept,
-                                    .buffer_bytes = whole_bytes(walk, tensors->gathered) +
-                                                    whole_bytes(walk, unit) +
-                                                    cast_bytes(walk, unit)};
+        struct shard_memory both = {
+            .parameter_bytes = root + tensors->kept,
+            .buffer_bytes = whole_bytes(walk, tensors->gathered) + whole_bytes(walk, unit) +
+                            cast_bytes(walk, unit) + ahead_bytes(walk, unit, ahead - 1)};
         note(tensors, SHARD_FORWARD, unit, both, tensors->end_bytes);
         tensors->gathered = unit;
     }
@@ -69,6 +78,8 @@ static void run_forward(struct tensor_walk *tensors, size_t at)
     struct shard_memory memory = {.parameter_bytes = root + tensors->kept + whole};
     if (!walk->model->layers[point->layer].outside)
         memory.buffer_bytes = whole_bytes(walk, tensors->gathered);
+    if (tensors->gathered != SHARD_ROOT)
+        memory.buffer_bytes += ahead_bytes(walk, tensors->gathered, ahead);
     note(tensors, SHARD_FORWARD, unit, memory, point->peak_bytes);
     if (runs && at == walk->units[tensors->gathered].last_forward &&
         is_kept(walk, tensors->gathered))

@@ -9,6 +9,7 @@ struct gradients {
     int64_t fresh;   /* made by this point */
     int64_t staying; /* the part of `fresh` that stays */
     int64_t leaving; /* made by the point before: SDP frees them when it has reduced them */
+    int64_t before;  /* of passes before, that this pass has not reduced yet */
 };
 
 static bool stays(const struct walk *walk, size_t tensor)
@@ -34,6 +35,12 @@ static void make_gradients(const struct walk *walk, uint32_t first, uint32_t end
         gradients->fresh += tensor->elements;
         gradients->staying += stays(walk, i) ? tensor->elements : 0;
     }
+}
+
+/* SDP exchanges gradients in the last of several passes only, and until then has all of them. */
+static bool has_all_before(const struct walk *walk)
+{
+    return walk->strategy == SHARD_SDP && walk->options->accumulation > 1;
 }
 
 /* DDP's buckets hold all gradients, and stay for ever. */
@@ -69,17 +76,21 @@ void walk_replicated(const struct walk *walk)
     };
     make_gradients(walk, 0, (uint32_t)model->tensor_count, &gradients);
     gradients.all = gradients.staying;
+    if (has_all_before(walk))
+        gradients.before = gradients.fresh - gradients.staying;
     for (size_t i = 0; i < model->point_count; i++) {
         const struct shard_point *point = &model->points[i];
         *walk->point = i;
         make_gradients(walk, point->first_tensor, point->end_tensor, &gradients);
-        memory.gradient_bytes =
-            ((kept ? gradients.all : gradients.so_far) + gradients.fresh + gradients.leaving) *
-            walk->gradient_size;
+        memory.gradient_bytes = ((kept ? gradients.all : gradients.so_far) + gradients.fresh +
+                                 gradients.leaving + gradients.before) *
+                                walk->gradient_size;
         walk_note(walk, walk_phase(point), walk_unit(walk, point), memory, point->peak_bytes);
         gradients.so_far += gradients.staying;
         if (gradients.fresh > 0 && walk->strategy == SHARD_SDP)
             gradients.leaving = gradients.fresh - gradients.staying;
+        if (gradients.before > 0) /* added to those, which leave instead */
+            gradients.before -= gradients.fresh - gradients.staying;
     }
     *walk->point = model->point_count;
     int64_t temporary = walk->temporary_bytes, broadcast = broadcast_bytes(walk);

@@ -78,7 +78,7 @@ static void add_flat_units(struct walk *walk)
             walk->temporary_bytes = temporary * walk->size;
         before = shard;
     }
-    if (walk->options->optimizer->temporaries == SHARD_NO_TEMPORARIES)
+    if (walk->options->optimizer->temporaries == SHARD_NO_TEMPORARIES || walk->options->not_foreach)
         walk->temporary_bytes = 0;
 }
 

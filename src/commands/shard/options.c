@@ -19,6 +19,7 @@ enum {
     OPTION_CODE,
     OPTION_CURVE,
     OPTION_FORMAT,
+    OPTION_FORWARD_PREFETCH,
     OPTION_GPU,
     OPTION_GRANULARITY,
     OPTION_GROUP,
@@ -32,6 +33,7 @@ enum {
     OPTION_OPTIMIZER,
     OPTION_PARAM_DTYPE,
     OPTION_PARAMETERS,
+    OPTION_PREFETCH,
     OPTION_REDUCE_BUFFER,
     OPTION_REDUCE_DTYPE,
     OPTION_RESHARD,
@@ -43,6 +45,7 @@ enum {
 
 #define MOST_ACCUMULATION 1024
 #define MOST_STATE        64
+#define MOST_PREFETCH     1024
 #define MOST_LAYERS       100000
 #define TYPES             "float32 bfloat16 float16 float64"
 
@@ -74,6 +77,9 @@ const struct option_spec shard_option_specs[] = {
     {OPTION_RESHARD, "reshard", "WHICH",
      "reshard_after_forward: true (the default), false, or\n"
      "last (all units but the last)"},
+    {OPTION_PREFETCH, "prefetch", "N", "fsdp2: units gathered ahead in backward (1)"},
+    {OPTION_FORWARD_PREFETCH, "forward-prefetch", "N",
+     "fsdp2: units gathered ahead in forward (0)"},
     {OPTION_OFFLOAD, "offload", NULL, "fsdp, fsdp2: shards and state on the host"},
     {OPTION_GROUP, "group", "N", "fsdp, fsdp2: shard among N ranks, and replicate that"},
     {OPTION_BUCKET_VIEW, "bucket-view", NULL, "ddp, zero: gradient_as_bucket_view=True"},
@@ -315,6 +321,10 @@ bool shard_option(int option, void *to, struct error *err)
         return take_number("state-bytes", 0, MOST_STATE, &options->custom_state, err);
     case OPTION_REDUCE_BUFFER:
         return take_number("reduce-buffer", 0, SHARD_MOST_BYTES, &options->reduce_buffer, err);
+    case OPTION_PREFETCH:
+        return take_number("prefetch", 1, MOST_PREFETCH, &options->prefetch, err);
+    case OPTION_FORWARD_PREFETCH:
+        return take_number("forward-prefetch", 0, MOST_PREFETCH, &options->forward_prefetch, err);
     case OPTION_LAYERS:
         if (!take_number("layers", 1, MOST_LAYERS, &layers, err))
             return false;

@@ -46,6 +46,10 @@ static void put_options(struct json_writer *json, const struct shard_options *op
         json_put_string(json, "reshard_after_forward", reshard_words[options->reshard]);
         json_put_bool(json, "offload", options->offload);
     }
+    if (strategy == SHARD_FSDP2) {
+        json_put_integer(json, "prefetch", options->prefetch);
+        json_put_integer(json, "forward_prefetch", options->forward_prefetch);
+    }
     if (strategy == SHARD_DDP || strategy == SHARD_ZERO)
         json_put_bool(json, "gradient_as_bucket_view", options->bucket_view);
     if (strategy == SHARD_SDP)

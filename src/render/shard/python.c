@@ -8,18 +8,19 @@
 /* The class of an optimizer, and its arguments. */
 struct spelling {
     const char *name, *package, *class_name, *arguments;
+    bool has_fused;
 };
 
 static const struct spelling spellings[] = {
-    {"adam", "torch", "torch.optim.Adam", "lr=lr"},
-    {"adamw", "torch", "torch.optim.AdamW", "lr=lr"},
-    {"sgd", "torch", "torch.optim.SGD", "lr=lr"},
-    {"momentum", "torch", "torch.optim.SGD", "lr=lr, momentum=0.9"},
-    {"adam8bit", "bitsandbytes", "bitsandbytes.optim.Adam8bit", "lr=lr"},
-    {"adafactor", "torch", "torch.optim.Adafactor", "lr=lr"},
-    {"lion", "lion_pytorch", "lion_pytorch.Lion", "lr=lr"},
-    {"muon", "torch", "torch.optim.Muon", "lr=lr"},
-    {NULL, NULL, NULL, NULL},
+    {"adam", "torch", "torch.optim.Adam", "lr=lr", true},
+    {"adamw", "torch", "torch.optim.AdamW", "lr=lr", true},
+    {"sgd", "torch", "torch.optim.SGD", "lr=lr", true},
+    {"momentum", "torch", "torch.optim.SGD", "lr=lr, momentum=0.9", true},
+    {"adam8bit", "bitsandbytes", "bitsandbytes.optim.Adam8bit", "lr=lr", false},
+    {"adafactor", "torch", "torch.optim.Adafactor", "lr=lr", false},
+    {"lion", "lion_pytorch", "lion_pytorch.Lion", "lr=lr", false},
+    {"muon", "torch", "torch.optim.Muon", "lr=lr", false},
+    {NULL, NULL, NULL, NULL, false},
 };
 
 static const struct spelling *spelling_of(const struct shard_options *options)
@@ -28,6 +29,11 @@ static const struct spelling *spelling_of(const struct shard_options *options)
     while (spelling[1].name && strcmp(spelling->name, options->optimizer->name) != 0)
         spelling++;
     return spelling;
+}
+
+static const char *fused_of(const struct shard_options *options)
+{
+    return options->not_foreach && spelling_of(options)->has_fused ? ", fused=True" : "";
 }
 
 static const char *truth(bool is)
@@ -148,8 +154,8 @@ static const char *reshard_of(const struct shard_options *options)
 static void put_optimizer(FILE *out, const struct shard_options *options)
 {
     const struct spelling *spelling = spelling_of(options);
-    fprintf(out, "    optimizer = %s(model.parameters(), %s)\n", spelling->class_name,
-            spelling->arguments);
+    fprintf(out, "    optimizer = %s(model.parameters(), %s%s)\n", spelling->class_name,
+            spelling->arguments, fused_of(options));
 }
 
 static bool put_ddp(FILE *out, const struct shard_report *report)
@@ -168,8 +174,9 @@ static bool put_zero(FILE *out, const struct shard_report *report)
     fprintf(out,
             "    model = DistributedDataParallel(model, device_ids=[torch.cuda.current_device()],\n"
             "                                    gradient_as_bucket_view=%s)\n"
-            "    optimizer = ZeroRedundancyOptimizer(model.parameters(), %s, %s)\n",
-            truth(report->options->bucket_view), spelling->class_name, spelling->arguments);
+            "    optimizer = ZeroRedundancyOptimizer(model.parameters(), %s, %s%s)\n",
+            truth(report->options->bucket_view), spelling->class_name, spelling->arguments,
+            fused_of(report->options));
     return true;
 }
 
@@ -178,9 +185,10 @@ static bool put_oss(FILE *out, const struct shard_report *report)
     const struct spelling *spelling = spelling_of(report->options);
     fprintf(
         out,
-        "    optimizer = OSS(model.parameters(), optim=%s, broadcast_fp16=%s, %s)\n"
+        "    optimizer = OSS(model.parameters(), optim=%s, broadcast_fp16=%s, %s%s)\n"
         "    model = DistributedDataParallel(model, device_ids=[torch.cuda.current_device()])\n",
-        spelling->class_name, truth(report->options->half_broadcast), spelling->arguments);
+        spelling->class_name, truth(report->options->half_broadcast), spelling->arguments,
+        fused_of(report->options));
     return true;
 }
 
@@ -188,16 +196,18 @@ static bool put_sdp(FILE *out, const struct shard_report *report)
 {
     const struct spelling *spelling = spelling_of(report->options);
     fprintf(out,
-            "    optimizer = OSS(model.parameters(), optim=%s, broadcast_fp16=%s, %s)\n"
+            "    optimizer = OSS(model.parameters(), optim=%s, broadcast_fp16=%s, %s%s)\n"
             "    model = ShardedDataParallel(model, optimizer, reduce_buffer_size=%" PRId64 ")\n",
             spelling->class_name, truth(report->options->half_broadcast), spelling->arguments,
-            report->options->reduce_buffer);
+            fused_of(report->options), report->options->reduce_buffer);
     return true;
 }
 
 static bool put_fsdp(FILE *out, const struct shard_report *report)
 {
     const struct shard_options *options = report->options;
+    if (options->offload) /* it moves only buffers to the GPU, and gathers parameters there */
+        fputs("    model = model.cpu()\n", out);
     fprintf(out,
             "    options = dict(mixed_precision=%s, fp32_reduce_scatter=%s, "
             "move_params_to_cpu=%s)\n",
@@ -213,6 +223,26 @@ static bool put_fsdp(FILE *out, const struct shard_report *report)
             reshard_of(options));
     put_optimizer(out, options);
     return true;
+}
+
+/* Units are in the order of the forward pass. */
+static void put_prefetch(FILE *out, const struct shard_options *options)
+{
+    if (options->prefetch == 1 && options->forward_prefetch == 0)
+        return;
+    fputs("    modules = [model.get_submodule(name) for name in units]\n"
+          "    for i, module in enumerate(modules):\n",
+          out);
+    if (options->forward_prefetch > 0)
+        fprintf(out,
+                "        module.set_modules_to_forward_prefetch(modules[i + 1:i + 1 + %" PRId64
+                "])\n",
+                options->forward_prefetch);
+    if (options->prefetch > 1)
+        fprintf(out,
+                "        module.set_modules_to_backward_prefetch(modules[max(i - %" PRId64
+                ", 0):i][::-1])\n",
+                options->prefetch);
 }
 
 static bool put_fsdp2(FILE *out, const struct shard_report *report)
@@ -237,6 +267,7 @@ static bool put_fsdp2(FILE *out, const struct shard_report *report)
             "            fully_shard(module, reshard_after_forward=%s, **options)\n"
             "    fully_shard(model, **options)\n",
             reshard_of(options));
+    put_prefetch(out, options);
     put_optimizer(out, options);
     return true;
 }
@@ -270,6 +301,9 @@ static const struct writer writers[SHARD_STRATEGIES] = {
 static void put_imports(FILE *out, const struct shard_report *report)
 {
     const struct spelling *spelling = spelling_of(report->options);
+    bool is_sharded = report->code == SHARD_FSDP || report->code == SHARD_FSDP2;
+    if (report->options->accumulation > 1 && !is_sharded)
+        fputs("import contextlib\n\n", out);
     if (!report->is_checkpointed)
         fputs("import torch\n", out);
     if (strcmp(spelling->package, "torch") != 0)
@@ -277,6 +311,27 @@ static void put_imports(FILE *out, const struct shard_report *report)
     fputs(writers[report->code].imports, out);
     if (report->is_checkpointed) /* begins with imports, too */
         fwrite(suggest_every_code, 1, suggest_every_code_size, out);
+}
+
+/* Replicas exchange gradients in the last pass only; FSDP reduces them in each. */
+static void put_accumulation(FILE *out, const struct shard_report *report)
+{
+    bool is_sharded = report->code == SHARD_FSDP || report->code == SHARD_FSDP2;
+    fprintf(out,
+            "\n\nPASSES = %" PRId64 "  # backward passes for each step of the optimizer\n\n\n"
+            "def train_step(model, optimizer, batches, loss_of):\n"
+            "    \"\"\"One step: loss_of(model, batch) of PASSES batches.\"\"\"\n"
+            "    for i in range(PASSES):\n",
+            report->options->accumulation);
+    if (is_sharded)
+        fputs("        (loss_of(model, batches[i]) / PASSES).backward()\n", out);
+    else
+        fputs("        is_last = i + 1 == PASSES\n"
+              "        with contextlib.nullcontext() if is_last else model.no_sync():\n"
+              "            (loss_of(model, batches[i]) / PASSES).backward()\n",
+              out);
+    fprintf(out, "    optimizer.step()\n    optimizer.zero_grad(%s)\n",
+            report->options->keeps_gradients ? "set_to_none=False" : "");
 }
 
 bool shard_python(FILE *out, const struct shard_report *report)
@@ -292,5 +347,7 @@ bool shard_python(FILE *out, const struct shard_report *report)
         put_wrapping(out, report);
     ok = ok && writer->put(out, report);
     fputs("    return model, optimizer\n", out);
+    if (report->options->accumulation > 1)
+        put_accumulation(out, report);
     return ok;
 }

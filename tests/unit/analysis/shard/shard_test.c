@@ -114,6 +114,11 @@ START_TEST(options_change_the_walk)
     options.reshard = SHARD_KEEP; /* all units stay, and nothing is gathered ahead */
     peaks(SHARD_FSDP2, ALL / 2 + ALL + 4000 + ALL + LAYER);
     options.reshard = SHARD_RESHARD;
+    options.prefetch = 2; /* one more beside the last unit's backward */
+    peaks(SHARD_FSDP2, ALL / 2 + ALL + 4000 + 4 * LAYER);
+    options.prefetch = 1;
+    options.forward_prefetch = 2; /* gathered in forward: no change of the peak in backward */
+    peaks(SHARD_FSDP2, ALL / 2 + ALL + 4000 + 3 * LAYER);
     options.compute_size = 2; /* gathered and gradients have half the size */
     peaks(SHARD_FSDP2, ALL / 2 + ALL + 4000 + 3 * LAYER / 2);
     options.compute_size = 0;
@@ -374,6 +379,48 @@ START_TEST(refused)
 }
 END_TEST
 
+struct forward {
+    int64_t buffers[LAYERS + 1]; /* the highest while a unit runs forward */
+};
+
+static void take_forward(void *self, const struct shard_moment *moment)
+{
+    struct forward *forward = self;
+    if (moment->phase == SHARD_FORWARD &&
+        forward->buffers[moment->unit] < moment->memory.buffer_bytes)
+        forward->buffers[moment->unit] = moment->memory.buffer_bytes;
+}
+
+/* A unit runs beside its own buffer and those of the units ahead; before that, beside the buffer of
+ * the one before. */
+START_TEST(gathered_ahead_in_forward)
+{
+    static const int64_t wanted[][LAYERS + 1] = {
+        {0, 1, 2, 2, 2}, {0, 2, 2, 2, 2}, {0, 3, 3, 3, 2}, {0, 4, 4, 3, 2}};
+    struct error err;
+    begin(4000);
+    for (int64_t ahead = 0; ahead < 4; ahead++) {
+        struct forward forward = {{0}};
+        options.forward_prefetch = ahead;
+        ck_assert(shard_curve(&model, &options, SHARD_FSDP2, 0, take_forward, &forward, &err));
+        for (size_t i = 1; i <= LAYERS; i++)
+            ck_assert_int_eq(forward.buffers[i], wanted[ahead][i] * LAYER);
+    }
+    end();
+}
+END_TEST
+
+/* Without exchange until the last pass, every rank has all gradients, which are freed in that. */
+START_TEST(accumulated_gradients_of_sdp)
+{
+    begin(4000);
+    options.accumulation = 2;
+    /* parameters, state of half; all gradients, and the fresh one */
+    peaks(SHARD_SDP, 2 * ALL + 4000 + ALL + LAYER);
+    end();
+}
+END_TEST
+
 TCase *shard_tests(void)
 {
     TCase *tcase = tcase_create("shard");
@@ -387,6 +434,8 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, bytes_sent);
     tcase_add_test(tcase, optimizers);
     tcase_add_test(tcase, formulas_of_zero);
+    tcase_add_test(tcase, gathered_ahead_in_forward);
+    tcase_add_test(tcase, accumulated_gradients_of_sdp);
     tcase_add_test(tcase, checkpoints);
     tcase_add_test(tcase, sweep_finds_the_largest_batch);
     tcase_add_test(tcase, refused);
