@@ -273,6 +273,7 @@ EXTRA_DIST += \
 	tests/cli/golden/shard-gpt.txt \
 	tests/cli/golden/shard-modules.txt \
 	tests/cli/golden/shard-resnet50.txt \
+	tests/cli/golden/shard-sweep-checkpointed.txt \
 	tests/cli/golden/shard-sweep.txt \
 	tests/cli/golden/stacks-all.txt \
 	tests/cli/golden/stacks.txt \

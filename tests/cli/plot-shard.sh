@@ -86,7 +86,8 @@ run shard --gpu 1MiB --sweep world=3 batch=1 --format json -o none.json $trace #
 run shard --format json -o unknown.json $trace # no GPU
 run shard --gpu 80GiB --format json -o far.json $trace
 run shard --batch 0.01 --world 4 --curve --format json -o steps.json $trace
-for file in peaks sweep large none unknown far curves steps; do
+run shard --gpu 350MiB --checkpointed --sweep world=2..16*2 batch=1..8 --format json -o both.json $trace
+for file in peaks sweep large both none unknown far curves steps; do
     for format in png svg; do
         run plot $file.json --out $file.$format
         exits 0
@@ -98,6 +99,8 @@ for file in peaks sweep large none unknown far curves steps; do
 done
 check 'names the largest batch' grep -q '>largest: at least 2 times the batch' large.svg
 check 'names the unit of the peak' grep -q '>blocks.1<' steps.svg
+check 'tells checkpoints apart' grep -q '>sdp + checkpoints' both.svg
+check 'names the largest batch with them' grep -q '>largest: .* with checkpoints on' both.svg
 check 'says that nothing fits' grep -q '>nothing fits' none.svg
 check 'says that the GPU is far above' grep -q 'far above these bars' far.svg
 finish

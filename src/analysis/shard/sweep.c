@@ -1,12 +1,13 @@
 #include "analysis/shard/sweep.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define MOST_STEPS (UINT64_C(1) << 33) /* points and tensors of all walks */
 #define BISECTIONS 17                  /* of SHARD_MOST_BATCH values */
 
 struct sweeper {
-    const struct shard_model *model;
+    const struct shard_model *model, *checkpointed;
     struct shard_options options;
     const struct fit_values *batches;
     uint64_t gpu_bytes;
@@ -17,8 +18,9 @@ static bool predict_row(struct sweeper *sweeper, struct shard_sweep_row *row, ui
                         struct error *err)
 {
     struct shard_result result;
+    const struct shard_model *model = row->is_checkpointed ? sweeper->checkpointed : sweeper->model;
     sweeper->options.batch = (double)batch;
-    if (!shard_predict(sweeper->model, &sweeper->options, row->strategy, false, &result, err))
+    if (!shard_predict(model, &sweeper->options, row->strategy, false, &result, err))
         return false;
     row->peak_bytes = result.peak_bytes;
     row->traffic_bytes = shard_traffic_sum(&result.traffic);
@@ -45,10 +47,24 @@ static bool find_largest(struct sweeper *sweeper, struct shard_sweep_row *row, s
     return predict_row(sweeper, row, fit_value(batches, low > 0 ? low - 1 : 0), err);
 }
 
-static bool check(const struct shard_model *model, const struct fit_values *worlds,
-                  const struct fit_values *batches, struct error *err)
+/* Every number of ranks is within one group, or consists of whole ones. */
+static bool check_groups(const struct fit_values *worlds, uint64_t group, struct error *err)
+{
+    for (size_t i = 0; group > 0 && i < worlds->count; i++)
+        if (fit_value(worlds, i) > group && fit_value(worlds, i) % group != 0)
+            return error_set(err, STATUS_USAGE,
+                             "--sweep: %" PRIu64 " ranks are not a multiple of --group %" PRIu64,
+                             fit_value(worlds, i), group);
+    return true;
+}
+
+static bool check(const struct shard_model *model, const struct shard_model *checkpointed,
+                  const struct fit_values *worlds, const struct fit_values *batches,
+                  struct error *err)
 {
     uint64_t each = model->point_count + model->tensor_count + model->layer_count;
+    if (checkpointed)
+        each += checkpointed->point_count + each;
     if (fit_value(worlds, 0) < 1 || fit_value(batches, 0) < 1)
         return error_set(err, STATUS_USAGE, "--sweep: values begin at 1");
     if (fit_value(worlds, worlds->count - 1) > SHARD_MOST_WORLD)
@@ -63,28 +79,49 @@ static bool check(const struct shard_model *model, const struct fit_values *worl
     return true;
 }
 
-bool shard_sweep_make(struct shard_sweep *sweep, const struct shard_model *model,
-                      const struct shard_options *options, const struct fit_values *worlds,
-                      const struct fit_values *batches, uint64_t gpu_bytes, struct error *err)
+static bool add_rows(struct sweeper *sweeper, struct shard_sweep *made, uint64_t world,
+                     int64_t group, struct error *err)
 {
-    struct sweeper sweeper = {
-        .model = model, .options = *options, .batches = batches, .gpu_bytes = gpu_bytes};
-    struct shard_sweep made = {.worlds = worlds, .batches = batches, .gpu_bytes = gpu_bytes};
-    if (!check(model, worlds, batches, err))
+    int64_t all = (int64_t)world;
+    sweeper->options.world = all;
+    sweeper->options.group = group < all ? group : 0;
+    for (size_t k = 0; k < made->each; k++) {
+        struct shard_sweep_row *row = &made->rows[made->count++];
+        row->strategy = (enum shard_strategy)(k % SHARD_STRATEGIES);
+        row->is_checkpointed = k >= SHARD_STRATEGIES;
+        row->world = world;
+        bool is_grouped = row->strategy == SHARD_FSDP || row->strategy == SHARD_FSDP2;
+        row->group = is_grouped && sweeper->options.group > 0 ? sweeper->options.group : all;
+        if (!find_largest(sweeper, row, err))
+            return false;
+    }
+    return true;
+}
+
+bool shard_sweep_make(struct shard_sweep *sweep, const struct shard_model *model,
+                      const struct shard_model *checkpointed, const struct shard_options *options,
+                      const struct fit_values *worlds, const struct fit_values *batches,
+                      uint64_t gpu_bytes, struct error *err)
+{
+    struct sweeper sweeper = {.model = model,
+                              .checkpointed = checkpointed,
+                              .options = *options,
+                              .batches = batches,
+                              .gpu_bytes = gpu_bytes};
+    struct shard_sweep made = {.worlds = worlds,
+                               .batches = batches,
+                               .gpu_bytes = gpu_bytes,
+                               .each = SHARD_STRATEGIES * (checkpointed ? 2 : 1)};
+    if (!check(model, checkpointed, worlds, batches, err) ||
+        !check_groups(worlds, (uint64_t)options->group, err))
         return false;
-    made.rows = calloc(worlds->count, SHARD_STRATEGIES * sizeof(*made.rows));
+    made.rows = calloc(worlds->count, made.each * sizeof(*made.rows));
     if (!made.rows)
         return error_out_of_memory(err);
     for (size_t i = 0; i < worlds->count; i++) {
-        for (int k = 0; k < SHARD_STRATEGIES; k++) {
-            struct shard_sweep_row *row = &made.rows[made.count++];
-            row->strategy = (enum shard_strategy)k;
-            row->world = fit_value(worlds, i);
-            sweeper.options.world = (int64_t)row->world;
-            if (!find_largest(&sweeper, row, err)) {
-                shard_sweep_release(&made);
-                return false;
-            }
+        if (!add_rows(&sweeper, &made, fit_value(worlds, i), options->group, err)) {
+            shard_sweep_release(&made);
+            return false;
         }
     }
     *sweep = made;

@@ -7,7 +7,9 @@
 
 struct shard_sweep_row {
     enum shard_strategy strategy;
+    bool is_checkpointed;
     uint64_t world;
+    int64_t group;          /* fsdp, fsdp2: ranks that share the parameters; others: all */
     uint64_t largest_batch; /* 0: the smallest one does not fit */
     int64_t peak_bytes;     /* with the largest batch; with the smallest one if that does not fit */
     bool is_last;           /* the largest batch is the last of the values */
@@ -17,15 +19,20 @@ struct shard_sweep_row {
 struct shard_sweep {
     const struct fit_values *worlds, *batches; /* not owned */
     uint64_t gpu_bytes;
-    struct shard_sweep_row *rows; /* malloc'ed; by world, then by strategy */
+    struct shard_sweep_row *rows; /* malloc'ed; by world, then without checkpoints first */
     size_t count;
+    size_t each; /* rows of a number of ranks */
 };
 
-/* Values of a batch are factors of the recorded one. Memory grows with the batch, so the largest is
+/* `checkpointed` is the same step with checkpoints, or NULL. A group that is larger than a number
+ * of ranks is all of them.
+ *
+ * Values of a batch are factors of the recorded one. Memory grows with the batch, so the largest is
  * found by bisection. STATUS_LIMIT if that would take minutes. */
 bool shard_sweep_make(struct shard_sweep *sweep, const struct shard_model *model,
-                      const struct shard_options *options, const struct fit_values *worlds,
-                      const struct fit_values *batches, uint64_t gpu_bytes, struct error *err);
+                      const struct shard_model *checkpointed, const struct shard_options *options,
+                      const struct fit_values *worlds, const struct fit_values *batches,
+                      uint64_t gpu_bytes, struct error *err);
 void shard_sweep_release(struct shard_sweep *sweep);
 
 #endif

@@ -275,10 +275,8 @@ static bool complete_sweep(struct shard_command *command, struct error *err)
         return true;
     if (command->gpu_bytes == 0)
         return error_set(err, STATUS_USAGE, "--sweep needs --gpu");
-    if (command->options.group > 0 || command->is_checkpointed || command->has_code ||
-        command->format == SHARD_FORMAT_PYTHON)
-        return error_set(err, STATUS_USAGE,
-                         "--sweep does not go with --group, --checkpointed or code");
+    if (command->has_code || command->format == SHARD_FORMAT_PYTHON)
+        return error_set(err, STATUS_USAGE, "--sweep does not go with --code or --format python");
     return (*command->worlds.name || fit_values_parse("world=1..1024*2", &command->worlds, err)) &&
            (*command->batches.name || fit_values_parse("batch=1..64", &command->batches, err));
 }
@@ -382,7 +380,8 @@ bool shard_command_complete(struct shard_command *command, bool has_file, struct
     struct shard_options *options = &command->options;
     struct shard_sizes *sizes = &command->sizes;
     bool by_hand = sizes->elements > 0;
-    if (options->group > 0 && (options->group > options->world || options->world % options->group))
+    if (options->group > 0 && !command->has_sweep &&
+        (options->group > options->world || options->world % options->group))
         return error_set(err, STATUS_USAGE,
                          "invalid --group %" PRId64 " (--world %" PRId64
                          " is not a multiple of it)",

@@ -29,13 +29,13 @@ static bool render(const struct shard_command *command, struct shard_report *rep
 }
 
 static bool answer_sweep(const struct shard_command *command, const struct shard_model *model,
-                         FILE *out, struct error *err)
+                         const struct shard_model *checkpointed, FILE *out, struct error *err)
 {
     struct page page = page_for(out, command->unit);
     struct shard_sweep sweep;
     bool ok;
-    if (!shard_sweep_make(&sweep, model, &command->options, &command->worlds, &command->batches,
-                          command->gpu_bytes, err))
+    if (!shard_sweep_make(&sweep, model, checkpointed, &command->options, &command->worlds,
+                          &command->batches, command->gpu_bytes, err))
         return false;
     if (command->format == SHARD_FORMAT_CSV)
         ok = shard_sweep_csv(out, &sweep, err);
@@ -64,7 +64,7 @@ static bool answer(const struct shard_command *command, const struct shard_subje
     report.has_curve = command->has_curve;
     report.has_modules_table = command->has_modules;
     if (command->has_sweep)
-        return answer_sweep(command, &subject->model, out, err);
+        return answer_sweep(command, &subject->model, checkpointed, out, err);
     if (!shard_choose(&choice, &subject->model, checkpointed, subject->extra_time_share,
                       &command->options, command->gpu_bytes, err))
         return false;

@@ -8,15 +8,18 @@
 #include "render/plot/legend.h"
 #include "render/plot/shard_internal.h"
 
-#define STRATEGIES_MOST 16
-#define LOGARITHMIC     8 /* ratio of the last to the first number of ranks */
+#define STRATEGIES_MOST 16 /* each without and with checkpoints */
+#define LOGARITHMIC     8  /* ratio of the last to the first number of ranks */
 
-static const unsigned colours[] = {0x0072B2, 0x56B4E9, 0x009E73, 0xE69F00,
-                                   0xCC79A7, 0xD55E00, 0x332288, 0x882255};
+/* Of six strategies, then of the same with checkpoints, then others. */
+static const unsigned colours[] = {0x0072B2, 0x56B4E9, 0x009E73, 0xE69F00, 0xCC79A7,
+                                   0xD55E00, 0x6699CC, 0xA6D8F5, 0x66C2A5, 0xF6C765,
+                                   0xE3B7CF, 0xF0A070, 0x332288, 0x882255};
 
 struct region {
     const struct shard_file *file;
-    const char *names[STRATEGIES_MOST]; /* in the order of the file */
+    /* a row of each strategy, in the order of the file */
+    const struct shard_file_row *names[STRATEGIES_MOST];
     size_t names_count;
     bool is_shown[STRATEGIES_MOST]; /* some box has its colour */
     const struct shard_file_row *
@@ -25,10 +28,15 @@ struct region {
     double y_top;
 };
 
+static bool is_same_strategy(const struct shard_file_row *a, const struct shard_file_row *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->is_checkpointed == b->is_checkpointed;
+}
+
 static size_t name_of(const struct region *region, const struct shard_file_row *row)
 {
     size_t i = 0;
-    while (i < region->names_count && strcmp(region->names[i], row->name) != 0)
+    while (i < region->names_count && !is_same_strategy(region->names[i], row))
         i++;
     return i;
 }
@@ -48,7 +56,7 @@ static bool find_names(struct region *region, struct error *err)
             continue;
         if (region->names_count == STRATEGIES_MOST)
             return error_set(err, STATUS_LIMIT, "more than %d strategies to plot", STRATEGIES_MOST);
-        region->names[region->names_count++] = row->name;
+        region->names[region->names_count++] = row;
     }
     return true;
 }
@@ -68,6 +76,8 @@ static int by_ranks(const void *a, const void *b)
     const struct shard_file_row *y = *(const struct shard_file_row *const *)b;
     if (x->world != y->world)
         return x->world < y->world ? -1 : 1;
+    if (x->is_checkpointed != y->is_checkpointed) /* which costs more than traffic */
+        return x->is_checkpointed ? 1 : -1;
     if (x->traffic_bytes != y->traffic_bytes)
         return x->traffic_bytes < y->traffic_bytes ? -1 : 1;
     if (preference(x) != preference(y))
@@ -182,7 +192,8 @@ static void write_curves(const struct region *region, FILE *script, FILE *out)
     fprintf(script, "curves = %zu\narray name[%zu]\n", region->names_count, region->names_count);
     fputs("# ranks\tlargest batch\tcolour; a block for each strategy\n", out);
     for (size_t k = 0; k < region->names_count; k++) {
-        fprintf(script, "name[%zu] = '%s'\n", k + 1, region->names[k]);
+        fprintf(script, "name[%zu] = '%s%s'\n", k + 1, region->names[k]->name,
+                region->names[k]->is_checkpointed ? "+c" : "");
         for (size_t i = 0; i < region->file->count; i++)
             if (name_of(region, region->rows[i]) == k)
                 fprintf(out, "%" PRIu64 "\t%" PRIu64 "\t%u\n", region->rows[i]->world,
@@ -202,8 +213,9 @@ static void write_best(const struct region *region, FILE *script, FILE *out)
         snprintf(text, sizeof(text), "nothing fits");
     else
         snprintf(text, sizeof(text),
-                 "largest: %s%" PRIu64 " times the batch, %s on %" PRIu64 " rank%s, %s",
-                 best->is_last ? "at least " : "", best->largest_batch, best->name, best->world,
+                 "largest: %s%" PRIu64 " times the batch, %s%s on %" PRIu64 " rank%s, %s",
+                 best->is_last ? "at least " : "", best->largest_batch, best->name,
+                 best->is_checkpointed ? " with checkpoints" : "", best->world,
                  best->world == 1 ? "" : "s",
                  units_bytes(size, (int64_t)best->peak_bytes, UNIT_AUTO));
     plot_put_text(script, "best_text", text, PLOT_TEXT);
@@ -219,7 +231,8 @@ static void write_words(const struct plot_job *job, struct region *region)
     FILE *script = job->files[SHARD_SCRIPT];
     for (size_t i = 0; i < region->names_count; i++)
         if (region->is_shown[i])
-            plot_legend_add(&legend, colour_of(i), region->names[i], "");
+            plot_legend_add(&legend, colour_of(i), region->names[i]->name,
+                            region->names[i]->is_checkpointed ? " + checkpoints" : "");
     plot_legend_put(script, &legend, job->request->look.height);
     snprintf(subtitle, sizeof(subtitle),
              "What fits into %s: of the strategies that fit, the one that "

@@ -16,7 +16,8 @@ static const char *strategy_name(unsigned strategy)
 static const struct row_type row_type = ROW_TYPE(
     "sweep", ROW, FIELD_AS(ROW, NAME, "name", strategy, .name = strategy_name),
     FIELD(ROW, NUMBER, world), FIELD(ROW, NUMBER, largest_batch), FIELD(ROW, FLAG, is_last),
-    FIELD(ROW, BYTES, peak_bytes), FIELD(ROW, BYTES, traffic_bytes));
+    FIELD(ROW, BYTES, peak_bytes), FIELD(ROW, BYTES, traffic_bytes),
+    FIELD_AS(ROW, FLAG, "checkpointed", is_checkpointed), FIELD(ROW, NUMBER, group));
 #undef ROW
 
 static bool is_shown(const struct shard_sweep *sweep, size_t world)
@@ -27,13 +28,15 @@ static bool is_shown(const struct shard_sweep *sweep, size_t world)
     return sweep->worlds->count <= MOST_ROWS || is_power || world + 1 == sweep->worlds->count;
 }
 
-static void add_row(struct table *table, const struct shard_sweep *sweep, size_t world)
+/* `first`: of the rows of a number of ranks. */
+static void add_row(struct table *table, const struct shard_sweep *sweep, size_t world,
+                    size_t first)
 {
     char text[UNITS_TEXT_SIZE];
     snprintf(text, sizeof(text), "%" PRIu64, fit_value(sweep->worlds, world));
     table_add(table, text);
     for (size_t i = 0; i < SHARD_STRATEGIES; i++) {
-        const struct shard_sweep_row *row = &sweep->rows[world * SHARD_STRATEGIES + i];
+        const struct shard_sweep_row *row = &sweep->rows[world * sweep->each + first + i];
         snprintf(text, sizeof(text), "%" PRIu64 "%s", row->largest_batch, row->is_last ? "+" : "");
         table_add(table, row->largest_batch > 0 ? text : "-");
     }
@@ -56,18 +59,35 @@ static void put_best(const struct page *page, const struct shard_sweep *sweep)
         snprintf(text, sizeof(text), "Nothing fits.");
     else
         snprintf(text, sizeof(text),
-                 "The largest batch is %" PRIu64 " times the recorded one: %s on %" PRIu64
+                 "The largest batch is %" PRIu64 " times the recorded one: %s%s on %" PRIu64
                  " rank%s, with a peak of %s.",
-                 best->largest_batch, shard_strategy_name(best->strategy), best->world,
+                 best->largest_batch, shard_strategy_name(best->strategy),
+                 best->is_checkpointed ? " with checkpoints" : "", best->world,
                  best->world == 1 ? "" : "s", page_bytes(page, size, best->peak_bytes));
     fputc('\n', page->out);
     page_paragraph(page, 0, 0, text);
 }
 
-bool shard_sweep_text(const struct page *page, const struct shard_sweep *sweep)
+static bool put_table(const struct page *page, const struct shard_sweep *sweep, size_t first)
 {
     struct table_column columns[SHARD_STRATEGIES + 1] = {{"ranks", COLUMN_NUMBER, 0, 0, 0}};
     struct table table;
+    for (size_t i = 0; i < SHARD_STRATEGIES; i++)
+        columns[i + 1] = (struct table_column){shard_strategy_name((enum shard_strategy)i),
+                                               COLUMN_NUMBER, 0, 0, 0};
+    table_init(&table, columns, SHARD_STRATEGIES + 1);
+    for (size_t i = 0; i < sweep->worlds->count; i++)
+        if (is_shown(sweep, i))
+            add_row(&table, sweep, i, first);
+    bool ok = !table_failed(&table);
+    if (ok)
+        table_print(&table, page, 0);
+    table_release(&table);
+    return ok;
+}
+
+bool shard_sweep_text(const struct page *page, const struct shard_sweep *sweep)
+{
     char text[160], size[UNITS_TEXT_SIZE];
     snprintf(text, sizeof(text),
              "The largest batch that fits into %s, as a multiple of the recorded one (-: none, +: "
@@ -75,17 +95,11 @@ bool shard_sweep_text(const struct page *page, const struct shard_sweep *sweep)
              page_size(page, size, sweep->gpu_bytes));
     page_paragraph(page, 0, 0, text);
     fputc('\n', page->out);
-    for (size_t i = 0; i < SHARD_STRATEGIES; i++)
-        columns[i + 1] = (struct table_column){shard_strategy_name((enum shard_strategy)i),
-                                               COLUMN_NUMBER, 0, 0, 0};
-    table_init(&table, columns, SHARD_STRATEGIES + 1);
-    for (size_t i = 0; i < sweep->worlds->count; i++)
-        if (is_shown(sweep, i))
-            add_row(&table, sweep, i);
-    bool ok = !table_failed(&table);
-    if (ok)
-        table_print(&table, page, 0);
-    table_release(&table);
+    bool ok = put_table(page, sweep, 0);
+    if (sweep->each > SHARD_STRATEGIES) {
+        fputs("\nWith checkpoints\n\n", page->out);
+        ok = ok && put_table(page, sweep, SHARD_STRATEGIES);
+    }
     put_best(page, sweep);
     return ok;
 }

@@ -341,7 +341,8 @@ START_TEST(sweep_finds_the_largest_batch)
     begin(4000);
     ck_assert(fit_values_parse("world=1,2,4,16", &worlds, &err));
     ck_assert(fit_values_parse("batch=1..8", &batches, &err));
-    ck_assert(shard_sweep_make(&sweep, &model, &options, &worlds, &batches, (uint64_t)gpu, &err));
+    ck_assert(
+        shard_sweep_make(&sweep, &model, NULL, &options, &worlds, &batches, (uint64_t)gpu, &err));
     ck_assert_uint_eq(sweep.count, 4 * SHARD_STRATEGIES);
     for (size_t i = 0; i < sweep.count; i++) {
         const struct shard_sweep_row *row = &sweep.rows[i];
@@ -357,7 +358,7 @@ START_TEST(sweep_finds_the_largest_batch)
         ck_assert_int_gt(peak_of(row->strategy, world, 5), gpu);
     }
     shard_sweep_release(&sweep);
-    ck_assert(shard_sweep_make(&sweep, &model, &options, &worlds, &batches, 1 << 30, &err));
+    ck_assert(shard_sweep_make(&sweep, &model, NULL, &options, &worlds, &batches, 1 << 30, &err));
     ck_assert_uint_eq(sweep.rows[0].largest_batch, 8);
     ck_assert(sweep.rows[0].is_last);
     shard_sweep_release(&sweep);
