@@ -54,6 +54,12 @@ struct chrome_event {
     uint64_t offset;
 };
 
+/* A Python function written in C, which has no line in the program. */
+static inline bool chrome_is_built_in(struct text name)
+{
+    return text_starts(name, "<built-in ");
+}
+
 struct chrome {
     struct json_reader reader;
     struct profile *profile;

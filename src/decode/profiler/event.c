@@ -36,6 +36,20 @@ static bool read_phase(struct chrome *chrome, struct chrome_event *event)
     return true;
 }
 
+/* Calls of built-in functions are a third of a trace with stacks, so the rest of their events is
+ * skipped early. */
+static bool read_name(struct chrome *chrome, struct chrome_event *event)
+{
+    struct text text;
+    if (!json_read_string(&chrome->reader, "a name (a string)", &text, chrome->err))
+        return false;
+    if (event->category == CATEGORY_PYTHON && chrome_is_built_in(text)) {
+        event->category = CATEGORY_IGNORED;
+        return true;
+    }
+    return chrome_hold(chrome, &chrome->name, text);
+}
+
 static bool read_member(struct chrome *chrome, struct chrome_event *event, struct text key)
 {
     struct text text;
@@ -60,8 +74,7 @@ static bool read_member(struct chrome *chrome, struct chrome_event *event, struc
         return true;
     }
     if (IS(key, "name") && event->category != CATEGORY_IGNORED)
-        return json_read_string(&chrome->reader, "a name (a string)", &text, chrome->err) &&
-               chrome_hold(chrome, &chrome->name, text);
+        return read_name(chrome, event);
     return json_skip(&chrome->reader, chrome->err);
 }
 

@@ -81,7 +81,7 @@ static bool range_kind_of(const struct chrome_event *event, struct text name, ui
 {
     if (event->category == CATEGORY_PYTHON) {
         *kind = text_starts(name, "nn.Module: ") ? RANGE_MODULE : RANGE_PYTHON;
-        return !text_starts(name, "<built-in ");
+        return !chrome_is_built_in(name);
     }
     if (event->category == CATEGORY_ANNOTATIONS || is_annotation(name))
         *kind = RANGE_ANNOTATION;

@@ -11,6 +11,16 @@ void profile_init(struct profile *profile, struct symbols *symbols, struct budge
     profile->facts = (struct profile_facts){.is_profile = true, .rank = -1, .world_size = -1};
 }
 
+static void free_order(struct profile *profile)
+{
+    vec_free(profile->order, profile->order_capacity, sizeof(*profile->order), profile->budget);
+    vec_free(profile->thread_start, profile->thread_start_capacity, sizeof(*profile->thread_start),
+             profile->budget);
+    profile->order = NULL;
+    profile->thread_start = NULL;
+    profile->order_capacity = profile->thread_start_capacity = 0;
+}
+
 void profile_release(struct profile *profile)
 {
     struct budget *budget = profile->budget;
@@ -20,9 +30,7 @@ void profile_release(struct profile *profile)
     vec_free(profile->kernels, profile->kernel_capacity, sizeof(*profile->kernels), budget);
     vec_free(profile->launches, profile->launch_capacity, sizeof(*profile->launches), budget);
     vec_free(profile->threads, profile->thread_capacity, sizeof(*profile->threads), budget);
-    vec_free(profile->order, profile->order_capacity, sizeof(*profile->order), budget);
-    vec_free(profile->thread_start, profile->thread_start_capacity, sizeof(*profile->thread_start),
-             budget);
+    free_order(profile);
     idtable_release(&profile->thread_index, budget);
 }
 
@@ -139,6 +147,24 @@ static bool sort_memory(struct profile *profile, struct error *err)
         move_memory(profile->memory, order, count);
     vec_free(order, capacity, sizeof(*order), profile->budget);
     return ok;
+}
+
+bool profile_keep_annotations(struct profile *profile, struct error *err)
+{
+    struct profile_range *kept = NULL;
+    size_t count = 0, capacity = 0;
+    free_order(profile);
+    for (size_t i = 0; i < profile->range_count; i++)
+        if (profile->ranges[i].kind == RANGE_ANNOTATION &&
+            !vec_push(kept, count, capacity, profile->budget, err, profile->ranges[i])) {
+            vec_free(kept, capacity, sizeof(*kept), profile->budget);
+            return false;
+        }
+    vec_free(profile->ranges, profile->range_capacity, sizeof(*profile->ranges), profile->budget);
+    profile->ranges = kept;
+    profile->range_count = count;
+    profile->range_capacity = capacity;
+    return true;
 }
 
 bool profile_prepare(struct profile *profile, struct error *err)

@@ -108,6 +108,10 @@ bool profile_thread(struct profile *profile, struct text key, uint16_t *thread, 
  * afterwards. */
 bool profile_prepare(struct profile *profile, struct error *err);
 
+/* Frees all other ranges and the order, once the stacks are known. Launches need them: see
+ * profile_emit_launches(). */
+bool profile_keep_annotations(struct profile *profile, struct error *err);
+
 /* The outermost operator or autograd node that is open on a thread at a moment. Moments of one walk
  * ascend. */
 struct profile_walk {

@@ -266,7 +266,9 @@ static void find_facts(struct profile *profile)
 static bool make_rows(struct profile *profile, const struct row_sink *sink, struct error *err)
 {
     find_facts(profile);
-    return profile_prepare(profile, err) && profile_emit(profile, sink, err) &&
+    return profile_prepare(profile, err) &&
+           (sink->launch || profile_keep_annotations(profile, err)) &&
+           profile_emit(profile, sink, err) &&
            (!sink->launch || profile_emit_launches(profile, sink, err));
 }
 
