@@ -26,10 +26,22 @@ check 'reads each known file once' diff -u wanted paths
 
 run analyze --verbose --top 1 runs/
 exits 0
-err_has 'memsnap: runs/b/core: left out: not a kind of file that this command reads'
-err_has 'memsnap: runs/notes.txt: left out: not a kind of file that this command reads'
+err_has 'memsnap: runs/b/core: left out: this command does not read unknown binary data'
+err_has 'memsnap: runs/notes.txt: left out: this command does not read a text file'
 err_has_not 'files of other kinds'
 out_has 'Comparison of files in runs/'
+
+# Files of other kinds are named, with what to record in their place.
+mkdir -p others
+printf '{"schema": "1.1.1", "nodes": [{"id": 1, "name": "root", "ctrl_deps": 0}]}' >others/rank0_et.json
+printf '{"learning_rate": 0.1}' >others/config.json
+printf '<html><title>GPU Memory Timeline HTML</title>' >others/memory.html
+run analyze --verbose others runs/b
+exits 3
+err 'memsnap: others/rank0_et.json: left out: this command does not read an execution trace of torch.profiler, which has no memory: export_chrome_trace() of profile(profile_memory=True) has it
+memsnap: others/config.json: left out: this command does not read an unknown kind of json
+memsnap: others/memory.html: left out: this command does not read a picture of torch.profiler'"'"'s memory timeline: export_memory_timeline() writes what memsnap reads to a name that ends in .raw.json.gz
+memsnap: others: no file in this folder is of a kind that this command reads'
 
 # Beside files that are named.
 run analyze --format json samples/leak.pickle.gz runs/b

@@ -48,7 +48,7 @@ err 'memsnap: run: 1 file of other kinds left out; --verbose names them'
 golden run.txt
 run analyze --verbose run/memprofiler
 exits 0
-err 'memsnap: run/memprofiler/config.yaml: left out: not a kind of file that this command reads'
+err 'memsnap: run/memprofiler/config.yaml: left out: this command does not read a text file'
 
 run analyze --format json run
 exits 0

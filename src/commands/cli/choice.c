@@ -17,6 +17,7 @@ struct found {
     char *path; /* NULL: taken */
     int64_t rank;
     bool wanted;
+    char about[LOOK_ABOUT]; /* of struct look */
 };
 
 /* Unknown ranks come last. */
@@ -57,8 +58,10 @@ static struct found *look_at_all(const struct paths *files, const struct file_ch
         bool told = looks[i].rank >= 0 && !(choice->rank_pattern && named >= 0);
         bool failed =
             looks[i].is_empty && choice->most == 0 && is_named_as_capture(files->items[i]);
-        found[i] = (struct found){files->items[i], told ? looks[i].rank : named,
-                                  looks[i].wanted || failed};
+        found[i] = (struct found){.path = files->items[i],
+                                  .rank = told ? looks[i].rank : named,
+                                  .wanted = looks[i].wanted || failed};
+        memcpy(found[i].about, looks[i].about, LOOK_ABOUT);
     }
     free(looks);
     return found;
@@ -154,7 +157,8 @@ static void tell_left_out(const char *named, const struct found *found, size_t c
     for (size_t i = 0; i < count; i++) {
         left_out += !found[i].wanted;
         if (!found[i].wanted && verbose)
-            complain("%s: left out: not a kind of file that this command reads", found[i].path);
+            complain("%s: left out: this command does not read %s", found[i].path,
+                     found[i].about[0] ? found[i].about : "this file");
     }
     if (left_out > 0 && !verbose)
         complain("%s: %zu file%s of other kinds left out; --verbose names them", named, left_out,

@@ -1,6 +1,7 @@
 #include "commands/cli/look.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,6 +27,19 @@ static bool is_wanted(struct source *source, const struct look_for *what, enum f
             encoding == ENCODING_PICKLE);
 }
 
+static void describe(struct look *look, struct source *source, enum file_kind kind)
+{
+    struct error ignored;
+    enum encoding encoding;
+    if (kind == KIND_UNKNOWN && sniff_encoding(source, &encoding, &ignored))
+        snprintf(look->about, sizeof(look->about), "an unknown kind of %s",
+                 encoding_name(encoding));
+    else if (kind == KIND_UNKNOWN)
+        snprintf(look->about, sizeof(look->about), "%s", sniff_description(source));
+    else
+        snprintf(look->about, sizeof(look->about), "%s%s", kind_name(kind), kind_advice(kind));
+}
+
 static struct look look_at(int fd, const struct look_for *what)
 {
     struct budget budget = {.limit = LOOK_MEMORY};
@@ -38,6 +52,8 @@ static struct look look_at(int fd, const struct look_for *what)
         return look;
     enum file_kind kind = sniff_kind(&source);
     look.wanted = is_wanted(&source, what, kind);
+    if (!look.wanted)
+        describe(&look, &source, kind);
     if (kind == KIND_PROFILE)
         look.rank = profile_rank(&source);
     source_close(&source);
@@ -63,8 +79,10 @@ static void look_at_batch(struct question *question, char *const *paths, size_t 
     for (size_t i = 0; i < BATCH; i++)
         if (fds[i] >= 0)
             close(fds[i]);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         looks[i] = answered ? question->answers[i] : (struct look){.rank = -1};
+        looks[i].about[LOOK_ABOUT - 1] = '\0';
+    }
 }
 
 void look_at_files(char *const *paths, size_t count, const struct look_for *what,

@@ -17,10 +17,14 @@ struct look_for {
     bool pickles;      /* of any kind */
 };
 
+#define LOOK_ABOUT 256 /* bytes of a description */
+
 struct look {
     bool wanted;
     bool is_empty;
-    int64_t rank; /* that a profiler trace tells; -1: none */
+    int64_t rank;           /* that a profiler trace tells; -1: none */
+    char about[LOOK_ABOUT]; /* of a file that is not wanted: "an HTML page"; empty if it could not
+                             * be read */
 };
 
 /* Fills one struct look for each path. Files that cannot be read are not wanted. */
