@@ -33,7 +33,7 @@ out_has 'Comparison of files in runs/'
 
 # Files of other kinds are named, with what to record in their place.
 mkdir -p others
-printf '{"schema": "1.1.1", "nodes": [{"id": 1, "name": "root", "ctrl_deps": 0}]}' >others/rank0_et.json
+gzip -dc samples/ddp/rank_1.execution.json.gz >others/rank0_et.json
 printf '{"learning_rate": 0.1}' >others/config.json
 printf '<html><title>GPU Memory Timeline HTML</title>' >others/memory.html
 run analyze --verbose others runs/b
@@ -42,6 +42,16 @@ err 'memsnap: others/rank0_et.json: left out: this command does not read an exec
 memsnap: others/config.json: left out: this command does not read an unknown kind of json
 memsnap: others/memory.html: left out: this command does not read a picture of torch.profiler'"'"'s memory timeline: export_memory_timeline() writes what memsnap reads to a name that ends in .raw.json.gz
 memsnap: others: no file in this folder is of a kind that this command reads'
+
+# What a rank left: its trace and the list of its segments are reported, once each.
+cp -r samples/ddp ddp
+run analyze ddp
+exits 0
+err 'memsnap: ddp: 1 file of other kinds left out; --verbose names them'
+check 'reports the trace once' [ "$(grep -c 'Profile of torch.profiler: rank 1 of 2' .run/out)" = 1 ]
+check 'reports the list once' [ "$(grep -c '^ddp/rank_1.segments.pickle.gz (' .run/out)" = 1 ]
+run analyze --format json samples/ddp
+check 'both end with the same memory' [ "$(grep -c '"active_bytes":1180672' .run/out)" = 2 ]
 
 # Beside files that are named.
 run analyze --format json samples/leak.pickle.gz runs/b
