@@ -219,6 +219,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/pool/oom_error_words.h \
 	src/analysis/pool/oom_shared_words.c \
 	src/analysis/pool/oom_shared_words.h \
+	src/analysis/pool/oom_source_words.c \
+	src/analysis/pool/oom_source_words.h \
 	src/analysis/pool/oom_verdict.c \
 	src/analysis/pool/oom_words.c \
 	src/analysis/pool/oom_words.h \

@@ -36,6 +36,21 @@ exits 0
 no_err
 golden oom-log.json
 
+# errors that are not about PyTorch's memory on the device
+printf 'DataLoader worker (pid 7) is killed by signal: Killed. \n' >killed.log
+run oom killed.log
+exits 0
+out_has "the CPU's memory ran out"
+out_has_not 'record a snapshot'
+run oom --format json killed.log
+exits 0
+out_has '"source":"worker"'
+out_has '"verdict":"host_memory"'
+printf 'out of resource: shared memory, Required: 131072, Hardware limit: 101376.\n' >triton.log
+run oom triton.log
+exits 0
+out_has "not the device's memory"
+
 # everything that fits neither way
 printf 'step 1\nstep 2\n' >healthy.log
 run oom healthy.log

@@ -44,6 +44,7 @@ enum oom_verdict {
     OOM_PROCESS_LIMIT, /* the device had enough, but the process was not allowed to use it */
     OOM_TOO_LARGE,     /* the request is larger than the device */
     OOM_HOST,          /* the CPU's memory ran out, not the device's */
+    OOM_ON_CHIP,       /* a kernel asked for more shared memory than a multiprocessor has */
     OOM_UNKNOWN,       /* the capture does not tell: the sentence says why */
 };
 

@@ -137,14 +137,22 @@ enum oom_verdict oom_judge_message(const struct oom_message *message,
 {
     switch (message->source) {
     case OOM_SOURCE_HUGE:
+    case OOM_SOURCE_BUFFER:
         return OOM_TOO_LARGE;
     case OOM_SOURCE_FRACTION:
         return OOM_PROCESS_LIMIT;
     case OOM_SOURCE_HOST:
+    case OOM_SOURCE_WORKER:
+    case OOM_SOURCE_SHM:
         return OOM_HOST;
+    case OOM_SOURCE_ON_CHIP:
+        return OOM_ON_CHIP;
     case OOM_SOURCE_DRIVER:
         return in_pinning ? OOM_HOST : OOM_UNKNOWN;
     case OOM_SOURCE_LIBRARY:
+    case OOM_SOURCE_OLD:
+    case OOM_SOURCE_FRAMEWORK:
+    case OOM_SOURCE_CACHE:
         return OOM_UNKNOWN;
     default:
         if (message->reserve.is_stated || message->other.is_stated)

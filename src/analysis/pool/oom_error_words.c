@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/pool/oom_shared_words.h"
+#include "analysis/pool/oom_source_words.h"
 
 #define BLOCK_LIMIT "; Intel's drivers refuse blocks of 4 GiB and more by default"
 #define SMALLER_BLOCKS                                                                             \
@@ -149,6 +150,8 @@ static void say_sentence(const struct words *words, const struct oom_error *erro
 {
     const struct oom_message *message = &error->entry->message;
     const struct oom_account *account = &error->account;
+    if (oom_source_say(words, message))
+        return;
     switch (error->verdict) {
     case OOM_SHORTAGE:
         say_shortage(words, message, account);
@@ -190,6 +193,8 @@ static void say_sentence(const struct words *words, const struct oom_error *erro
         if (message->source == OOM_SOURCE_DRIVER)
             say(words, ": the traceback shows that memory was being pinned");
         break;
+    case OOM_ON_CHIP: /* said above */
+        break;
     case OOM_UNKNOWN:
         say_unknown(words, message, account);
         break;
@@ -221,6 +226,8 @@ static void say_next_unknown(const struct words *words, const struct oom_message
 static void say_next(const struct words *words, const struct oom_error *error)
 {
     const struct oom_message *message = &error->entry->message;
+    if (oom_source_say_next(words, message))
+        return;
     if (error->verdict == OOM_PROCESS_LIMIT && message->reserve.is_stated) {
         say(words, "raise expandable_segments_reserve in %s, or leave it out",
             settings_variable(message));

@@ -15,6 +15,7 @@ const char *oom_verdict_name(enum oom_verdict verdict)
         [OOM_PROCESS_LIMIT] = "process_limit",
         [OOM_TOO_LARGE] = "too_large",
         [OOM_HOST] = "host_memory",
+        [OOM_ON_CHIP] = "on_chip_memory",
         [OOM_UNKNOWN] = "unknown",
     };
     return names[verdict];
@@ -30,6 +31,7 @@ const char *oom_verdict_text(enum oom_verdict verdict)
         [OOM_PROCESS_LIMIT] = "a limit on this process",
         [OOM_TOO_LARGE] = "a request larger than the device",
         [OOM_HOST] = "memory of the CPU",
+        [OOM_ON_CHIP] = "shared memory of a kernel",
         [OOM_UNKNOWN] = "cause not known",
     };
     return texts[verdict];

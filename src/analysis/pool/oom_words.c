@@ -93,8 +93,9 @@ static void say_elsewhere_next(const struct words *words, const struct oom_row *
     const struct oom_elsewhere *elsewhere = &row->layout.elsewhere;
     bool is_only_graph = elsewhere->places == 1 && !pool_key_is_private(&row->key);
     if (elsewhere->kind == ELSEWHERE_DEFAULT)
-        say(words, "call torch.cuda.empty_cache() before the capture: while a CUDA graph is "
-                   "captured, no memory is released to the device");
+        say(words, "free that memory before the capture begins, which releases it "
+                   "(torch.cuda.graph() calls empty_cache()): while a CUDA graph is captured, no "
+                   "memory is released to the device");
     else if (elsewhere->kind == ELSEWHERE_GRAPHS && is_only_graph)
         say(words, "delete that CUDA graph once it is no longer needed, or capture it for a "
                    "smaller batch: until then, nothing else can use its memory");
@@ -144,7 +145,8 @@ static void say_sentence(const struct words *words, const struct oom_row *row, c
     case OOM_TOO_LARGE:
         say_too_large(words, row->requested_bytes, row->device_bytes);
         break;
-    case OOM_HOST: /* a capture has no such event */
+    case OOM_HOST: /* a capture has no such events */
+    case OOM_ON_CHIP:
         break;
     case OOM_UNKNOWN:
         if (doubt)

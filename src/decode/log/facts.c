@@ -151,6 +151,18 @@ static void take_block_limit(struct cursor *c, struct oom_message *message)
         cursor_seek(c, " Tried to allocate");
 }
 
+/* ", Required: 131072, Hardware limit: 101376", in bytes */
+static void take_on_chip(struct cursor c, struct oom_message *message)
+{
+    uint64_t bytes;
+    cursor_skip(&c, ",");
+    if (cursor_skip(&c, " Required:") && cursor_number(&c, &bytes))
+        message->requested = (struct stated_size){.is_stated = true, .bytes = bytes};
+    cursor_skip(&c, ",");
+    if (cursor_skip(&c, " Hardware limit:") && cursor_number(&c, &bytes))
+        message->block_limit = (struct stated_size){.is_stated = true, .bytes = bytes};
+}
+
 bool oom_facts_take(struct cursor c, struct oom_message *message)
 {
     switch (message->source) {
@@ -170,8 +182,20 @@ bool oom_facts_take(struct cursor c, struct oom_message *message)
         return true;
     case OOM_SOURCE_FRACTION:
         return cursor_seek(&c, "Requested size:") && cursor_size(&c, &message->requested);
+    case OOM_SOURCE_BUFFER:
+        return cursor_size(&c, &message->requested);
+    case OOM_SOURCE_FRAMEWORK: /* JAX */
+        if (cursor_skip(&c, " while trying to allocate"))
+            cursor_size(&c, &message->requested);
+        return true;
+    case OOM_SOURCE_ON_CHIP:
+        take_on_chip(c, message);
+        return true;
     case OOM_SOURCE_HOST:
-        return cursor_seek(&c, " you tried to allocate") && cursor_size(&c, &message->requested);
+        if (!cursor_size(&c, &message->requested) && /* NumPy */
+            cursor_seek(&c, " you tried to allocate"))
+            cursor_size(&c, &message->requested);
+        return true;
     default:
         return true;
     }

@@ -12,24 +12,43 @@ static const struct opening {
     const char *words;
     enum oom_source source;
     const char *backend;
+    const char *then; /* follows in the same line; NULL: anything */
 } openings[] = {
-    {" out of memory. Tried to allocate more than 1EB", OOM_SOURCE_HUGE, BEFORE},
-    {" out of memory. Tried to allocate", OOM_SOURCE_ALLOCATOR, BEFORE},
-    {" out of memory. Allocation was preemptively rejected", OOM_SOURCE_FRACTION, BEFORE},
-    {" backend out of memory (", OOM_SOURCE_ALLOCATOR, BEFORE}, /* MPS */
-    {"Current platform can NOT allocate memory block", OOM_SOURCE_ALLOCATOR, "XPU"},
-    {"Allocation on device", OOM_SOURCE_ASYNC, "CUDA"},
-    {" error: out of memory", OOM_SOURCE_DRIVER, BEFORE},
-    {" driver error: out of memory", OOM_SOURCE_DRIVER, BEFORE},
-    {"CUDA]: out of memory", OOM_SOURCE_DRIVER, "CUDA"}, /* Triton */
-    {" ran out of memory outside PyTorch's allocator", OOM_SOURCE_LIBRARY, BEFORE},
-    {"_STATUS_ALLOC_FAILED", OOM_SOURCE_LIBRARY, BEFORE},
-    {"_ALLOC_FAILED", OOM_SOURCE_LIBRARY, BEFORE}, /* cuFFT */
-    {CUDA_FAILURE, OOM_SOURCE_LIBRARY, "NCCL"},
-    {"Failed to CUDA calloc", OOM_SOURCE_LIBRARY, "NCCL"},
-    {"DefaultCPUAllocator: ", OOM_SOURCE_HOST, ""},
+    {" out of memory. Tried to allocate more than 1EB", OOM_SOURCE_HUGE, BEFORE, NULL},
+    {" out of memory. Tried to allocate", OOM_SOURCE_ALLOCATOR, BEFORE, NULL},
+    {" out of memory. Allocation was preemptively rejected", OOM_SOURCE_FRACTION, BEFORE, NULL},
+    {" backend out of memory (", OOM_SOURCE_ALLOCATOR, BEFORE, NULL}, /* MPS */
+    {"Current platform can NOT allocate memory block", OOM_SOURCE_ALLOCATOR, "XPU", NULL},
+    {"Allocation on device", OOM_SOURCE_ASYNC, "CUDA", NULL},
+    {" error: out of memory", OOM_SOURCE_DRIVER, BEFORE, NULL},
+    {" driver error: out of memory", OOM_SOURCE_DRIVER, BEFORE, NULL},
+    {"CUDA]: out of memory", OOM_SOURCE_DRIVER, "CUDA", NULL}, /* Triton */
+    {" ran out of memory outside PyTorch's allocator", OOM_SOURCE_LIBRARY, BEFORE, NULL},
+    {"_STATUS_ALLOC_FAILED", OOM_SOURCE_LIBRARY, BEFORE, NULL},
+    {"_ALLOC_FAILED", OOM_SOURCE_LIBRARY, BEFORE, NULL}, /* cuFFT */
+    {CUDA_FAILURE, OOM_SOURCE_LIBRARY, "NCCL", NULL},
+    {"Failed to CUDA calloc", OOM_SOURCE_LIBRARY, "NCCL", NULL},
+    {"DefaultCPUAllocator: ", OOM_SOURCE_HOST, "", " you tried to allocate "},
+    {" error:out of memory", OOM_SOURCE_DRIVER, BEFORE, NULL}, /* typed by hand */
+    {"cuda runtime error", OOM_SOURCE_OLD, "CUDA", "(2) : out of memory"},
+    {"Invalid buffer size:", OOM_SOURCE_BUFFER, "MPS", NULL},
+    {"OOM when allocating tensor with shape", OOM_SOURCE_HOST, "", "device:CPU:"},
+    {"OOM when allocating tensor with shape", OOM_SOURCE_FRAMEWORK, "TensorFlow", NULL},
+    {"RESOURCE_EXHAUSTED: Out of memory", OOM_SOURCE_FRAMEWORK, "JAX", NULL},
+    {"Out of memory allocating ", OOM_SOURCE_FRAMEWORK, "CuPy", " bytes (allocated so far"},
+    {"Error out of memory at line", OOM_SOURCE_LIBRARY, "bitsandbytes", "csrc"},
+    {"Error 2: out of memory at line", OOM_SOURCE_LIBRARY, "bitsandbytes", "csrc"},
+    {"No available memory for the cache blocks", OOM_SOURCE_CACHE, "vLLM", NULL},
+    {"out of resource: shared memory", OOM_SOURCE_ON_CHIP, "Triton", NULL},
+    {"DataLoader worker (pid", OOM_SOURCE_SHM, "", " is killed by signal: Bus error"},
+    {"DataLoader worker (pid", OOM_SOURCE_WORKER, "", " is killed by signal: Killed"},
+    {" oom-kill event", OOM_SOURCE_WORKER, "", NULL}, /* Slurm */
+    {" oom_kill event", OOM_SOURCE_WORKER, "", NULL},
+    {" of memory: Killed process", OOM_SOURCE_WORKER, "", NULL},               /* Linux */
+    {"Unable to allocate ", OOM_SOURCE_HOST, "", "B for an array with shape"}, /* NumPy */
 };
-#define OPENING_COUNT (sizeof(openings) / sizeof(openings[0]))
+#define OPENING_LETTERS " _ACDEFINORUco" /* that the words begin with */
+#define OPENING_COUNT   (sizeof(openings) / sizeof(openings[0]))
 
 /* Names of back ends and libraries are in capitals: "CUDA", "CUBLAS". */
 static bool is_capital(char c)
@@ -59,10 +78,8 @@ static bool confirms(const struct opening *opening, struct cursor rest)
     uint64_t number;
     if (opening->source == OOM_SOURCE_ASYNC)
         return cursor_seek(&rest, " would exceed allowed memory. (out of memory)") || is_cut(rest);
-    if (opening->source == OOM_SOURCE_HOST)
-        return cursor_seek(&rest, " you tried to allocate ");
     if (strcmp(opening->words, CUDA_FAILURE) != 0)
-        return true;
+        return !opening->then || cursor_seek(&rest, opening->then);
     cursor_number(&rest, &number);
     return cursor_skip(&rest, " 'out of memory'");
 }
@@ -85,8 +102,16 @@ static const struct opening *opening_at(const char *at, const char *end, struct 
 /* Nearly all lines of a log have none of these words, one of which is in every text. */
 static bool may_have_text(struct text line)
 {
-    static const char *const words[] = {"memory", "_ALLOC_FAILED", "Allocation on device",
-                                        "CUDA calloc"};
+    static const char *const words[] = {"memory",
+                                        "_ALLOC_FAILED",
+                                        "Allocation on device",
+                                        "CUDA calloc",
+                                        "killed by signal",
+                                        "Invalid buffer size",
+                                        "OOM when",
+                                        "oom-kill",
+                                        "oom_kill",
+                                        "Unable to allocate"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (text_find(line, words[i]))
             return true;
@@ -109,7 +134,7 @@ const char *oom_text_find(struct text line, struct text *rest)
     if (!may_have_text(line))
         return NULL;
     for (const char *at = line.bytes; at < end; at++) {
-        if (!strchr(" _ACDF", *at) || *at == '\0')
+        if (!strchr(OPENING_LETTERS, *at) || *at == '\0')
             continue;
         const struct opening *opening = opening_at(at, end, &behind);
         bool is_behind = opening && opening->backend == BEFORE;

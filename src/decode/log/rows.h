@@ -5,7 +5,7 @@
 #include "base/symbols.h"
 
 #define OOM_PROCESSES_MOST 16 /* one message lists every process on the device */
-#define OOM_BACKEND_SIZE   12
+#define OOM_BACKEND_SIZE   16
 
 /* The part of PyTorch, or of a library below it, that refused the request. */
 enum oom_source {
@@ -16,6 +16,14 @@ enum oom_source {
     OOM_SOURCE_DRIVER,    /* a call to the driver outside of the allocator */
     OOM_SOURCE_LIBRARY,   /* cuBLAS, cuDNN and similar libraries */
     OOM_SOURCE_HOST,      /* the allocator of the CPU's memory */
+    OOM_SOURCE_OLD,       /* PyTorch before 1.0, which states no sizes */
+    OOM_SOURCE_BUFFER,    /* MPS, for more than a buffer may have */
+    OOM_SOURCE_FRAMEWORK, /* the allocator of another framework: TensorFlow, JAX, CuPy */
+    OOM_SOURCE_CACHE,     /* vLLM, which found no room for its cache of keys and values */
+    /* Texts that are not about the device's memory */
+    OOM_SOURCE_ON_CHIP, /* shared memory of a multiprocessor, in a kernel of Triton's */
+    OOM_SOURCE_WORKER,  /* the system killed a process, such as a worker of a DataLoader */
+    OOM_SOURCE_SHM,     /* /dev/shm is full */
 };
 
 /* A size as a text states it. Texts round: the true size is at most `slack` away. */
@@ -38,7 +46,7 @@ struct oom_message {
     int64_t rank;    /* from the prefix of the line, or -1 */
     int64_t device;  /* or -1 */
     enum oom_source source;
-    char backend[OOM_BACKEND_SIZE]; /* "CUDA", "HIP", "XPU", "MPS"; empty for the CPU */
+    char backend[OOM_BACKEND_SIZE]; /* "CUDA", "HIP", "XPU", "MPS", "JAX"; empty for the CPU */
     string_id exception;            /* "torch.OutOfMemoryError", or STRING_EMPTY */
     stack_id stack;                 /* from the traceback above it */
 
@@ -52,7 +60,8 @@ struct oom_message {
     struct stated_size reserved;    /* texts before 2.1: allocated and unallocated together */
     struct stated_size own_process; /* all memory of this process */
     struct stated_size other;       /* MPS: of this process, outside of PyTorch's allocator */
-    struct stated_size block_limit; /* the largest block that the driver allocates */
+    struct stated_size
+        block_limit; /* the largest block that the driver allocates, or that a kernel has on chip */
     struct stated_size reserve; /* address space of an expandable segment, if it was too small */
     struct oom_process processes[OOM_PROCESSES_MOST];
     size_t process_count;

@@ -9,7 +9,10 @@ static const char *source_name(enum oom_source source)
         [OOM_SOURCE_ALLOCATOR] = "allocator", [OOM_SOURCE_ASYNC] = "cudaMallocAsync",
         [OOM_SOURCE_FRACTION] = "fraction",   [OOM_SOURCE_HUGE] = "huge",
         [OOM_SOURCE_DRIVER] = "driver",       [OOM_SOURCE_LIBRARY] = "library",
-        [OOM_SOURCE_HOST] = "host",
+        [OOM_SOURCE_HOST] = "host",           [OOM_SOURCE_OLD] = "old",
+        [OOM_SOURCE_BUFFER] = "buffer",       [OOM_SOURCE_FRAMEWORK] = "framework",
+        [OOM_SOURCE_CACHE] = "cache",         [OOM_SOURCE_ON_CHIP] = "on_chip",
+        [OOM_SOURCE_WORKER] = "worker",       [OOM_SOURCE_SHM] = "shm",
     };
     return names[source];
 }

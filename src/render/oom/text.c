@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/pool/oom_error_words.h"
+#include "analysis/pool/oom_source_words.h"
 #include "render/core/device_use.h"
 #include "render/core/escape.h"
 #include "render/core/table.h"
@@ -47,7 +48,12 @@ static void add_place(struct buffer *text, const struct oom_error *error)
 static void add_request(const struct page *page, struct buffer *text, const struct oom_error *error)
 {
     const struct oom_message *message = &error->entry->message;
+    const char *event = oom_source_event(message->source);
     char size[UNITS_TEXT_SIZE];
+    if (event) {
+        buffer_printf(text, ": %s", event);
+        return;
+    }
     if (message->requested.is_stated)
         buffer_printf(text, ": %s requested", page_size(page, size, message->requested.bytes));
     else if (message->source == OOM_SOURCE_HUGE)
@@ -271,7 +277,7 @@ static void how_to_record(const struct page *page, const struct oom_report *repo
          is_npu = strcmp(message->backend, "NPU") == 0;
     const char *module = is_xpu ? "xpu" : is_npu ? "npu" : "cuda";
     const char *name = message->rank >= 0 ? "f\"oom-rank{rank}.pickle\"" : "\"oom.pickle\"";
-    if (message->source == OOM_SOURCE_HOST || strcmp(message->backend, "MPS") == 0)
+    if (!oom_source_is_recorded(message->source) || strcmp(message->backend, "MPS") == 0)
         return; /* there are no snapshots of this memory */
     fprintf(page->out,
             "\nTo see what holds the memory, record a snapshot when it happens:\n\n"

@@ -113,6 +113,27 @@ START_TEST(verdicts)
 }
 END_TEST
 
+START_TEST(errors_of_other_memory)
+{
+    judge("cuda runtime error (2) : out of memory at THCStorage.cu:58", "unknown",
+          "PyTorch before 1.0", "smaller batch");
+    judge("RuntimeError: Invalid buffer size: 12.50 GB", "too_large", "Metal", "smaller");
+    judge("OOM when allocating tensor with shape[2] and type float on /device:GPU:0", "unknown",
+          "TensorFlow ran out of memory", "set_memory_growth");
+    judge("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 64 bytes.", "unknown",
+          "JAX (XLA)", "PREALLOCATE");
+    judge("Out of memory allocating 1,024 bytes (allocated so far: 512 bytes).", "unknown", "CuPy",
+          "free_all_blocks");
+    judge("No available memory for the cache blocks.", "unknown", "vLLM", "gpu_memory_utilization");
+    judge("out of resource: shared memory, Required: 131072, Hardware limit: 101376.",
+          "on_chip_memory", "asks for 128.00 KiB", "num_stages");
+    judge("DataLoader worker (pid 7) is killed by signal: Killed.", "host_memory",
+          "the system killed a process", "fewer DataLoader workers");
+    judge("DataLoader worker (pid 7) is killed by signal: Bus error.", "host_memory", "/dev/shm",
+          "--shm-size");
+}
+END_TEST
+
 START_TEST(parts_sum_to_the_device)
 {
     const struct oom_account *account =
@@ -192,6 +213,7 @@ TCase *oom_error_tests(void)
     TCase *tests = tcase_create("oom_error");
     tcase_add_test(tests, verdicts);
     tcase_add_test(tests, other_devices);
+    tcase_add_test(tests, errors_of_other_memory);
     tcase_add_test(tests, parts_sum_to_the_device);
     tcase_add_test(tests, the_own_process_may_look_like_another);
     tcase_add_test(tests, contradictions_are_counted);

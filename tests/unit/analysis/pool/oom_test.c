@@ -216,11 +216,11 @@ START_TEST(free_but_not_for_a_graph)
     pool(0, 0, false, 20, 20);
     pool(0, 0, true, 10, 0);
     judge_elsewhere("50.00 MiB lie unused in the default pool of stream 0; ",
-                    "empty_cache() before the capture");
+                    "before the capture begins");
     pool(0, 0, false, 0, 25);
     pool(0, 5, false, 25, 0);
     judge_elsewhere("50.00 MiB lie unused in the default pools of 2 streams, 25.00 MiB each; ",
-                    "empty_cache() before the capture");
+                    "before the capture begins");
     pool(4, 6, false, 50, 0);
     judge_elsewhere("50.00 MiB lie unused in private pool (0, 4) of a CUDA graph of stream 0x6; ",
                     "allocate on a single stream");

@@ -158,6 +158,58 @@ static const struct sample {
     {"RuntimeError: [enforce fail at alloc_cpu.cpp:80] data. DefaultCPUAllocator: not enough "
      "memory: you tried to allocate 512 bytes.",
      OOM_SOURCE_HOST, "", -1, 512, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    /* before 1.0 */
+    {"RuntimeError: cuda runtime error (2) : out of memory at "
+     "/pytorch/aten/src/THC/generic/THCStorage.cu:58",
+     OOM_SOURCE_OLD, "CUDA", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"RuntimeError:cuda runtime error(2):out of memory", OOM_SOURCE_OLD, "CUDA", -1, NONE, NONE,
+     NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"RuntimeError: CUDA error:out of memory", OOM_SOURCE_DRIVER, "CUDA", -1, NONE, NONE, NONE,
+     NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    /* MPS */
+    {"RuntimeError: Invalid buffer size: 12.50 GB", OOM_SOURCE_BUFFER, "MPS", -1,
+     12 * GIB + 512 * MIB, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"RuntimeError: Invalid buffer size: 9.00 GiB", OOM_SOURCE_BUFFER, "MPS", -1, 9 * GIB, NONE,
+     NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    /* other programs and libraries */
+    {"tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor "
+     "with shape[8,512] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by "
+     "allocator GPU_0_bfc",
+     OOM_SOURCE_FRAMEWORK, "TensorFlow", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+     0},
+    {"OOM when allocating tensor with shape[8,512] and type float on "
+     "/job:localhost/replica:0/task:0/device:CPU:0 by allocator cpu",
+     OOM_SOURCE_HOST, "", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 8589934592 "
+     "bytes.",
+     OOM_SOURCE_FRAMEWORK, "JAX", -1, 8 * GIB, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,024 bytes (allocated so far: "
+     "512 bytes).",
+     OOM_SOURCE_FRAMEWORK, "CuPy", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"Error out of memory at line 380 in file /home/u/bitsandbytes/csrc/pythonInterface.c",
+     OOM_SOURCE_LIBRARY, "bitsandbytes", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+     0},
+    {"ValueError: No available memory for the cache blocks. Try increasing "
+     "`gpu_memory_utilization` when initializing the engine.",
+     OOM_SOURCE_CACHE, "vLLM", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    /* not the device's memory */
+    {"triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, "
+     "Hardware limit: 101376. Reducing block sizes or `num_stages` may help.",
+     OOM_SOURCE_ON_CHIP, "Triton", -1, 128 * KIB, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+     0},
+    {"RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed. ", OOM_SOURCE_WORKER,
+     "", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"RuntimeError: DataLoader worker (pid 22) is killed by signal: Bus error. It is possible that "
+     "dataloader's workers are out of shared memory. Please try to raise your shared memory limit.",
+     OOM_SOURCE_SHM, "", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"slurmstepd: error: Detected 1 oom-kill event(s) in StepId=123.batch cgroup.",
+     OOM_SOURCE_WORKER, "", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"Memory cgroup out of memory: Killed process 1234 (python) total-vm:123kB", OOM_SOURCE_WORKER,
+     "", -1, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, 0},
+    {"numpy.core._exceptions._ArrayMemoryError: Unable to allocate 7.50 GiB for an array with "
+     "shape (1000000, 1000) and data type float64",
+     OOM_SOURCE_HOST, "", -1, 7 * GIB + 512 * MIB, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+     0},
     /* cudaMallocAsync, without a limit and with one */
     {"torch.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of memory)\n"
      "Currently allocated     : 14.00 GiB\nRequested               : 300.00 MiB\n"
@@ -263,6 +315,13 @@ START_TEST(other_texts_are_left_alone)
         "NCCL WARN Cuda failure 'peer access is not supported between these two devices'",
         "MPS backend out of memory (MPS allocated: 9.50 GiB)",
         "DefaultCPUAllocator: ready",
+        "cuda runtime error (59) : device-side assert triggered",
+        "Invalid buffer size",
+        "DataLoader worker (pid 7) is killed by signal: Segmentation fault.",
+        "Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.59GiB. The caller indicates "
+        "that this is not a failure",
+        "Unable to allocate a port for an array",
+        "bytes allocated: out of resource: registers",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct oom_log *log = log_load_text(texts[i]);

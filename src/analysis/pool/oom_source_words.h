@@ -1,0 +1,18 @@
+/* Words about errors of one source, whose texts tell nothing of PyTorch's memory. */
+#ifndef MEMSNAP_ANALYSIS_POOL_OOM_SOURCE_WORDS_H
+#define MEMSNAP_ANALYSIS_POOL_OOM_SOURCE_WORDS_H
+
+#include "analysis/pool/sentence.h"
+#include "model/oom_log.h"
+
+/* Each writes a sentence if there is one for the source of the message; false if not. */
+bool oom_source_say(const struct words *words, const struct oom_message *message);
+bool oom_source_say_next(const struct words *words, const struct oom_message *message);
+
+/* The event, where nothing was requested: "a process killed by the system"; or NULL. */
+const char *oom_source_event(enum oom_source source);
+
+/* True if a snapshot of PyTorch's allocator would show memory that matters for this error. */
+bool oom_source_is_recorded(enum oom_source source);
+
+#endif
