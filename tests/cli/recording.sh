@@ -141,4 +141,16 @@ run suggest skip-alloc.pickle.gz
 exits 3
 err_has 'without allocs or frees (skip_actions)'
 
+# Recording began at a free: the headline and the tables are of the same moment.
+cat >late.json <<'EOF'
+{"segments": [{"device": 0, "address": 4096, "total_size": 4096, "blocks": [
+   {"address": 4096, "size": 1024, "requested_size": 1024, "state": "active_allocated"}]}],
+ "device_traces": [[{"action": "free_requested", "addr": 5120, "size": 512},
+   {"action": "free_completed", "addr": 5120, "size": 512}]]}
+EOF
+run analyze late.json
+exits 0
+out_has 'Device 0: 1.50 KiB in use before the first event'
+out_has 'Live before the first event: 1.50 KiB in 2 allocations'
+
 finish

@@ -23,9 +23,14 @@ static void headline(const struct page *page, const struct device_report *report
 {
     const struct timeline *timeline = report->timeline;
     bool has_peak = timeline_knows_peak(timeline);
-    int64_t used = has_peak ? timeline->active.peak_bytes : timeline->active.end_bytes;
-    int64_t reserved = has_peak ? timeline->reserved.at_active_peak_bytes
-                                : (int64_t)timeline->state.reserved_bytes;
+    /* With frees but no allocations recorded, most was in use at the start: the tables show that.
+     */
+    bool is_start = !has_peak && device_has_history(report) &&
+                    timeline->active.peak_bytes > timeline->active.end_bytes;
+    bool is_most = has_peak || is_start;
+    int64_t used = is_most ? timeline->active.peak_bytes : timeline->active.end_bytes;
+    int64_t reserved =
+        is_most ? timeline->reserved.at_active_peak_bytes : (int64_t)timeline->state.reserved_bytes;
     char used_text[UNITS_TEXT_SIZE], reserved_text[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE];
     char text[4 * UNITS_TEXT_SIZE];
     page_bytes(page, used_text, used);
@@ -35,8 +40,9 @@ static void headline(const struct page *page, const struct device_report *report
         snprintf(text, sizeof(text), "%s: peak %s", DEVICE_TITLE(timeline->device), used_text);
     else
         snprintf(text, sizeof(text),
-                 has_peak ? "%s: peak %s, %s of the %s reserved then"
-                          : "%s: %s in use when the snapshot was taken, %s of the %s reserved",
+                 has_peak   ? "%s: peak %s, %s of the %s reserved then"
+                 : is_start ? "%s: %s in use before the first event, %s of the %s reserved then"
+                            : "%s: %s in use when the snapshot was taken, %s of the %s reserved",
                  DEVICE_TITLE(timeline->device), used_text, share, reserved_text);
     fputs(page_style(page, STYLE_TITLE), page->out);
     page_paragraph(page, 0, SECTION_INDENT, text);
