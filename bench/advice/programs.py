@@ -599,9 +599,90 @@ def casts_autocast():
     train(model, loss_of)
 
 
+# pending frees
+
+def pending_capture():
+    """Results that another stream reads while a CUDA graph is captured."""
+    model, side = wide(6, 1024).to(DEVICE).eval(), torch.cuda.Stream()
+    batch = torch.randn(4096, 1024, device=DEVICE)
+    with torch.no_grad(), torch.cuda.graph(torch.cuda.CUDAGraph()):
+        now, sums = torch.cuda.current_stream(), []
+        for layer in model:
+            batch = layer(batch)
+            side.wait_stream(now)
+            with torch.cuda.stream(side):
+                sums.append(batch.sum())
+            if FOLLOWED:
+                now.wait_stream(side)
+            else:
+                batch.record_stream(side)
+        now.wait_stream(side)
+
+
+# running out of memory on a device of 1 GiB
+
+def oom_graphs():
+    """Each graph in a pool of its own."""
+    model, graphs, pool = wide(4, 1024).to(DEVICE).eval(), [], None
+    with torch.no_grad():
+        model(torch.zeros(8, 1024, device=DEVICE))
+        for size in (49152, 32768, 24576, 16384):
+            batch = torch.zeros(size, 1024, device=DEVICE)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, pool=pool if FOLLOWED else None):
+                model(batch).mean()
+            graphs.append(graph)
+            pool = graph.pool()
+            del batch
+
+
+def oom_streams():
+    """Each part on a stream of its own, which keeps half of a segment."""
+    results = []
+    for part in range(4):
+        with torch.cuda.stream(torch.cuda.current_stream() if FOLLOWED else torch.cuda.Stream()):
+            x = torch.zeros(300 << 20, dtype=torch.uint8, device=DEVICE)
+            del x
+            results.append(torch.zeros(150 << 20, dtype=torch.uint8, device=DEVICE))
+
+
+def oom_capture():
+    """Memory that is freed during a capture, which cannot take it."""
+    x = torch.zeros(700 << 20, dtype=torch.uint8, device=DEVICE)
+    if FOLLOWED:
+        del x
+    with torch.cuda.graph(torch.cuda.CUDAGraph()):
+        if not FOLLOWED:
+            del x
+        torch.zeros(600 << 20, dtype=torch.uint8, device=DEVICE)
+
+
+def oom_pieces():
+    """Segments of which each keeps a half, and one request for more than the other halves."""
+    whole = [torch.zeros(80 << 20, dtype=torch.uint8, device=DEVICE) for _ in range(12)]
+    del whole
+    halves = [torch.zeros(40 << 20, dtype=torch.uint8, device=DEVICE) for _ in range(24)]
+    del halves[::2]
+    halves.append(torch.zeros(400 << 20, dtype=torch.uint8, device=DEVICE))
+
+
+def oom_limit():
+    torch.cuda.set_per_process_memory_fraction(0.9 if FOLLOWED else 0.4)
+    return torch.zeros(700 << 20, dtype=torch.uint8, device=DEVICE)
+
+
+def oom_activations():
+    train(Decoder(depth=8, checkpointed=FOLLOWED).to(DEVICE), lambda m: language_loss(m, tokens(24, 512)))
+
+
+def oom_batch():
+    train(Decoder(depth=8).to(DEVICE), lambda m: language_loss(m, tokens(12 if FOLLOWED else 24, 512)))
+
+
 CASES = {name: value for name, value in list(globals().items())
          if callable(value) and name.split("_")[0] in ("activations", "no", "attention", "logits", "temporaries", "gradients", "state",
-                                                       "kept", "growth", "fragmentation", "empty", "derivatives", "casts")
+                                                       "kept", "growth", "fragmentation", "empty", "derivatives", "casts", "pending",
+                                                       "oom")
          and name not in ("gradients",)}
 
 if __name__ == "__main__":
