@@ -217,8 +217,9 @@ static bool about_pending(struct findings_maker *maker)
         maker,
         (struct finding){
             .kind = FINDING_PENDING_FREES, .save_bytes = pending->at_peak_bytes, .at_most = true},
-        "Another stream also uses these tensors (Tensor.record_stream). Free them on that stream "
-        "or after it is done with them, or synchronise with it earlier.",
+        "Another stream also uses these tensors (Tensor.record_stream), or a CUDA graph was being "
+        "captured. Instead of record_stream, keep a reference until the tensor's own stream waits "
+        "for the other one (Stream.wait_stream), or keep fewer of them in flight.",
         "At the peak, the program had already freed %s that still wait for another stream%s%s.",
         finding_size(maker, pending->at_peak_bytes).text,
         pending->row_count ? ", the largest part at " : "",
