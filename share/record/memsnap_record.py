@@ -587,7 +587,7 @@ class Device:
         self.before = sum(storage.nbytes() for storage in storages_of([tensors, gradients]).values())
         self.peak_before = 0
         self.workspaces = {}  # bytes by operator and shapes
-        self.unseen = self.now_unseen = 0  # bytes that are allocated, but of no tensor: at most, and now
+        self.unseen = self.now_unseen = 0  # bytes that are allocated, but of no tensor: at the peak, and now
         self.raised = None  # the peak of the allocator if it is due to the recorder, and the one before
         self.cleared = 0  # bytes of workspaces from before the step
         if self.cuda is not None:
@@ -600,7 +600,6 @@ class Device:
             return self.before + live
         allocated = torch.cuda.memory_allocated(self.cuda)
         self.now_unseen = allocated - self.before - live
-        self.unseen = max(self.unseen, self.now_unseen)
         return allocated
 
     def run_with_copy(self, function, args, kwargs):
@@ -739,6 +738,10 @@ class Structure(Hooks, TorchDispatchMode):
     def reserved(self):
         return self.device.reserved(self.storages.bytes)
 
+    def raise_highest(self, peak):
+        if peak > self.highest:
+            self.highest, self.device.unseen = peak, self.device.now_unseen
+
     # rows
 
     def new_row(self, name, depth, leaf):
@@ -754,7 +757,7 @@ class Structure(Hooks, TorchDispatchMode):
         row, self.row = self.row, None
         self.boundaries += 1
         peak = self.storages.take_peak()
-        self.highest = max(self.highest, peak)
+        self.raise_highest(peak)
         if row is None or not (keep or row["ops"] or row["saves"] or row["module_params"]):
             return
         row["allocated"], row["reserved"] = self.allocated(), self.reserved()
@@ -847,7 +850,7 @@ class Structure(Hooks, TorchDispatchMode):
             return
         of = row.pop("of")
         peak = self.storages.take_peak()
-        self.highest = max(self.highest, peak)
+        self.raise_highest(peak)
         row.update(module_name=of["module_name"], module_params=of["module_params"], is_forward=False,
                    is_leaf=of["is_leaf"], depth=of["depth"], allocated=self.allocated(),
                    reserved=self.reserved(), peak_bytes=self.device.before + peak,
