@@ -5,6 +5,8 @@ import torchvision.models as vision
 import transformers as hf
 from torch import nn
 
+import more
+
 
 def tokens():
     return torch.randint(0, 100, (2, 16))
@@ -253,4 +255,5 @@ MODELS = {
     "mixture": lambda: (Mixture(), tokens()),
     "functional": lambda: (Functional(), torch.randn(4, 16)),
     "perceptron": lambda: (perceptron(), torch.randn(8, 64)),
+    **more.SMALL,
 }

@@ -167,6 +167,21 @@ class Sound(nn.Module):
         return self.head(self.blocks(x.transpose(1, 2)))
 
 
+class Detection(nn.Module):
+    """One of torchvision's detectors, and what it is to find. Its loss is its result."""
+
+    def __init__(self, make, side=320, **more):
+        super().__init__()
+        self.detector = make(weights=None, weights_backbone=None, num_classes=5, min_size=side, max_size=side, **more)
+        self.side = side
+
+    def forward(self, images):
+        target = {"boxes": torch.tensor([[10.0, 10.0, 50.0, 50.0]]), "labels": torch.ones(1, dtype=torch.long),
+                  "masks": torch.ones(1, self.side, self.side, dtype=torch.uint8)}
+        target = {name: value.to(images.device) for name, value in target.items()}
+        return sum(self.detector(list(images), [dict(target) for _ in images]).values())
+
+
 def classify(make, inputs, classes):
     """`inputs` makes the tensors of a batch."""
     def build(batch):
@@ -194,14 +209,9 @@ def dlrm(batch):
 
 
 def detector(make):
-    """torchvision's detectors find boxes by their scores, so two runs are alike only as long as scores are."""
     def build(batch):
-        model = make(weights=None, weights_backbone=None, num_classes=5, min_size=320, max_size=320,
-                     trainable_backbone_layers=5)
-        images = [torch.rand(3, 320, 320) for _ in range(batch)]
-        target = {"boxes": torch.tensor([[10.0, 10.0, 100.0, 100.0]]), "labels": torch.ones(1, dtype=torch.long),
-                  "masks": torch.ones(1, 320, 320, dtype=torch.uint8)}
-        return model, lambda model: sum(model(images, [dict(target) for _ in images]).values())
+        images = torch.rand(batch, 3, 320, 320)
+        return Detection(make, trainable_backbone_layers=5), lambda model: model(images)
     return build
 
 
@@ -223,9 +233,26 @@ BUILDERS = {
     "tied_gpt": (8, r"blocks\.\d+", classify(Tied, words(512), 32000)),
     "bart": (8, r"model\.(en|de)coder\.layers\.\d+", bart),
     "mamba": (8, r"layers\.\d+", classify(Mamba, words(32), 8000)),
-    "faster_rcnn": (4, r"backbone\.body\.layer\d\.\d+", detector(vision.detection.fasterrcnn_resnet50_fpn)),
-    "mask_rcnn": (4, r"backbone\.body\.layer\d\.\d+", detector(vision.detection.maskrcnn_resnet50_fpn)),
+    "faster_rcnn": (4, r"detector\.backbone\.body\.layer\d\.\d+", detector(vision.detection.fasterrcnn_resnet50_fpn)),
+    "mask_rcnn": (4, r"detector\.backbone\.body\.layer\d\.\d+", detector(vision.detection.maskrcnn_resnet50_fpn)),
     "wav2vec": (8, r"convs\.\d+|blocks\.\d+", classify(Sound, lambda batch: [torch.randn(batch, 40000)], 32)),
     "dlrm": (8192, r"(top|bottom)\.\d+", dlrm),
     "perceiver": (16, r"cross\.\d+|towers\.\d+\.\d+", images(Perceiver, 64)),
+}
+
+
+def small_tokens():
+    return torch.randint(0, 100, (2, 16))
+
+
+# For loop.py: small enough for a CPU.
+SMALL = {
+    "gru_graph": lambda: (Graph(16, 4, 4), {"nodes": torch.randn(20, 64), "edges": torch.randint(20, (2, 60))}),
+    "tied_gpt": lambda: (Tied(32, 4, 2, 100, 16), small_tokens()),
+    "selective": lambda: (Mamba(16, 3, 100), small_tokens()),
+    "sound": lambda: (Sound(32, 3, 8), torch.randn(2, 6400)),
+    "dlrm": lambda: (Dlrm(4, 50, 16), {"numbers": torch.randn(8, 13), "words": torch.randint(50, (8, 4, 1))}),
+    "perceiver": lambda: (Perceiver(32, 8, 4, 2, 2, 10), torch.randn(2, 3, 8, 8)),
+    "faster_rcnn": lambda: (Detection(vision.detection.fasterrcnn_mobilenet_v3_large_320_fpn, 64), torch.rand(2, 3, 64, 64)),
+    "mask_rcnn": lambda: (Detection(vision.detection.maskrcnn_resnet50_fpn, 64), torch.rand(2, 3, 64, 64)),
 }
