@@ -126,6 +126,18 @@ echo '{"active_bytes.all.peak": 1.5}                                ' >bad.json
 run analyze bad.json
 exits 3
 err 'memsnap: bad.json: byte 26: expected a whole number, found a number that is not whole'
+echo '{"active_bytes.all.current": 1, "active_bytes.all.peak": [1], "config": [1]}' >bad.json
+run analyze bad.json
+exits 3
+err 'memsnap: bad.json: byte 57: expected a whole number, found an array'
+echo '{"active_bytes.all.current": 1, "active_bytes.all.peak": 1, "config": [1], "num_ooms": null}' >bad.json
+run analyze bad.json
+exits 3
+err 'memsnap: bad.json: byte 87: expected a whole number, found null'
+printf '\200\002}(U\030active_bytes.all.currentK\001U\025active_bytes.all.peakU\001xU\006configU\001xu.' >bad.pickle
+run analyze bad.pickle
+exits 3
+err "memsnap: bad.pickle: expected a whole number for 'active_bytes.all.peak', found a string"
 
 # A log without tables, and other commands.
 echo 'nothing here' >none.log

@@ -8,7 +8,7 @@ count=${MEMSNAP_REPLAYS:-20}
 unpacked=$(mktemp -d)
 trap 'rm -rf "$unpacked"' EXIT
 cp "$srcdir"/samples/*.pickle "$unpacked"
-for packed in "$srcdir"/samples/*.gz; do
+for packed in "$srcdir"/samples/*.gz "$srcdir"/samples/ddp/*.gz; do
     gzip -dc "$packed" >"$unpacked/$(basename "$packed" .gz)"
 done
 

@@ -30,6 +30,7 @@ static void add_key(struct stats_reader *reader, struct text key)
 
 static bool read_value(struct stats_reader *reader, bool *entered, bool *more)
 {
+    const struct text key = {reader->key, reader->size};
     struct json_integer integer;
     uint8_t byte;
     *entered = false;
@@ -40,12 +41,13 @@ static bool read_value(struct stats_reader *reader, bool *entered, bool *more)
         return json_open(&reader->json, '{', "a dict", more, reader->err);
     }
     if (byte != '-' && (byte < '0' || byte > '9'))
-        return json_skip(&reader->json, reader->err);
+        return stats_take(&reader->row, key, 0)
+                   ? json_unexpected(&reader->json, "a whole number", reader->err)
+                   : json_skip(&reader->json, reader->err);
     if (!json_read_integer(&reader->json, "a whole number", &integer, reader->err))
         return false;
     int64_t value = integer.magnitude > INT64_MAX ? INT64_MAX : (int64_t)integer.magnitude;
-    stats_take(&reader->row, (struct text){reader->key, reader->size},
-               integer.negative ? -value : value);
+    stats_take(&reader->row, key, integer.negative ? -value : value);
     return true;
 }
 

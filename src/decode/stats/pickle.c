@@ -1,6 +1,19 @@
 #include "decode/pickle/decode.h"
 #include "decode/stats/stats.h"
 
+static bool take_pair(struct stats_row *row, struct symbols *symbols, const struct values *values,
+                      const value pair[2], struct error *err)
+{
+    int64_t number = 0;
+    if (value_tag(pair[0]) != TAG_STRING)
+        return true;
+    struct text key = symbols_text(symbols, value_payload(pair[0]));
+    bool is_number = value_to_i64(values, pair[1], &number);
+    return !stats_take(row, key, number) || is_number ||
+           error_set(err, STATUS_BAD_INPUT, "expected a whole number for '%.*s', found %s",
+                     (int)key.size, key.bytes, value_kind_name(values, pair[1]));
+}
+
 bool decode_stats_pickle(struct source *source, struct symbols *symbols,
                          const struct stats_sink *sink, int *protocol, struct error *err)
 {
@@ -16,12 +29,8 @@ bool decode_stats_pickle(struct source *source, struct symbols *symbols,
     if (!ok)
         error_set(err, STATUS_BAD_INPUT, "expected memory statistics (a dict), found %s",
                   value_kind_name(&values, root));
-    for (size_t i = 0; ok && i < count; i++) {
-        int64_t number;
-        if (value_tag(pairs[2 * i]) == TAG_STRING &&
-            value_to_i64(&values, pairs[2 * i + 1], &number))
-            stats_take(&row, symbols_text(symbols, value_payload(pairs[2 * i])), number);
-    }
+    for (size_t i = 0; ok && i < count; i++)
+        ok = take_pair(&row, symbols, &values, &pairs[2 * i], err);
     values_release(&values);
     return ok && sink->row(sink->self, &row, err);
 }

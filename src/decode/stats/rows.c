@@ -63,21 +63,23 @@ static unsigned find(struct text part, const char *const *names, unsigned count)
     return i;
 }
 
-void stats_take(struct stats_row *row, struct text key, int64_t value)
+bool stats_take(struct stats_row *row, struct text key, int64_t value)
 {
     unsigned counter = find(key, stats_counter_names, STATS_COUNTERS);
     if (counter < STATS_COUNTERS) {
         row->counters_present |= 1u << counter;
         row->counters[counter] = value;
-        return;
+        return true;
     }
     unsigned metric = find(take_part(&key), stats_metric_names, STATS_METRICS), pool = STATS_ALL;
     if (metric == STATS_METRICS)
-        return;
+        return false;
     if (stats_has_pools((enum stats_metric)metric))
         pool = find(take_part(&key), stats_pool_names, STATS_POOLS);
     unsigned moment = find(key, stats_moment_names, STATS_MOMENTS);
-    if (pool < STATS_POOLS && moment < STATS_MOMENTS)
-        stats_set(row, (enum stats_metric)metric, (enum stats_pool)pool, (enum stats_moment)moment,
-                  value);
+    if (pool == STATS_POOLS || moment == STATS_MOMENTS)
+        return false;
+    stats_set(row, (enum stats_metric)metric, (enum stats_pool)pool, (enum stats_moment)moment,
+              value);
+    return true;
 }

@@ -68,7 +68,7 @@ struct stats_sink {
 
 void stats_set(struct stats_row *row, enum stats_metric metric, enum stats_pool pool,
                enum stats_moment moment, int64_t value);
-/* Sets what a key of memory_stats() names, "active_bytes.all.peak"; ignores other keys. */
-void stats_take(struct stats_row *row, struct text key, int64_t value);
+/* Sets what a key of memory_stats() names, "active_bytes.all.peak"; false if that is not known. */
+bool stats_take(struct stats_row *row, struct text key, int64_t value);
 
 #endif
