@@ -1222,7 +1222,7 @@ def trace_of(structure, times):
 class Line:
     """A source line as memsnap names it: "model.py:93 forward [2]" or "model.py:93-95 forward [2]"."""
 
-    FORM = re.compile(r"(?P<file>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))? \S+(?P<numbers>(?: \[[0-9]+\])*)")
+    FORM = re.compile(r"(?P<file>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))? \S+(?P<numbers>(?: \[[0-9]+\])*)(?P<again> \([0-9]+\))?")
 
     def __init__(self, name):
         match = self.FORM.fullmatch(name)
@@ -1231,6 +1231,7 @@ class Line:
         self.file, self.first = match["file"], int(match["first"])
         self.last = int(match["last"] or self.first)
         self.place = self.file, self.first, self.last
+        self.is_unsure = match["again"] is not None  # one of several layers with that name, such as "a.py:3 forward (2)"
         self.numbers = [int(number) for number in re.findall("[0-9]+", match["numbers"])]  # of the iteration
 
     def is_in(self, file, first, last):
@@ -1283,13 +1284,13 @@ class Calls:
             handle.remove()
 
     def modules_of(self, line):
-        """The names of the modules that run at the line; none if that is not certain."""
+        """The names of the modules that run at the line; none if that is not certain, or if it is the model."""
         calls = list(self.from_line[line.place].values())
         found = calls[0] if len(calls) == 1 else self.around_line[line.place]
-        if len(line.numbers) > 1 or (not line.numbers and len(found) != 1):
+        if line.is_unsure or len(line.numbers) > 1 or (not line.numbers and len(found) != 1):
             return []
         number = line.numbers[0] if line.numbers else 0
-        return found[number] if number < len(found) else []
+        return found[number] if number < len(found) and "" not in found[number] else []
 
     def replace(self, part):
         """The part with modules in place of lines."""
@@ -1334,12 +1335,14 @@ def apply_lines(model, plan, keep):
         calls.remove()
         parts, kept = [], {}
         for part in plan:
-            if all(calls.modules_of(Line(name)) for name in names(part)):
-                parts.append(calls.replace(part))
-                kept[names(parts[-1])[0]] = keep.get(names(part)[0], ())
-            else:
-                print("no module runs at each of these lines, so they have no checkpoint:", *names(part), sep="\n    ",
+            without = [name for name in names(part) if not calls.modules_of(Line(name))]
+            if without:
+                print("no module runs at each of these lines, so they have no checkpoint:", *without, sep="\n    ",
                       file=sys.stderr)
+            replaced = calls.replace(part)
+            if names(replaced):
+                parts.append(replaced)
+                kept[names(replaced)[0]] = keep.get(names(part)[0], ())
         prove(replace_forwards(model, parts, kept), model, args, kwargs)
 
     handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)

@@ -148,6 +148,10 @@ def main():
     plan["apply"]["target"] = "lines"
     _, model = compare(program_model.Model(), torch.randint(0, 1000, (8, 32)), plan)
     assert replaced(model) == ["blocks.0", "blocks.1", "blocks.2"], replaced(model)
+    # what runs outside of modules is left out of a part; so is the model itself
+    plan["apply"]["parts"] = [{"modules": [tokens + " (2)", loop + " [0]", loop + " [1]"]}]
+    _, model = compare(program_model.Model(), torch.randint(0, 1000, (8, 32)), plan)
+    assert replaced(model) == ["blocks.0", "blocks.1"], replaced(model)
     if "keep_operators" in last:
         plan["apply"]["parts"][0]["keep_operators"] = ["aten.addmm"]
         compare(program_model.Model(), torch.randint(0, 1000, (8, 32)), plan)
