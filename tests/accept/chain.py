@@ -55,7 +55,8 @@ def peak_problems(answer):
     """Without checkpoints the chain peaks at what its parts say, and no less than at what it keeps."""
     kept, most, below = 0, 0, 0
     for element in answer["elements"]:
-        kept += max(element["activation_bytes"], element["output_bytes"])
+        stays = 0 if element["output_passes"] else element["output_bytes"]
+        kept += max(element["activation_bytes"], stays)
         most = max(most, kept + element["forward_extra_bytes"],
                    kept + element["output_bytes"] + element["backward_extra_bytes"])
         below += element["activation_bytes"]

@@ -63,6 +63,7 @@ struct chain_element {
     uint32_t output_item;     /* of the trace: allocates its output; EVENT_NEVER with OUTPUT_NONE */
     int64_t activation_bytes; /* kept for backward */
     int64_t output_bytes;
+    bool output_passes;           /* the next element frees it: it is no activation */
     int64_t forward_extra_bytes;  /* most that is there while it runs, beyond all activations so far
                                    */
     int64_t backward_extra_bytes; /* the same of its backward, beyond the gradient of its output */

@@ -113,6 +113,23 @@ static void repeat_output(struct forward_chain *chain, const struct chain_measur
         }
 }
 
+/* An output that the next element has freed by its end is there for that one only. */
+static void note_passing(struct forward_chain *chain, const struct chain_measure *measure)
+{
+    const struct timeline *timeline = measure->timeline;
+    for (size_t i = 0; i + 1 < chain->count; i++) {
+        struct chain_element *element = &chain->elements[i];
+        if (element->output_from == OUTPUT_NONE)
+            continue;
+        uint32_t next_end =
+            i + 2 < chain->count ? chain->elements[i + 2].first_item : measure->pass->backward;
+        size_t lifetime = births_from(timeline, element->output_item);
+        element->output_passes =
+            lifetime_end(&timeline->lifetimes[lifetime]) <= next_end &&
+            !pass_keeps(measure->pass, timeline, measure->categories, lifetime);
+    }
+}
+
 void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure)
 {
     for (size_t i = 0; i < chain->count; i++)
@@ -128,6 +145,7 @@ void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *
         for (size_t i = first; i < end && size > 0; i++)
             repeat_output(chain, measure, i, size);
     }
+    note_passing(chain, measure);
 }
 
 static int64_t time_at(const struct chain_measure *measure, uint32_t item)

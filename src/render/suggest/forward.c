@@ -210,7 +210,8 @@ static const struct row_type element_type = ROW_TYPE(
     "elements", ROW, FIELD_JSON("parts", put_names), FIELD_CALL(NUMBER, "first_event", first_event),
     FIELD_AS(ROW, COUNT, "activations", allocations), FIELD(ROW, BYTES, activation_bytes),
     FIELD(ROW, BYTES, output_bytes), FIELD(ROW, NAME, output_from, .name = output_evidence_name),
-    FIELD(ROW, BYTES, forward_extra_bytes), FIELD(ROW, BYTES, backward_extra_bytes),
+    FIELD(ROW, FLAG, output_passes), FIELD(ROW, BYTES, forward_extra_bytes),
+    FIELD(ROW, BYTES, backward_extra_bytes),
     FIELD_CALL(NUMBER, "forward_ns", forward_time, .present = is_timed),
     FIELD(ROW, FLAG, checkpointed));
 #undef ROW

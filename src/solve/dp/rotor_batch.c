@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "solve/chain/segment_cost.h"
+
 #define ARRAYS           5
 #define ROTOR_MOST_SLOTS (COST_MAX_SLOTS / 2)
 #define SPARE_SHARE      8 /* the share of extra slots beyond the budget: 1/SPARE_SHARE */
@@ -80,7 +82,8 @@ static bool rotor_problem_create(struct rotor_problem *made, const struct chain 
     for (size_t i = 0; i <= n; i++)
         x[i] = to_slots(&problem, chain->x[i]);
     for (size_t i = 0; i < n; i++) {
-        xbar[i] = to_slots(&problem, chain->xbar[i]);
+        /* the recursion holds an output as part of what its layer keeps */
+        xbar[i] = to_slots(&problem, larger(chain->xbar[i], chain->x[i + 1]));
         ftmp[i] = to_slots(&problem, chain->ftmp[i]);
         btmp[i] = to_slots(&problem, chain->btmp[i]);
     }

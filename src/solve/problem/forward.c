@@ -19,7 +19,11 @@ static void set_layer(struct chain *layers, const struct forward_chain *chain, s
 {
     const struct chain_element *element = &chain->elements[i];
     layers->x[i + 1] = element->output_bytes;
-    layers->xbar[i] = larger(element->activation_bytes, element->output_bytes);
+    layers->xbar[i] = element->activation_bytes;
+    if (element->output_passes)
+        layers->late[i + 1] = element->output_bytes;
+    else
+        layers->xbar[i] = larger(element->activation_bytes, element->output_bytes);
     layers->ftmp[i] = element->forward_extra_bytes;
     layers->btmp[i] = element->backward_extra_bytes;
     /* The host's times do not show how long the device takes. */

@@ -2,7 +2,8 @@
  * problem.
  *
  *   x       the estimated output of the previous element; the model's input is unknown: 0
- *   xbar    the activations of an element, or its output if that is larger
+ *   xbar    the activations of an element, or its output if that is larger and stays
+ *   late    an output that the next element frees
  *   ftmp    the maximum during its forward, less all activations up to its own. Temporary
  *           memory without stored activations is not recorded, but is at most this
  *   btmp    the same for its backward, less the gradient of its output
