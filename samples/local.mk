@@ -47,67 +47,6 @@ nobase_dist_pkgdata_DATA = \
 	samples/models/unet.layers.json.gz \
 	samples/models/vgg16.layers.json.gz \
 	samples/models/vit.layers.json.gz \
-	samples/models/vit.layers.json.gz
-
-EXTRA_DIST += \
-	samples/newest/anomaly.pickle.gz \
-	samples/newest/skip-alloc.pickle.gz \
-	samples/newest/skip-free-completed.pickle.gz
-
-EXTRA_DIST += \
-	samples/allocator.py \
-	samples/autograd.py \
-	samples/make_layers.py \
-	samples/make_samples.py \
-	samples/newest.py \
-	samples/record_artifacts.py \
-	samples/record_memprofiler.py \
-	samples/record_joined.py \
-	samples/record_profile.py \
-	samples/record_layers.py \
-	samples/serving.py \
-	samples/stacks.py \
-	samples/training.py
-
-# Captures whose allocations are labelled, to measure categories against, and what records them.
-EXTRA_DIST += \
-	samples/labelled/adversarial-late.pickle.gz \
-	samples/labelled/adversarial.pickle.gz \
-	samples/labelled/autocast-accumulated-late.pickle.gz \
-	samples/labelled/autocast-accumulated.pickle.gz \
-	samples/labelled/by-hand-late.pickle.gz \
-	samples/labelled/by-hand.pickle.gz \
-	samples/labelled/checkpointed-adamw-late.pickle.gz \
-	samples/labelled/checkpointed-adamw.pickle.gz \
-	samples/labelled/cnn-adam-late.pickle.gz \
-	samples/labelled/cnn-adam.pickle.gz \
-	samples/labelled/cnn-sgd-late.pickle.gz \
-	samples/labelled/cnn-sgd.pickle.gz \
-	samples/labelled/custom-optimizer-late.pickle.gz \
-	samples/labelled/custom-optimizer.pickle.gz \
-	samples/labelled/inference-late.pickle.gz \
-	samples/labelled/inference.pickle.gz \
-	samples/labelled/recurrent-adagrad-late.pickle.gz \
-	samples/labelled/recurrent-adagrad.pickle.gz \
-	samples/labelled/transformer-adamw-late.pickle.gz \
-	samples/labelled/transformer-adamw.pickle.gz \
-	samples/record_jax.py \
-	samples/record_labelled.py \
-	samples/recording/__init__.py \
-	samples/recording/allocations.py \
-	samples/recording/capture.py \
-	samples/recording/frames.py \
-	samples/recording/labels.py \
-	samples/recording/loops.py \
-	samples/recording/models.py \
-	samples/recording/operators.py \
-	samples/recording/optimizers.py \
-	samples/recording/scrub.py
-
-# Captures of the programs in samples/programs, and what records them.
-EXTRA_DIST += \
-	samples/record.py \
-	samples/record_ranks.py \
 	samples/programs/accumulated_masters.py \
 	samples/programs/blocks.py \
 	samples/programs/by_hand.py \
