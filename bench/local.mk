@@ -31,6 +31,7 @@ EXTRA_DIST += \
 	bench/loop/RESULTS.head.md \
 	bench/loop/RESULTS.md \
 	bench/loop/RESULTS.tail.md \
+	bench/loop/autosac.py \
 	bench/loop/large.py \
 	bench/loop/loop.py \
 	bench/loop/measure.py \
