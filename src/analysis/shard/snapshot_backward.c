@@ -32,10 +32,27 @@ static void count_block(struct snapshot_reader *reader, int64_t alloc, uint32_t 
         reader->change[freed - first] -= size;
 }
 
+/* The parameters come from the gradients read backwards, but within one operator the order is
+ * already that of the parameters: a linear layer or a convolution makes the gradient of its weight
+ * and then that of its bias, with nothing but workspaces between them. The pair is swapped here, so
+ * that reading backwards gives the weight first. An operator of its own, such as a norm, first
+ * makes the gradient of its input, which outlives this. */
+static bool put_bias_first(struct made_gradient *weight, struct made_gradient *bias)
+{
+    if (bias->bytes >= weight->bytes || weight->bytes % bias->bytes != 0)
+        return false;
+    int64_t bytes = weight->bytes;
+    weight->bytes = bias->bytes;
+    bias->bytes = bytes;
+    return true;
+}
+
 void snapshot_count_blocks(struct snapshot_reader *reader)
 {
     const struct timeline *timeline = reader->timeline;
     const struct forward_chain *chain = reader->chain;
+    uint32_t between_freed = 0; /* when all blocks made since the last gradient are free; never if
+                                   that gradient is a bias */
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *block = &timeline->preexisting[i];
         if (block->in_active)
@@ -49,9 +66,15 @@ void snapshot_count_blocks(struct snapshot_reader *reader)
         int64_t size = (int64_t)trace_size(timeline->trace, life->alloc);
         count_block(reader, life->alloc, freed, size, category);
         if (category == CATEGORY_GRADIENT && life->alloc >= chain->backward &&
-            life->alloc < chain->end && size >= ELEMENT)
-            reader->made[reader->made_count++] =
-                (struct made_gradient){.item = life->alloc, .bytes = size};
+            life->alloc < chain->end && size >= ELEMENT) {
+            struct made_gradient *made = &reader->made[reader->made_count++];
+            *made = (struct made_gradient){.item = life->alloc, .bytes = size};
+            bool is_bias = reader->made_count > 1 && between_freed < life->alloc &&
+                           put_bias_first(made - 1, made);
+            between_freed = is_bias ? EVENT_NEVER : 0;
+        } else if (between_freed < freed) {
+            between_freed = freed;
+        }
         bool is_kept = category_is_saved((enum category)category) && life->alloc >= chain->first &&
                        life->alloc < chain->backward && freed >= chain->backward &&
                        freed < chain->end;
