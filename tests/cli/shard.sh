@@ -299,4 +299,8 @@ run shard --max-memory 16KiB $trace
 exits 4
 one_err_line
 
+# Blocks named encoder_layer_0 are units too.
+run shard --world 8 samples/models/vit.layers.json.gz
+exits 0
+out_has ' parameters in 12 units and the root'
 finish

@@ -15,22 +15,13 @@ struct finder {
     struct tree tree;
 };
 
-static bool ends_in_number(const char *name, size_t size)
-{
-    size_t digits = 0;
-    while (digits < size && name[size - digits - 1] >= '0' && name[size - digits - 1] <= '9')
-        digits++;
-    return digits > 0 && (digits == size || name[size - digits - 1] == '.');
-}
-
 /* Of blocks only the numbered ones: embeddings, the last norm and the head belong to the root. */
 static size_t unit_of(void *self, struct text name)
 {
     const struct finder *finder = self;
     size_t size = cuts_module(finder->cuts, &finder->tree, name);
-    if (finder->cuts->kind == CUT_BLOCKS && !ends_in_number(name.bytes, size))
-        return 0;
-    return size;
+    bool is_unit = finder->cuts->kind != CUT_BLOCKS || tree_is_numbered(&finder->tree, name, size);
+    return is_unit ? size : 0;
 }
 
 /* A pattern that matches no module is an error, which shows some that there are. */

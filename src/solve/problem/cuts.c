@@ -215,6 +215,17 @@ bool tree_add(struct tree *tree, struct text name, bool is_leaf, struct error *e
     return true;
 }
 
+bool tree_is_numbered(const struct tree *tree, struct text name, size_t size)
+{
+    struct prefix walk = root_of(tree, name, false);
+    bool numbered = false;
+    while (!at_end(&walk) && walk.end < size) {
+        numbered = is_numbered(tree, &walk);
+        descend(&walk);
+    }
+    return numbered;
+}
+
 static size_t block_of(const struct tree *tree, struct text name)
 {
     struct prefix walk = root_of(tree, name, true);

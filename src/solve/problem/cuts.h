@@ -40,6 +40,9 @@ void tree_init(struct tree *tree, struct budget *budget);
  */
 bool tree_add_stems(struct tree *tree, struct text name, bool is_leaf, struct error *err);
 bool tree_add(struct tree *tree, struct text name, bool is_leaf, struct error *err);
+/* True if the module named by the first `size` letters is one of several alike: layers.0, or down1
+ * beside down2. */
+bool tree_is_numbered(const struct tree *tree, struct text name, size_t size);
 void tree_release(struct tree *tree);
 
 /* The length of the prefix of the name that is the enclosing module, inside which the chain is not

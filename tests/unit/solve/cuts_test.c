@@ -61,6 +61,11 @@ static struct text text_of(const char *bytes)
     return (struct text){.bytes = bytes, .size = strlen(bytes)};
 }
 
+static bool is_numbered(const struct tree *tree, const char *name)
+{
+    return tree_is_numbered(tree, text_of(name), strlen(name));
+}
+
 START_TEST(blocks_are_told_from_names)
 {
     const struct cuts cuts = {.kind = CUT_BLOCKS};
@@ -76,6 +81,14 @@ START_TEST(blocks_are_told_from_names)
         ck_assert_msg(size == strlen(names[k].block), "%s: %.*s, not %s", names[k].name, (int)size,
                       names[k].name, names[k].block);
     }
+    ck_assert(is_numbered(&tree, "layer1.0"));
+    ck_assert(is_numbered(&tree, "vit.layers.encoder_layer_0"));
+    ck_assert(is_numbered(&tree, "down2"));
+    ck_assert(is_numbered(&tree, "dense.block1.layer1"));
+    ck_assert(!is_numbered(&tree, "layer1.0.conv1")); /* has no children */
+    ck_assert(!is_numbered(&tree, "only1"));
+    ck_assert(!is_numbered(&tree, "bert.embeddings"));
+    ck_assert(!is_numbered(&tree, ""));
     tree_release(&tree);
     ck_assert_uint_eq(budget.used, 0);
 }
