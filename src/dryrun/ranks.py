@@ -3,6 +3,7 @@
 The stand-in for NCCL sends nothing between processes: it answers as if every other rank had sent what this one
 sends. Objects of Python go through the store instead, through which the ranks find each other.
 """
+import atexit
 import inspect
 import os
 import pickle
@@ -10,20 +11,33 @@ import sys
 import threading
 import time
 
-PATIENCE = 3  # seconds in which the other ranks may end by themselves
+PATIENCE = 3  # seconds in which a process may end by itself
 
 
-def end_after(path):
-    """Ends this process soon after the file appears. Nobody counts its steps, and it may wait for the recorded rank."""
+def end_after(is_over, is_ending=lambda: False):
+    """Ends this process soon after is_over() is true, unless it is ending by itself then."""
     def watch():
-        while not os.path.exists(path):
+        while not is_over():
             time.sleep(0.2)
         time.sleep(PATIENCE)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
+        if not is_ending():
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def end_with_recorded(path):
+    """Nobody counts the steps of this process, and it may wait for the recorded one, which leaves a file."""
+    end_after(lambda: os.path.exists(path))
+
+
+def end_with_main_thread():
+    """Python waits for other threads, which may wait for an end of the training that never comes."""
+    exiting = threading.Event()
+    atexit.register(exiting.set)  # runs before the program's own functions, and after those threads have ended
+    end_after(lambda: not threading.main_thread().is_alive(), exiting.is_set)
 
 
 def ignore_differences(torch):

@@ -234,7 +234,7 @@ class Recorder:
 
     def end_with_recorded(self):
         if self.most_steps:
-            load_module("memsnap_ranks").end_after(os.path.join(HERE, "complete"))
+            load_module("memsnap_ranks").end_with_recorded(os.path.join(HERE, "complete"))
 
     def guard_exit(self):
         """os._exit() runs no functions of atexit."""
@@ -294,6 +294,7 @@ class Recorder:
             self.dump("snapshot.pickle")
             self.report()
             leave("complete")
+            load_module("memsnap_ranks").end_with_main_thread()
             raise SystemExit(0)
 
     def settle(self):

@@ -120,6 +120,9 @@ out_has 'Device 0: peak 400.00 MiB'
 dry -o ranks.pickle -- "$PYTHON3" train.py 100 ranks
 exits 0
 out_has 'others [0, 0]'
+dry -o thread.pickle -- "$PYTHON3" train.py 100 thread
+exits 0
+check 'does not wait for threads' test ! -e lingered
 dry --steps 5 --late 7 -o none.pickle -- "$PYTHON3" train.py 100
 exits 3
 err 'memsnap: dryrun: recording did not begin: the program made 5 optimizer steps, fewer than --late'
@@ -140,7 +143,7 @@ exits 0
 out_has 'own value 5'
 out_has 'value 0'
 err_has 'read values from the GPU 1 times, and got zeros'
-err_has 'dryrun:   1 time at train.py:24: print("value", torch.read_value(address))'
+err_has 'dryrun:   1 time at train.py:25: print("value", torch.read_value(address))'
 dry -o a.pickle -- "$PYTHON3" train.py 100 create
 exits 0
 out_has 'create 0'

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import tty
 
@@ -34,6 +35,8 @@ elif deed == "crash":
     os.kill(os.getpid(), signal.SIGSEGV)
 elif deed == "leave":
     os._exit(0)
+elif deed == "thread":
+    threading.Thread(target=lambda: (time.sleep(30), open("lingered", "w"))).start()
 elif deed == "replace":
     os.execv(sys.executable, [sys.executable, "train.py", "200"])
 elif deed == "ranks":
