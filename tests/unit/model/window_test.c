@@ -156,7 +156,7 @@ START_TEST(anything)
         taken += is_point + is_window;
         free(text);
     }
-    ck_assert_uint_gt(taken, 1000);
+    ck_assert_uint_gt(taken, 200); /* of a small share, too */
 }
 END_TEST
 

@@ -318,8 +318,8 @@ START_TEST(other_texts_are_left_alone)
         "cuda runtime error (59) : device-side assert triggered",
         "Invalid buffer size",
         "DataLoader worker (pid 7) is killed by signal: Segmentation fault.",
-        "Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.59GiB. The caller indicates "
-        "that this is not a failure",
+        ("Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.59GiB. The caller indicates "
+         "that this is not a failure"),
         "Unable to allocate a port for an array",
         "bytes allocated: out of resource: registers",
     };
