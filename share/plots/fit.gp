@@ -22,7 +22,9 @@ plot \
         linecolor rgb variable, \
     'largest.tsv' using 1:2:4 with points pointtype 7 pointsize 1.2 \
         linecolor rgb variable, \
-    for [i in labels_right] 'largest.tsv' every ::(int(i) - 1)::(int(i) - 1) \
+    for [i in labels_below] 'largest.tsv' every ::(int(i) - 1)::(int(i) - 1) \
         using 1:3:(largest_text[int(i)]):4 with labels left offset character 0.8, -2.1 textcolor rgb variable, \
+    for [i in labels_above] 'largest.tsv' every ::(int(i) - 1)::(int(i) - 1) \
+        using 1:3:(largest_text[int(i)]):4 with labels left offset character 0.8, 0 textcolor rgb variable, \
     for [i in labels_left] 'largest.tsv' every ::(int(i) - 1)::(int(i) - 1) \
         using 1:3:(largest_text[int(i)]):4 with labels right offset character -0.8, 0 textcolor rgb variable

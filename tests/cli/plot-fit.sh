@@ -26,6 +26,19 @@ no_out
 no_err
 sed '/^# page.gp/,$d' s/plot.gp | cat - s/curves.tsv s/limits.tsv s/failures.tsv s/largest.tsv >.run/out
 golden plot-fit.txt
+# A GPU with far more memory than any run needed has a label, but does not flatten the curves.
+cat >large.json <<'EOF'
+{"schema":"memsnap.fit/1","variable":"B","values":"1..8","command":[],"steps":3,"gpus":[
+{"name":"small","product":"Tesla T4","memory_bytes":4294967296,"other_bytes":0,"runs":[
+{"value":4,"result":"fits","peak_active_bytes":4000000000,"peak_reserved_bytes":4100000000,"ooms":0,"duration_us":1},
+{"value":5,"result":"out-of-memory","ooms":1,"duration_us":1}]},
+{"name":"large","product":"NVIDIA H200","memory_bytes":150119383040,"other_bytes":0,"runs":[
+{"value":8,"result":"fits","peak_active_bytes":7000000000,"peak_reserved_bytes":8589934592,"ooms":0,"duration_us":1}]}]}
+EOF
+run plot large.json --script large
+exits 0
+check 'says that its memory is above the graph' grep -q "'large: 139.81 GiB, above the graph'" large/plot.gp
+check 'ends the axis just above what was needed' sh -c 'sed -n "s/^y_top = //p" large/plot.gp | awk "{ exit !(\$1 < 25) }"'
 run plot --kind timeline fit.json --script new
 exits 2
 err 'memsnap: fit.json: --kind timeline does not support results of memsnap dryrun --fit (supported by: fit)'

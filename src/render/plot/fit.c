@@ -11,7 +11,9 @@
 #define LABEL_WIDTH 260 /* about */
 #define TURN        0.7 /* part of the axis beyond which labels stand left of their points */
 #define COLOURS     8
-#define GPUS_MOST   24 /* that the picture has room for */
+#define GPUS_MOST   24  /* that the picture has room for */
+#define SPARE       1.5 /* times the memory that was needed, up to which the y axis goes */
+#define LOW_LINES   2.7 /* above the x axis, below which labels stand above their points */
 
 static const struct plot_margins margins = {90, 260, 110, 60, PLOT_TITLES};
 
@@ -26,6 +28,9 @@ struct plot_fit {
     const struct fit *fit;
     size_t gpus;
     double x_last, y_top, unit;
+    double line;    /* the height of a label */
+    double shown;   /* bytes; GPUs with more memory have a label, but no line */
+    size_t unshown; /* those GPUs */
     const char *unit_name;
 };
 
@@ -34,22 +39,51 @@ static unsigned colour_of(size_t gpu)
     return colours[gpu % COLOURS];
 }
 
-/* The axes: all that fits, the first values beyond, and the memory of all GPUs. */
-static void scale(struct plot_fit *plot)
+static double most_reserved(const struct fit_gpu *gpu)
 {
-    double most = 1, last = 1;
+    double most = 0;
+    for (const struct fit_run *run = gpu->runs; run < gpu->runs + gpu->run_count; run++)
+        if (run->has_peaks && (double)run->reserved_bytes > most)
+            most = (double)run->reserved_bytes;
+    return most;
+}
+
+/* The memory of the GPUs that ran out of it, or that any run reserved. */
+static double needed_memory(const struct plot_fit *plot, double *last)
+{
+    double needed = 1;
+    *last = 1;
     for (size_t i = 0; i < plot->gpus; i++) {
         const struct fit_gpu *gpu = &plot->fit->gpus[i];
         struct fit_summary summary;
         fit_summarize(gpu, &summary);
         const struct fit_run *end = summary.limit ? summary.limit : summary.largest;
-        double memory = (double)fit_available(gpu), value = end ? (double)end->value : 0;
-        most = memory > most ? memory : most;
-        last = value > last ? value : last;
+        double value = end ? (double)end->value : 0;
+        double used = summary.limit ? (double)fit_available(gpu) : most_reserved(gpu);
+        needed = used > needed ? used : needed;
+        *last = value > *last ? value : *last;
+    }
+    return needed;
+}
+
+/* The axes: all that fits, the first values beyond, and the memory of the GPUs. GPUs with much
+ * more memory than any run needed would flatten the curves: only their labels are shown.
+ */
+static void scale(struct plot_fit *plot)
+{
+    double last, most = needed_memory(plot, &last), height = plot_graph_height(plot->look, margins);
+    plot->shown = SPARE * most;
+    for (size_t i = 0; i < plot->gpus; i++) {
+        double memory = (double)fit_available(&plot->fit->gpus[i]);
+        if (memory > plot->shown)
+            plot->unshown++;
+        else if (memory > most)
+            most = memory;
     }
     plot->unit = plot_unit(most, &plot->unit_name);
     plot->x_last = last * 1.05;
-    plot->y_top = most / plot->unit * 1.12;
+    plot->y_top = most / plot->unit * (1.12 + (double)plot->unshown * LABEL_LINE / height);
+    plot->line = LABEL_LINE * plot->y_top / height;
 }
 
 static void put_label(FILE *script, const char *array, size_t index, const char *text)
@@ -108,39 +142,53 @@ static void write_failures(const struct plot_fit *plot, FILE *out)
     put_hidden(out);
 }
 
-/* The memory of each GPU: a line with a label right of the graph. */
+/* The memory of each GPU: a line with a label right of the graph. Labels of GPUs with more memory
+ * stand below the end of the y axis, and say so.
+ */
 static void write_limits(const struct plot_fit *plot, FILE *script, FILE *out)
 {
     struct plot_label labels[GPUS_MOST];
-    for (size_t i = 0; i < plot->gpus; i++)
-        labels[i] =
-            (struct plot_label){.of = i,
-                                .x = plot->x_last,
-                                .y = (double)fit_available(&plot->fit->gpus[i]) / plot->unit};
-    plot_spread(labels, plot->gpus,
-                LABEL_LINE * plot->y_top / plot_graph_height(plot->look, margins), plot->x_last);
+    double end = 0.999 * plot->y_top - (double)plot->unshown * plot->line;
+    for (size_t i = 0; i < plot->gpus; i++) {
+        double memory = (double)fit_available(&plot->fit->gpus[i]);
+        labels[i] = (struct plot_label){
+            .of = i, .x = plot->x_last, .y = memory > plot->shown ? end : memory / plot->unit};
+    }
+    plot_spread(labels, plot->gpus, plot->line, plot->x_last);
     fprintf(script, "gpus = %zu\narray limit_text[%zu]\n", plot->gpus, plot->gpus);
     fputs("# from\tto\tmemory\theight of the label\tcolour\n", out);
     for (size_t i = 0; i < plot->gpus; i++) {
         const struct fit_gpu *gpu = &plot->fit->gpus[labels[i].of];
         char text[PLOT_TEXT + 1], size[UNITS_TEXT_SIZE];
         units_bytes(size, (int64_t)fit_available(gpu), UNIT_AUTO);
-        snprintf(text, sizeof(text), "%.60s: %s", gpu->name, size);
+        bool is_above = (double)fit_available(gpu) > plot->shown;
+        snprintf(text, sizeof(text), "%.50s: %s%s", gpu->name, size,
+                 is_above ? ", above the graph" : "");
         put_label(script, "limit_text", i, text);
-        fprintf(out, "0\t%.9g\t%.9g\t%.9g\t%u\n", plot->x_last, labels[i].y, labels[i].at,
-                colour_of(labels[i].of));
+        fprintf(out, "%.9g\t%.9g\t%.9g\t%.9g\t%u\n", is_above ? plot->x_last : 0, plot->x_last,
+                labels[i].y, labels[i].at, colour_of(labels[i].of));
     }
 }
 
-/* The labels on one side of their points, as a list of numbers. Those right of the middle stand
- * left.
+enum side { SIDE_LEFT, SIDE_BELOW, SIDE_ABOVE };
+
+/* Curves rise to the right: labels stand left of points near the end of the x axis, else below
+ * them on the right, or above them where the x axis is too near.
  */
+static enum side side_of(const struct plot_fit *plot, const struct plot_label *label)
+{
+    if (label->x > TURN * plot->x_last)
+        return SIDE_LEFT;
+    return label->at < LOW_LINES * plot->line ? SIDE_ABOVE : SIDE_BELOW;
+}
+
+/* The labels on one side of their points, as a list of numbers. */
 static void put_side(const struct plot_fit *plot, FILE *script, const char *name,
-                     const struct plot_label *labels, size_t count, bool is_left)
+                     const struct plot_label *labels, size_t count, enum side side)
 {
     fprintf(script, "%s = '", name);
     for (size_t i = 0; i < count; i++)
-        if ((labels[i].x > TURN * plot->x_last) == is_left)
+        if (side_of(plot, &labels[i]) == side)
             fprintf(script, "%zu ", i + 1);
     fprintf(script, "%zu'\n", count + 1); /* the hidden point: gnuplot needs one in each list */
 }
@@ -158,12 +206,13 @@ static void write_largest(const struct plot_fit *plot, FILE *script, FILE *out)
                                     .x = (double)summary.largest->value,
                                     .y = (double)summary.largest->reserved_bytes / plot->unit};
     }
-    plot_spread(labels, count, LABEL_LINE * plot->y_top / plot_graph_height(plot->look, margins),
+    plot_spread(labels, count, plot->line,
                 LABEL_WIDTH * plot->x_last / plot_graph_width(plot->look, margins));
     fprintf(script, "fitting = %zu\narray largest_text[%zu]\nlargest_text[%zu] = ''\n", count,
             count + 1, count + 1);
-    put_side(plot, script, "labels_right", labels, count, false);
-    put_side(plot, script, "labels_left", labels, count, true);
+    put_side(plot, script, "labels_below", labels, count, SIDE_BELOW);
+    put_side(plot, script, "labels_above", labels, count, SIDE_ABOVE);
+    put_side(plot, script, "labels_left", labels, count, SIDE_LEFT);
     fputs("# value\tpeak reserved\theight of the label\tcolour\n", out);
     for (size_t i = 0; i < count; i++) {
         char text[PLOT_TEXT + 1];
