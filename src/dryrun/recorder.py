@@ -318,8 +318,9 @@ class Recorder:
 
     def report(self):
         leave("reads", self.reads.text())
-        leave("outcome", "complete %d\nsteps %d\nooms %d\nvalues %d\n"
-              % (self.is_complete, max(self.steps.values(), default=0), self.ooms, self.stand_in.values_read()))
+        interrupted = getattr(sys, "last_type", None) is KeyboardInterrupt
+        leave("outcome", "complete %d\nsteps %d\nooms %d\nvalues %d\ninterrupted %d\n"
+              % (self.is_complete, max(self.steps.values(), default=0), self.ooms, self.stand_in.values_read(), interrupted))
 
 
 class Finder(importlib.abc.MetaPathFinder):

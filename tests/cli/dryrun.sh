@@ -170,6 +170,14 @@ dry -o failed.pickle -- "$PYTHON3" train.py 100 fail
 exits 5
 err_has 'memsnap: dryrun: the program failed with status 7'
 check 'keeps the snapshot' test -s failed.pickle
+dry -o failed.pickle -- "$PYTHON3" train.py 100 interrupt
+exits 5
+err_has 'memsnap: dryrun: the program ended with KeyboardInterrupt'
+dry -o failed.pickle -- "$PYTHON3" train.py 100 select
+exits 5
+err_has 'memsnap: dryrun: the program selects GPU 2, but this dry run has 1; use --devices 3'
+dry --devices 3 -o chosen.pickle -- "$PYTHON3" train.py 100 select
+exits 0
 dry -o none.pickle -- "$PYTHON3" train.py 100 crash
 exits 5
 err_has 'memsnap: dryrun: the program was ended by signal 11'

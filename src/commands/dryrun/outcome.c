@@ -20,6 +20,8 @@ static void read_counts(const struct dryrun_folder *folder, struct outcome *outc
             outcome->ooms = number;
         else if (strcmp(word, "values") == 0)
             outcome->values_read = number;
+        else if (strcmp(word, "interrupted") == 0)
+            outcome->is_interrupted = number != 0;
     }
     if (file)
         fclose(file);
@@ -54,10 +56,12 @@ static bool read_problem(const struct dryrun_folder *folder, struct error *err)
 }
 
 static void explain_failure(const struct dryrun_folder *folder, const struct program_end *end,
-                            struct error *err)
+                            bool is_interrupted, struct error *err)
 {
     const char *more = dryrun_folder_has(folder, "torch") ? "" : " before it imported torch";
-    if (end->signal)
+    if (is_interrupted)
+        error_set(err, STATUS_IO, "the program ended with KeyboardInterrupt");
+    else if (end->signal)
         error_set(err, STATUS_IO, "the program was ended by signal %d (%s)%s", end->signal,
                   strsignal(end->signal), more);
     else if (end->status == OUTCOME_STOPPED)
@@ -107,7 +111,7 @@ void outcome_read(const struct dryrun_folder *folder, const struct program_end *
     } else if (failed && !outcome->is_stopped) {
         outcome->kind = OUTCOME_FAILED;
         outcome->snapshot = has_snapshot ? "snapshot.pickle" : NULL;
-        explain_failure(folder, end, err);
+        explain_failure(folder, end, outcome->is_interrupted, err);
     } else if (has_snapshot) {
         outcome->kind = OUTCOME_FITS;
         outcome->snapshot = "snapshot.pickle";

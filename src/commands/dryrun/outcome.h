@@ -13,6 +13,7 @@ struct outcome {
     } kind;
     const char *snapshot; /* its name in the folder; NULL: there is none */
     bool is_stopped;      /* after --steps */
+    bool is_interrupted;  /* an uncaught KeyboardInterrupt ended the program */
     uint64_t steps;       /* of the optimizer that made most */
     uint64_t ooms;        /* how often memory ran out */
     uint64_t values_read;

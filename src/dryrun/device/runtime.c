@@ -1,4 +1,5 @@
 /* Devices, errors and kernels of the runtime. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,9 +67,22 @@ API int cudaGetDevice(int *device)
     return CUDA_OK;
 }
 
+/* Programs print CUDA's "invalid device ordinal", which names neither the device nor the remedy. */
+static void explain_device(int device)
+{
+    static atomic_flag is_explained = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&is_explained))
+        fprintf(stderr,
+                "memsnap: dryrun: the program selects GPU %d, but this dry run has %d; use "
+                "--devices %d\n",
+                device, machine.device_count, device + 1);
+}
+
 API int cudaSetDevice(int device)
 {
     machine_start();
+    if (device >= machine.device_count)
+        explain_device(device);
     if (device < 0 || device >= machine.device_count)
         return runtime_fail(CUDA_INVALID_DEVICE);
     device_select(device);

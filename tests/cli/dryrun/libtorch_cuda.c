@@ -7,6 +7,7 @@ int cudaMalloc(void **address, size_t size);
 int cudaFree(void *address);
 int cudaMemGetInfo(size_t *unused, size_t *total);
 int cudaGetDeviceCount(int *count);
+int cudaSetDevice(int device);
 int cudaMemcpy(void *to, const void *from, size_t size, int kind);
 int cudaLaunchKernel(const void *function);
 int cusparseCreateThing(void **thing);

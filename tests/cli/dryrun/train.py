@@ -27,6 +27,10 @@ elif deed == "record":
     torch.cuda.memory._record_memory_history()
     torch.cuda.memory._dump_snapshot("own.pickle")
     torch.cuda.memory._record_memory_history(enabled=None)
+elif deed == "select":
+    sys.exit(torch._native.cudaSetDevice(2))
+elif deed == "interrupt":
+    raise KeyboardInterrupt
 elif deed == "fail":
     sys.exit(7)
 elif deed == "crash":
