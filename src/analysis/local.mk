@@ -183,6 +183,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/births.h \
 	src/analysis/phase/failures.c \
 	src/analysis/phase/failures.h \
+	src/analysis/phase/forward.c \
+	src/analysis/phase/forward.h \
 	src/analysis/phase/humps.c \
 	src/analysis/phase/passes.c \
 	src/analysis/phase/passes.h \

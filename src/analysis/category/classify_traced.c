@@ -5,7 +5,7 @@
 
 #include "analysis/category/traced_reason.h"
 #include "analysis/phase/births.h"
-#include "analysis/phase/refine.h"
+#include "analysis/phase/forward.h"
 #include "base/text.h"
 
 /* The category that the file gives (a converted torch.profiler run), or CATEGORY_COUNT. */

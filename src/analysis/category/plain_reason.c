@@ -2,7 +2,7 @@
 #include "analysis/category/traced_reason.h"
 
 #include "analysis/phase/births.h"
-#include "analysis/phase/refine.h"
+#include "analysis/phase/forward.h"
 
 #define LEAST_FLAT      4096 /* bytes; smaller sums agree with other sizes by chance */
 #define MOST_PLAIN_RUNS 4    /* looked through for the next phase of a step */

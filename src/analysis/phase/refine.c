@@ -2,10 +2,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/code/paths.h"
 #include "analysis/phase/births.h"
-
-#define MOST_INTERRUPTIONS 1024 /* runs that are looked through for the end of a backward pass */
+#include "analysis/phase/forward.h"
 
 struct refiner {
     const struct phases *old;
@@ -14,21 +12,11 @@ struct refiner {
     struct phases made;
     uint64_t *sizes; /* distinct sizes of the last backward pass's gradients, ascending */
     size_t size_count, size_capacity;
-    uint64_t gradient_bytes; /* of all of them */
-    size_t stop;             /* the next backward or optimizer run; see look_ahead() */
-    size_t last_forward;     /* the last forward run before it; 0 if none */
+    uint64_t gradient_bytes;      /* of all of them */
+    size_t stop;                  /* the next backward or optimizer run; see look_ahead() */
+    size_t last_forward;          /* the last forward run before it; 0 if none */
+    struct forward_search search; /* for the forward pass in plain code */
 };
-
-bool op_makes_input(const struct symbols *symbols, string_id op)
-{
-    static const char *const ops[] = {"aten::_to_copy", "aten::to",    "aten::copy_",
-                                      "aten::randint",  "aten::randn", "aten::rand"};
-    struct text text = symbols_text(symbols, op);
-    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-        if (text_equals(text, ops[i]))
-            return true;
-    return false;
-}
 
 static uint32_t run_end(const struct refiner *refiner, size_t run)
 {
@@ -38,50 +26,6 @@ static uint32_t run_end(const struct refiner *refiner, size_t run)
 static bool is_plain(const struct phase_run *run)
 {
     return run->phase <= PHASE_OTHER;
-}
-
-/* The end of the backward pass that begins with a run: optimizers may interrupt it, and plain code
- * for a few events. More plain code may be a forward pass. */
-static uint32_t backward_end(const struct refiner *refiner, size_t run)
-{
-    const struct phases *old = refiner->old;
-    uint32_t end = run_end(refiner, run);
-    for (size_t i = run + 1; i < old->count && i - run <= MOST_INTERRUPTIONS; i++) {
-        bool is_short = run_end(refiner, i) - old->runs[i].first <= FLICKER_EVENTS;
-        if (old->runs[i].phase == PHASE_FORWARD || (is_plain(&old->runs[i]) && !is_short))
-            break;
-        if (old->runs[i].phase == PHASE_BACKWARD)
-            end = run_end(refiner, i);
-    }
-    return end;
-}
-
-/* The first item in [first, end) that allocates something that the backward pass which begins with
- * run `pass` frees, or `end`. */
-static bool first_saved(struct refiner *refiner, uint32_t first, uint32_t end, size_t pass,
-                        uint32_t *item, struct error *err)
-{
-    const struct timeline *timeline = refiner->timeline;
-    uint32_t pass_first = refiner->old->runs[pass].first, pass_end = backward_end(refiner, pass);
-    *item = end;
-    for (size_t i = births_from(timeline, first); i < timeline->lifetime_count; i++) {
-        const struct lifetime *lifetime = &timeline->lifetimes[i];
-        uint32_t freed = lifetime_end(lifetime);
-        if (lifetime->alloc >= end)
-            break;
-        if (freed < pass_first || freed >= pass_end)
-            continue;
-        const struct stack_facts *facts =
-            site_stack_facts(refiner->sites, timeline->trace->stack[lifetime->alloc], err);
-        if (!facts)
-            return false;
-        if (facts->context == CONTEXT_INIT ||
-            op_makes_input(site_table_symbols(refiner->sites), facts->site.op))
-            continue;
-        *item = lifetime->alloc;
-        break;
-    }
-    return true;
 }
 
 static int compare_sizes(const void *a, const void *b)
@@ -132,6 +76,7 @@ static void find_update(const struct refiner *refiner, uint32_t first, uint32_t 
 {
     const struct timeline *timeline = refiner->timeline;
     uint64_t fitting = 0, all = 0, kept_fitting = 0, kept = 0;
+    uint32_t most = end; /* the end of the longest part from the first item that updates */
     *begin = *stop = end;
     if (refiner->size_count == 0)
         return;
@@ -153,11 +98,16 @@ static void find_update(const struct refiner *refiner, uint32_t first, uint32_t 
         if (*begin == end)
             *begin = item;
         *stop = item + 1;
+        if (refiner->sites && fitting >= all - fitting && fitting >= refiner->gradient_bytes / 2)
+            most = item + 1;
     }
     bool makes_states =
         kept_fitting >= refiner->gradient_bytes / 2 && kept_fitting >= kept - kept_fitting;
-    if ((fitting < all - fitting && !makes_states) || *begin == end)
-        *begin = *stop = end;
+    if (*begin == end || fitting >= all - fitting || makes_states)
+        return;
+    *stop = most;
+    if (most == end)
+        *begin = end;
 }
 
 /* Adds plain items [first, end) and, after a backward pass, the optimizer step in them. */
@@ -200,13 +150,41 @@ static bool put_thread(struct refiner *refiner, size_t run, struct error *err)
     size_t before = run - 1;
     while (before > 0 && is_plain(&refiner->old->runs[before]))
         before--;
+    struct forward_search search = refiner->search;
     uint32_t saved;
-    if (!first_saved(refiner, refiner->old->runs[before].first, old->first, run, &saved, err))
+    search.first = refiner->old->runs[before].first;
+    search.end = old->first;
+    search.pass = run;
+    if (!forward_saved(&search, &saved, err))
         return false;
     bool is_backward = saved < old->first || old->is_recorded;
     return phases_append(&refiner->made, old->first,
                          is_backward ? PHASE_BACKWARD : (enum phase)old[-1].phase,
                          PHASE_BY_LIFETIMES, err);
+}
+
+/* The item at which the forward pass in a plain run before a backward pass begins. */
+static bool find_forward(struct refiner *refiner, size_t run, bool after_pass, uint32_t *item,
+                         struct error *err)
+{
+    struct forward_search *search = &refiner->search;
+    search->first = refiner->old->runs[run].first;
+    search->end = run_end(refiner, run);
+    search->pass = refiner->stop;
+    uint32_t begin, updated = search->first;
+    if (!forward_certain(search, item, err))
+        return false;
+    if (refiner->last_forward > 0) /* a module's forward comes before, and this is the loss */
+        return true;
+    if (after_pass) {
+        find_update(refiner, search->first, *item, &begin, &updated);
+        updated = begin < updated ? updated : search->first;
+    }
+    if (!forward_extend(search, updated, item, err))
+        return false;
+    if (*item < search->end)
+        search->begun = refiner->timeline->trace->stack[*item];
+    return true;
 }
 
 static bool refine_run(struct refiner *refiner, size_t run, bool after_pass, struct error *err)
@@ -223,8 +201,7 @@ static bool refine_run(struct refiner *refiner, size_t run, bool after_pass, str
     if (!is_plain(old))
         return phases_append(&refiner->made, first, (enum phase)old->phase,
                              (enum phase_evidence)old->evidence, err);
-    if (refiner->sites && before_pass &&
-        !first_saved(refiner, first, end, refiner->stop, &forward, err))
+    if (refiner->sites && before_pass && !find_forward(refiner, run, after_pass, &forward, err))
         return false;
     return put_plain(refiner, first, forward, old, after_pass, err) &&
            (forward == end ||
@@ -235,12 +212,19 @@ bool phases_refine(struct phases *phases, const struct timeline *timeline, struc
                    struct error *err)
 {
     struct refiner refiner = {.old = phases, .timeline = timeline, .sites = sites};
+    refiner.search = (struct forward_search){.phases = phases,
+                                             .timeline = timeline,
+                                             .sites = sites,
+                                             .is_initial = true,
+                                             .begun = STACK_NONE};
     refiner.made.budget = phases->budget;
     bool after_pass = false, ok = true; /* the last phase of a step was a backward pass */
     for (size_t run = 0; ok && run < phases->count; run++) {
         ok = refine_run(&refiner, run, after_pass, err);
-        if (phases->runs[run].phase == PHASE_BACKWARD)
+        if (phases->runs[run].phase == PHASE_BACKWARD) {
+            refiner.search.is_initial = false;
             ok = ok && collect_gradient_sizes(&refiner, run, err);
+        }
         if (phases->runs[run].phase > PHASE_DATA)
             after_pass =
                 phases->runs[run].phase == PHASE_BACKWARD && !phases->runs[run].is_recorded;

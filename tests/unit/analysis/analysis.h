@@ -47,6 +47,7 @@ TCase *growth_fit_tests(void);
 TCase *growth_tests(void);
 TCase *dropped_graphs_tests(void);
 TCase *pending_tests(void);
+TCase *forward_tests(void);
 TCase *steps_tests(void);
 TCase *check_tests(void);
 TCase *check_rules_tests(void);

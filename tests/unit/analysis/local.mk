@@ -36,6 +36,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/layers/layers_test.c \
 	tests/unit/analysis/layers/operator_curves_test.c \
 	tests/unit/analysis/layers/panels_test.c \
+	tests/unit/analysis/phase/forward_test.c \
 	tests/unit/analysis/phase/steps_test.c \
 	tests/unit/analysis/pool/fragmentation_test.c \
 	tests/unit/analysis/pool/oom_error_test.c \
