@@ -153,6 +153,7 @@ enum oom_verdict oom_judge_message(const struct oom_message *message,
     case OOM_SOURCE_OLD:
     case OOM_SOURCE_FRAMEWORK:
     case OOM_SOURCE_CACHE:
+    case OOM_SOURCE_EXIT:
         return OOM_UNKNOWN;
     default:
         if (message->reserve.is_stated || message->other.is_stated)

@@ -35,16 +35,19 @@ static const struct source_words {
      "(tensor_parallel_size)"},
     {OOM_SOURCE_WORKER, NULL,
      "the system killed a process: the CPU's memory ran out, not the device's, unless somebody "
-     "else "
-     "killed it",
+     "else killed it",
      "use fewer DataLoader workers or a smaller prefetch_factor, keep large Python lists out of "
      "the dataset (each worker copies them), or raise the memory limit of the job or container"},
     {OOM_SOURCE_SHM, NULL,
      "most likely the CPU's shared memory (/dev/shm) ran out, in which DataLoader workers hand "
-     "over "
-     "their batches; it is not the device's memory",
+     "over their batches; it is not the device's memory",
      "give the container more (docker run --shm-size=8g, or --ipc=host), use fewer workers, or "
      "call torch.multiprocessing.set_sharing_strategy('file_system')"},
+    {OOM_SOURCE_EXIT, NULL,
+     "a DataLoader worker is gone, and the text leaves out why: the system may have killed it "
+     "because the CPU's memory ran out, or its own code crashed; it is not the device's memory",
+     "search the kernel's log (dmesg) for 'Killed process'; if it is there, use fewer workers or a "
+     "smaller prefetch_factor; if not, run with num_workers=0, which shows the error itself"},
 };
 
 static const struct source_words *find(const struct oom_message *message)
@@ -102,6 +105,7 @@ const char *oom_source_event(enum oom_source source)
     case OOM_SOURCE_WORKER:
         return "a process was killed";
     case OOM_SOURCE_SHM:
+    case OOM_SOURCE_EXIT:
         return "a DataLoader worker died";
     case OOM_SOURCE_CACHE:
         return "vLLM did not start";
@@ -116,6 +120,7 @@ bool oom_source_is_recorded(enum oom_source source)
     case OOM_SOURCE_HOST:
     case OOM_SOURCE_WORKER:
     case OOM_SOURCE_SHM:
+    case OOM_SOURCE_EXIT:
     case OOM_SOURCE_ON_CHIP:
     case OOM_SOURCE_OLD: /* it cannot record */
     case OOM_SOURCE_FRAMEWORK:

@@ -163,6 +163,21 @@ static void take_on_chip(struct cursor c, struct oom_message *message)
         message->block_limit = (struct stated_size){.is_stated = true, .bytes = bytes};
 }
 
+/* "(s) 4711, 4712) exited unexpectedly" */
+static void take_workers(struct cursor c, struct oom_message *message)
+{
+    uint64_t pid;
+    cursor_skip(&c, "(s)");
+    while (cursor_skip(&c, " ") && cursor_number(&c, &pid)) {
+        if (message->process_count < OOM_PROCESSES_MOST)
+            message->processes[message->process_count++] = (struct oom_process){.pid = pid};
+        else
+            message->more_processes++;
+        if (!cursor_skip(&c, ","))
+            break;
+    }
+}
+
 bool oom_facts_take(struct cursor c, struct oom_message *message)
 {
     switch (message->source) {
@@ -187,6 +202,11 @@ bool oom_facts_take(struct cursor c, struct oom_message *message)
     case OOM_SOURCE_FRAMEWORK: /* JAX */
         if (cursor_skip(&c, " while trying to allocate"))
             cursor_size(&c, &message->requested);
+        return true;
+    case OOM_SOURCE_WORKER:
+    case OOM_SOURCE_SHM:
+    case OOM_SOURCE_EXIT:
+        take_workers(c, message);
         return true;
     case OOM_SOURCE_ON_CHIP:
         take_on_chip(c, message);

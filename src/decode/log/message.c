@@ -5,7 +5,8 @@
 #include "decode/log/facts.h"
 
 #define CUDA_FAILURE "Cuda failure" /* then a number or none, and the name of the error */
-#define BEFORE       NULL           /* the word before is the back end: "CUDA", "HIP", ... */
+#define BAD_ALLOC    "std::bad_alloc"
+#define BEFORE       NULL /* the word before is the back end: "CUDA", "HIP", ... */
 
 /* Texts of errors, and the words by which they are found. */
 static const struct opening {
@@ -31,6 +32,7 @@ static const struct opening {
     {"DefaultCPUAllocator: ", OOM_SOURCE_HOST, "", " you tried to allocate "},
     {" error:out of memory", OOM_SOURCE_DRIVER, BEFORE, NULL}, /* typed by hand */
     {"cuda runtime error", OOM_SOURCE_OLD, "CUDA", "(2) : out of memory"},
+    {"THCudaCheck FAIL file=", OOM_SOURCE_OLD, "CUDA", " error=2 : out of memory"},
     {"Invalid buffer size:", OOM_SOURCE_BUFFER, "MPS", NULL},
     {"OOM when allocating tensor with shape", OOM_SOURCE_HOST, "", "device:CPU:"},
     {"OOM when allocating tensor with shape", OOM_SOURCE_FRAMEWORK, "TensorFlow", NULL},
@@ -41,13 +43,17 @@ static const struct opening {
     {"No available memory for the cache blocks", OOM_SOURCE_CACHE, "vLLM", NULL},
     {"out of resource: shared memory", OOM_SOURCE_ON_CHIP, "Triton", NULL},
     {"DataLoader worker (pid", OOM_SOURCE_SHM, "", " is killed by signal: Bus error"},
+    {"Unexpected bus error encountered in worker", OOM_SOURCE_SHM, "", "(shm)"},
     {"DataLoader worker (pid", OOM_SOURCE_WORKER, "", " is killed by signal: Killed"},
+    {"DataLoader worker (pid(s)", OOM_SOURCE_EXIT, "", " exited unexpectedly"},
+    {BAD_ALLOC ": ", OOM_SOURCE_DRIVER, "CUDA", "cudaErrorMemoryAllocation"}, /* Thrust, RMM */
+    {BAD_ALLOC, OOM_SOURCE_HOST, "", NULL},
     {" oom-kill event", OOM_SOURCE_WORKER, "", NULL}, /* Slurm */
     {" oom_kill event", OOM_SOURCE_WORKER, "", NULL},
     {" of memory: Killed process", OOM_SOURCE_WORKER, "", NULL},               /* Linux */
     {"Unable to allocate ", OOM_SOURCE_HOST, "", "B for an array with shape"}, /* NumPy */
 };
-#define OPENING_LETTERS " _ACDEFINORUco" /* that the words begin with */
+#define OPENING_LETTERS " _ACDEFINORTUcos" /* that the words begin with */
 #define OPENING_COUNT   (sizeof(openings) / sizeof(openings[0]))
 
 /* Names of back ends and libraries are in capitals: "CUDA", "CUBLAS". */
@@ -107,6 +113,8 @@ static bool may_have_text(struct text line)
                                         "Allocation on device",
                                         "CUDA calloc",
                                         "killed by signal",
+                                        "exited unexpectedly",
+                                        "bad_alloc",
                                         "Invalid buffer size",
                                         "OOM when",
                                         "oom-kill",
@@ -118,11 +126,14 @@ static bool may_have_text(struct text line)
     return false;
 }
 
-/* Words that a program cut mean an error only behind the exception's name. */
+/* Words that a program cut mean an error only behind the exception's name, and the name of C++'s
+ * exception only where it is the text of one: "what():  std::bad_alloc". */
 static bool is_raised(struct text line, const char *at, const struct opening *opening,
                       struct cursor rest)
 {
     struct text before = {line.bytes, (size_t)(at - line.bytes)};
+    if (strncmp(opening->words, BAD_ALLOC, strlen(BAD_ALLOC)) == 0)
+        return text_ends(text_trim(before), ":");
     return opening->source != OOM_SOURCE_ASYNC || !is_cut(rest) ||
            text_ends(before, "OutOfMemoryError: ");
 }

@@ -17,7 +17,8 @@
 /* The output of one process. */
 struct stream {
     int64_t rank, pid;
-    uint64_t used; /* the number of its last line */
+    uint64_t worker; /* the last process of a DataLoader that the log says was killed; 0: none */
+    uint64_t used;   /* the number of its last line */
     struct traceback traceback;
     bool has_message;
     struct oom_message message; /* its text is complete later */
@@ -42,15 +43,48 @@ static bool is_open(const struct stream *stream)
     return stream->has_message || stream->traceback.count > 0;
 }
 
+/* The line that a library prints before the exception that it raises for the same error. */
+static bool is_announcement(struct text text)
+{
+    return text_starts(text, "THCudaCheck FAIL") || text_starts(text, "Unexpected bus error");
+}
+
+static bool is_announced(const struct stream *stream)
+{
+    return stream->has_message && is_announcement((struct text){stream->text, stream->text_size});
+}
+
+/* Of the death of one worker, two exceptions in a row tell; the second leaves out the reason. */
+static bool is_told(struct stream *stream)
+{
+    const struct oom_message *message = &stream->message;
+    bool is_same =
+        message->source == OOM_SOURCE_EXIT && stream->worker == message->processes[0].pid;
+    bool is_worker = message->source == OOM_SOURCE_WORKER || message->source == OOM_SOURCE_SHM;
+    if (is_worker && message->process_count > 0)
+        stream->worker = message->processes[0].pid;
+    return is_same && message->process_count > 0;
+}
+
 /* Parses the text and hands it out. */
 static bool finish_message(struct log *log, struct stream *stream, struct error *err)
 {
     if (!stream->has_message)
         return true;
     stream->has_message = false;
-    if (!oom_text_parse((struct text){stream->text, stream->text_size}, &stream->message))
+    if (!oom_text_parse((struct text){stream->text, stream->text_size}, &stream->message) ||
+        is_told(stream))
         return true;
     return log->sink->message(log->sink->self, &stream->message, err);
+}
+
+/* Finishes the message before the text of another. */
+static bool finish_before(struct log *log, struct stream *stream, uint64_t line, struct text next,
+                          struct error *err)
+{
+    if (is_announced(stream) && !is_announcement(next) && line - stream->message.line <= OPEN_LINES)
+        stream->has_message = false;
+    return finish_message(log, stream, err);
 }
 
 static void append(struct stream *stream, struct text piece)
@@ -123,6 +157,7 @@ static bool find_stream(struct log *log, const struct log_prefix *prefix, uint64
             return false;
         stream->rank = prefix->rank;
         stream->pid = prefix->pid;
+        stream->worker = 0;
         stream->has_message = false;
         traceback_clear(&stream->traceback);
     }
@@ -178,7 +213,9 @@ static bool take_texts(struct log *log, struct stream *stream, const struct log_
     const char *last = line->is_continued ? end - LOG_LINE_OVERLAP : end;
     while (at && at < last) {
         const char *next = oom_text_find(rest, &rest);
-        if (!finish_message(log, stream, err) || !begin_message(log, stream, line, at, err))
+        struct text text = {at, (size_t)(end - at)};
+        if (!finish_before(log, stream, line->number, text, err) ||
+            !begin_message(log, stream, line, at, err))
             return false;
         append(stream, (struct text){at, (size_t)((next ? next : end) - at)});
         at = next;
@@ -191,7 +228,7 @@ static bool take_other(struct log *log, struct stream *stream, struct text line,
 {
     if (stream->has_message && stream->message_lines < MESSAGE_LINES)
         append_line(stream, line);
-    else if (!finish_message(log, stream, err))
+    else if (!is_announced(stream) && !finish_message(log, stream, err))
         return false;
     traceback_take(&stream->traceback, line);
     return true;

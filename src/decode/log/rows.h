@@ -24,6 +24,7 @@ enum oom_source {
     OOM_SOURCE_ON_CHIP, /* shared memory of a multiprocessor, in a kernel of Triton's */
     OOM_SOURCE_WORKER,  /* the system killed a process, such as a worker of a DataLoader */
     OOM_SOURCE_SHM,     /* /dev/shm is full */
+    OOM_SOURCE_EXIT, /* a worker of a DataLoader is gone, for a reason that the text leaves out */
 };
 
 /* A size as a text states it. Texts round: the true size is at most `slack` away. */

@@ -13,6 +13,7 @@ static const char *source_name(enum oom_source source)
         [OOM_SOURCE_BUFFER] = "buffer",       [OOM_SOURCE_FRAMEWORK] = "framework",
         [OOM_SOURCE_CACHE] = "cache",         [OOM_SOURCE_ON_CHIP] = "on_chip",
         [OOM_SOURCE_WORKER] = "worker",       [OOM_SOURCE_SHM] = "shm",
+        [OOM_SOURCE_EXIT] = "worker_exit",
     };
     return names[source];
 }
@@ -59,7 +60,7 @@ static void put_stated(struct json_writer *json, const struct oom_message *messa
     for (size_t i = 0; i < message->process_count; i++) {
         json_put_open(json, NULL, '{');
         json_put_count(json, "pid", message->processes[i].pid);
-        json_put_count(json, "bytes", message->processes[i].used.bytes);
+        put_size(json, "bytes", &message->processes[i].used);
         json_put_close(json, '}');
     }
     json_put_close(json, ']');

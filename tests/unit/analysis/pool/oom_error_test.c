@@ -131,6 +131,7 @@ START_TEST(errors_of_other_memory)
           "the system killed a process", "fewer DataLoader workers");
     judge("DataLoader worker (pid 7) is killed by signal: Bus error.", "host_memory", "/dev/shm",
           "--shm-size");
+    judge("DataLoader worker (pid(s) 7) exited unexpectedly", "unknown", "leaves out why", "dmesg");
 }
 END_TEST
 

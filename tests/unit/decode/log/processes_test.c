@@ -51,6 +51,43 @@ START_TEST(a_traceback_belongs_to_one_error)
 }
 END_TEST
 
+#define KILLED "RuntimeError: DataLoader worker (pid 22) is killed by signal: Killed. \n"
+
+START_TEST(an_error_told_twice_counts_once)
+{
+    static const struct {
+        const char *text;
+        size_t count;
+        uint64_t line; /* of the last */
+        enum oom_source source;
+    } cases[] = {
+        {KILLED "RuntimeError: DataLoader worker (pid(s) 22) exited unexpectedly\n", 1, 1,
+         OOM_SOURCE_WORKER},
+        {KILLED "RuntimeError: DataLoader worker (pid(s) 23) exited unexpectedly\n", 2, 2,
+         OOM_SOURCE_EXIT},
+        {"ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient "
+         "shared memory (shm).\nRuntimeError: DataLoader worker (pid 22) is killed by signal: Bus "
+         "error. \n",
+         1, 2, OOM_SOURCE_SHM},
+        {"THCudaCheck FAIL file=/THC/THCStorage.cu line=58 error=2 : out of memory\n"
+         "Traceback (most recent call last):\n  File \"/a.py\", line 1, in f\n"
+         "RuntimeError: cuda runtime error (2) : out of memory at /THC/THCStorage.cu:58\n",
+         1, 4, OOM_SOURCE_OLD},
+        {"THCudaCheck FAIL file=/THC/a.cu line=5 error=2 : out of memory\n"
+         "THCudaCheck FAIL file=/THC/b.cu line=6 error=2 : out of memory\nstep 3\n",
+         1, 1, OOM_SOURCE_OLD},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct oom_log *log = log_load_text(cases[i].text);
+        ck_assert_msg(log->count == cases[i].count, "case %zu: %zu", i, log->count);
+        const struct oom_message *message = &log->items[log->count - 1].message;
+        ck_assert_uint_eq(message->line, cases[i].line);
+        ck_assert_int_eq(message->source, cases[i].source);
+        oom_log_destroy(log);
+    }
+}
+END_TEST
+
 START_TEST(ranks_are_kept_apart)
 {
     static const char *const prefixes[][2] = {
@@ -98,6 +135,7 @@ TCase *log_processes_tests(void)
     TCase *tests = tcase_create("processes");
     tcase_add_test(tests, tracebacks_are_read);
     tcase_add_test(tests, a_traceback_belongs_to_one_error);
+    tcase_add_test(tests, an_error_told_twice_counts_once);
     tcase_add_test(tests, ranks_are_kept_apart);
     tcase_add_test(tests, repeats_are_one_error);
     return tests;
