@@ -428,6 +428,23 @@ def growth_exceptions():
     train(Convolutions(2).to(DEVICE), lambda m: m(images()).square().mean(), after=validate)
 
 
+def growth_traceback():
+    """Exceptions of training steps: their tracebacks keep the variables, and so the graphs."""
+    errors = []
+    model = Decoder(depth=2).to(DEVICE)
+
+    def check(step, model, loss):
+        try:
+            batch = tokens(2)
+            scores = model(batch[:, :-1]).flatten(0, 1)
+            loss = F.cross_entropy(scores, batch[:, 1:].flatten())
+            raise ValueError(f"bad batch {loss.shape}")
+        except ValueError as error:
+            errors.append(str(error) if FOLLOWED else error)
+
+    train(model, lambda m: language_loss(m, tokens(2)), after=check)
+
+
 def growth_ema():
     """Copies of the weights kept for averaging, one a step."""
     copies = []

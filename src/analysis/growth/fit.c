@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#define STEADY_LEAST 8 /* steps that grew; with fewer, growth must be a straight line */
+
 static const char *const kind_names[] = {
     [GROWTH_GROWING] = "growing",           [GROWTH_KEPT_GRADIENTS] = "kept_gradients",
     [GROWTH_STOPPED] = "grew_then_stopped", [GROWTH_UNCLEAR] = "unclear",
@@ -108,12 +110,14 @@ void growth_fit(const struct growth_series *series, struct growth_fit *fit)
         .steps_compared = (uint32_t)series->count - 1,
         .r_squared = straight,
     };
-    if (changes.grown >= 4 && straight >= 0.95)
+    bool is_steady = changes.grown >= STEADY_LEAST &&
+                     changes.grown * 10 >= (series->count - 1) * 9; /* whatever the amounts */
+    if (is_steady || (changes.grown >= 4 && straight >= 0.95))
         fit->confidence = CONFIDENCE_HIGH;
     else if (changes.grown >= 3 && straight >= 0.8)
         fit->confidence = CONFIDENCE_MEDIUM;
     if (fit->kind != GROWTH_GROWING)
         return;
-    fit->replaced = changes.more_blocks < 2;
+    fit->replaced = changes.more_blocks * 2 < changes.grown;
     fit->bytes_per_step = slope(series, &changes);
 }

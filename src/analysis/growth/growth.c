@@ -184,6 +184,8 @@ static void sum_growing(const struct builder *builder, struct candidate *candida
             survivors_older(survivors, builder->timeline, candidates[i].group,
                             builder->timeline->active.peak_event, builder->peak_since);
         growth->growing++;
+        if (group->category == CATEGORY_KV_CACHE)
+            candidates[i].save_bytes = 0; /* the next token needs all of it */
         sum_add_capped(&growth->save_bytes, candidates[i].save_bytes);
         sum_add_capped(&growth->bytes_per_step, candidates[i].fit.bytes_per_step);
         if (group->category == CATEGORY_ACTIVATION)
@@ -235,6 +237,8 @@ static bool judge_keepers(struct builder *builder, const struct candidate *candi
         return false;
     if (growth->graph == GRAPH_NONE)
         return true;
+    growth->has_variables =
+        kept_graph_has_variables(&builder->survivors, &builder->set, groups, count);
     growth->last_row = find_last(builder, candidates);
     if (growth->last_row != NO_ROW && is_small(&candidates[growth->last_row]))
         growth->scalar_row = growth->last_row;

@@ -25,7 +25,8 @@ struct growth_row {
     int64_t bytes_at_end;   /* at the end of the last */
     uint64_t blocks_at_end; /* allocations */
     /* The reduction of the active peak without it. GROWTH_GROWING: the bytes left over from earlier
-     * steps; GROWTH_KEPT_GRADIENTS: see gradients.h; other kinds: 0. */
+     * steps, unless it is a cache of keys and values, which needs them; GROWTH_KEPT_GRADIENTS: see
+     * gradients.h; other kinds: 0. */
     int64_t save_bytes;
 };
 
@@ -44,6 +45,7 @@ struct growth {
     int64_t graph_bytes_per_step; /* activations, and memory that may be activations */
     int64_t save_bytes;
     enum growth_graph graph;
+    bool has_variables; /* more grows than graphs keep: see kept_graph.h */
     struct private_growth pools;
     /* Unless no graph is kept: the row of activations that are allocated last in a step, which is
      * the result that the graph belongs to. NO_ROW: none. */

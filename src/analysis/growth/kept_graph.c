@@ -4,6 +4,7 @@
 #include "analysis/phase/births.h"
 
 #define LEAST_LINES  4 /* that grow: a graph saves the results of many lines */
+#define WORKSPACES   4 /* that one kernel may allocate */
 #define OVERWHELMING 4 /* times as many tensors freed in the pass as kept after it */
 
 struct judge {
@@ -98,6 +99,50 @@ static bool look_at(struct judge *judge, size_t group, bool is_small, struct err
     if (latest && judge->lines + judge->lines_off == 1)
         count_pass(judge, latest->alloc);
     return true;
+}
+
+/* The tensor that was made last before lifetimes[index] and still exists then, or NULL. The kernel
+ * that made it may have allocated workspace after it. */
+static const struct lifetime *made_before(const struct timeline *timeline, uint32_t index)
+{
+    const struct lifetime *lifetimes = timeline->lifetimes;
+    for (uint32_t i = index; i > 0 && index - i < WORKSPACES; i--)
+        if (lifetime_end(&lifetimes[i - 1]) > lifetimes[index].alloc)
+            return &lifetimes[i - 1];
+    return NULL;
+}
+
+/* cross_entropy keeps the logarithms that it computes from the logits, and not the logits: if most
+ * of these stay as well, then more than the graph is kept. */
+static bool keeps_logits(const struct survivors *survivors, const struct timeline *timeline,
+                         size_t group)
+{
+    size_t count = 0, kept = 0;
+    for (uint32_t at = survivors->begins[group]; at < survivors->begins[group + 1]; at++) {
+        const struct live *live = &survivors->items[survivors->order[at]];
+        if (!live->in_trace)
+            continue;
+        const struct lifetime *result = &timeline->lifetimes[live->index];
+        const struct lifetime *logits = made_before(timeline, live->index);
+        count++;
+        kept += logits && lifetime_end(logits) >= lifetime_end(result) &&
+                trace_size(timeline->trace, logits->alloc) ==
+                    trace_size(timeline->trace, result->alloc);
+    }
+    return kept * 2 > count;
+}
+
+bool kept_graph_has_variables(const struct survivors *survivors, const struct live_set *set,
+                              const uint32_t *growing, size_t count)
+{
+    const struct symbols *symbols = site_table_symbols(set->sites);
+    for (size_t i = 0; i < count; i++) {
+        struct text op = symbols_text(symbols, survivors->groups.items[growing[i]].source.site.op);
+        if (text_equals(op, "aten::_log_softmax") &&
+            keeps_logits(survivors, set->timeline, growing[i]))
+            return true;
+    }
+    return false;
 }
 
 bool kept_graph_judge(const struct survivors *survivors, const struct live_set *set,

@@ -22,4 +22,9 @@ bool kept_graph_judge(const struct survivors *survivors, const struct live_set *
                       const struct phases *phases, const uint32_t *growing, const bool *small,
                       size_t count, enum growth_graph *graph, struct error *err);
 
+/* True if tensors grow that no graph keeps: something refers to the variables of the code that made
+ * the graphs. */
+bool kept_graph_has_variables(const struct survivors *survivors, const struct live_set *set,
+                              const uint32_t *growing, size_t count);
+
 #endif

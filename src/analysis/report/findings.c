@@ -80,10 +80,15 @@ static bool about_growth(struct findings_maker *maker)
         next = "Most of it lies in a private pool that the program made (torch.cuda.MemPool or "
                "graph_pool_handle()): find what stores these tensors.";
     } else if (growth->graph == GRAPH_KEPT) {
-        where = growth->scalar_row != NO_ROW
+        where = growth->has_variables ? "with the autograd graphs that end at"
+                : growth->scalar_row != NO_ROW
                     ? "probably because a loss is stored with its autograd graph at"
                     : "probably because a tensor is stored with its autograd graph at";
-        next = growth->scalar_row != NO_ROW
+        next = growth->has_variables
+                   ? "Not only the loss stays, but the variables of that code: find the stored "
+                     "exception (its traceback refers to them), closure, generator or reference "
+                     "cycle that keeps them."
+               : growth->scalar_row != NO_ROW
                    ? "Store loss.item() or loss.detach() there: a stored loss keeps its autograd "
                      "graph alive."
                    : "Store tensor.detach() there, or compute it under torch.no_grad().";

@@ -113,6 +113,41 @@ static void pool_advice(const struct page *page, const struct device_report *rep
                       bytes);
 }
 
+/* " in 3 of 7 steps" */
+static void add_frequency(struct buffer *text, const struct device_report *report,
+                          const struct growth_row *row)
+{
+    char grown[UNITS_TEXT_SIZE], compared[UNITS_TEXT_SIZE];
+    if (row->fit.steps_grown == row->fit.steps_compared)
+        buffer_printf(text, " at every %s", step_word(report));
+    else
+        buffer_printf(text, " in %s of %s %s", units_count(grown, row->fit.steps_grown),
+                      units_count(compared, row->fit.steps_compared), plural_steps(report));
+}
+
+/* Advice about graphs that a loss keeps. */
+static void loss_advice(const struct page *page, const struct device_report *report,
+                        struct buffer *text)
+{
+    const struct growth *growth = &report->growth;
+    const struct growth_row *row = &growth->rows[growth->scalar_row];
+    char bytes[UNITS_TEXT_SIZE];
+    add_label(text, row);
+    buffer_puts(text, " keeps a result of a few bytes");
+    add_frequency(text, report, row);
+    buffer_printf(text, ", and %s a step stay allocated with it: ",
+                  page_bytes(page, bytes, growth->graph_bytes_per_step));
+    if (growth->has_variables)
+        buffer_puts(text, "a loss with its autograd graph, and the logits, which no graph keeps. "
+                          "So something refers to the variables of that code: a stored exception "
+                          "(its traceback does), a closure, a generator, or an object in a "
+                          "reference cycle. loss.item() changes nothing then.");
+    else
+        buffer_puts(text, "most likely a stored loss that keeps its autograd graph alive. Store "
+                          "loss.item() or loss.detach() instead, and validate under "
+                          "torch.no_grad().");
+}
+
 /* Advice about the allocations that grow. */
 static bool growing_advice(const struct page *page, const struct device_report *report,
                            struct buffer *text)
@@ -123,12 +158,7 @@ static bool growing_advice(const struct page *page, const struct device_report *
     if (growth->pools.kind != PRIVATE_NONE) {
         pool_advice(page, report, text);
     } else if (growth->scalar_row != NO_ROW && growth->graph == GRAPH_KEPT) {
-        add_label(text, &growth->rows[growth->scalar_row]);
-        buffer_printf(text,
-                      " keeps a result of a few bytes at every step, and %s stay allocated with "
-                      "it: most likely a stored loss that keeps its autograd graph alive. Store "
-                      "loss.item() or loss.detach() instead, and validate under torch.no_grad().",
-                      page_bytes(page, bytes, growth->graph_bytes_per_step));
+        loss_advice(page, report, text);
     } else if (growth->last_row != NO_ROW && growth->graph == GRAPH_KEPT) {
         buffer_printf(text,
                       "%s of it look like autograd graphs, one a %s. The last result of each is "
@@ -139,8 +169,10 @@ static bool growing_advice(const struct page *page, const struct device_report *
                           "instead, and run code without a backward pass under torch.no_grad().");
     } else if (growth->scalar_row != NO_ROW) {
         add_label(text, &growth->rows[growth->scalar_row]);
+        buffer_puts(text, " keeps a result of a few bytes");
+        add_frequency(text, report, &growth->rows[growth->scalar_row]);
         buffer_printf(text,
-                      " keeps a result of a few bytes at every step, and %s stay allocated. If it "
+                      ", and %s a step stay allocated. If it "
                       "is a loss that is stored with its autograd graph, store loss.item() or "
                       "loss.detach() instead; otherwise, look for what stores the tensors above.",
                       page_bytes(page, bytes, growth->graph_bytes_per_step));
@@ -153,6 +185,11 @@ static bool growing_advice(const struct page *page, const struct device_report *
                       report->steps.source == STEPS_FORWARD
                           ? "; limit the length of a cache of keys and values"
                           : "");
+    } else if (largest->category == CATEGORY_KV_CACHE) {
+        buffer_puts(text, "The cache of keys and values grows with each token, and is needed "
+                          "until its sequence ends. Limit the length of sequences or their "
+                          "number, keep it in fewer bits, or allocate it once for the longest "
+                          "sequence: torch.cat in a loop needs the old and the new copy at once.");
     } else if (largest->fit.replaced) {
         add_label(text, largest);
         buffer_puts(text, " replaces its memory with a larger block at every step (torch.cat in a "
@@ -182,9 +219,10 @@ static bool growing(const struct page *page, const struct analysis *analysis,
     char bytes[UNITS_TEXT_SIZE], compared[UNITS_TEXT_SIZE], complete[UNITS_TEXT_SIZE];
     if (!growth_matters(report))
         return true;
-    title(page, "Growth: %s more live after each %s (%s%s%s %s%s compared)",
+    bool is_average = growth->rows[0].fit.steps_grown < growth->rows[0].fit.steps_compared;
+    title(page, "Growth: %s more live after each %s%s (%s%s%s %s%s compared)",
           page_bytes(page, bytes, growth->bytes_per_step), step_word(report),
-          units_count(compared, growth->compared),
+          is_average ? " on average" : "", units_count(compared, growth->compared),
           growth->compared < growth->complete ? " of " : "",
           growth->compared < growth->complete ? units_count(complete, growth->complete) : "",
           kind_of_steps(report), plural_steps(report));

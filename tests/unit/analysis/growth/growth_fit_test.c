@@ -110,6 +110,19 @@ START_TEST(larger_ones_in_place_of_smaller)
 }
 END_TEST
 
+/* As a cache of keys and values, which begins with the whole prompt. */
+START_TEST(a_large_start_hides_no_steady_growth)
+{
+    static const int64_t bytes[] = {0, 400, 402, 404, 406, 408, 410, 412, 414};
+    static const uint32_t blocks[] = {0, 8, 16, 16, 16, 16, 16, 16, 16};
+    struct growth_fit fit = fit_of(9, bytes, blocks);
+    ck_assert_int_eq(fit.kind, GROWTH_GROWING);
+    ck_assert_int_eq(fit.bytes_per_step, 2);
+    ck_assert_int_eq(fit.confidence, CONFIDENCE_HIGH);
+    ck_assert(fit.replaced);
+}
+END_TEST
+
 START_TEST(what_does_not_change)
 {
     struct growth_series series = {.count = 3, .bytes = {7, 7, 7}};
@@ -147,6 +160,7 @@ TCase *growth_fit_tests(void)
     tcase_add_test(tests, two_buffers_in_turn_are_no_cache);
     tcase_add_test(tests, up_and_down);
     tcase_add_test(tests, larger_ones_in_place_of_smaller);
+    tcase_add_test(tests, a_large_start_hides_no_steady_growth);
     tcase_add_test(tests, what_does_not_change);
     tcase_add_test(tests, the_largest_sizes);
     return tests;

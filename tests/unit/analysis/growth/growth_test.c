@@ -189,6 +189,41 @@ START_TEST(the_holder_of_a_graph_is_its_last_result)
 }
 END_TEST
 
+/* Steps whose graphs stay: the logits, the workspace of the kernel that makes them, and the loss.
+ */
+static void losses_with_logits(bool keep_logits)
+{
+    for (unsigned step = 0; step < 4; step++) {
+        annotate("START", step);
+        born(1000 + step, 300, STACK_FORWARD);
+        born(4000, 7, STACK_FORWARD);
+        freed(4000, 7, STACK_FORWARD);
+        born(2000 + step, 300, STACK_LOGARITHMS);
+        born(3000 + step, 4, STACK_LOSS);
+        if (!keep_logits)
+            freed(1000 + step, 300, SCRIPT);
+        annotate("END", step);
+    }
+}
+
+START_TEST(logits_stay_with_variables)
+{
+    losses_with_logits(true);
+    const struct growth *growth = find();
+    ck_assert_int_eq(growth->graph, GRAPH_KEPT);
+    ck_assert(growth->has_variables);
+}
+END_TEST
+
+START_TEST(a_graph_alone_keeps_no_logits)
+{
+    losses_with_logits(false);
+    const struct growth *growth = find();
+    ck_assert_int_eq(growth->graph, GRAPH_KEPT);
+    ck_assert(!growth->has_variables);
+}
+END_TEST
+
 /* A pass without autograd frees all it makes but its results. */
 START_TEST(results_that_are_kept_without_a_graph)
 {
@@ -486,6 +521,8 @@ TCase *growth_tests(void)
     tcase_add_test(tests, a_loss_with_its_graph);
     tcase_add_test(tests, small_results_alone_hold_no_graph);
     tcase_add_test(tests, the_holder_of_a_graph_is_its_last_result);
+    tcase_add_test(tests, logits_stay_with_variables);
+    tcase_add_test(tests, a_graph_alone_keeps_no_logits);
     tcase_add_test(tests, results_that_are_kept_without_a_graph);
     tcase_add_test(tests, gradients_freed_in_time);
     tcase_add_test(tests, gradients_freed_after_the_forward);
