@@ -336,6 +336,17 @@ def state_adam_bytes():
     train(model, lambda m: language_loss(m, tokens(2, 256)), optimizer)
 
 
+def repeated_adam():
+    """A second optimizer for the next stage of training, while the first is still referred to."""
+    model = wide().to(DEVICE)
+    step = lambda m: m(torch.randn(8, 2048, device=DEVICE)).square().mean()
+    first = torch.optim.AdamW(model.parameters(), lr=1e-4, foreach=False)
+    train(model, step, first, 2)
+    if FOLLOWED:
+        del first
+    train(model, step, torch.optim.AdamW(model.parameters(), lr=1e-3, foreach=False), 2)
+
+
 # kept gradients
 
 def kept_zeroed():
@@ -696,15 +707,6 @@ def oom_batch():
     train(Decoder(depth=8).to(DEVICE), lambda m: language_loss(m, tokens(12 if FOLLOWED else 24, 512)))
 
 
-CASES = {name: value for name, value in list(globals().items())
-         if callable(value) and name.split("_")[0] in ("activations", "no", "attention", "logits", "temporaries", "gradients", "state",
-                                                       "kept", "growth", "fragmentation", "empty", "derivatives", "casts", "pending",
-                                                       "oom")
-         and name not in ("gradients",)}
-
 if __name__ == "__main__":
-    if sys.argv[1] == "list":
-        print("\n".join(CASES))
-    else:
-        torch.cuda.init()
-        CASES[sys.argv[1]]()
+    torch.cuda.init()
+    globals()[sys.argv[1]]()

@@ -1,4 +1,5 @@
 #include "analysis/report/findings_internal.h"
+#include "analysis/report/repeated_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ static const char *const names[] = {
     [FINDING_CASTS] = "casts",
     [FINDING_OPTIMIZER_TEMPORARIES] = "optimizer_temporaries",
     [FINDING_OPTIMIZER_STATE] = "optimizer_state",
+    [FINDING_REPEATED_STATE] = "repeated_state",
     [FINDING_GRADIENTS] = "gradients",
     [FINDING_KEPT_GRADIENTS] = "kept_gradients",
     [FINDING_GROWTH] = "growth",
@@ -252,6 +254,25 @@ static int64_t growing_state(const struct growth *growth)
     return bytes;
 }
 
+static bool about_repeated_state(struct findings_maker *maker)
+{
+    struct repeated_state repeated;
+    char first[UNITS_TEXT_SIZE], second[UNITS_TEXT_SIZE];
+    if (!repeated_state_find(&repeated, maker->evidence->at_peak, maker->evidence->phases,
+                             maker->err))
+        return false;
+    if (finding_share(maker, repeated.bytes) < LEAST_STATE)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_REPEATED_STATE, .save_bytes = repeated.bytes},
+        "If the first optimizer is done, delete it before the second is made, with what refers to "
+        "it, such as a scheduler; or go on with it.",
+        "Optimizer state exists twice: it was made at event %s for the same parameters again, "
+        "while %s of an earlier optimizer, made from event %s on, stay allocated.",
+        units_count(second, repeated.second_item), finding_size(maker, repeated.bytes).text,
+        units_count(first, repeated.first_item));
+}
+
 static bool about_state(struct findings_maker *maker)
 {
     const struct live_set *set = maker->evidence->at_peak;
@@ -324,8 +345,8 @@ static bool about_gradients(struct findings_maker *maker)
 
 static bool find_at_peak(struct findings_maker *maker)
 {
-    return findings_of_sums(maker) && about_empty_cache(maker) && about_state(maker) &&
-           about_gradients(maker);
+    return findings_of_sums(maker) && about_empty_cache(maker) && about_repeated_state(maker) &&
+           about_state(maker) && about_gradients(maker);
 }
 
 /* Growth comes first: what it holds is only what the trace has seen of it so far. */

@@ -21,6 +21,7 @@ enum finding_kind {
     FINDING_LOGITS,                /* logits of a language model, and their loss */
     FINDING_CASTS,                 /* activations that are copies in another dtype */
     FINDING_OPTIMIZER_TEMPORARIES, /* that cause the peak to lie in the optimizer step */
+    FINDING_REPEATED_STATE,        /* of a second optimizer for the same parameters */
     FINDING_OPTIMIZER_STATE,       /* could be sharded */
     FINDING_GRADIENTS,             /* all gradients */
     FINDING_KEPT_GRADIENTS,        /* from the previous step */

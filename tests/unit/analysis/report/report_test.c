@@ -484,6 +484,52 @@ START_TEST(optimizers_in_hooks)
 }
 END_TEST
 
+#define MADE_MODEL                                                                                 \
+    CPP("at::_ops::_to_copy::call(x)")                                                             \
+    "," PY("_apply", TORCH "nn/modules/module.py", 900) "," SCRIPT
+#define STATE(line)                                                                                \
+    CPP("at::_ops::zeros_like::call(x)")                                                           \
+    "," PY("_init_group", TORCH "optim/adam.py",                                                   \
+           line) "," PY("wrapper", TORCH "optim/optimizer.py", 533) "," SCRIPT
+
+static void train_once(void)
+{
+    capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 100, STACK_BACKWARD);
+    capture_free(&capture, 1, 100, ENGINE);
+}
+
+/* Two optimizers that step one after the other, each with two states of 8 KiB for a parameter of
+ * its own, or for the same one. */
+static const struct finding *state_of_two(bool same_parameter)
+{
+    capture_event(&capture, "alloc", 10, 8192, MADE_MODEL);
+    if (!same_parameter)
+        capture_event(&capture, "alloc", 11, 8192, MADE_MODEL);
+    for (uint64_t i = 0; i < 2; i++) {
+        train_once();
+        capture_event(&capture, "alloc", 20 + i, 8192, STATE(80));
+        capture_event(&capture, "alloc", 30 + i, 8192, STATE(81));
+        capture_free(&capture, 2, 100, STACK_STEP);
+    }
+    make_report(0);
+    return finding_of(FINDING_REPEATED_STATE);
+}
+
+START_TEST(an_optimizer_made_twice)
+{
+    const struct finding *finding = state_of_two(true);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 2 * 8192);
+}
+END_TEST
+
+START_TEST(two_optimizers_of_two_models)
+{
+    ck_assert_ptr_null(state_of_two(false));
+}
+END_TEST
+
 TCase *report_tests(void)
 {
     TCase *tests = tcase_create("report");
@@ -510,5 +556,7 @@ TCase *report_tests(void)
     tcase_add_test(tests, a_conversion_of_what_is_kept_costs_memory);
     tcase_add_test(tests, a_conversion_may_save_memory);
     tcase_add_test(tests, optimizers_in_hooks);
+    tcase_add_test(tests, an_optimizer_made_twice);
+    tcase_add_test(tests, two_optimizers_of_two_models);
     return tests;
 }
