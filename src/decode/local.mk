@@ -97,6 +97,7 @@ libmemsnap_a_SOURCES += \
 	src/decode/profiler/arguments.c \
 	src/decode/profiler/chrome.c \
 	src/decode/profiler/chrome.h \
+	src/decode/profiler/cursor.c \
 	src/decode/profiler/event.c \
 	src/decode/profiler/frames.c \
 	src/decode/profiler/frames.h \
@@ -113,6 +114,9 @@ libmemsnap_a_SOURCES += \
 	src/decode/profiler/profile.c \
 	src/decode/profiler/profile.h \
 	src/decode/profiler/profiler.h \
+	src/decode/profiler/range_bytes.h \
+	src/decode/profiler/ranges.c \
+	src/decode/profiler/ranges.h \
 	src/decode/profiler/rows.h \
 	src/decode/profiler/scalars.c \
 	src/decode/profiler/snapshot.c \

@@ -8,20 +8,21 @@
 #define MODULE_PREFIX "nn.Module: "
 #define PATH_MOST     ((size_t)1024)
 
-/* What is known of a range that is an outermost call. */
+/* An outermost range that allocates. */
 struct range_sums {
-    int64_t kernel_ns;
-    uint32_t kernels;
+    struct operator_call row;
     uint32_t call; /* 1 + its number; 0: not handed out yet */
 };
 
 struct collector {
     struct profile *profile;
     const struct allocation_sink *sink;
-    struct range_sums *sums; /* by range */
-    uint32_t *range;         /* by memory event, or PROFILE_NO_RANGE */
-    uint32_t *items;         /* memory events by thread */
-    size_t sums_capacity, range_capacity, items_capacity;
+    struct range_sums *sums;
+    size_t sums_count, sums_capacity;
+    uint32_t *sums_of; /* by range: 1 + the index of its sums, or 0 */
+    uint32_t *range;   /* by memory event, or PROFILE_NO_RANGE */
+    uint32_t *items;   /* memory events by thread */
+    size_t sums_of_capacity, range_capacity, items_capacity;
     uint32_t calls;
     /* of the event before */
     stack_id last_stack;
@@ -33,6 +34,18 @@ static bool by_thread(const void *self, uint32_t a, uint32_t b)
 {
     const struct profile_memory *memory = self;
     return memory[a].thread < memory[b].thread;
+}
+
+static bool add_sums(struct collector *collector, uint32_t number,
+                     const struct profile_range *range)
+{
+    const struct range_sums sums = {
+        .row = {.name = range->label.name, .host_ns = range->duration_ns}};
+    if (collector->sums_of[number] != 0)
+        return true;
+    collector->sums_of[number] = (uint32_t)collector->sums_count + 1;
+    return vec_push(collector->sums, collector->sums_count, collector->sums_capacity,
+                    collector->profile->budget, collector->err, sums);
 }
 
 /* Memory events are in order of time, and the sort is stable. */
@@ -50,7 +63,10 @@ static bool find_ranges(struct collector *collector)
         const struct profile_memory *memory = &profile->memory[collector->items[i]];
         if (i == 0 || memory->thread != profile->memory[collector->items[i - 1]].thread)
             walk = profile_walk_begin(profile, memory->thread);
-        collector->range[collector->items[i]] = profile_walk_to(&walk, memory->time_ns);
+        uint32_t range = profile_walk_to(&walk, memory->time_ns);
+        collector->range[collector->items[i]] = range;
+        if (range != PROFILE_NO_RANGE && !add_sums(collector, range, &walk.outermost))
+            return false;
     }
     return true;
 }
@@ -65,12 +81,12 @@ static void sum_kernels(struct collector *collector)
         if (i == 0 || launch->thread != profile->launches[i - 1].thread)
             walk = profile_walk_begin(profile, launch->thread);
         uint32_t range = profile_walk_to(&walk, launch->time_ns);
-        if (range == PROFILE_NO_RANGE)
+        if (range == PROFILE_NO_RANGE || collector->sums_of[range] == 0)
             continue;
-        struct range_sums *sums = &collector->sums[range];
-        if (__builtin_add_overflow(sums->kernel_ns, launch->kernel_ns, &sums->kernel_ns))
-            sums->kernel_ns = INT64_MAX / 4;
-        sums->kernels += launch->kernels;
+        struct operator_call *row = &collector->sums[collector->sums_of[range] - 1].row;
+        if (__builtin_add_overflow(row->kernel_ns, launch->kernel_ns, &row->kernel_ns))
+            row->kernel_ns = INT64_MAX / 4;
+        row->kernels += launch->kernels;
     }
 }
 
@@ -122,12 +138,9 @@ static bool find_call(struct collector *collector, uint32_t range, uint32_t *cal
     *call = NO_OPERATOR_CALL;
     if (range == PROFILE_NO_RANGE)
         return true;
-    struct range_sums *sums = &collector->sums[range];
+    struct range_sums *sums = &collector->sums[collector->sums_of[range] - 1];
     if (sums->call == 0) {
-        const struct profile_range *of = &collector->profile->ranges[range];
-        const struct operator_call row = {of->name, (int64_t)of->duration_ns, sums->kernel_ns,
-                                          sums->kernels};
-        if (!collector->sink->call(collector->sink->self, &row, collector->err))
+        if (!collector->sink->call(collector->sink->self, &sums->row, collector->err))
             return false;
         sums->call = ++collector->calls;
     }
@@ -164,14 +177,14 @@ static bool collect(struct collector *collector)
                          "the profiler trace has no addresses to join it by; record it with "
                          "PyTorch 1.12 or later");
     if (!profile_prepare(profile, collector->err) ||
-        !vec_reserve(collector->sums, collector->sums_capacity, profile->range_count + 1, budget,
-                     collector->err) ||
+        !vec_reserve(collector->sums_of, collector->sums_of_capacity, profile->ranges.count + 1,
+                     budget, collector->err) ||
         !vec_reserve(collector->range, collector->range_capacity, profile->memory_count, budget,
                      collector->err) ||
         !vec_reserve(collector->items, collector->items_capacity, profile->memory_count, budget,
                      collector->err))
         return false;
-    memset(collector->sums, 0, profile->range_count * sizeof(*collector->sums));
+    memset(collector->sums_of, 0, profile->ranges.count * sizeof(*collector->sums_of));
     if (!find_ranges(collector))
         return false;
     sum_kernels(collector);
@@ -189,6 +202,7 @@ bool decode_profiler_allocations(struct source *source, struct symbols *symbols,
         .profile = &profile, .sink = sink, .last_stack = STACK_NONE, .err = err};
     bool ok = chrome_read(&profile, source, err) && collect(&collector);
     vec_free(collector.sums, collector.sums_capacity, sizeof(*collector.sums), budget);
+    vec_free(collector.sums_of, collector.sums_of_capacity, sizeof(*collector.sums_of), budget);
     vec_free(collector.range, collector.range_capacity, sizeof(*collector.range), budget);
     vec_free(collector.items, collector.items_capacity, sizeof(*collector.items), budget);
     profile_release(&profile);

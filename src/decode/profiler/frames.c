@@ -61,22 +61,22 @@ static bool make_frame(struct profile_frames *frames, struct text file, uint32_t
            symbols_frame(symbols, frame, id, err);
 }
 
-bool profile_frames_add(struct profile_frames *frames, const struct profile_range *range,
+bool profile_frames_add(struct profile_frames *frames, const struct range_label *label,
                         struct error *err)
 {
-    struct text text = symbols_text(frames->profile->symbols, range->name), file = {"", 0}, name;
+    struct text text = symbols_text(frames->profile->symbols, label->name), file = {"", 0}, name;
     uint32_t line = 0;
     frame_id id;
-    if (frames->of_name[range->name] != 0)
-        return push(frames, frames->of_name[range->name] - 1, err);
+    if (frames->of_name[label->name] != 0)
+        return push(frames, frames->of_name[label->name] - 1, err);
     name = text;
-    if (range->kind == RANGE_PYTHON)
+    if (label->kind == RANGE_PYTHON)
         split(text, &file, &line, &name);
-    else if (range->kind == RANGE_MODULE)
+    else if (label->kind == RANGE_MODULE)
         file = (struct text){MODULE_FILE, strlen(MODULE_FILE)};
     if (!make_frame(frames, file, line, name, &id, err))
         return false;
-    frames->of_name[range->name] = id + 1;
+    frames->of_name[label->name] = id + 1;
     return push(frames, id, err);
 }
 

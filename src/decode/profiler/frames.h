@@ -18,8 +18,8 @@ struct profile_frames {
 bool profile_frames_init(struct profile_frames *frames, struct profile *profile, struct error *err);
 void profile_frames_release(struct profile_frames *frames);
 
-/* Appends the frame of a range to the list. */
-bool profile_frames_add(struct profile_frames *frames, const struct profile_range *range,
+/* Appends the frame of ranges with this label to the list. */
+bool profile_frames_add(struct profile_frames *frames, const struct range_label *label,
                         struct error *err);
 /* Appends the frames of a text "FILE(LINE): FUNCTION;...". */
 bool profile_frames_add_calls(struct profile_frames *frames, string_id calls, struct error *err);

@@ -95,37 +95,24 @@ static bool range_kind_of(const struct chrome_event *event, struct text name, ui
 static bool add_range(struct chrome *chrome, const struct chrome_event *event, struct text name)
 {
     struct profile *profile = chrome->profile;
+    struct symbols *symbols = profile->symbols;
     const struct json_integer *sequence = &event->arguments[ARGUMENT_SEQUENCE];
-    int64_t duration = event->duration_ns;
-    struct profile_range range = {.start_ns = event->time_ns};
+    struct profile_range range = {.start_ns = event->time_ns, .duration_ns = event->duration_ns};
+    struct text calls = {chrome->call_stack.bytes, chrome->call_stack.size};
     uint16_t thread;
-    uint8_t kind;
-    string_id stack;
-    if (!event->has_time || duration < 0 || !range_kind_of(event, name, &kind))
+    if (!event->has_time || event->duration_ns < 0 ||
+        !range_kind_of(event, name, &range.label.kind))
         return true;
-    range.duration_ns =
-        (uint64_t)(duration > RANGE_LONGEST ? RANGE_LONGEST : duration) & RANGE_LONGEST;
-    if (kind == RANGE_PYTHON || chrome->call_stack.size > 0)
+    if (range.label.kind == RANGE_PYTHON || calls.size > 0)
         profile->facts.has_python = true;
-    range.kind = (unsigned)kind & 0xfu;
     if (event->present & 1u << ARGUMENT_SEQUENCE && !sequence->negative &&
         sequence->magnitude < UINT32_MAX)
         range.sequence = (uint32_t)sequence->magnitude + 1;
-    if (!find_thread(chrome, event, &thread) ||
-        !symbols_string(profile->symbols, name.bytes, name.size, &range.name, chrome->err))
-        return false;
-    range.thread = thread;
-    if (profile->range_count == UINT32_MAX - 1)
-        return error_set_at(chrome->err, STATUS_LIMIT, event->offset, "more than %u ranges",
-                            UINT32_MAX - 1);
-    if (chrome->call_stack.size > 0 &&
-        (!symbols_string(profile->symbols, chrome->call_stack.bytes, chrome->call_stack.size,
-                         &stack, chrome->err) ||
-         !vec_push(profile->calls, profile->call_count, profile->call_capacity, profile->budget,
-                   chrome->err, (struct profile_call){profile->range_count, stack})))
-        return false;
-    return vec_push(profile->ranges, profile->range_count, profile->range_capacity, profile->budget,
-                    chrome->err, range);
+    return find_thread(chrome, event, &thread) &&
+           symbols_string(symbols, name.bytes, name.size, &range.label.name, chrome->err) &&
+           (calls.size == 0 ||
+            symbols_string(symbols, calls.bytes, calls.size, &range.label.calls, chrome->err)) &&
+           ranges_add(&profile->ranges, thread, &range, chrome->err);
 }
 
 /* Kernels and copies on a device, and the calls that launch them. Those without a correlation say

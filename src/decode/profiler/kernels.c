@@ -93,26 +93,22 @@ bool profile_emit_launches(struct profile *profile, const struct row_sink *sink,
 
 struct profile_walk profile_walk_begin(const struct profile *profile, size_t thread)
 {
-    return (struct profile_walk){.profile = profile,
-                                 .at = profile->thread_start[thread],
-                                 .end = profile->thread_start[thread + 1],
-                                 .outermost = PROFILE_NO_RANGE,
-                                 .outermost_end = INT64_MIN};
+    return (struct profile_walk){.cursor = range_cursor_begin(&profile->ranges, thread),
+                                 .number = PROFILE_NO_RANGE};
 }
 
 uint32_t profile_walk_to(struct profile_walk *walk, int64_t time_ns)
 {
-    const struct profile *profile = walk->profile;
-    for (; walk->at < walk->end; walk->at++) {
-        uint32_t range = profile->order[walk->at];
-        const struct profile_range *of = &profile->ranges[range];
-        if (of->start_ns > time_ns)
-            break;
-        if ((of->kind != RANGE_OPERATOR && of->kind != RANGE_ENGINE) ||
-            (walk->outermost != PROFILE_NO_RANGE && of->start_ns < walk->outermost_end))
+    struct range_cursor *cursor = &walk->cursor;
+    for (; cursor->more && cursor->range.start_ns <= time_ns; range_cursor_step(cursor)) {
+        const struct profile_range *range = &cursor->range;
+        if ((range->label.kind != RANGE_OPERATOR && range->label.kind != RANGE_ENGINE) ||
+            (walk->number != PROFILE_NO_RANGE && range->start_ns < range_end(&walk->outermost)))
             continue;
-        walk->outermost = range;
-        walk->outermost_end = range_end(of);
+        walk->outermost = *range;
+        walk->number = cursor->number;
     }
-    return time_ns <= walk->outermost_end ? walk->outermost : PROFILE_NO_RANGE;
+    return walk->number != PROFILE_NO_RANGE && time_ns <= range_end(&walk->outermost)
+               ? walk->number
+               : PROFILE_NO_RANGE;
 }

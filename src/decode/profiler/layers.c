@@ -68,10 +68,10 @@ static void map_nodes(struct layers *layers)
     const struct forward_pass *pass = &layers->pass;
     for (size_t i = 0; i < pass->node_count; i++)
         layers->of_node[i] = NO_LEAF;
-    for (size_t at = profile->thread_start[pass->thread];
-         at < profile->thread_start[pass->thread + 1u]; at++) {
-        const struct profile_range *range = &profile->ranges[profile->order[at]];
-        if (range->kind == RANGE_OPERATOR && in_pass(layers, range->start_ns) &&
+    struct range_cursor cursor = range_cursor_begin(&profile->ranges, pass->thread);
+    for (; cursor.more && cursor.range.start_ns <= pass->end_ns; range_cursor_step(&cursor)) {
+        const struct profile_range *range = &cursor.range;
+        if (range->label.kind == RANGE_OPERATOR && range->start_ns >= pass->start_ns &&
             range->sequence - pass->first_node < pass->node_count)
             layers->of_node[range->sequence - pass->first_node] =
                 (uint32_t)forward_pass_leaf(pass, range->start_ns);
@@ -86,42 +86,50 @@ static struct layer *layer_of_node(const struct layers *layers, uint32_t sequenc
     return &layers->layers[layers->of_node[node]];
 }
 
-static void time_backward(struct layers *layers)
+/* Bytes and times of a hostile file may not overflow sums. */
+static void add(int64_t *sum, int64_t value)
 {
-    const struct profile *profile = layers->profile;
-    for (size_t i = 0; i < profile->range_count; i++) {
-        const struct profile_range *range = &profile->ranges[i];
-        struct layer *layer = range->kind == RANGE_ENGINE && range->start_ns >= layers->pass.end_ns
-                                  ? layer_of_node(layers, range->sequence)
-                                  : NULL;
-        if (!layer)
-            continue;
-        layer->backward_ns += (int64_t)range->duration_ns;
-        if (range_end(range) > layer->backward_end_ns)
-            layer->backward_end_ns = range_end(range);
-    }
-}
-
-/* Bytes of a hostile file may not overflow sums. */
-static void add_bytes(int64_t *sum, int64_t bytes)
-{
-    if (__builtin_add_overflow(*sum, bytes, sum))
+    if (__builtin_add_overflow(*sum, value, sum))
         *sum = INT64_MAX / 4;
 }
 
-/* Gives the time of a launch's kernels to the leaf that runs, or to that of the autograd node. */
-static void take_launch(struct layers *layers, const struct profile_launch *launch, uint32_t range)
+static void take_backward(struct layers *layers, const struct profile_range *range)
+{
+    struct layer *layer =
+        range->label.kind == RANGE_ENGINE && range->start_ns >= layers->pass.end_ns
+            ? layer_of_node(layers, range->sequence)
+            : NULL;
+    if (!layer)
+        return;
+    add(&layer->backward_ns, range->duration_ns);
+    if (range_end(range) > layer->backward_end_ns)
+        layer->backward_end_ns = range_end(range);
+}
+
+static void time_backward(struct layers *layers)
+{
+    const struct profile *profile = layers->profile;
+    for (size_t i = 0; i < profile->thread_count; i++) {
+        struct range_cursor cursor = range_cursor_begin(&profile->ranges, i);
+        for (; cursor.more; range_cursor_step(&cursor))
+            take_backward(layers, &cursor.range);
+    }
+}
+
+/* Gives the time of a launch's kernels to the leaf that runs, or to that of the autograd node.
+ * `range` is the outermost one that is open, or NULL. */
+static void take_launch(struct layers *layers, const struct profile_launch *launch,
+                        const struct profile_range *range)
 {
     const struct forward_pass *pass = &layers->pass;
     struct layer *layer = NULL;
     if (launch->thread == pass->thread && in_pass(layers, launch->time_ns)) {
         layer = &layers->layers[forward_pass_leaf(pass, launch->time_ns)];
-        add_bytes(&layer->kernel_ns, launch->kernel_ns);
-    } else if (range != PROFILE_NO_RANGE && launch->time_ns >= pass->end_ns &&
-               layers->profile->ranges[range].kind == RANGE_ENGINE) {
-        layer = layer_of_node(layers, layers->profile->ranges[range].sequence);
+        add(&layer->kernel_ns, launch->kernel_ns);
+    } else if (range && launch->time_ns >= pass->end_ns && range->label.kind == RANGE_ENGINE) {
+        layer = layer_of_node(layers, range->sequence);
         if (layer)
-            add_bytes(&layer->backward_kernel_ns, launch->kernel_ns);
+            add(&layer->backward_kernel_ns, launch->kernel_ns);
     }
     layers->has_kernels = layers->has_kernels || layer;
 }
@@ -135,7 +143,8 @@ static void time_kernels(struct layers *layers)
         const struct profile_launch *launch = &profile->launches[i];
         if (i == 0 || launch->thread != profile->launches[i - 1].thread)
             walk = profile_walk_begin(profile, launch->thread);
-        take_launch(layers, launch, profile_walk_to(&walk, launch->time_ns));
+        bool open = profile_walk_to(&walk, launch->time_ns) != PROFILE_NO_RANGE;
+        take_launch(layers, launch, open ? &walk.outermost : NULL);
     }
 }
 
@@ -153,7 +162,7 @@ static void take_allocation(struct layers *layers, const struct profile_memory *
             if (passed_on && memory->bytes > layer->largest)
                 layer->largest = memory->bytes;
             if (freed_ns > pass->end_ns)
-                add_bytes(&layer->saved, memory->bytes);
+                add(&layer->saved, memory->bytes);
         } else if (passed_on && memory->bytes > layer->largest / 2 &&
                    memory->time_ns >= layer->output_ns) {
             layer->output = memory->bytes;
@@ -165,7 +174,7 @@ static void take_allocation(struct layers *layers, const struct profile_memory *
     if (!layer || choose_output)
         return;
     if (freed_ns > pass->backward_end_ns)
-        add_bytes(&layer->gradients, memory->bytes);
+        add(&layer->gradients, memory->bytes);
     else if (freed_ns > layer->backward_end_ns && memory->bytes > layer->flow)
         layer->flow = memory->bytes;
 }
@@ -228,7 +237,7 @@ static void follow(struct layers *layers)
         if (memory->total >= 0)
             now = memory->total;
         else
-            add_bytes(&now, memory->bytes);
+            add(&now, memory->bytes);
         reserved = memory->reserved > 0 ? memory->reserved : reserved;
     }
 }

@@ -8,7 +8,8 @@
 
 /* A call that no other module contains. */
 struct root {
-    uint32_t range;
+    struct profile_range range;
+    uint16_t thread;
     size_t leaves;
 };
 
@@ -19,17 +20,13 @@ struct search {
     struct error *err;
 };
 
-static const struct profile_range *range_at(const struct profile *profile, size_t at)
+/* True if no module begins inside of the one that the cursor is at. */
+static bool is_leaf(struct range_cursor cursor)
 {
-    return &profile->ranges[profile->order[at]];
-}
-
-/* True if no module begins inside of the one at `at`. */
-static bool is_leaf(const struct profile *profile, size_t at, size_t end)
-{
-    int64_t until = range_end(range_at(profile, at));
-    for (size_t i = at + 1; i < end && range_at(profile, i)->start_ns < until; i++)
-        if (range_at(profile, i)->kind == RANGE_MODULE)
+    int64_t until = range_end(&cursor.range);
+    for (range_cursor_step(&cursor); cursor.more && cursor.range.start_ns < until;
+         range_cursor_step(&cursor))
+        if (cursor.range.label.kind == RANGE_MODULE)
             return false;
     return true;
 }
@@ -38,19 +35,18 @@ static bool is_leaf(const struct profile *profile, size_t at, size_t end)
  * count. */
 static bool find_roots(struct search *search, size_t thread)
 {
-    const struct profile *profile = search->profile;
-    size_t end = profile->thread_start[thread + 1];
+    struct range_cursor cursor = range_cursor_begin(&search->profile->ranges, thread);
     int64_t root_end = INT64_MIN, engine_end = INT64_MIN, leaf_end = INT64_MIN;
     size_t modules = 0; /* since the last leaf began */
-    for (size_t at = profile->thread_start[thread]; at < end; at++) {
-        const struct profile_range *range = range_at(profile, at);
-        if (range->kind == RANGE_ENGINE && range_end(range) > engine_end)
+    for (; cursor.more; range_cursor_step(&cursor)) {
+        const struct profile_range *range = &cursor.range;
+        if (range->label.kind == RANGE_ENGINE && range_end(range) > engine_end)
             engine_end = range_end(range);
-        if (range->kind != RANGE_MODULE || range->start_ns < engine_end)
+        if (range->label.kind != RANGE_MODULE || range->start_ns < engine_end)
             continue;
         if (range->start_ns >= root_end) {
             if (!vec_push(search->roots, search->count, search->capacity, search->profile->budget,
-                          search->err, (struct root){profile->order[at], 0}))
+                          search->err, (struct root){*range, (uint16_t)thread, 0}))
                 return false;
             root_end = range_end(range);
         }
@@ -66,16 +62,16 @@ static bool find_roots(struct search *search, size_t thread)
 static void find_nodes(struct forward_pass *pass, const struct profile *profile)
 {
     uint32_t lowest = UINT32_MAX, highest = 0;
-    for (size_t at = profile->thread_start[pass->thread];
-         at < profile->thread_start[pass->thread + 1u]; at++) {
-        const struct profile_range *range = range_at(profile, at);
-        if (range->start_ns < pass->start_ns || range->start_ns >= pass->end_ns ||
-            range->kind != RANGE_OPERATOR || range->sequence == 0)
+    struct range_cursor cursor = range_cursor_begin(&profile->ranges, pass->thread);
+    for (; cursor.more && cursor.range.start_ns < pass->end_ns; range_cursor_step(&cursor)) {
+        const struct profile_range *range = &cursor.range;
+        if (range->start_ns < pass->start_ns || range->label.kind != RANGE_OPERATOR ||
+            range->sequence == 0)
             continue;
         lowest = range->sequence < lowest ? range->sequence : lowest;
         highest = range->sequence > highest ? range->sequence : highest;
     }
-    if (lowest <= highest && highest - lowest < profile->range_count) {
+    if (lowest <= highest && highest - lowest < profile->ranges.count) {
         pass->first_node = lowest;
         pass->node_count = highest - lowest + 1;
     }
@@ -84,12 +80,15 @@ static void find_nodes(struct forward_pass *pass, const struct profile *profile)
 static bool find_backward(struct forward_pass *pass, const struct profile *profile)
 {
     pass->backward_end_ns = pass->start_ns;
-    for (size_t i = 0; i < profile->range_count; i++) {
-        const struct profile_range *range = &profile->ranges[i];
-        if (range->kind == RANGE_ENGINE && range->start_ns >= pass->end_ns &&
-            range->sequence - pass->first_node < pass->node_count &&
-            range_end(range) > pass->backward_end_ns)
-            pass->backward_end_ns = range_end(range);
+    for (size_t i = 0; i < profile->thread_count; i++) {
+        struct range_cursor cursor = range_cursor_begin(&profile->ranges, i);
+        for (; cursor.more; range_cursor_step(&cursor)) {
+            const struct profile_range *range = &cursor.range;
+            if (range->label.kind == RANGE_ENGINE && range->start_ns >= pass->end_ns &&
+                range->sequence - pass->first_node < pass->node_count &&
+                range_end(range) > pass->backward_end_ns)
+                pass->backward_end_ns = range_end(range);
+        }
     }
     return pass->backward_end_ns > pass->start_ns;
 }
@@ -97,9 +96,9 @@ static bool find_backward(struct forward_pass *pass, const struct profile *profi
 static void enter_root(struct forward_pass *pass, const struct profile *profile,
                        const struct root *root)
 {
-    const struct profile_range *range = &profile->ranges[root->range];
-    *pass = (struct forward_pass){
-        .thread = range->thread, .start_ns = range->start_ns, .end_ns = range_end(range)};
+    *pass = (struct forward_pass){.thread = root->thread,
+                                  .start_ns = root->range.start_ns,
+                                  .end_ns = range_end(&root->range)};
     find_nodes(pass, profile);
 }
 
@@ -113,9 +112,9 @@ static void choose_root(const struct search *search, struct forward_pass *pass)
     for (size_t i = 1; i < search->count; i++)
         if (search->roots[i].leaves >= best->leaves)
             best = &search->roots[i];
-    string_id name = profile->ranges[best->range].name;
+    string_id name = best->range.label.name;
     for (size_t i = search->count; i-- > 0 && tries < TRIES_MOST;) {
-        if (profile->ranges[search->roots[i].range].name != name)
+        if (search->roots[i].range.label.name != name)
             continue;
         tries++;
         enter_root(pass, profile, &search->roots[i]);
@@ -128,7 +127,7 @@ static void choose_root(const struct search *search, struct forward_pass *pass)
 
 /* Modules that are open, outermost first. */
 struct open_modules {
-    uint32_t ranges[DEPTH_MOST];
+    struct profile_range ranges[DEPTH_MOST];
     size_t count;
 };
 
@@ -139,7 +138,7 @@ static bool make_path(const struct profile *profile, const struct open_modules *
     char text[PATH_MOST];
     size_t size = 0;
     for (size_t i = open->count > 1 ? 1 : 0; i < open->count; i++) {
-        struct text name = symbols_text(profile->symbols, profile->ranges[open->ranges[i]].name);
+        struct text name = symbols_text(profile->symbols, open->ranges[i].label.name);
         name.bytes += strlen(PREFIX);
         name.size -= strlen(PREFIX);
         name = text_first(name, (PATH_MOST - size) / 2);
@@ -154,7 +153,7 @@ static bool make_path(const struct profile *profile, const struct open_modules *
 static bool add_leaf(struct forward_pass *pass, const struct profile *profile,
                      const struct open_modules *open, struct error *err)
 {
-    const struct profile_range *range = &profile->ranges[open->ranges[open->count - 1]];
+    const struct profile_range *range = &open->ranges[open->count - 1];
     struct leaf leaf = {.start_ns = range->start_ns,
                         .end_ns = pass->end_ns,
                         .depth = (uint32_t)(open->count > 1 ? open->count - 1 : 1)};
@@ -170,19 +169,17 @@ static bool add_leaf(struct forward_pass *pass, const struct profile *profile,
 static bool list_leaves(struct forward_pass *pass, const struct profile *profile, struct error *err)
 {
     struct open_modules open = {.count = 0};
-    size_t end = profile->thread_start[pass->thread + 1u];
-    for (size_t at = profile->thread_start[pass->thread]; at < end; at++) {
-        const struct profile_range *range = range_at(profile, at);
-        if (range->kind != RANGE_MODULE || range->start_ns < pass->start_ns ||
-            range->start_ns >= pass->end_ns)
+    struct range_cursor cursor = range_cursor_begin(&profile->ranges, pass->thread);
+    for (; cursor.more && cursor.range.start_ns < pass->end_ns; range_cursor_step(&cursor)) {
+        const struct profile_range *range = &cursor.range;
+        if (range->label.kind != RANGE_MODULE || range->start_ns < pass->start_ns)
             continue;
-        while (open.count > 0 &&
-               range_end(&profile->ranges[open.ranges[open.count - 1]]) <= range->start_ns)
+        while (open.count > 0 && range_end(&open.ranges[open.count - 1]) <= range->start_ns)
             open.count--;
         if (open.count == DEPTH_MOST)
             continue;
-        open.ranges[open.count++] = profile->order[at];
-        if (is_leaf(profile, at, end) && !add_leaf(pass, profile, &open, err))
+        open.ranges[open.count++] = *range;
+        if (is_leaf(cursor) && !add_leaf(pass, profile, &open, err))
             return false;
     }
     return true;

@@ -2,9 +2,7 @@
 
 struct operation_walk operation_walk_begin(const struct profile *profile, size_t thread)
 {
-    return (struct operation_walk){.profile = profile,
-                                   .at = profile->thread_start[thread],
-                                   .end = profile->thread_start[thread + 1],
+    return (struct operation_walk){.cursor = range_cursor_begin(&profile->ranges, thread),
                                    .name = STRING_EMPTY,
                                    .name_end = INT64_MIN,
                                    .nodes_end = INT64_MIN};
@@ -12,15 +10,14 @@ struct operation_walk operation_walk_begin(const struct profile *profile, size_t
 
 string_id operation_walk_to(struct operation_walk *walk, int64_t time_ns)
 {
-    for (; walk->at < walk->end; walk->at++) {
-        const struct profile_range *range = &walk->profile->ranges[walk->profile->order[walk->at]];
-        if (range->start_ns > time_ns)
-            break;
-        if (range->kind == RANGE_ENGINE && range_end(range) > walk->nodes_end)
+    struct range_cursor *cursor = &walk->cursor;
+    for (; cursor->more && cursor->range.start_ns <= time_ns; range_cursor_step(cursor)) {
+        const struct profile_range *range = &cursor->range;
+        if (range->label.kind == RANGE_ENGINE && range_end(range) > walk->nodes_end)
             walk->nodes_end = range_end(range);
-        if (range->kind != RANGE_OPERATOR || range->sequence == 0)
+        if (range->label.kind != RANGE_OPERATOR || range->sequence == 0)
             continue;
-        walk->name = range->name;
+        walk->name = range->label.name;
         walk->name_end = range_end(range);
     }
     return time_ns <= walk->name_end && time_ns > walk->nodes_end ? walk->name : STRING_EMPTY;

@@ -11,8 +11,7 @@
 /* The innermost numbered operator that is open on a thread at a moment. Moments of one walk ascend.
  */
 struct operation_walk {
-    const struct profile *profile;
-    size_t at, end;    /* in profile->order */
+    struct range_cursor cursor;
     string_id name;    /* of the numbered operator that began last */
     int64_t name_end;  /* when it ends */
     int64_t nodes_end; /* when the autograd nodes that began so far end */

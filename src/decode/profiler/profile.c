@@ -8,29 +8,20 @@
 void profile_init(struct profile *profile, struct symbols *symbols, struct budget *budget)
 {
     *profile = (struct profile){.symbols = symbols, .budget = budget};
+    ranges_init(&profile->ranges, budget);
     profile->facts = (struct profile_facts){.is_profile = true, .rank = -1, .world_size = -1};
-}
-
-static void free_order(struct profile *profile)
-{
-    vec_free(profile->order, profile->order_capacity, sizeof(*profile->order), profile->budget);
-    vec_free(profile->thread_start, profile->thread_start_capacity, sizeof(*profile->thread_start),
-             profile->budget);
-    profile->order = NULL;
-    profile->thread_start = NULL;
-    profile->order_capacity = profile->thread_start_capacity = 0;
 }
 
 void profile_release(struct profile *profile)
 {
     struct budget *budget = profile->budget;
-    vec_free(profile->ranges, profile->range_capacity, sizeof(*profile->ranges), budget);
+    ranges_release(&profile->ranges);
     vec_free(profile->memory, profile->memory_capacity, sizeof(*profile->memory), budget);
-    vec_free(profile->calls, profile->call_capacity, sizeof(*profile->calls), budget);
     vec_free(profile->kernels, profile->kernel_capacity, sizeof(*profile->kernels), budget);
     vec_free(profile->launches, profile->launch_capacity, sizeof(*profile->launches), budget);
     vec_free(profile->threads, profile->thread_capacity, sizeof(*profile->threads), budget);
-    free_order(profile);
+    vec_free(profile->annotations, profile->annotation_capacity, sizeof(*profile->annotations),
+             budget);
     idtable_release(&profile->thread_index, budget);
 }
 
@@ -55,47 +46,6 @@ bool profile_thread(struct profile *profile, struct text key, uint16_t *thread, 
             return false;
     }
     *thread = (uint16_t)id;
-    return true;
-}
-
-/* By start; a range comes before those inside it. */
-static bool starts_before(const void *self, uint32_t a, uint32_t b)
-{
-    const struct profile_range *ranges = self, *x = &ranges[a], *y = &ranges[b];
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns;
-    return x->duration_ns > y->duration_ns;
-}
-
-/* Counts the ranges of each thread, and sorts them by thread. */
-static bool sort_by_thread(struct profile *profile, struct error *err)
-{
-    size_t threads = profile->thread_count;
-    if (!vec_reserve(profile->order, profile->order_capacity, profile->range_count, profile->budget,
-                     err) ||
-        !vec_reserve(profile->thread_start, profile->thread_start_capacity, threads + 2,
-                     profile->budget, err))
-        return false;
-    size_t *start = profile->thread_start;
-    memset(start, 0, (threads + 2) * sizeof(*start));
-    for (size_t i = 0; i < profile->range_count; i++)
-        start[profile->ranges[i].thread + 2]++;
-    for (size_t i = 2; i < threads + 2; i++)
-        start[i] += start[i - 1];
-    for (size_t i = 0; i < profile->range_count; i++)
-        profile->order[start[profile->ranges[i].thread + 1]++] = (uint32_t)i;
-    return true;
-}
-
-static bool sort_ranges(struct profile *profile, struct error *err)
-{
-    if (!sort_by_thread(profile, err))
-        return false;
-    for (size_t i = 0; profile->range_count > 0 && i < profile->thread_count; i++)
-        if (!profile_sort(profile->order + profile->thread_start[i],
-                          profile->thread_start[i + 1] - profile->thread_start[i], starts_before,
-                          profile->ranges, profile->budget, err))
-            return false;
     return true;
 }
 
@@ -149,21 +99,16 @@ static bool sort_memory(struct profile *profile, struct error *err)
     return ok;
 }
 
-bool profile_keep_annotations(struct profile *profile, struct error *err)
+static bool list_annotations(struct profile *profile, struct error *err)
 {
-    struct profile_range *kept = NULL;
-    size_t count = 0, capacity = 0;
-    free_order(profile);
-    for (size_t i = 0; i < profile->range_count; i++)
-        if (profile->ranges[i].kind == RANGE_ANNOTATION &&
-            !vec_push(kept, count, capacity, profile->budget, err, profile->ranges[i])) {
-            vec_free(kept, capacity, sizeof(*kept), profile->budget);
-            return false;
-        }
-    vec_free(profile->ranges, profile->range_capacity, sizeof(*profile->ranges), profile->budget);
-    profile->ranges = kept;
-    profile->range_count = count;
-    profile->range_capacity = capacity;
+    for (size_t i = 0; i < profile->thread_count; i++) {
+        struct range_cursor cursor = range_cursor_begin(&profile->ranges, i);
+        for (; cursor.more; range_cursor_step(&cursor))
+            if (cursor.range.label.kind == RANGE_ANNOTATION &&
+                !vec_push(profile->annotations, profile->annotation_count,
+                          profile->annotation_capacity, profile->budget, err, cursor.range))
+                return false;
+    }
     return true;
 }
 
@@ -173,7 +118,8 @@ bool profile_prepare(struct profile *profile, struct error *err)
         return error_set(err, STATUS_BAD_INPUT,
                          "the profile has no [memory] events: record it with "
                          "torch.profiler.profile(profile_memory=True)");
-    return sort_memory(profile, err) && sort_ranges(profile, err) &&
+    return sort_memory(profile, err) && ranges_finish(&profile->ranges, err) &&
+           list_annotations(profile, err) &&
            (!profile->facts.no_addresses || profile_match(profile, err)) &&
            profile_stacks(profile, err);
 }

@@ -9,34 +9,7 @@
 #include "base/idtable.h"
 #include "base/symbols.h"
 #include "decode/core/rows.h"
-
-/* What a range of time was spent on. */
-enum range_kind {
-    RANGE_OPERATOR, /* cpu_op: an operator, an autograd node, or a range of record_function() */
-    RANGE_ENGINE,   /* the autograd engine that evaluates a node */
-    RANGE_PYTHON,   /* a Python function */
-    RANGE_MODULE,   /* a call of an nn.Module */
-    RANGE_ANNOTATION,
-};
-
-#define RANGE_LONGEST                                                                              \
-    ((INT64_C(1) << 44) - 1) /* nanoseconds, almost five hours; longer ones end                    \
-                              */
-
-/* There is one for most events of the file, so it is kept small. */
-struct profile_range {
-    int64_t start_ns;
-    uint64_t duration_ns : 44;
-    uint64_t kind : 4;
-    uint64_t thread : 16;
-    string_id name;
-    uint32_t sequence; /* of operators: 1 + the autograd node's number; 0: none */
-};
-
-static inline int64_t range_end(const struct profile_range *range)
-{
-    return range->start_ns + (int64_t)range->duration_ns;
-}
+#include "decode/profiler/ranges.h"
 
 struct profile_memory {
     int64_t time_ns;
@@ -48,12 +21,6 @@ struct profile_memory {
     uint32_t sequence;   /* of the autograd node that ran, as in struct profile_range */
     string_id operation; /* operation_walk_to(); only if kernels are wanted */
     stack_id stack, forward_stack;
-};
-
-/* The Python stack that old traces have in an operator's arguments. */
-struct profile_call {
-    uint64_t range; /* index */
-    string_id stack;
 };
 
 /* A kernel or copy on a device. */
@@ -76,12 +43,9 @@ struct profile {
     bool wants_kernels; /* set before reading: keep kernels and launches */
     struct symbols *symbols;
     struct budget *budget;
-    struct profile_range *ranges; /* in file order */
-    size_t range_count, range_capacity;
+    struct ranges ranges;
     struct profile_memory *memory; /* in file order; after profile_prepare() by time */
     size_t memory_count, memory_capacity;
-    struct profile_call *calls; /* by range */
-    size_t call_count, call_capacity;
     struct profile_kernel *kernels; /* in file order */
     size_t kernel_count, kernel_capacity;
     struct profile_launch
@@ -90,10 +54,8 @@ struct profile {
     string_id *threads; /* "PROCESS:THREAD" */
     size_t thread_count, thread_capacity;
     struct idtable thread_index;
-    uint32_t *order; /* the ranges by thread, start and end; made by profile_prepare() */
-    size_t order_capacity;
-    size_t *thread_start; /* the first item of `order` of each thread, and the end */
-    size_t thread_start_capacity;
+    struct profile_range *annotations; /* by thread, then time; set by profile_prepare() */
+    size_t annotation_count, annotation_capacity;
     int64_t base_ns; /* baseTimeNanoseconds */
     struct profile_facts facts;
 };
@@ -108,17 +70,12 @@ bool profile_thread(struct profile *profile, struct text key, uint16_t *thread, 
  * afterwards. */
 bool profile_prepare(struct profile *profile, struct error *err);
 
-/* Frees all other ranges and the order, once the stacks are known. Launches need them: see
- * profile_emit_launches(). */
-bool profile_keep_annotations(struct profile *profile, struct error *err);
-
 /* The outermost operator or autograd node that is open on a thread at a moment. Moments of one walk
  * ascend. */
 struct profile_walk {
-    const struct profile *profile;
-    size_t at, end; /* in profile->order */
-    uint32_t outermost;
-    int64_t outermost_end;
+    struct range_cursor cursor;
+    struct profile_range outermost; /* the last one that began */
+    uint32_t number;                /* its number, or PROFILE_NO_RANGE */
 };
 #define PROFILE_NO_RANGE UINT32_MAX
 
@@ -127,7 +84,8 @@ void profile_join_kernels(struct profile *profile);
 /* Hands the launches to the sink by time, instead of joining them by thread. */
 bool profile_emit_launches(struct profile *profile, const struct row_sink *sink, struct error *err);
 struct profile_walk profile_walk_begin(const struct profile *profile, size_t thread);
-uint32_t profile_walk_to(struct profile_walk *walk, int64_t time_ns); /* or PROFILE_NO_RANGE */
+/* The number of walk->outermost if it is open, else PROFILE_NO_RANGE. */
+uint32_t profile_walk_to(struct profile_walk *walk, int64_t time_ns);
 
 /* match.c: gives addresses to the events of a file that has none. */
 bool profile_match(struct profile *profile, struct error *err);

@@ -198,7 +198,7 @@ static bool emit_devices(struct emitter *emitter)
 /* An item of the list of annotations' beginnings and ends: twice the range, plus 1 for the end. */
 static int64_t edge_time(const struct profile *profile, uint32_t edge)
 {
-    const struct profile_range *range = &profile->ranges[edge / 2];
+    const struct profile_range *range = &profile->annotations[edge / 2];
     return edge % 2 ? range_end(range) : range->start_ns;
 }
 
@@ -211,7 +211,7 @@ static bool emit_edge(const struct emitter *emitter, uint32_t edge, uint32_t dev
 {
     const struct profile *profile = emitter->profile;
     struct annotation_row row = {.stage = edge % 2 ? ANNOTATION_END : ANNOTATION_START,
-                                 .name = profile->ranges[edge / 2].name,
+                                 .name = profile->annotations[edge / 2].label.name,
                                  .device = device,
                                  .time_us = (profile->base_ns + edge_time(profile, edge)) / 1000};
     return emitter->sink->annotation(emitter->sink->self, &row, emitter->err);
@@ -222,16 +222,13 @@ static bool emit_annotations(const struct emitter *emitter)
 {
     const struct profile *profile = emitter->profile;
     uint32_t *edges = NULL;
-    size_t count = 0, capacity = 0, most = profile->range_count;
+    size_t count = 0, capacity = 0, most = profile->annotation_count;
     uint32_t first = memory_at(emitter, emitter->by_device[0])->device;
     uint32_t last = memory_at(emitter, emitter->by_device[profile->memory_count - 1])->device;
     bool ok = true;
     for (size_t i = 0; ok && i < most && i <= UINT32_MAX / 2; i++)
-        if (profile->ranges[i].kind == RANGE_ANNOTATION)
-            ok = vec_push(edges, count, capacity, profile->budget, emitter->err,
-                          (uint32_t)(2 * i)) &&
-                 vec_push(edges, count, capacity, profile->budget, emitter->err,
-                          (uint32_t)(2 * i + 1));
+        ok = vec_push(edges, count, capacity, profile->budget, emitter->err, (uint32_t)(2 * i)) &&
+             vec_push(edges, count, capacity, profile->budget, emitter->err, (uint32_t)(2 * i + 1));
     ok = ok && profile_sort(edges, count, edge_before, profile, profile->budget, emitter->err);
     for (size_t i = 0; ok && i < count; i++)
         ok = emit_edge(emitter, edges[i], first) &&
@@ -263,12 +260,15 @@ static void find_facts(struct profile *profile)
             profile->memory[i].device != DEVICE_HOST && profile->memory[i].reserved > 0;
 }
 
+/* Once the stacks are known, only launches need the ranges. */
 static bool make_rows(struct profile *profile, const struct row_sink *sink, struct error *err)
 {
     find_facts(profile);
-    return profile_prepare(profile, err) &&
-           (sink->launch || profile_keep_annotations(profile, err)) &&
-           profile_emit(profile, sink, err) &&
+    if (!profile_prepare(profile, err))
+        return false;
+    if (!sink->launch)
+        ranges_release(&profile->ranges);
+    return profile_emit(profile, sink, err) &&
            (!sink->launch || profile_emit_launches(profile, sink, err));
 }
 

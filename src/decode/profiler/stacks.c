@@ -18,7 +18,7 @@ struct node {
 struct sweep {
     struct profile *profile;
     struct profile_frames frames;
-    uint32_t *open; /* ranges that contain the moment, outermost first */
+    struct profile_range *open; /* those that contain the moment, outermost first */
     size_t open_count, open_capacity;
     struct node *nodes; /* by sequence */
     size_t node_count, node_capacity;
@@ -27,7 +27,7 @@ struct sweep {
 
 static const struct profile_range *open_range(const struct sweep *sweep, size_t depth)
 {
-    return &sweep->profile->ranges[sweep->open[depth]];
+    return &sweep->open[depth];
 }
 
 static void close_until(struct sweep *sweep, int64_t time_ns)
@@ -36,23 +36,12 @@ static void close_until(struct sweep *sweep, int64_t time_ns)
         sweep->open_count--;
 }
 
-static bool push_open(struct sweep *sweep, uint32_t range)
+static bool push_open(struct sweep *sweep, const struct profile_range *range)
 {
-    close_until(sweep, sweep->profile->ranges[range].start_ns);
+    close_until(sweep, range->start_ns);
     return sweep->open_count == OPEN_MOST ||
            vec_push(sweep->open, sweep->open_count, sweep->open_capacity, sweep->profile->budget,
-                    sweep->err, range);
-}
-
-/* The Python stack in the arguments of a range, or STRING_EMPTY. */
-static string_id calls_of(const struct profile *profile, uint32_t range)
-{
-    size_t at = profile->call_count == 0
-                    ? 0
-                    : bisect_less_64(&profile->calls->range, sizeof(*profile->calls),
-                                     profile->call_count, range);
-    return at < profile->call_count && profile->calls[at].range == range ? profile->calls[at].stack
-                                                                         : STRING_EMPTY;
+                    sweep->err, *range);
 }
 
 /* Interns the stack of the open ranges at a moment. */
@@ -62,12 +51,12 @@ static bool open_stack(struct sweep *sweep, int64_t time_ns, stack_id *stack)
     sweep->frames.count = 0;
     for (size_t depth = sweep->open_count; depth-- > 0 && sweep->frames.count < FRAMES_MOST;) {
         const struct profile_range *range = open_range(sweep, depth);
-        if (range_end(range) < time_ns || range->kind == RANGE_ANNOTATION)
+        if (range_end(range) < time_ns || range->label.kind == RANGE_ANNOTATION)
             continue;
-        if (!profile_frames_add(&sweep->frames, range, sweep->err))
+        if (!profile_frames_add(&sweep->frames, &range->label, sweep->err))
             return false;
         if (calls == STRING_EMPTY)
-            calls = calls_of(sweep->profile, sweep->open[depth]);
+            calls = range->label.calls;
     }
     return (calls == STRING_EMPTY || profile_frames_add_calls(&sweep->frames, calls, sweep->err)) &&
            symbols_stack(sweep->profile->symbols, sweep->frames.list, sweep->frames.count, stack,
@@ -79,7 +68,7 @@ static uint32_t open_node(const struct sweep *sweep, int64_t time_ns)
 {
     for (size_t depth = sweep->open_count; depth-- > 0;) {
         const struct profile_range *range = open_range(sweep, depth);
-        if (range->kind == RANGE_ENGINE && range_end(range) >= time_ns)
+        if (range->label.kind == RANGE_ENGINE && range_end(range) >= time_ns)
             return range->sequence;
     }
     return 0;
@@ -94,7 +83,7 @@ struct thread_events {
 static bool sweep_thread(struct sweep *sweep, size_t thread, struct thread_events events)
 {
     struct profile *profile = sweep->profile;
-    size_t at = profile->thread_start[thread], end = profile->thread_start[thread + 1];
+    struct range_cursor cursor = range_cursor_begin(&profile->ranges, thread);
     stack_id stack = STACK_NONE;
     uint32_t sequence = 0;
     bool fresh = true; /* the ranges changed since the last event */
@@ -102,8 +91,9 @@ static bool sweep_thread(struct sweep *sweep, size_t thread, struct thread_event
     sweep->open_count = 0;
     for (size_t i = 0; i < events.count; i++) {
         struct profile_memory *memory = &profile->memory[events.items[i]];
-        for (; at < end && profile->ranges[profile->order[at]].start_ns <= memory->time_ns; at++) {
-            if (!push_open(sweep, profile->order[at]))
+        for (; cursor.more && cursor.range.start_ns <= memory->time_ns;
+             range_cursor_step(&cursor)) {
+            if (!push_open(sweep, &cursor.range))
                 return false;
             fresh = true;
         }
@@ -164,14 +154,13 @@ static struct node *find_node(const struct sweep *sweep, uint32_t sequence)
  * several, such as linear and addmm, the last to begin made the node. */
 static bool sweep_nodes(struct sweep *sweep, size_t thread)
 {
-    const struct profile *profile = sweep->profile;
-    size_t end = profile->thread_start[thread + 1];
+    struct range_cursor cursor = range_cursor_begin(&sweep->profile->ranges, thread);
     sweep->open_count = 0;
-    for (size_t at = profile->thread_start[thread]; at < end; at++) {
-        const struct profile_range *range = &profile->ranges[profile->order[at]];
-        if (!push_open(sweep, profile->order[at]))
+    for (; cursor.more; range_cursor_step(&cursor)) {
+        const struct profile_range *range = &cursor.range;
+        if (!push_open(sweep, range))
             return false;
-        struct node *node = range->kind == RANGE_OPERATOR && range->sequence != 0
+        struct node *node = range->label.kind == RANGE_OPERATOR && range->sequence != 0
                                 ? find_node(sweep, range->sequence)
                                 : NULL;
         if (node && open_node(sweep, range->start_ns) != range->sequence &&

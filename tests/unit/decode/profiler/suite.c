@@ -3,6 +3,7 @@
 
 #include "decode/profiler/profile.h"
 #include "decode/profiler/profiler.h"
+#include "unit/decode/profiler/profiler.h"
 #include "unit/rows.h"
 
 #define PLENTY ((size_t)1 << 20)
@@ -157,5 +158,6 @@ Suite *unit_suite(void)
     tcase_add_test(tests, memory_is_limited);
     tcase_add_test(tests, sort);
     suite_add_tcase(suite, tests);
+    suite_add_tcase(suite, profiler_ranges_tests());
     return suite;
 }
