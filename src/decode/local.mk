@@ -45,6 +45,7 @@ libmemsnap_a_SOURCES += \
 	src/decode/json/settings.c \
 	src/decode/json/snapshot.c \
 	src/decode/json/snapshot.h \
+	src/decode/json/span.c \
 	src/decode/json/values.c \
 	src/decode/layers/fields.c \
 	src/decode/layers/fields.h \

@@ -164,6 +164,12 @@ bool json_read_string(struct json_reader *reader, const char *what, struct text 
         return false;
     if (byte != '"')
         return json_unexpected(reader, what, err);
+    const uint8_t *end = json_scan_plain(source->pos + 1);
+    if (*end == '"' && end < source->end) {
+        *text = (struct text){(const char *)source->pos + 1, (size_t)(end - source->pos) - 1};
+        source->pos = end + 1;
+        return true;
+    }
     if (!json_scan_string(source, &size, &plain, err))
         return false;
     if (plain) {

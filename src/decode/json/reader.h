@@ -110,6 +110,9 @@ bool json_skip(struct json_reader *reader, struct error *err);
 /* Consumes the rest of a container of which `*pos` is inside, up to its closing bracket. Checks
  * brackets and strings only, which makes it several times as fast as json_skip(). */
 bool json_leave(struct json_reader *reader, struct error *err);
+/* Where json_leave() would stop, as a pointer into the source's buffer. NULL if that is not known
+ * before more is read or checked: it can be NULL for any text. */
+const uint8_t *json_find_end(const struct json_reader *reader);
 /* Checks that only white space follows. */
 bool json_finish(struct json_reader *reader, struct error *err);
 

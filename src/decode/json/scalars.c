@@ -219,8 +219,13 @@ static const uint8_t *find_structure(const uint8_t *p)
 bool json_leave(struct json_reader *reader, struct error *err)
 {
     struct source *source = reader->source;
+    const uint8_t *end = json_find_end(reader);
     size_t depth = 1;
 
+    if (end) {
+        source->pos = end;
+        return true;
+    }
     for (;;) {
         const uint8_t *p = find_structure(source->pos);
         uint8_t byte;

@@ -1,31 +1,7 @@
 #include "decode/json/scan.h"
 
-#include <endian.h>
 #include <jansson.h>
 #include <string.h>
-
-#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-/* The first byte at or after `p` that is not plain ASCII in a string: a quote, a backslash, a
- * control character (including the padding) or a byte above 127. */
-static const uint8_t *json_scan_plain(const uint8_t *p)
-{
-    for (;; p += 8) {
-        uint64_t word, quote, backslash, hit;
-
-        memcpy(&word, p, 8);
-        word = le64toh(word);
-        quote = word ^ EACH_BYTE('"');
-        backslash = word ^ EACH_BYTE('\\');
-        /* the high bit of the first byte that is below 0x20, equal to either, or above 0x7f; bits
-         * of later bytes may be wrong */
-        hit = ((word - EACH_BYTE(0x20)) & ~word) | ((quote - EACH_BYTE(1)) & ~quote) |
-              ((backslash - EACH_BYTE(1)) & ~backslash) | word;
-        hit &= EACH_BYTE(0x80);
-        if (hit != 0)
-            return p + __builtin_ctzll(hit) / 8;
-    }
-}
 
 static bool is_continuation(uint8_t byte)
 {

@@ -1,4 +1,6 @@
 /* Reads the arguments of an event of a Chrome trace. */
+#include <string.h>
+
 #include "decode/json/members.h"
 #include "decode/profiler/chrome.h"
 
@@ -57,12 +59,29 @@ static bool knows_enough(const struct chrome_event *event)
            event->category == CATEGORY_PYTHON || event->category == CATEGORY_ANNOTATIONS;
 }
 
+/* Most operators have a dozen arguments, but no sequence number and no call stack. Skips those. The
+ * letters are in the keys that are wanted, and in few others. */
+static bool skip_unwanted(struct chrome *chrome)
+{
+    struct source *source = chrome->reader.source;
+    const uint8_t *end = json_find_end(&chrome->reader);
+    if (!end)
+        return false;
+    size_t size = (size_t)(end - source->pos);
+    if (memchr(source->pos, 'q', size) || memchr(source->pos, 'k', size))
+        return false;
+    source->pos = end;
+    return true;
+}
+
 bool chrome_read_arguments(struct chrome *chrome, struct chrome_event *event)
 {
     struct json_reader *reader = &chrome->reader;
     bool more;
     if (!json_open_if_object(reader, "args (an object)", &more, chrome->err))
         return false;
+    if (more && event->category == CATEGORY_OPERATORS && skip_unwanted(chrome))
+        return true;
     while (more) {
         if (knows_enough(event))
             return json_leave(reader, chrome->err);

@@ -8,6 +8,7 @@
 
 TCase *json_rows_tests(void);
 TCase *json_refusal_tests(void);
+TCase *json_span_tests(void);
 TCase *json_stream_tests(void);
 TCase *sniff_tests(void);
 TCase *pytext_tests(void);

@@ -6,6 +6,7 @@ tests_unit_decode_json_run_SOURCES = $(unit_common) \
 	tests/unit/decode/json/json.h \
 	tests/unit/decode/json/refusals_test.c \
 	tests/unit/decode/json/rows_test.c \
+	tests/unit/decode/json/span_test.c \
 	tests/unit/decode/json/stream_test.c \
 	tests/unit/decode/json/suite.c \
 	tests/unit/decode/json/text_test.c \
