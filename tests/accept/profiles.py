@@ -9,6 +9,7 @@ import json
 import pathlib
 import random
 import tempfile
+import zlib
 from decimal import Decimal
 
 import captures
@@ -133,6 +134,15 @@ def from_the_middle(trace, rng):
     return trace
 
 
+def with_odd_arguments(trace, rng):
+    """What JSON lacks, and more than fits into any buffer."""
+    odd = [{"a": float("nan"), "b": [float("inf"), -float("inf")]}, {"c": "x" * 300_000},
+           {"d \u2203": "\U0001f600 \ud800 \\ \" \0"}, {"e": [[[[{}]]]] * 20_000}]
+    for event, more in zip(rng.sample(events_of(trace), 40), odd * 10):
+        event["args"] = {**more, **event.get("args", {})}
+    return trace
+
+
 CHANGES = {
     "no totals": without("Total Allocated", "Total Reserved"),
     "as of 2021": without("Addr", "Total Allocated", "Total Reserved", "Ev Idx"),
@@ -141,7 +151,27 @@ CHANGES = {
     "bare list": bare_list,
     "memory last": memory_last,
     "from the middle": from_the_middle,
+    "odd arguments": with_odd_arguments,
 }
+
+CUTS = 12  # of each file
+
+
+def cut_problems(folder, events, rng):
+    """A list of events with a comma too many, and what is left of it where a run was killed."""
+    lines = [json.dumps(event).encode("ascii") for event in events]
+    text = b"[\n" + b",\n".join(lines) + b",\n]"
+    packed = gzip.compress(text, 6)
+    for size in [len(text)] + [rng.randrange(len(text) // 4, len(text)) for _ in captures.some(range(CUTS))]:
+        path, left = folder / "cut.json", text[:size]
+        path.write_bytes(left)
+        if size % 2:
+            path, left = folder / "cut.json.gz", packed[:len(packed) * size // len(text)]
+            path.write_bytes(left)
+            left = zlib.decompressobj(31).decompress(left)
+        kept = [line for line, found in zip(lines, left.splitlines()[1:]) if found.startswith(line)]
+        if any(b'"[memory]"' in line for line in kept):
+            yield from problems(path, [json.loads(line, parse_float=Decimal) for line in kept])
 
 
 def main():
@@ -160,6 +190,7 @@ def main():
                 changed.write_text(json.dumps(trace), encoding="ascii")
                 tally.check(f"{path.name}, {name}", problems(changed, json.loads(changed.read_text(encoding="ascii"),
                                                                                  parse_float=Decimal)))
+            tally.check(f"{path.name}, cut", cut_problems(pathlib.Path(folder), events_of(json.loads(text)), rng))
     tally.end()
 
 

@@ -90,6 +90,14 @@ head -c 60000 training.pt.trace.json.gz >cut.json.gz
 run analyze cut.json.gz
 exits 0
 out_has 'the file is cut off after byte'
+gzip -n <2024.json >whole.json.gz
+for lost in 1 8 12; do # of the sizes at the end of the file, and of the data
+    head -c $(($(wc -c <whole.json.gz) - lost)) whole.json.gz >cut.json.gz
+    run analyze --units bytes cut.json.gz
+    exits 0
+    out_has 'the file is cut off after byte'
+    out_has 'Device 0: peak 3,584 B'
+done
 
 # bad TEXT MESSAGE
 bad() {

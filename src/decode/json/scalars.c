@@ -5,12 +5,21 @@
 
 #define LONGEST_LITERAL 16 /* "-Infinity" and the byte after it */
 
+#define ENOUGH_BEHIND 4 /* the bytes after a number that decide where it ends: "e+1" */
+
 /* Makes `count` bytes available if the input has them. */
-static bool ahead(struct source *source, size_t count, struct error *err)
+static void ahead(struct source *source, size_t count)
 {
-    if ((size_t)(source->end - source->pos) >= count || source->at_eof)
-        return true;
-    return source_fill(source, count, err);
+    if ((size_t)(source->end - source->pos) < count && !source->at_eof)
+        source_look_ahead(source, count);
+}
+
+/* False: the bytes in front of which the input failed may decide what the token before `end` is. */
+static bool is_whole(struct source *source, const uint8_t *end, size_t enough, struct error *err)
+{
+    size_t behind = (size_t)(source->end - end);
+    return !source->failed || behind >= enough ||
+           source_fill(source, (size_t)(source->end - source->pos) + 1, err);
 }
 
 /* The end of the number that begins at `p` by JSON's grammar, or NULL if there is none. */
@@ -48,9 +57,12 @@ bool json_read_number(struct json_reader *reader, struct json_number *number, st
     uint8_t byte;
     bool integer;
 
-    if (!json_peek(reader, &byte, err) || !ahead(source, JSON_MAX_NUMBER + 4, err))
+    if (!json_peek(reader, &byte, err))
         return false;
+    ahead(source, JSON_MAX_NUMBER + ENOUGH_BEHIND);
     end = number_end(source->pos, &integer);
+    if (!is_whole(source, end ? end : source->pos, ENOUGH_BEHIND, err))
+        return false;
     if (end == NULL)
         return json_unexpected(reader, "a number", err);
     if (end - source->pos > JSON_MAX_NUMBER)
@@ -70,10 +82,13 @@ bool json_read_integer(struct json_reader *reader, const char *what, struct json
     uint8_t byte;
     bool negative, overflow = false;
 
-    if (!json_peek(reader, &byte, err) || !ahead(source, JSON_MAX_NUMBER + 4, err))
+    if (!json_peek(reader, &byte, err))
         return false;
+    ahead(source, JSON_MAX_NUMBER + ENOUGH_BEHIND);
     negative = byte == '-';
     p = source->pos + negative;
+    if (!is_whole(source, p, ENOUGH_BEHIND, err))
+        return false;
     if (!json_is_digit(*p))
         return json_unexpected(reader, what, err);
     if (*p == '0')
@@ -82,6 +97,8 @@ bool json_read_integer(struct json_reader *reader, const char *what, struct json
         for (; json_is_digit(*p) && !overflow; p++)
             overflow = __builtin_mul_overflow(magnitude, 10, &magnitude) ||
                        __builtin_add_overflow(magnitude, (uint64_t)(*p - '0'), &magnitude);
+    if (!is_whole(source, p, ENOUGH_BEHIND, err))
+        return false;
     if (overflow)
         return error_set_at(err, STATUS_BAD_INPUT, source_offset(source),
                             "expected %s, found a number beyond 64 bits", what);
@@ -107,18 +124,19 @@ bool json_read_literal(struct json_reader *reader, enum json_literal *literal, s
     struct source *source = reader->source;
     uint8_t byte;
 
-    if (!json_peek(reader, &byte, err) || !ahead(source, LONGEST_LITERAL, err))
+    if (!json_peek(reader, &byte, err))
         return false;
+    ahead(source, LONGEST_LITERAL);
     *literal = JSON_LITERAL_NONE;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (memcmp(source->pos, known[i].text, known[i].size) ==
             0) { /* safe because of the padding */
             *literal = known[i].literal;
             source->pos += known[i].size;
-            break;
+            return true;
         }
     }
-    return true;
+    return is_whole(source, source->pos, LONGEST_LITERAL, err);
 }
 
 bool json_take_null(struct json_reader *reader, bool *taken, struct error *err)
