@@ -81,6 +81,10 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
 /* weight_lists.c: then what looked like a batch, but is a list with a tensor for each weight. */
 void classify_weight_lists(const struct classifier *classifier, struct categories *categories);
 
+/* first_batches.c: then what looked like a weight, but comes from the line that makes batches. */
+bool classify_first_batches(const struct classifier *classifier, struct categories *categories,
+                            struct error *err);
+
 /* After all others, caches of keys and values, and autocast's copies of weights: they count as
  * activations, parameters or unknown until then. */
 bool classify_kv_cache(const struct classifier *classifier, struct categories *categories,

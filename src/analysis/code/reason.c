@@ -166,6 +166,10 @@ static const struct {
                        "copied to the device or generated there after a model was made, in a trace "
                        "that shows no pass",
                        CATEGORY_INPUT, CONFIDENCE_LOW},
+    [REASON_FIRST_BATCH] = {"first-batch",
+                            "made before the first forward pass by the code that makes the batches "
+                            "of later ones",
+                            CATEGORY_INPUT, CONFIDENCE_MEDIUM},
     [REASON_PREPARED] = {"prepared",
                          "made by plain code before the first step and kept, with no gradient of "
                          "its size: data, or a buffer that is filled in later",

@@ -251,6 +251,21 @@ START_TEST(copies_that_a_graph_keeps)
 }
 END_TEST
 
+/* A list keeps the results of inference with their graphs, and these keep the batches. */
+START_TEST(the_first_batch_may_stay)
+{
+    born(1, 4000, PY("<module>", "/home/u/train.py", 2));
+    for (uint64_t i = 0; i < 3; i++) {
+        born(10 + i, 100, CPP("at::_ops::_to_copy::call(x)") "," SCRIPT);
+        born(20 + i, 300, STACK_FORWARD);
+    }
+    capture_load(&capture);
+    expect(1, CATEGORY_PARAMETER, REASON_INFERENCE);
+    expect(10, CATEGORY_INPUT, REASON_FIRST_BATCH);
+    expect(11, CATEGORY_INPUT, REASON_BATCH);
+}
+END_TEST
+
 TCase *category_caches_tests(void)
 {
     TCase *tests = tcase_create("caches");
@@ -265,5 +280,6 @@ TCase *category_caches_tests(void)
     tcase_add_test(tests, a_cache_of_one_request);
     tcase_add_test(tests, copies_that_the_region_frees);
     tcase_add_test(tests, copies_that_a_graph_keeps);
+    tcase_add_test(tests, the_first_batch_may_stay);
     return tests;
 }

@@ -1,0 +1,42 @@
+/* Batches of the first iteration that stay, for example because a graph that is never dropped keeps
+ * them. Nothing but the line of code tells them from weights. */
+#include <string.h>
+
+#include "analysis/category/classifier.h"
+
+static bool is_weak(enum reason reason)
+{
+    return reason == REASON_INFERENCE || reason == REASON_PERSISTENT || reason == REASON_PREPARED ||
+           reason == REASON_PERSISTENT_DATA;
+}
+
+bool classify_first_batches(const struct classifier *classifier, struct categories *categories,
+                            struct error *err)
+{
+    const struct timeline *timeline = classifier->timeline;
+    struct budget *budget = timeline->snapshot->budget;
+    size_t capacity = 0, first = 0;
+    bool *makes_batches = NULL;
+    while (first < timeline->lifetime_count &&
+           phases_run_of(classifier->phases, timeline->lifetimes[first].alloc) <
+               classifier->first_step_run)
+        first++;
+    if (first == 0 || first == timeline->lifetime_count)
+        return true;
+    size_t stacks = symbols_stack_count(site_table_symbols(classifier->sites));
+    if (!vec_reserve(makes_batches, capacity, stacks, budget, err))
+        return false;
+    memset(makes_batches, 0, stacks * sizeof(*makes_batches));
+    for (size_t i = first; i < timeline->lifetime_count; i++)
+        if (reason_of(categories->why_lifetime[i]) == REASON_BATCH)
+            makes_batches[timeline->trace->stack[timeline->lifetimes[i].alloc]] = true;
+    makes_batches[STACK_NONE] = false;
+    for (size_t i = 0; i < first; i++)
+        if (is_weak(reason_of(categories->why_lifetime[i])) &&
+            makes_batches[timeline->trace->stack[timeline->lifetimes[i].alloc]]) {
+            categories->of_lifetime[i] = CATEGORY_INPUT;
+            categories->why_lifetime[i] = REASON_FIRST_BATCH;
+        }
+    vec_free(makes_batches, capacity, sizeof(*makes_batches), budget);
+    return true;
+}
