@@ -118,6 +118,34 @@ static enum reason phase_reason(const struct classifier *classifier,
     return plain_reason(classifier, evidence);
 }
 
+/* True for the names of operators that call cuBLAS. */
+static bool is_product(struct text op)
+{
+    static const char *const products[] = {
+        "aten::mm", "aten::addmm",   "aten::_addmm_activation", "aten::bmm",
+        "aten::mv", "aten::baddbmm", "aten::_scaled_mm"};
+    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++)
+        if (text_equals(op, products[i]))
+            return true;
+    return false;
+}
+
+/* True if it is as large as a workspace of cuBLAS, and stays, and a matrix product makes it right
+ * after its result. Profiler traces have no C++ frames that would tell. */
+static bool is_workspace_of_product(const struct classifier *classifier,
+                                    const struct evidence *evidence)
+{
+    const struct timeline *timeline = classifier->timeline;
+    const struct trace *trace = timeline->trace;
+    uint64_t size = evidence_size(classifier, evidence);
+    if ((size != CUBLAS_WORKSPACE && size != HOPPER_WORKSPACE) || evidence->end_run != NO_RUN ||
+        evidence->index == 0 ||
+        !is_product(symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op)))
+        return false;
+    uint32_t before = timeline->lifetimes[evidence->index - 1].alloc;
+    return trace->stack[before] == evidence->birth_stack && trace_size(trace, before) != size;
+}
+
 enum reason traced_reason(const struct classifier *classifier, const struct evidence *evidence)
 {
     if (evidence->birth->is_workspace)
@@ -126,6 +154,8 @@ enum reason traced_reason(const struct classifier *classifier, const struct evid
         return REASON_COMMUNICATION;
     if (evidence->birth_stack == STACK_NONE && evidence->end_run == NO_RUN &&
         evidence_size(classifier, evidence) == CUBLAS_WORKSPACE)
+        return REASON_WORKSPACE_SIZE;
+    if (is_workspace_of_product(classifier, evidence))
         return REASON_WORKSPACE_SIZE;
     switch ((enum context)evidence->birth->context) {
     case CONTEXT_OPTIMIZER:

@@ -276,6 +276,33 @@ START_TEST(cublas_workspaces_have_a_size)
 }
 END_TEST
 
+#define HOPPER       33554432
+#define PRODUCT      CPP("aten::mm") "," CPP("AddmmBackward0")
+#define NO_PRODUCT   CPP("aten::mul") "," CPP("MulBackward0")
+#define NEXT_PRODUCT CPP("aten::mm") "," CPP("MmBackward0")
+
+/* Profiler traces have no C++ frames: the workspace is made after the result, and stays. */
+START_TEST(a_product_makes_its_workspace)
+{
+    born(1, 512, PRODUCT);
+    born(2, HOPPER, PRODUCT); /* after its result */
+    born(3, HOPPER, PRODUCT); /* a result of that size */
+    born(4, 512, NEXT_PRODUCT);
+    born(5, 8519680, NEXT_PRODUCT);
+    born(6, 512, NO_PRODUCT);
+    born(7, HOPPER, NO_PRODUCT);
+    born(8, 512, PRODUCT);
+    born(9, HOPPER, PRODUCT); /* freed */
+    freed(9, HOPPER, PRODUCT);
+    capture_load(&capture);
+    expect(2, CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM);
+    expect(5, CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM);
+    for (uint64_t addr = 1; addr <= 9; addr += 2)
+        if (addr != 5)
+            ck_assert_int_ne(capture_category(&capture, addr), CATEGORY_WORKSPACE);
+}
+END_TEST
+
 /* Three layers pile up too little to be found by that alone. */
 static void small_step(void)
 {
@@ -379,6 +406,7 @@ TCase *category_guess_tests(void)
     tcase_add_test(tests, copies_in_a_wider_type);
     tcase_add_test(tests, what_outlives_a_forward_without_a_backward);
     tcase_add_test(tests, cublas_workspaces_have_a_size);
+    tcase_add_test(tests, a_product_makes_its_workspace);
     tcase_add_test(tests, an_annotated_step_has_passes_before_it);
     tcase_add_test(tests, a_step_that_allocates_nothing_has_passes_before_it);
     tcase_add_test(tests, a_step_may_run_the_passes_itself);
