@@ -710,6 +710,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.result = lambda: None  # of the module that ran last
         self.storages = Storages(storages_of([*model.parameters(), *model.buffers()]).values())
         self.uncalled = dict(model.named_modules())
+        self.unlisted = {id(parameter): place for place, parameter in enumerate(model.parameters())}  # places in the model
         self.parameter_bytes = bytes_of(model.parameters())
         self.buffer_bytes = bytes_of(model.buffers())
         self.saving = torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack)
@@ -749,7 +750,7 @@ class Structure(Hooks, TorchDispatchMode):
         return {"module_name": name, "module_params": 0, "is_forward": True, "is_leaf": leaf, "depth": depth,
                 "before": self.allocated(), "us": 0.0, "saved_us": None, "saved_peak": None, "memory_activations": 0,
                 "output_bytes": None, "gradient_bytes": 0, "reads": {}, "saves": {}, "ops": 0, "gathered": 0,
-                "casts_are_kept": casts_are_kept(), "cast_bytes": 0, "boundary": self.boundaries, "plain": None, "follows": None, "changes": [], "dtype": None, "index": len(self.rows), "call": None,
+                "casts_are_kept": casts_are_kept(), "cast_bytes": 0, "boundary": self.boundaries, "plain": None, "follows": None, "changes": [], "dtype": None, "tensors": "", "index": len(self.rows), "call": None,
                 "operators": {}, "traits": set()}
 
     def close_row(self, keep=False):
@@ -771,10 +772,19 @@ class Structure(Hooks, TorchDispatchMode):
         parameters = [tensor for tensor in own_tensors(module) if isinstance(tensor, torch.nn.Parameter)]
         row["module_params"] = bytes_of(parameters)
         row["dtype"] = ",".join(sorted({str(parameter.dtype)[6:] for parameter in parameters})) or None
+        self.list_tensors(row, parameters)
         for parameter in parameters:
             if parameter.requires_grad and parameter.grad is None and id(parameter) not in self.counted:
                 self.counted.add(id(parameter))
                 row["gradient_bytes"] += bytes_of([parameter])
+
+    def list_tensors(self, row, parameters):
+        """Adds "PLACE:ROWSxCOLUMNS" of parameters that no row has yet, and ":frozen" if it gets no gradient."""
+        for parameter in parameters:
+            place = self.unlisted.pop(id(parameter), None)
+            if place is not None:
+                item = "%d:%s%s" % (place, "x".join(map(str, parameter.shape)) or "1", "" if parameter.requires_grad else ":frozen")
+                row["tensors"] += ("," if row["tensors"] else "") + item
 
     def add_uncalled(self):
         """Some modules take parameters from one below, and never call it: MultiheadAttention does."""
@@ -786,6 +796,7 @@ class Structure(Hooks, TorchDispatchMode):
             parameters = [tensor for tensor in own_tensors(module) if isinstance(tensor, torch.nn.Parameter)]
             if parent in rows:
                 rows[parent]["module_params"] += bytes_of(parameters)
+                self.list_tensors(rows[parent], parameters)
                 rows[parent]["gradient_bytes"] += bytes_of(
                     parameter for parameter in parameters
                     if parameter.requires_grad and parameter.grad is not None and id(parameter) not in self.counted)
@@ -1145,6 +1156,8 @@ def written_row(source, keys, at):
     for name in ("output_bytes", "plain", "follows", "dtype"):
         if source[name] is not None:
             row[name] = source[name]
+    if source["tensors"]:
+        row["tensors"] = source["tensors"]
     if source["traits"]:
         row["traits"] = ",".join(sorted(source["traits"]))
     if source["cast_bytes"]:

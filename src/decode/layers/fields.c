@@ -27,6 +27,7 @@ const struct field layer_fields[LAYER_FIELDS] = {
     [LAYER_CAST_BYTES] = SOMETIMES(SIZE, cast_bytes),
     [LAYER_SAVED_PEAK_BYTES] = SOMETIMES(SIZE, saved_peak_bytes),
     [LAYER_DTYPE] = SOMETIMES(STRING, dtype),
+    [LAYER_TENSORS] = SOMETIMES(STRING, tensors),
     [LAYER_TRAITS] = SOMETIMES(STRING, traits),
     [LAYER_READS] = OTHER_FIELD("a list of storages", "reads", false),
     [LAYER_SAVES] = OTHER_FIELD("a list of storages", "saves", false),

@@ -33,6 +33,7 @@ enum layer_field {
     LAYER_CAST_BYTES,
     LAYER_SAVED_PEAK_BYTES,
     LAYER_DTYPE,
+    LAYER_TENSORS,
     LAYER_TRAITS,
     LAYER_READS,
     LAYER_SAVES,
@@ -67,6 +68,8 @@ struct layer_row {
     int64_t cast_bytes;             /* casts of parameters, which autocast keeps until it ends */
     int64_t saved_peak_bytes;       /* as peak_bytes, until the last tensor that it saved */
     string_id dtype;                /* of its parameters: "float32", or "bfloat16,float32" */
+    string_id tensors;              /* its parameters that no earlier row has: "7:3072x768,8:3072";
+                                       place in model.parameters(), shape, and ":frozen" */
     string_id traits;          /* what a checkpoint must mind: names with commas between them, of
                                   "batch_norm", "fsdp", "random" (draws random numbers) */
     int64_t output_bytes;      /* storages of its result */

@@ -135,6 +135,8 @@ static void put_recorded(struct json_writer *json, const struct layer_trace *tra
         json_put_integer(json, "saved_peak_bytes", row->saved_peak_bytes);
     if (layer_has(row, LAYER_DTYPE))
         json_put_text(json, "dtype", symbols_text(trace->symbols, row->dtype));
+    if (layer_has(row, LAYER_TENSORS))
+        json_put_text(json, "tensors", symbols_text(trace->symbols, row->tensors));
     if (layer_has(row, LAYER_TRAITS))
         json_put_text(json, "traits", symbols_text(trace->symbols, row->traits));
     if (layer_has(row, LAYER_READS))
@@ -214,6 +216,7 @@ static const char *const names[LAYER_FIELDS] = {
     [LAYER_CAST_BYTES] = "cast_bytes",
     [LAYER_SAVED_PEAK_BYTES] = "saved_peak_bytes",
     [LAYER_DTYPE] = "dtype",
+    [LAYER_TENSORS] = "tensors",
     [LAYER_TRAITS] = "traits",
     [LAYER_READS] = "reads",
     [LAYER_SAVES] = "saves",
@@ -291,10 +294,12 @@ static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
     switch (field) {
     case LAYER_MODULE_NAME:
     case LAYER_DTYPE:
+    case LAYER_TENSORS:
     case LAYER_TRAITS: {
-        string_id id = field == LAYER_DTYPE    ? row->dtype
-                       : field == LAYER_TRAITS ? row->traits
-                                               : row->module_name;
+        string_id id = field == LAYER_DTYPE     ? row->dtype
+                       : field == LAYER_TENSORS ? row->tensors
+                       : field == LAYER_TRAITS  ? row->traits
+                                                : row->module_name;
         struct text text = symbols_text(trace->symbols, id);
         pack_text(packer, text.bytes, text.size);
         break;

@@ -134,7 +134,8 @@ START_TEST(recordings_are_read)
         "{\"schema\":\"memsnap.layer-trace/1\",\"rank\":3,\"time\":\"events\",\"before_bytes\":5,"
         "\"traces\":[" RECORDED("\"is_leaf\":false,\"reads\":[],\"saves\":[0,1],") "," RECORDED(
             "\"plain\":true,\"follows\":true,\"changes\":4,\"cast_bytes\":6,"
-            "\"saved_peak_bytes\":8,\"tail_us\":0.5,\"dtype\":\"float32\",\"traits\":\"random\","
+            "\"saved_peak_bytes\":8,\"tail_us\":0.5,\"dtype\":\"float32\",\"tensors\":\"0:2x3\","
+            "\"traits\":\"random\","
             "\"gradient_bytes\":9,"
             "\"reads\":["
             "1],"
@@ -158,6 +159,7 @@ START_TEST(recordings_are_read)
     ck_assert_int_eq(row->saved_peak_bytes, 8);
     ck_assert(row->tail_us == 0.5);
     ck_assert_str_eq(symbols_text(trace->symbols, row->traits).bytes, "random");
+    ck_assert_str_eq(symbols_text(trace->symbols, row->tensors).bytes, "0:2x3");
     ck_assert_int_eq(row->gradient_bytes, 9);
     ck_assert_uint_eq(row->reads.count, 1);
     ck_assert_uint_eq(trace->storage_numbers[row->reads.first], 1);
