@@ -331,6 +331,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/model.c \
 	src/analysis/shard/model.h \
 	src/analysis/shard/note.c \
+	src/analysis/shard/optimizers.c \
+	src/analysis/shard/optimizers.h \
 	src/analysis/shard/options.c \
 	src/analysis/shard/options.h \
 	src/analysis/shard/partition.c \
@@ -344,6 +346,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/states.c \
 	src/analysis/shard/sweep.c \
 	src/analysis/shard/sweep.h \
+	src/analysis/shard/tensors.c \
+	src/analysis/shard/tensors.h \
 	src/analysis/shard/traffic.c \
 	src/analysis/shard/walk.h \
 	src/analysis/trend/trend.c \

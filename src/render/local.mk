@@ -211,6 +211,8 @@ libmemsnap_a_SOURCES += \
 	src/render/shard/json.c \
 	src/render/shard/python.c \
 	src/render/shard/shard.h \
+	src/render/shard/spelling.c \
+	src/render/shard/spelling.h \
 	src/render/shard/sweep.c \
 	src/render/shard/text.c \
 	src/render/stats/json.c \

@@ -207,7 +207,7 @@ run shard --code fsdp2 --format python --reshard last --offload --world 8 --grou
 exits 0
 out_has 'MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=None)'
 out_has 'CPUOffloadPolicy()'
-out_has 'init_device_mesh("cuda", (2, 4))'
+out_has 'init_device_mesh("cuda", (2, 4),'
 out_has 'reshard = name != units[-1]'
 run shard --code fsdp2 --format python --prefetch 3 --forward-prefetch 2 --fused --accumulate 4 $trace
 exits 0
@@ -274,6 +274,17 @@ exits 2
 run shard --granularity 'nothing.*' $trace
 exits 2
 err_has 'no module matches'
+run shard --code fsdp2 --optimizer adafactor $trace
+exits 2
+err 'memsnap: shard: --code fsdp2 does not work with --optimizer adafactor'
+run shard --world 8 --gpu 24GiB --optimizer adam8bit --code ddp $trace
+exits 0
+out_has 'not work with adam8bit'
+run shard --code fsdp2 --optimizer muon --format python $trace
+exits 0
+out_has 'class MuonAndAdamW(torch.optim.Optimizer):'
+out_has 'optimizer = MuonAndAdamW(model.parameters(), lr=lr)'
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
 run shard --code zero3 $trace
 exits 2
 run shard $trace $trace

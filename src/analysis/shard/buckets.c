@@ -8,7 +8,7 @@
 
 struct item {
     int64_t elements;
-    uint32_t owner, tensor;
+    uint32_t owner, place, tensor;
 };
 
 static int compare_items(const void *a, const void *b)
@@ -18,6 +18,8 @@ static int compare_items(const void *a, const void *b)
         return x->owner < y->owner ? -1 : 1;
     if (x->elements != y->elements)
         return x->elements < y->elements ? -1 : 1;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
     return (x->tensor > y->tensor) - (x->tensor < y->tensor);
 }
 
@@ -35,8 +37,10 @@ bool shard_buckets(const struct walk *walk, bool *is_bucketed, int64_t *elements
     size_t count = 0;
     for (size_t i = 0; i < model->tensor_count; i++)
         if (!model->tensors[i].frozen)
-            items[count++] =
-                (struct item){model->tensors[i].elements, walk->owners[i], (uint32_t)i};
+            items[count++] = (struct item){.elements = model->tensors[i].elements,
+                                           .owner = walk->owners[i],
+                                           .place = model->tensors[i].place,
+                                           .tensor = (uint32_t)i};
     qsort(items, count, sizeof(*items), compare_items);
     *elements = 0;
     for (size_t i = 0; i < count; i++) {

@@ -45,7 +45,8 @@ static bool helps(const struct shard_choice *choice, const struct shard_row *row
 {
     bool shards_state_only =
         row->result.strategy == SHARD_ZERO || row->result.strategy == SHARD_OSS;
-    return !(choice->is_stateless && shards_state_only);
+    return !(choice->is_stateless && shards_state_only) &&
+           shard_optimizer_runs(choice->optimizer, row->result.strategy);
 }
 
 static void recommend(struct shard_choice *choice)
@@ -53,7 +54,8 @@ static void recommend(struct shard_choice *choice)
     const struct shard_row *best = NULL, *least = choice->rows;
     for (size_t i = 0; i < choice->count; i++) {
         const struct shard_row *row = &choice->rows[i];
-        if (row->result.peak_bytes < least->result.peak_bytes)
+        if (row->result.peak_bytes < least->result.peak_bytes &&
+            shard_optimizer_runs(choice->optimizer, row->result.strategy))
             least = row;
         if (row->fits && helps(choice, row) && (!best || is_cheaper(row, best)))
             best = row;
@@ -69,7 +71,7 @@ bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
                   const struct shard_model *checkpointed, double extra_time_share,
                   const struct shard_options *options, uint64_t gpu_bytes, struct error *err)
 {
-    *choice = (struct shard_choice){.gpu_bytes = gpu_bytes};
+    *choice = (struct shard_choice){.gpu_bytes = gpu_bytes, .optimizer = options->optimizer};
     bool ok =
         add_rows(choice, model, false, 0, options, err) &&
         (!checkpointed || add_rows(choice, checkpointed, true, extra_time_share, options, err));

@@ -27,6 +27,7 @@ struct shard_choice {
     enum shard_reason reason;
     size_t row;        /* that the reason is about */
     bool is_stateless; /* the optimizer has no state, so zero and oss save nothing */
+    const struct shard_optimizer *optimizer;
 };
 
 /* The rows of a model; `checkpointed` is the same step with checkpoints, or NULL. */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shard/tensors.h"
+
 #define NONE UINT32_MAX
 
 struct reader {
@@ -86,9 +88,13 @@ static bool push_tensor(struct reader *reader, int64_t bytes, uint32_t unit, boo
 static bool add_parameters(struct reader *reader, const struct layer_row *row, bool is_first,
                            uint32_t unit, int64_t *shared, struct error *err)
 {
+    struct shard_model *model = reader->model;
     int64_t trained = reader->has_gradients ? row->gradient_bytes : row->module_params;
     int64_t rest = row->module_params - trained;
-    if (!is_first)
+    if (layer_has(row, LAYER_TENSORS))
+        return shard_tensors_read(model, symbols_text(reader->trace->symbols, row->tensors), unit,
+                                  err);
+    if (!is_first || model->has_tensors)
         return true;
     if (rest > 0 && rest <= *shared) {
         *shared -= rest;
@@ -158,6 +164,7 @@ static bool read_forward(struct reader *reader, struct error *err)
         reader->has_gradients |= row->gradient_bytes > 0;
     }
     int64_t shared = shared_bytes(reader, layers);
+    reader->model->has_tensors = (reader->trace->present >> LAYER_TENSORS & 1) != 0;
     reader->model->layer_count = layers;
     set_element_size(reader);
     reader->model->layer_count = 0;

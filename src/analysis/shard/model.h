@@ -15,7 +15,10 @@
 /* A parameter. Some inputs know only the sum of a module's parameters, which is then one tensor. */
 struct shard_tensor {
     int64_t elements;
-    int64_t rows; /* size of the first dimension; 0: unknown, split anywhere */
+    int64_t rows;          /* size of the first dimension; 0: unknown, split anywhere */
+    int64_t height, width; /* sizes of the last two dimensions, if there are two */
+    unsigned dimensions;   /* 0: unknown */
+    uint32_t place;        /* in model.parameters(); equal ones: as the tensors are here */
     uint32_t unit;
     bool frozen; /* gets no gradient */
 };
@@ -47,7 +50,7 @@ struct shard_unit {
 };
 
 struct shard_model {
-    struct shard_tensor *tensors; /* in the order of model.parameters(), as far as is known */
+    struct shard_tensor *tensors; /* in the order in which layers use them first */
     size_t tensor_count, tensor_capacity;
     struct shard_layer *layers;
     size_t layer_count, layer_capacity;

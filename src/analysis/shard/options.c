@@ -13,15 +13,9 @@ const char *shard_strategy_name(enum shard_strategy strategy)
 }
 
 const struct shard_optimizer shard_optimizers[] = {
-    {"adam", 2, 0, false, false, SHARD_FOREACH_TEMPORARIES},
-    {"adamw", 2, 0, false, false, SHARD_FOREACH_TEMPORARIES},
-    {"sgd", 0, 0, false, false, SHARD_NO_TEMPORARIES},
-    {"momentum", 1, 0, false, false, SHARD_NO_TEMPORARIES},
-    {"adam8bit", 0, 0, true, false, SHARD_NO_TEMPORARIES},
-    {"adafactor", 0, 0, false, true, SHARD_FOREACH_TEMPORARIES},
-    {"lion", 1, 0, false, false, SHARD_NO_TEMPORARIES},
-    {"muon", 1, 0, false, false, SHARD_NO_TEMPORARIES},
-    {NULL, 0, 0, false, false, SHARD_NO_TEMPORARIES},
+    {"adam", 2, SHARD_ADAM},    {"adamw", 2, SHARD_ADAM},         {"sgd", 0, SHARD_SGD},
+    {"momentum", 1, SHARD_SGD}, {"adam8bit", 0, SHARD_BLOCKWISE}, {"adafactor", 0, SHARD_FACTORED},
+    {"lion", 1, SHARD_SIGN},    {"muon", 0, SHARD_ORTHOGONAL},    {NULL, 0, SHARD_SGD},
 };
 
 const struct shard_optimizer *shard_optimizer_find(const char *name)
@@ -30,6 +24,12 @@ const struct shard_optimizer *shard_optimizer_find(const char *name)
         if (strcmp(row->name, name) == 0)
             return row;
     return NULL;
+}
+
+bool shard_optimizer_runs(const struct shard_optimizer *optimizer, enum shard_strategy strategy)
+{
+    return strategy != SHARD_FSDP2 ||
+           (optimizer->rule != SHARD_FACTORED && optimizer->rule != SHARD_BLOCKWISE);
 }
 
 void shard_options_init(struct shard_options *options)

@@ -18,29 +18,35 @@ enum shard_strategy {
 
 const char *shard_strategy_name(enum shard_strategy strategy); /* "ddp", ... */
 
-enum shard_temporaries {
-    SHARD_NO_TEMPORARIES,
-    SHARD_FOREACH_TEMPORARIES, /* as many bytes as the parameters that it updates */
+/* How an optimizer's state and temporaries follow from a tensor: see optimizers.c. */
+enum shard_rule {
+    SHARD_SGD,
+    SHARD_ADAM,
+    SHARD_BLOCKWISE,  /* 8 bits an element, and a scale for each block */
+    SHARD_FACTORED,   /* Adafactor: a value for each row and each column */
+    SHARD_SIGN,       /* Lion */
+    SHARD_ORTHOGONAL, /* Muon, and AdamW for what is not a matrix */
 };
 
 struct shard_optimizer {
     const char *name;
-    unsigned copies;      /* states of a parameter's own size and type */
-    unsigned state_bytes; /* state of an element besides, whatever its type */
-    bool is_blockwise;    /* 8 bits an element, and a scale for each block of 256 */
-    bool is_factored;     /* Adafactor: a value for each row and each column */
-    enum shard_temporaries temporaries;
+    unsigned copies; /* states of a parameter's own size and type, if the rule needs them */
+    enum shard_rule rule;
 };
 
 extern const struct shard_optimizer shard_optimizers[]; /* ends with a NULL name */
 
 const struct shard_optimizer *shard_optimizer_find(const char *name); /* NULL: none */
 
+/* False for optimizers that do not take the DTensors of fully_shard(): Adafactor's in-place pow_()
+ * has no rule for them, and bitsandbytes passes plain tensors beside them. */
+bool shard_optimizer_runs(const struct shard_optimizer *optimizer, enum shard_strategy strategy);
+
 enum shard_reshard { SHARD_RESHARD, SHARD_KEEP, SHARD_RESHARD_LAST };
 
 struct shard_options {
     int64_t world; /* 1 to SHARD_MOST_WORLD */
-    int64_t group; /* fsdp, fsdp2: shard within this many ranks; 0: all */
+    int64_t group; /* fsdp2: shard within this many ranks; 0: all */
     const struct shard_optimizer *optimizer;
     int64_t custom_state;         /* bytes of state for an element; < 0: those of the optimizer */
     int64_t parameter_size;       /* bytes of an element; 0: as recorded */

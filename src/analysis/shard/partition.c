@@ -31,16 +31,25 @@ static void add_to_first(struct load *heap, size_t count, int64_t elements)
 
 struct item {
     int64_t elements, load;
-    uint32_t tensor;
+    uint32_t place, tensor;
 };
 
+/* In the order of model.parameters(). */
+static int compare_places(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return (x->tensor > y->tensor) - (x->tensor < y->tensor);
+}
+
 /* By falling size; equal sizes keep their order. */
-static int compare_items(const void *a, const void *b)
+static int compare_sizes(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
     if (x->elements != y->elements)
         return x->elements < y->elements ? 1 : -1;
-    return (x->tensor > y->tensor) - (x->tensor < y->tensor);
+    return compare_places(a, b);
 }
 
 static void share_out(const struct item *items, size_t count, struct load *heap, size_t world,
@@ -65,11 +74,13 @@ bool shard_partition(const struct shard_model *model, enum shard_strategy strate
         for (size_t i = 0; i < count; i++) {
             const struct shard_tensor *tensor = &model->tensors[i];
             bool is_light = tensor->frozen && strategy != SHARD_ZERO;
-            items[i] =
-                (struct item){tensor->elements, is_light ? 1 : tensor->elements, (uint32_t)i};
+            items[i] = (struct item){.elements = tensor->elements,
+                                     .load = is_light ? 1 : tensor->elements,
+                                     .place = tensor->place,
+                                     .tensor = (uint32_t)i};
         }
-        if (strategy == SHARD_ZERO)
-            qsort(items, count, sizeof(*items), compare_items);
+        qsort(items, count, sizeof(*items),
+              strategy == SHARD_ZERO ? compare_sizes : compare_places);
         share_out(items, count, heap, ranks, owners);
     }
     free(heap);

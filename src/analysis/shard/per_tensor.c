@@ -87,10 +87,10 @@ static void run_forward(struct tensor_walk *tensors, size_t at)
     tensors->end_bytes = point->end_bytes;
 }
 
-/* Buffers of the units that are gathered ahead: those before `unit` in the forward pass. */
-static int64_t prefetched_bytes(const struct walk *walk, uint32_t unit)
+/* Buffers of `left` units that are gathered ahead: those before `unit` in the forward pass. */
+static int64_t prefetched_bytes(const struct walk *walk, uint32_t unit, int64_t left)
 {
-    int64_t bytes = 0, left = walk->options->prefetch;
+    int64_t bytes = 0;
     for (uint32_t next = unit; left > 0 && next-- > SHARD_ROOT + 1; left--)
         bytes += is_kept(walk, next) ? 0 : whole_bytes(walk, next);
     return bytes;
@@ -108,7 +108,8 @@ static void reduce(struct tensor_walk *tensors, uint32_t unit, int64_t elements,
     struct shard_memory memory = {.parameter_bytes = root + tensors->kept,
                                   .gradient_bytes = other + elements * walk->compute_size,
                                   .buffer_bytes =
-                                      input_bytes(walk, unit) + prefetched_bytes(walk, unit)};
+                                      input_bytes(walk, unit) +
+                                      prefetched_bytes(walk, unit, walk->options->prefetch)};
     note(tensors, SHARD_REDUCTION, unit, memory, residual);
     if (!walk->options->offload)
         tensors->gradients += shard;
@@ -119,6 +120,19 @@ static void reduce(struct tensor_walk *tensors, uint32_t unit, int64_t elements,
     tensors->reducing = unit;
 }
 
+/* The hook on a unit's output gathers ahead: see _pre_backward() of _fsdp_state.py. The root's is
+ * reached behind the loss, and gathers one unit, because set_modules_to_backward_prefetch() is
+ * called on the others only. */
+static int64_t gathered_ahead(const struct tensor_walk *tensors, const struct shard_point *point)
+{
+    const struct walk *walk = tensors->walk;
+    if (tensors->running != SHARD_ROOT)
+        return prefetched_bytes(walk, tensors->running, walk->options->prefetch);
+    if (walk->model->layers[point->layer].outside)
+        return 0;
+    return prefetched_bytes(walk, (uint32_t)walk->model->unit_count, 1);
+}
+
 static void run_backward(struct tensor_walk *tensors, size_t at)
 {
     const struct walk *walk = tensors->walk;
@@ -127,7 +141,6 @@ static void run_backward(struct tensor_walk *tensors, size_t at)
     if (unit != SHARD_ROOT)
         tensors->running = unit;
     uint32_t running = tensors->running;
-    uint32_t next = running == SHARD_ROOT ? (uint32_t)walk->model->unit_count : running;
     bool runs = running != SHARD_ROOT && at <= walk->units[running].last_backward;
     for (uint32_t i = point->first_tensor; i < point->end_tensor; i++) {
         const struct shard_tensor *tensor = &walk->model->tensors[i];
@@ -137,7 +150,7 @@ static void run_backward(struct tensor_walk *tensors, size_t at)
     struct shard_memory memory = {
         .parameter_bytes = whole_bytes(walk, SHARD_ROOT) + tensors->kept + whole,
         .gradient_bytes = (tensors->made[0] + tensors->made[1]) * walk->compute_size,
-        .buffer_bytes = prefetched_bytes(walk, next)};
+        .buffer_bytes = gathered_ahead(tensors, point)};
     if (tensors->reducing != SHARD_ROOT)
         memory.buffer_bytes += input_bytes(walk, tensors->reducing);
     note(tensors, walk_phase(point), unit, memory, point->peak_bytes);

@@ -97,7 +97,7 @@ bool walker_init(struct walker *walker, const struct shard_model *model,
     walk->options = options;
     walk->strategy = strategy;
     walk->point = &walker->point;
-    walk->parts = is_sharded(strategy) && options->group > 0 ? options->group : options->world;
+    walk->parts = strategy == SHARD_FSDP2 && options->group > 0 ? options->group : options->world;
     walk->size = walk->gradient_size = walk->compute_size = walk->reduce_size = size;
     if (is_sharded(strategy) && options->compute_size > 0)
         walk->compute_size = options->compute_size;

@@ -81,7 +81,7 @@ const struct option_spec shard_option_specs[] = {
     {OPTION_FORWARD_PREFETCH, "forward-prefetch", "N",
      "fsdp2: units gathered ahead in forward (0)"},
     {OPTION_OFFLOAD, "offload", NULL, "fsdp, fsdp2: shards and state on the host"},
-    {OPTION_GROUP, "group", "N", "fsdp, fsdp2: shard among N ranks, and replicate that"},
+    {OPTION_GROUP, "group", "N", "fsdp2: shard among N ranks, and replicate that"},
     {OPTION_BUCKET_VIEW, "bucket-view", NULL, "ddp, zero: gradient_as_bucket_view=True"},
     {OPTION_REDUCE_BUFFER, "reduce-buffer", "N", "sdp: reduce_buffer_size, in elements (0)"},
     {OPTION_BROADCAST_FP16, "broadcast-fp16", NULL, "oss, sdp: broadcast_fp16=True"},
@@ -400,6 +400,9 @@ bool shard_command_complete(struct shard_command *command, bool has_file, struct
     if (command->has_modules && (!has_tables || command->has_sweep))
         return error_set(err, STATUS_USAGE,
                          "--modules needs --format text or json, without --sweep");
+    if (command->has_code && !shard_optimizer_runs(options->optimizer, command->code))
+        return error_set(err, STATUS_USAGE, "--code %s does not work with --optimizer %s",
+                         shard_strategy_name(command->code), options->optimizer->name);
     if (!complete_sweep(command, err))
         return false;
     if (sizes->layers == 0)

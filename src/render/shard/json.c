@@ -42,7 +42,9 @@ static void put_options(struct json_writer *json, const struct shard_options *op
     json_put_real(json, "batch", options->batch);
     json_put_integer(json, "accumulation", options->accumulation);
     if (is_sharded) {
-        json_put_integer(json, "group", options->group > 0 ? options->group : options->world);
+        json_put_integer(json, "group",
+                         strategy == SHARD_FSDP2 && options->group > 0 ? options->group
+                                                                       : options->world);
         json_put_string(json, "reshard_after_forward", reshard_words[options->reshard]);
         json_put_bool(json, "offload", options->offload);
     }

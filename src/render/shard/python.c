@@ -1,40 +1,9 @@
 #include <inttypes.h>
-#include <string.h>
 
 #include "render/core/escape.h"
 #include "render/shard/shard.h"
+#include "render/shard/spelling.h"
 #include "render/suggest/parts.h"
-
-/* The class of an optimizer, and its arguments. */
-struct spelling {
-    const char *name, *package, *class_name, *arguments;
-    bool has_fused;
-};
-
-static const struct spelling spellings[] = {
-    {"adam", "torch", "torch.optim.Adam", "lr=lr", true},
-    {"adamw", "torch", "torch.optim.AdamW", "lr=lr", true},
-    {"sgd", "torch", "torch.optim.SGD", "lr=lr", true},
-    {"momentum", "torch", "torch.optim.SGD", "lr=lr, momentum=0.9", true},
-    {"adam8bit", "bitsandbytes", "bitsandbytes.optim.Adam8bit", "lr=lr", false},
-    {"adafactor", "torch", "torch.optim.Adafactor", "lr=lr", false},
-    {"lion", "lion_pytorch", "lion_pytorch.Lion", "lr=lr", false},
-    {"muon", "torch", "torch.optim.Muon", "lr=lr", false},
-    {NULL, NULL, NULL, NULL, false},
-};
-
-static const struct spelling *spelling_of(const struct shard_options *options)
-{
-    const struct spelling *spelling = spellings;
-    while (spelling[1].name && strcmp(spelling->name, options->optimizer->name) != 0)
-        spelling++;
-    return spelling;
-}
-
-static const char *fused_of(const struct shard_options *options)
-{
-    return options->not_foreach && spelling_of(options)->has_fused ? ", fused=True" : "";
-}
 
 static const char *truth(bool is)
 {
@@ -57,15 +26,17 @@ static bool put_name(FILE *out, struct text name)
     return ok;
 }
 
-/* Without module names: the numbered modules that are in no other, as in layer traces. */
+/* Without module names: snapshots tell units by the loops that run them. */
 static const char find_units[] =
     "def find_units(model):\n"
-    "    \"\"\"The numbered modules that are in no other.\"\"\"\n"
+    "    \"\"\"The modules of a Sequential or ModuleList that is in no other.\"\"\"\n"
     "    units = []\n"
     "    for name, module in model.named_modules():\n"
+    "        parent = model.get_submodule(name.rpartition(\".\")[0])\n"
+    "        is_listed = name != \"\" and isinstance(parent, (torch.nn.Sequential, "
+    "torch.nn.ModuleList))\n"
     "        is_inside = any(name.startswith(unit + \".\") for unit in units)\n"
-    "        if name.rpartition(\".\")[2].isdigit() and not is_inside and any(True for _ in "
-    "module.parameters()):\n"
+    "        if is_listed and not is_inside and any(True for _ in module.parameters()):\n"
     "            units.append(name)\n"
     "    return units\n\n\n";
 
@@ -155,7 +126,7 @@ static void put_optimizer(FILE *out, const struct shard_options *options)
 {
     const struct spelling *spelling = spelling_of(options);
     fprintf(out, "    optimizer = %s(model.parameters(), %s%s)\n", spelling->class_name,
-            spelling->arguments, fused_of(options));
+            spelling->arguments, spelling_fused(options));
 }
 
 static bool put_ddp(FILE *out, const struct shard_report *report)
@@ -176,7 +147,7 @@ static bool put_zero(FILE *out, const struct shard_report *report)
             "                                    gradient_as_bucket_view=%s)\n"
             "    optimizer = ZeroRedundancyOptimizer(model.parameters(), %s, %s%s)\n",
             truth(report->options->bucket_view), spelling->class_name, spelling->arguments,
-            fused_of(report->options));
+            spelling_fused(report->options));
     return true;
 }
 
@@ -188,7 +159,7 @@ static bool put_oss(FILE *out, const struct shard_report *report)
         "    optimizer = OSS(model.parameters(), optim=%s, broadcast_fp16=%s, %s%s)\n"
         "    model = DistributedDataParallel(model, device_ids=[torch.cuda.current_device()])\n",
         spelling->class_name, truth(report->options->half_broadcast), spelling->arguments,
-        fused_of(report->options));
+        spelling_fused(report->options));
     return true;
 }
 
@@ -199,7 +170,7 @@ static bool put_sdp(FILE *out, const struct shard_report *report)
             "    optimizer = OSS(model.parameters(), optim=%s, broadcast_fp16=%s, %s%s)\n"
             "    model = ShardedDataParallel(model, optimizer, reduce_buffer_size=%" PRId64 ")\n",
             spelling->class_name, truth(report->options->half_broadcast), spelling->arguments,
-            fused_of(report->options), report->options->reduce_buffer);
+            spelling_fused(report->options), report->options->reduce_buffer);
     return true;
 }
 
@@ -259,9 +230,11 @@ static bool put_fsdp2(FILE *out, const struct shard_report *report)
     if (options->offload)
         fputs("    options[\"offload_policy\"] = CPUOffloadPolicy()\n", out);
     if (options->group > 0)
-        fprintf(out,
-                "    options[\"mesh\"] = init_device_mesh(\"cuda\", (%" PRId64 ", %" PRId64 "))\n",
-                options->world / options->group, options->group);
+        fprintf(
+            out,
+            "    options[\"mesh\"] = init_device_mesh(\"cuda\", (%" PRId64 ", %" PRId64 "),\n"
+            "                                       mesh_dim_names=(\"replicate\", \"shard\"))\n",
+            options->world / options->group, options->group);
     put_loop(out, report);
     fprintf(out,
             "            fully_shard(module, reshard_after_forward=%s, **options)\n"
@@ -306,7 +279,7 @@ static void put_imports(FILE *out, const struct shard_report *report)
         fputs("import contextlib\n\n", out);
     if (!report->is_checkpointed)
         fputs("import torch\n", out);
-    if (strcmp(spelling->package, "torch") != 0)
+    if (spelling->package)
         fprintf(out, "import %s\n", spelling->package);
     fputs(writers[report->code].imports, out);
     if (report->is_checkpointed) /* begins with imports, too */
@@ -337,8 +310,11 @@ static void put_accumulation(FILE *out, const struct shard_report *report)
 bool shard_python(FILE *out, const struct shard_report *report)
 {
     const struct writer *writer = &writers[report->code];
+    const char *definition = spelling_of(report->options)->definition;
     put_imports(out, report);
     bool ok = put_modules(out, report, writer->has_units);
+    if (definition)
+        fputs(definition, out);
     fputs("def shard(model, lr):\n"
           "    \"\"\"The model, which must be on this rank's GPU, and its optimizer for "
           "training.\"\"\"\n",

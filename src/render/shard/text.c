@@ -192,6 +192,9 @@ static void add_reason(struct buffer *text, const struct shard_choice *choice)
     }
     if (choice->is_stateless)
         buffer_puts(text, " The optimizer has no state, so zero and oss save nothing.");
+    if (!shard_optimizer_runs(choice->optimizer, SHARD_FSDP2))
+        buffer_printf(text, " fsdp2 does not work with %s, which does not take its DTensors.",
+                      choice->optimizer->name);
 }
 
 static bool put_words(const struct page *page, const struct shard_report *report)

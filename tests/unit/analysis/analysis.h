@@ -12,6 +12,7 @@ TCase *fit_summary_tests(void);
 TCase *shard_by_unit_tests(void);
 TCase *shard_columns_tests(void);
 TCase *shard_curves_tests(void);
+TCase *shard_optimizers_tests(void);
 TCase *shard_tests(void);
 TCase *flame_tests(void);
 TCase *category_preexisting_tests(void);

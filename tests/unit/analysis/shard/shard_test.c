@@ -228,6 +228,45 @@ START_TEST(owners_of_tensors)
 }
 END_TEST
 
+/* Layers use the parameters in another order than model.parameters() has them. */
+START_TEST(owners_by_place)
+{
+    static const uint32_t places[] = {3, 2, 1, 0};
+    uint32_t owners[LAYERS];
+    struct error err;
+    begin(0);
+    model.tensors[3].elements = 100;
+    for (size_t i = 0; i < LAYERS; i++)
+        model.tensors[i].place = places[i];
+    ck_assert(shard_partition(&model, SHARD_OSS, 2, owners, &err));
+    ck_assert_uint_eq(owners[3], 0); /* the giant comes first, and all others go to the other */
+    ck_assert_uint_eq(owners[0], 1);
+    ck_assert_uint_eq(owners[2], 1);
+    ck_assert(shard_partition(&model, SHARD_ZERO, 3, owners, &err)); /* equal sizes by place */
+    ck_assert_uint_eq(owners[2], 1);
+    ck_assert_uint_eq(owners[1], 2);
+    end();
+}
+END_TEST
+
+/* The backward of the loss runs before the root's hook gathers the last unit. */
+START_TEST(nothing_is_gathered_behind_the_loss)
+{
+    begin(4000);
+    model.layers[LAYERS - 1].outside = true;
+    model.unit_count--;
+    model.layers[LAYERS - 1].unit = SHARD_ROOT;
+    model.tensors[LAYERS - 1].unit = SHARD_ROOT;
+    /* half of the parameters and of the state, the root, its gradient */
+    peaks(SHARD_FSDP2, ALL / 2 + ALL + 4000 + 2 * LAYER);
+    model.layers[LAYERS - 1].outside = false;
+    peaks(SHARD_FSDP2, ALL / 2 + ALL + 4000 + 3 * LAYER);
+    options.prefetch = 2; /* of units, not of the root */
+    peaks(SHARD_FSDP2, ALL / 2 + ALL + 4000 + 3 * LAYER);
+    end();
+}
+END_TEST
+
 START_TEST(buckets_of_sdp)
 {
     begin(0);
@@ -259,31 +298,6 @@ START_TEST(bytes_sent)
     ck_assert_int_eq(result.traffic.calls[SHARD_ALL_GATHER], 2 * LAYERS);
     ck_assert_double_eq_tol(result.traffic.us, 3 * ALL * 4.0 / 5 / 60 * 1e6 + 3 * LAYERS, 1);
     shard_result_release(&result);
-    end();
-}
-END_TEST
-
-START_TEST(optimizers)
-{
-    begin(0);
-    options.world = 1;
-    options.optimizer = shard_optimizer_find("sgd");
-    ck_assert_int_eq(predict(SHARD_DDP, 0).held_state_bytes, 0);
-    options.has_master = true;
-    ck_assert_int_eq(predict(SHARD_DDP, 0).held_state_bytes, ALL);
-    options.has_master = false;
-    options.custom_state = 3;
-    ck_assert_int_eq(predict(SHARD_DDP, 0).held_state_bytes, 3 * LAYERS * ELEMENTS);
-    options.custom_state = -1;
-    options.optimizer = shard_optimizer_find("adam8bit"); /* small tensors keep float32 */
-    ck_assert_int_eq(predict(SHARD_DDP, 0).held_state_bytes, 2 * ALL);
-    model.tensors[0].elements = 8192;
-    ck_assert_int_eq(predict(SHARD_DDP, 0).held_state_bytes,
-                     2 * 3 * LAYER + 2 * 8192 + 2 * 4 * 8192 / 256);
-    options.optimizer = shard_optimizer_find("adafactor");
-    model.tensors[0].rows = 64;
-    ck_assert_int_eq(predict(SHARD_DDP, 0).held_state_bytes, 3 * LAYER + 4 * (64 + 128));
-    ck_assert_ptr_null(shard_optimizer_find("adagrad"));
     end();
 }
 END_TEST
@@ -431,9 +445,10 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, uneven_rows_are_padded);
     tcase_add_test(tcase, large_units_of_fairscale);
     tcase_add_test(tcase, owners_of_tensors);
+    tcase_add_test(tcase, owners_by_place);
+    tcase_add_test(tcase, nothing_is_gathered_behind_the_loss);
     tcase_add_test(tcase, buckets_of_sdp);
     tcase_add_test(tcase, bytes_sent);
-    tcase_add_test(tcase, optimizers);
     tcase_add_test(tcase, formulas_of_zero);
     tcase_add_test(tcase, gathered_ahead_in_forward);
     tcase_add_test(tcase, accumulated_gradients_of_sdp);

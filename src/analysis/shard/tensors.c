@@ -1,0 +1,71 @@
+#include "analysis/shard/tensors.h"
+
+#include <string.h>
+
+#define FROZEN ":frozen"
+
+struct list_reader {
+    const char *at, *end;
+};
+
+static bool bad(struct error *err)
+{
+    return error_set(err, STATUS_BAD_INPUT,
+                     "bad tensors of a trace: expected for example \"7:3072x768,8:3072:frozen\"");
+}
+
+static bool take(struct list_reader *list, const char *word)
+{
+    size_t size = strlen(word);
+    if ((size_t)(list->end - list->at) < size || memcmp(list->at, word, size) != 0)
+        return false;
+    list->at += size;
+    return true;
+}
+
+static bool take_number(struct list_reader *list, int64_t *number)
+{
+    const char *first = list->at;
+    *number = 0;
+    for (; list->at < list->end && *list->at >= '0' && *list->at <= '9'; list->at++)
+        if (__builtin_mul_overflow(*number, 10, number) ||
+            __builtin_add_overflow(*number, *list->at - '0', number))
+            return false;
+    return list->at > first;
+}
+
+/* A parameter with a dimension of 0 has no elements, and counts for nothing. */
+static bool take_tensor(struct list_reader *list, struct shard_tensor *tensor)
+{
+    int64_t place, size;
+    tensor->elements = 1;
+    if (!take_number(list, &place) || place > UINT32_MAX || !take(list, ":"))
+        return false;
+    tensor->place = (uint32_t)place;
+    do {
+        if (!take_number(list, &size) ||
+            __builtin_mul_overflow(tensor->elements, size, &tensor->elements))
+            return false;
+        tensor->rows = tensor->dimensions == 0 ? size : tensor->rows;
+        tensor->height = tensor->width;
+        tensor->width = size;
+        tensor->dimensions++;
+    } while (take(list, "x"));
+    tensor->frozen = take(list, FROZEN);
+    return true;
+}
+
+bool shard_tensors_read(struct shard_model *model, struct text text, uint32_t unit,
+                        struct error *err)
+{
+    struct list_reader list = {text.bytes, text.bytes + text.size};
+    do {
+        struct shard_tensor tensor = {.unit = unit};
+        if (!take_tensor(&list, &tensor))
+            return bad(err);
+        if (tensor.elements > 0 && !vec_push(model->tensors, model->tensor_count,
+                                             model->tensor_capacity, model->budget, err, tensor))
+            return false;
+    } while (take(&list, ","));
+    return list.at == list.end || bad(err);
+}
