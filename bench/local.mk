@@ -50,7 +50,9 @@ EXTRA_DIST += \
 	bench/results.py \
 	bench/run \
 	bench/shard/RESULTS.md \
+	bench/shard/cases.py \
 	bench/shard/models.py \
+	bench/shard/options \
 	bench/shard/partition.py \
 	bench/shard/program.py \
 	bench/shard/run \

@@ -172,6 +172,89 @@ class UNet(nn.Module):
         return self.head(x).permute(0, 2, 3, 1)
 
 
+class QwenBlock(nn.Module):
+    """Fewer heads of keys and values than of queries, and biases on those three alone."""
+    def __init__(self, width, heads, groups, hidden):
+        super().__init__()
+        self.heads, self.groups, size = heads, groups, width // heads
+        self.input_norm, self.post_norm = RmsNorm(width), RmsNorm(width)
+        self.q, self.k, self.v = nn.Linear(width, width), nn.Linear(width, groups * size), nn.Linear(width, groups * size)
+        self.o = nn.Linear(width, width, bias=False)
+        self.gate, self.up = nn.Linear(width, hidden, bias=False), nn.Linear(width, hidden, bias=False)
+        self.down = nn.Linear(hidden, width, bias=False)
+
+    def attend(self, x):
+        batch, length, width = x.shape
+        q, k, v = (part.view(batch, length, -1, width // self.heads).transpose(1, 2) for part in (self.q(x), self.k(x), self.v(x)))
+        k, v = (part.repeat_interleave(self.heads // self.groups, dim=1) for part in (k, v))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.o(y.transpose(1, 2).reshape(batch, length, width))
+
+    def forward(self, x):
+        x = x + self.attend(self.input_norm(x))
+        y = self.post_norm(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class Qwen(nn.Module):
+    def __init__(self, words=24000, width=640, hidden=1728, depth=7):
+        super().__init__()
+        self.embed = nn.Embedding(words, width)
+        self.layers = nn.ModuleList(QwenBlock(width, 10, 2, hidden) for _ in range(depth))
+        self.norm = RmsNorm(width)
+        self.head = nn.Linear(width, words, bias=False)
+        self.head.weight = self.embed.weight
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(self.norm(x))
+
+
+class Experts(nn.Module):
+    """A mixture of experts. Each expert gets the same number of tokens, so that sizes do not depend on values."""
+    def __init__(self, width, hidden, count):
+        super().__init__()
+        self.router = nn.Linear(width, count, bias=False)
+        self.experts = nn.ModuleList(nn.Sequential(nn.Linear(width, hidden), nn.GELU(), nn.Linear(hidden, width))
+                                     for _ in range(count))
+
+    def forward(self, x):
+        flat = x.reshape(-1, x.shape[-1])
+        weights = self.router(flat).softmax(dim=-1)
+        best, rows = weights.topk(flat.shape[0] * 2 // len(self.experts), dim=0)
+        result = torch.zeros_like(flat)
+        for i, expert in enumerate(self.experts):
+            result = result.index_add(0, rows[:, i], expert(flat[rows[:, i]]) * best[:, i:i + 1])
+        return result.view(x.shape)
+
+
+class MoeBlock(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attention, self.experts = Attention(width, 8, True), Experts(width, 2 * width, 8)
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.experts(self.norm2(x))
+
+
+class Moe(nn.Module):
+    def __init__(self, words=16000, width=512, depth=4):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.blocks = nn.ModuleList(MoeBlock(width) for _ in range(depth))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words)
+
+    def forward(self, tokens):
+        x = self.words(tokens)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x))
+
+
 def resnet50():
     import torchvision
     return torchvision.models.resnet50()
@@ -181,6 +264,16 @@ def vit():
     import torchvision
     return torchvision.models.VisionTransformer(image_size=224, patch_size=16, num_layers=8, num_heads=8, hidden_dim=512,
                                                 mlp_dim=2048)
+
+
+def convnext():
+    import torchvision
+    return torchvision.models.convnext_tiny()
+
+
+def mobilenet():
+    import torchvision
+    return torchvision.models.mobilenet_v3_large()
 
 
 def images(count, size):
@@ -200,6 +293,10 @@ MODELS = {
     "vit": (vit, images(16, 224), 1000),
     "t5": (T5, tokens, 16000),
     "unet": (UNet, images(4, 192), 16),
+    "qwen": (Qwen, lambda: torch.randint(24000, (2, 640), device="cuda"), 24000),
+    "moe": (Moe, tokens, 16000),
+    "convnext": (convnext, images(8, 224), 1000),
+    "mobilenet": (mobilenet, images(16, 224), 1000),
 }
 
 

@@ -1,7 +1,8 @@
-"""Trains a model on one device or sharded: program.py MODEL OPTIMIZER [--plan FILE | --layers FILE] [--tracker FILE]
+"""Trains a model on one device or sharded: program.py MODEL OPTIMIZER [--plan FILE | --layers FILE] [--tracker FILE] [--half]
 
 A plan is the Python that memsnap shard prints. --layers records the model's layers with memsnap_record. --tracker
-writes the peaks that FSDPMemTracker, or MemTracker, of torch.distributed._tools finds in the second step.
+writes the peaks that FSDPMemTracker, or MemTracker, of torch.distributed._tools finds in the second step. With --half
+parameters and batch are bfloat16.
 """
 import argparse
 import contextlib
@@ -62,13 +63,14 @@ def main():
     parser.add_argument("--plan")
     parser.add_argument("--layers")
     parser.add_argument("--tracker")
+    parser.add_argument("--half", action="store_true")
     options = parser.parse_args()
     torch.manual_seed(0)
     model, batch, classes = make_model(options.model)
     if options.plan:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         dist.init_process_group("nccl")
-    model = model.cuda()
+    model = model.to("cuda", torch.bfloat16 if options.half else torch.float32)
     recording = contextlib.nullcontext()
     if options.plan:
         model, optimizer = load(options.plan).shard(model, 1e-3)
@@ -79,6 +81,8 @@ def main():
         recording = memsnap_record.layers(model, options.layers, warmup=1)
     def step():
         inputs = batch()
+        if options.half and inputs.is_floating_point():
+            inputs = inputs.bfloat16()
         outputs = model(inputs)
         labels = torch.zeros(outputs.shape[:-1], dtype=torch.long, device="cuda")
         loss = F.cross_entropy(outputs.reshape(-1, classes), labels.view(-1))
@@ -93,4 +97,5 @@ def main():
         track(model, optimizer, step, options.tracker)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Trains models with plans that memsnap shard prints, each in a process of its own: cases.py CASES RESULTS
+
+CASES is JSON: a list of objects with name, model, plan, is_half (the batch has 16 bits), passes (of gradient
+accumulation) and keeps_gradients. RESULTS gets a line for each: the peak of requested bytes in the first step and in
+the next two, and the bytes on the host between backward and the optimizer's step, and after it.
+"""
+import gc
+import json
+import os
+import sys
+import time
+import traceback
+
+import torch
+import torch.distributed as dist
+from torch.nn import functional as F
+
+from models import make_model
+from program import load
+
+PEAK = "requested_bytes.all.peak"
+
+
+def peak():
+    torch.cuda.synchronize()
+    found = torch.cuda.memory_stats()[PEAK]
+    torch.cuda.reset_peak_memory_stats()
+    return found
+
+
+def local(tensor):
+    return tensor.to_local() if hasattr(tensor, "to_local") else tensor
+
+
+def tensors_of(value):
+    """The tensors of optimizer state, in dictionaries, or of bitsandbytes."""
+    if isinstance(value, torch.Tensor):
+        yield local(value)
+    elif isinstance(value, (dict, list, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from tensors_of(item)
+
+
+def held(model, optimizer, device):
+    """Bytes of distinct storages of parameters, gradients and optimizer state."""
+    found = {}
+    for kind, tensors in (("parameters", model.parameters()), ("gradients", (p.grad for p in model.parameters())),
+                          ("state", tensors_of(list(optimizer.state.values())))):
+        storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes()
+                    for tensor in map(local, (t for t in tensors if t is not None)) if tensor.device.type == device}
+        found[kind] = sum(storages.values())
+    return found
+
+
+def leave_out_kernels(plan):
+    """Kernels of bitsandbytes are no part of PyTorch, and need a GPU. They allocate nothing."""
+    if hasattr(plan, "bitsandbytes"):
+        for name in ("optimizer_update_8bit_blockwise", "optimizer_update_32bit"):
+            setattr(plan.bitsandbytes.functional, name, lambda *arguments, **named: None)
+
+
+def wait_for_reductions():
+    """A dry run's collectives take no time, but NCCL's process group holds the tensors of one until somebody waits for it
+    or its thread looks, every 0.1 s. On a GPU that is short."""
+    start = dist.reduce
+
+    def reduce(*arguments, **named):
+        work = start(*arguments, **named)
+        if work is not None:
+            work.wait()
+        return work
+
+    dist.reduce = reduce
+
+
+def run(case):
+    torch.manual_seed(0)
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl")
+    wait_for_reductions()
+    model, batch, classes = make_model(case["model"])
+    plan = load(case["plan"])
+    leave_out_kernels(plan)
+    model, optimizer = plan.shard(model.cuda(), 1e-3)
+    host, kept = {}, []
+
+    def loss_of(model, inputs):
+        if case["is_half"] and inputs.is_floating_point():
+            inputs = inputs.bfloat16() if case["is_half"] == "bfloat16" else inputs.half()
+        kept.clear()
+        outputs = model(inputs)
+        kept.append(outputs)  # until the step has ended, as in program.py
+        labels = torch.zeros(outputs.shape[:-1], dtype=torch.long, device="cuda")
+        return F.cross_entropy(outputs.reshape(-1, classes), labels.view(-1))
+
+    step_of = optimizer.step
+
+    def watched(*arguments, **named):
+        host["before_step"] = held(model, optimizer, "cpu")
+        result = step_of(*arguments, **named)
+        host["after_step"] = held(model, optimizer, "cpu")
+        host["device"] = held(model, optimizer, "cuda")
+        return result
+
+    optimizer.step = watched
+
+    def step():
+        if case["passes"] > 1:
+            plan.train_step(model, optimizer, [batch() for _ in range(case["passes"])], loss_of)
+        else:
+            inputs = batch()
+            loss_of(model, inputs).backward()
+            optimizer.step()
+            optimizer.zero_grad(**({"set_to_none": False} if case["keeps_gradients"] else {}))
+        kept.clear()
+
+    step()
+    time.sleep(1)  # NCCL's process group looks every 0.1 s for tensors that it need not keep any longer
+    gc.collect()
+    first = peak()
+    step()
+    step()
+    return {"first": first, "later": peak(), "host": host}
+
+
+def run_alone(case, path):
+    child = os.fork()
+    if child == 0:
+        try:
+            result = run(case)
+        except BaseException as failure:
+            traceback.print_exc()
+            result = {"failure": ("%s: %s" % (type(failure).__name__, failure)).splitlines()[0][:300]}
+        with open(path, "a") as out:
+            print(json.dumps(dict(result, name=case["name"])), file=out)
+        sys.stderr.flush()
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def main():
+    with open(sys.argv[1]) as file:
+        for case in json.load(file):
+            run_alone(case, sys.argv[2])
+
+
+main()
