@@ -197,6 +197,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/recorded.h \
 	src/analysis/phase/refine.c \
 	src/analysis/phase/refine.h \
+	src/analysis/phase/repeats.c \
+	src/analysis/phase/repeats.h \
 	src/analysis/phase/rows.c \
 	src/analysis/phase/rows.h \
 	src/analysis/phase/runs.c \

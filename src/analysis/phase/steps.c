@@ -1,9 +1,12 @@
 #include "analysis/phase/steps.h"
 
+#include "analysis/phase/repeats.h"
 #include "analysis/phase/step_groups.h"
 #include "analysis/phase/step_marks.h"
 #include "base/bisect.h"
 #include "model/curve_cursor.h"
+
+#define FEW_STEPS 3 /* that growth needs */
 
 static const char *const source_names[] = {
     [STEPS_NONE] = "none",
@@ -12,6 +15,7 @@ static const char *const source_names[] = {
     [STEPS_OPTIMIZER] = "optimizer_phase",
     [STEPS_BACKWARD] = "backward_phase",
     [STEPS_FORWARD] = "forward_phase",
+    [STEPS_REPEATS] = "repeated_sizes",
 };
 
 const char *steps_source_name(enum steps_source source)
@@ -141,7 +145,7 @@ static bool add_marks_of_phase(struct finder *finder, enum phase phase, struct e
 static bool add_steps_of_marks(struct finder *finder, enum steps_source source, struct error *err)
 {
     uint32_t first = 0;
-    bool parted = source == STEPS_FORWARD || !finder->has_forward;
+    bool parted = source == STEPS_FORWARD || source == STEPS_REPEATS || !finder->has_forward;
     bool is_cut = false; /* the last iteration lacks some of its marks */
     for (size_t i = 0; i < finder->marks.count; i++) {
         const struct step_mark *mark = &finder->marks.items[i];
@@ -165,7 +169,9 @@ static bool add_steps_of_marks(struct finder *finder, enum steps_source source, 
     }
     finder->steps->one_optimizer_step = (source == STEPS_ANNOTATION || source == STEPS_OPTIMIZER) &&
                                         finder->steps->count == finder->marks.count;
-    bool begun = source != STEPS_FORWARD && forward_within(finder, first, finder->item_count);
+    bool begun = source == STEPS_REPEATS
+                     ? first < finder->item_count
+                     : source != STEPS_FORWARD && forward_within(finder, first, finder->item_count);
     return !(begun || (is_cut && first < finder->item_count)) ||
            add_step(finder,
                     (struct step){.number = (int64_t)finder->steps->count,
@@ -184,6 +190,49 @@ static bool find_optimizer_steps(struct step_marks *marks, const struct timeline
     step_marks_find_closures(marks, &zero_grads);
     step_marks_release(&zero_grads);
     return true;
+}
+
+/* Takes the marks of phases, unless sizes that come back tell more steps than these few. */
+static bool add_steps_of_phases(struct finder *finder, struct error *err)
+{
+    struct steps *steps = finder->steps;
+    if (finder->marks.count > 0 && !add_steps_of_marks(finder, steps->source, err))
+        return false;
+    size_t complete = steps_complete(steps);
+    if (complete >= FEW_STEPS)
+        return true;
+    step_marks_release(&finder->marks);
+    finder->marks.budget = steps->budget;
+    if (!repeats_find(&finder->marks, finder->timeline, err))
+        return false;
+    if (finder->marks.count <= complete)
+        return true;
+    steps->count = 0;
+    steps->source = STEPS_REPEATS;
+    return add_steps_of_marks(finder, STEPS_REPEATS, err);
+}
+
+/* The optimizer may allocate nothing but its state, in the first step: then backward passes tell
+ * the steps that follow. */
+static bool optimizer_goes_quiet(const struct finder *finder)
+{
+    const struct phases *phases = finder->phases;
+    size_t most = 0, since = 0;
+    bool is_new = true, was_optimizer = false;
+    for (size_t run = 0; run < phases->count; run++) {
+        uint32_t phase = phases->runs[run].phase;
+        is_new = is_new || phase == PHASE_FORWARD;
+        if (phase == PHASE_BACKWARD && is_new) {
+            since++;
+            is_new = false;
+        }
+        if (phase == PHASE_OPTIMIZER) {
+            most = since > most ? since : most;
+            since = 0;
+            was_optimizer = true;
+        }
+    }
+    return was_optimizer && since >= FEW_STEPS && since > 2 * most;
 }
 
 static bool find(struct finder *finder, struct error *err)
@@ -209,7 +258,8 @@ static bool find(struct finder *finder, struct error *err)
     finder->steps->source = STEPS_ANNOTATION;
     if (marks->count * 2 < optimizer_passes(finder->phases))
         step_marks_release(marks); /* most were lost */
-    for (size_t i = 0; i < sizeof(by_phase) / sizeof(by_phase[0]) && marks->count == 0; i++) {
+    size_t first = marks->count == 0 && optimizer_goes_quiet(finder) ? 1 : 0;
+    for (size_t i = first; i < sizeof(by_phase) / sizeof(by_phase[0]) && marks->count == 0; i++) {
         marks->budget = finder->steps->budget;
         finder->steps->source = by_phase[i].source;
         if (!add_marks_of_phase(finder, by_phase[i].phase, err))
@@ -219,7 +269,9 @@ static bool find(struct finder *finder, struct error *err)
         finder->steps->source == STEPS_ANNOTATION || finder->steps->source == STEPS_OPTIMIZER;
     if (optimizer && !step_groups_find(marks, finder->timeline, err))
         return false;
-    return marks->count == 0 || add_steps_of_marks(finder, finder->steps->source, err);
+    return finder->steps->source == STEPS_ANNOTATION
+               ? add_steps_of_marks(finder, STEPS_ANNOTATION, err)
+               : add_steps_of_phases(finder, err);
 }
 
 static void measure(struct steps *steps, const struct timeline *timeline)

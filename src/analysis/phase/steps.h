@@ -5,13 +5,14 @@
  *   Optimizer.step#NAME annotations   a step ends with an optimizer step, and what follows belongs
  *                                     to the next; not used if phases.h has over twice as many
  *                                     steps
- *   optimizer steps (phases.h)        the same
+ *   optimizer steps (phases.h)        the same; not used if they end long before backward passes
  *   backward passes                   the same, if the optimizer allocates nothing
  *   forward passes                    the same
- * Several optimizer steps (or backward passes) without a forward pass between them end one step:
- * an optimizer a parameter, or several losses. So do optimizers that take turns (step_groups.h).
- * Annotations carry the device that was current; a
- * device without any of its own takes those of the lowest device that has some. */
+ *   repeated sizes (repeats.h)        if phases tell fewer than three complete steps, and these
+ * more Several optimizer steps (or backward passes) without a forward pass between them end one
+ * step: an optimizer a parameter, or several losses. So do optimizers that take turns
+ * (step_groups.h). Annotations carry the device that was current; a device without any of its own
+ * takes those of the lowest device that has some. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_STEPS_H
 #define MEMSNAP_ANALYSIS_PHASE_STEPS_H
 
@@ -24,6 +25,7 @@ enum steps_source {
     STEPS_OPTIMIZER,
     STEPS_BACKWARD,
     STEPS_FORWARD,
+    STEPS_REPEATS,
 };
 
 /* "profiler_step", "optimizer_annotation", "optimizer_phase", "backward_phase", "forward_phase",

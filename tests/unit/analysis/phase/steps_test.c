@@ -337,11 +337,81 @@ START_TEST(no_steps)
 }
 END_TEST
 
+/* Steps of 20 sizes without stacks, each freed in its step but one. They differ by `by` from step
+ * to step. */
+static void steps_without_stacks(unsigned count, uint64_t by)
+{
+    born(5000, "");
+    for (unsigned step = 0; step < count; step++) {
+        uint64_t first = next;
+        for (uint64_t i = 0; i < 20; i++)
+            born(100 + 8 * i + by * step, "");
+        for (uint64_t i = 1; i < 20; i++)
+            capture_free(&capture, first + i, 100 + 8 * i + by * step, "");
+    }
+}
+
+START_TEST(sizes_that_come_back_tell_steps)
+{
+    steps_without_stacks(6, 0);
+    find();
+    ck_assert_int_eq(steps.source, STEPS_REPEATS);
+    ck_assert_uint_eq(steps.count, 6);
+    for (size_t i = 0; i < 5; i++) {
+        ck_assert(steps.items[i].complete);
+        ck_assert_int_eq(steps.items[i].end_bytes, 5000 + 100 * ((int64_t)i + 1));
+    }
+    ck_assert(!steps.items[5].complete);
+}
+END_TEST
+
+START_TEST(sizes_that_change_tell_none)
+{
+    steps_without_stacks(6, 4);
+    find();
+    ck_assert_int_ne(steps.source, STEPS_REPEATS);
+}
+END_TEST
+
+/* Each layer of a forward pass makes the same sizes, and keeps most for the backward pass. */
+START_TEST(layers_are_no_steps)
+{
+    for (unsigned layer = 0; layer < 8; layer++) {
+        uint64_t first = next;
+        for (uint64_t i = 0; i < 20; i++)
+            born(100 + 8 * i, "");
+        for (uint64_t i = 0; i < 6; i++)
+            capture_free(&capture, first + i, 100 + 8 * i, "");
+    }
+    find();
+    ck_assert_int_ne(steps.source, STEPS_REPEATS);
+}
+END_TEST
+
+/* SGD makes its state in the first step, and allocates nothing in the others. */
+START_TEST(an_optimizer_that_goes_quiet)
+{
+    for (unsigned step = 0; step < 5; step++) {
+        born(10, STACK_FORWARD);
+        born(10, STACK_BACKWARD);
+        if (step == 0)
+            born(10, STACK_STEP);
+    }
+    find();
+    ck_assert_int_eq(steps.source, STEPS_BACKWARD);
+    ck_assert_uint_eq(steps.count, 5);
+}
+END_TEST
+
 TCase *steps_tests(void)
 {
     TCase *tests = tcase_create("steps");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, profiler_steps_come_first);
+    tcase_add_test(tests, sizes_that_come_back_tell_steps);
+    tcase_add_test(tests, sizes_that_change_tell_none);
+    tcase_add_test(tests, layers_are_no_steps);
+    tcase_add_test(tests, an_optimizer_that_goes_quiet);
     tcase_add_test(tests, a_step_that_lost_its_start_or_end);
     tcase_add_test(tests, a_ring_cuts_the_first_step);
     tcase_add_test(tests, optimizer_annotations_end_steps);
