@@ -17,8 +17,9 @@ struct builder {
     struct live_set set;
     struct step_ends ends;
     struct survivors survivors;
-    double stride;       /* number of steps from one compared end to the next */
-    uint32_t peak_since; /* the first item of the step with the peak */
+    double stride;                    /* number of steps from one compared end to the next */
+    uint32_t peak_since, peak_before; /* the first items of the step with the peak, and of the one
+                                         before it */
 };
 
 /* A group of survivors that may become a row. */
@@ -52,14 +53,16 @@ static void choose_ends(struct builder *builder)
     builder->growth->compared = ends->count;
 }
 
-/* The first item of the step with the peak; if the peak lies between two steps, of the earlier. */
-static uint32_t step_of_peak(const struct builder *builder)
+/* Finds the step with the peak; if the peak lies between two steps, the earlier. */
+static void find_peak_step(struct builder *builder)
 {
-    uint32_t since = 0;
-    for (size_t i = 0; i < builder->steps->count; i++)
-        if ((int64_t)builder->steps->items[i].first <= builder->timeline->active.peak_event)
-            since = builder->steps->items[i].first;
-    return since;
+    for (size_t i = 0; i < builder->steps->count; i++) {
+        uint32_t first = builder->steps->items[i].first;
+        if ((int64_t)first > builder->timeline->active.peak_event)
+            break;
+        builder->peak_before = builder->peak_since;
+        builder->peak_since = first;
+    }
 }
 
 static int64_t weight_of(const struct candidate *candidate)
@@ -171,6 +174,23 @@ static bool is_small(const struct candidate *candidate)
     return candidate->end_bytes <= (int64_t)(SCALAR_BYTES * candidate->blocks);
 }
 
+/* The bytes at the peak that earlier steps left over. Without stacks, one group has what grows,
+ * what is constant, and what the loop's variables keep until the next step: only what surely grows
+ * counts. */
+static int64_t left_over(const struct builder *builder, const struct candidate *candidate)
+{
+    const struct site_group *group = &builder->survivors.groups.items[candidate->group];
+    bool has_stack = group->source.own != STACK_NONE;
+    int64_t bytes = survivors_older(&builder->survivors, builder->timeline, candidate->group,
+                                    builder->timeline->active.peak_event,
+                                    has_stack ? builder->peak_since : builder->peak_before);
+    if (group->category == CATEGORY_KV_CACHE)
+        return 0; /* the next token needs all of it */
+    if (has_stack)
+        return bytes;
+    return bytes > candidate->first_bytes ? bytes - candidate->first_bytes : 0;
+}
+
 /* Sums over all growing groups, including those that get no row. */
 static void sum_growing(const struct builder *builder, struct candidate *candidates, size_t count)
 {
@@ -180,12 +200,8 @@ static void sum_growing(const struct builder *builder, struct candidate *candida
         const struct site_group *group = &survivors->groups.items[candidates[i].group];
         bool graph = !is_small(&candidates[i]) && (group->category == CATEGORY_ACTIVATION ||
                                                    group->category == CATEGORY_UNKNOWN);
-        candidates[i].save_bytes =
-            survivors_older(survivors, builder->timeline, candidates[i].group,
-                            builder->timeline->active.peak_event, builder->peak_since);
+        candidates[i].save_bytes = left_over(builder, &candidates[i]);
         growth->growing++;
-        if (group->category == CATEGORY_KV_CACHE)
-            candidates[i].save_bytes = 0; /* the next token needs all of it */
         sum_add_capped(&growth->save_bytes, candidates[i].save_bytes);
         sum_add_capped(&growth->bytes_per_step, candidates[i].fit.bytes_per_step);
         if (group->category == CATEGORY_ACTIVATION)
@@ -330,7 +346,7 @@ bool growth_find(struct growth *growth, const struct timeline *timeline, struct 
         .set = {.timeline = timeline, .sites = sites, .categories = categories},
     };
     choose_ends(&builder);
-    builder.peak_since = step_of_peak(&builder);
+    find_peak_step(&builder);
     bool ok = stale_gradients_find(&made.gradients, timeline, phases, categories, err) &&
               (made.compared < GROWTH_LEAST || compare_steps(&builder, err)) &&
               (made.gradients.count == 0 || add_gradients(&made, err));

@@ -25,8 +25,8 @@ struct growth_row {
     int64_t bytes_at_end;   /* at the end of the last */
     uint64_t blocks_at_end; /* allocations */
     /* The reduction of the active peak without it. GROWTH_GROWING: the bytes left over from earlier
-     * steps, unless it is a cache of keys and values, which needs them; GROWTH_KEPT_GRADIENTS: see
-     * gradients.h; other kinds: 0. */
+     * steps (without stacks, at least these), but 0 for a cache of keys and values, which needs
+     * them; GROWTH_KEPT_GRADIENTS: see gradients.h; other kinds: 0. */
     int64_t save_bytes;
 };
 

@@ -11,6 +11,7 @@ struct judge {
     const struct survivors *survivors;
     const struct live_set *set;
     const struct phases *phases;
+    bool lacks_stacks;
     size_t lines;           /* that grow by activations, with autograd not known to be off */
     size_t lines_off;       /* the same with autograd known to be off */
     bool only_graph_keeps;  /* something grows that the program cannot refer to */
@@ -92,6 +93,7 @@ static bool look_at(struct judge *judge, size_t group, bool is_small, struct err
         latest && reason_of(judge->set->categories->why_lifetime[index]) == REASON_GRAPH_DROPPED;
     if (!is_off && (is_dropped || is_inside_loss(symbols, stack, of->source.site.op)))
         judge->only_graph_keeps = true;
+    judge->lacks_stacks = judge->lacks_stacks || stack == STACK_NONE;
     if (is_small || of->category != CATEGORY_ACTIVATION)
         return true;
     judge->lines += !is_off;
@@ -158,6 +160,8 @@ bool kept_graph_judge(const struct survivors *survivors, const struct live_set *
     *graph = GRAPH_UNCLEAR;
     if (judge.only_graph_keeps)
         *graph = GRAPH_KEPT;
+    else if (judge.lacks_stacks)
+        *graph = GRAPH_UNCLEAR;
     else if ((judge.lines == 0 && judge.lines_off > 0) || frees_most)
         *graph = GRAPH_NONE;
     else if (judge.lines >= LEAST_LINES)

@@ -97,6 +97,21 @@ static bool sort_by_group(struct survivors *survivors, struct error *err)
     return true;
 }
 
+/* What has no stack is one group: only its categories tell it apart, which are inferred, so that
+ * they may differ from step to step for the same code. */
+static void join_without_stack(struct survivors *survivors)
+{
+    struct site_groups *groups = &survivors->groups;
+    if (groups->count <= groups->placed + 1)
+        return;
+    struct site_group *all = &groups->items[groups->placed];
+    all->category = CATEGORY_UNKNOWN;
+    groups->count = groups->placed + 1;
+    for (size_t i = 0; i < survivors->count; i++)
+        if (survivors->group[i] > groups->placed)
+            survivors->group[i] = (uint32_t)groups->placed;
+}
+
 bool survivors_find(struct survivors *survivors, const struct live_set *set,
                     const struct step_ends *ends, struct error *err)
 {
@@ -109,8 +124,10 @@ bool survivors_find(struct survivors *survivors, const struct live_set *set,
     struct live_set all = *set;
     all.items = made.items;
     all.count = made.count;
-    ok = ok && site_groups_make_members(&all, &made.groups, made.group, err) &&
-         sort_by_group(&made, err);
+    ok = ok && site_groups_make_members(&all, &made.groups, made.group, err);
+    if (ok)
+        join_without_stack(&made);
+    ok = ok && sort_by_group(&made, err);
     if (!ok) {
         survivors_release(&made);
         return false;

@@ -66,6 +66,46 @@ static bool about_kept_gradients(struct findings_maker *maker)
 #define SHARE_POOL                                                                                 \
     "Graphs that never run at once can share a pool (torch.cuda.graph(..., pool=first.pool()))."
 
+/* Advice about growth, and the words in front of the line of code that it names. */
+struct growth_words {
+    const char *where, *next;
+};
+
+static struct growth_words words_of_growth(const struct growth *growth)
+{
+    bool has_loss = growth->scalar_row != NO_ROW;
+    struct growth_words words = {
+        "the largest part at",
+        "Find what still refers to this memory: a list, a cache, a hook, a closure, a stored "
+        "exception or a reference cycle.",
+    };
+    if (growth->pools.kind == PRIVATE_CAPTURES) {
+        words.next = growth->pools.has_many_pools ? CAPTURE_ONCE " " SHARE_POOL : CAPTURE_ONCE;
+    } else if (growth->pools.kind == PRIVATE_OWN) {
+        words.next = "Most of it lies in a private pool that the program made (torch.cuda.MemPool "
+                     "or graph_pool_handle()): find what stores these tensors.";
+    } else if (growth->graph == GRAPH_KEPT && growth->has_variables) {
+        words.where = "with the autograd graphs that end at";
+        words.next = "Not only the loss stays, but the variables of that code: find the stored "
+                     "exception (its traceback refers to them), closure, generator or reference "
+                     "cycle that keeps them.";
+    } else if (growth->graph == GRAPH_KEPT) {
+        words.where = has_loss ? "probably because a loss is stored with its autograd graph at"
+                               : "probably because a tensor is stored with its autograd graph at";
+        words.next = has_loss ? "Store loss.item() or loss.detach() there: a stored loss keeps its "
+                                "autograd graph alive."
+                              : "Store tensor.detach() there, or compute it under "
+                                "torch.no_grad().";
+    } else if (growth->graph == GRAPH_NONE) {
+        words.next = "No autograd graph keeps it, so loss.item() changes nothing: find the list, "
+                     "cache, hook or closure that stores these tensors, and move them to the host "
+                     "(tensor.cpu()) or keep less of them.";
+    } else if (growth->rows[growth_holder(growth)].stack == STACK_NONE) {
+        words.next = "Record with stacks=\"python\" to see the code that keeps it.";
+    }
+    return words;
+}
+
 static bool about_growth(struct findings_maker *maker)
 {
     const struct growth *growth = maker->evidence->growth;
@@ -73,38 +113,16 @@ static bool about_growth(struct findings_maker *maker)
         growth->pools.kind == PRIVATE_SHAPES)
         return true;
     const struct growth_row *row = &growth->rows[growth_holder(growth)];
-    const char *next = "Find what still refers to this memory: a list, a cache, a hook, a closure, "
-                       "a stored exception or a reference cycle.";
-    const char *where = "the largest part at";
-    if (growth->pools.kind == PRIVATE_CAPTURES) {
-        next = growth->pools.has_many_pools ? CAPTURE_ONCE " " SHARE_POOL : CAPTURE_ONCE;
-    } else if (growth->pools.kind == PRIVATE_OWN) {
-        next = "Most of it lies in a private pool that the program made (torch.cuda.MemPool or "
-               "graph_pool_handle()): find what stores these tensors.";
-    } else if (growth->graph == GRAPH_KEPT) {
-        where = growth->has_variables ? "with the autograd graphs that end at"
-                : growth->scalar_row != NO_ROW
-                    ? "probably because a loss is stored with its autograd graph at"
-                    : "probably because a tensor is stored with its autograd graph at";
-        next = growth->has_variables
-                   ? "Not only the loss stays, but the variables of that code: find the stored "
-                     "exception (its traceback refers to them), closure, generator or reference "
-                     "cycle that keeps them."
-               : growth->scalar_row != NO_ROW
-                   ? "Store loss.item() or loss.detach() there: a stored loss keeps its autograd "
-                     "graph alive."
-                   : "Store tensor.detach() there, or compute it under torch.no_grad().";
-    } else if (growth->graph == GRAPH_NONE) {
-        next = "No autograd graph keeps it, so loss.item() changes nothing: find the list, cache, "
-               "hook or closure that stores these tensors, and move them to the host "
-               "(tensor.cpu()) or keep less of them.";
-    }
+    struct growth_words words = words_of_growth(growth);
+    bool has_stack = row->stack != STACK_NONE;
     return finding_add(maker,
                        (struct finding){.kind = FINDING_GROWTH,
                                         .save_bytes = growth->save_bytes,
                                         .at_least = true},
-                       next, "Memory grows by %s a step, %s %s.",
-                       finding_size(maker, growth->bytes_per_step).text, where, row->label.full);
+                       words.next, "Memory grows by %s a step%s%s %s.",
+                       finding_size(maker, growth->bytes_per_step).text, has_stack ? ", " : "",
+                       has_stack ? words.where : "; its allocations were recorded",
+                       has_stack ? row->label.full : "without stacks");
 }
 
 static int64_t private_bytes(const struct pool_rows *pools)

@@ -190,6 +190,11 @@ static bool growing_advice(const struct page *page, const struct device_report *
                           "until its sequence ends. Limit the length of sequences or their "
                           "number, keep it in fewer bits, or allocate it once for the longest "
                           "sequence: torch.cat in a loop needs the old and the new copy at once.");
+    } else if (largest->stack == STACK_NONE) {
+        buffer_puts(text, "No stacks were recorded, so the line of code is not known: record with "
+                          "stacks=\"python\" to see it. It may be a stored loss that keeps its "
+                          "autograd graph alive, or a list, a dictionary or an attribute to which "
+                          "tensors are added.");
     } else if (largest->fit.replaced) {
         add_label(text, largest);
         buffer_puts(text, " replaces its memory with a larger block at every step (torch.cat in a "
@@ -219,7 +224,7 @@ static bool growing(const struct page *page, const struct analysis *analysis,
     char bytes[UNITS_TEXT_SIZE], compared[UNITS_TEXT_SIZE], complete[UNITS_TEXT_SIZE];
     if (!growth_matters(report))
         return true;
-    bool is_average = growth->rows[0].fit.steps_grown < growth->rows[0].fit.steps_compared;
+    bool is_average = growth->rows[0].fit.steps_grown * 2 <= growth->rows[0].fit.steps_compared;
     title(page, "Growth: %s more live after each %s%s (%s%s%s %s%s compared)",
           page_bytes(page, bytes, growth->bytes_per_step), step_word(report),
           is_average ? " on average" : "", units_count(compared, growth->compared),

@@ -24,7 +24,9 @@ static void begin(struct nothing *n)
     n->growth.rows = n->grown;
     n->growth.row_count = 2;
     n->grown[0].label.full = (char *)"cache.py:7 keep";
+    n->grown[0].stack = 1;
     n->grown[1].label.full = (char *)"train.py:9 losses";
+    n->grown[1].stack = 1;
     n->evidence = (struct evidence_of_all){.peak = &n->peak,
                                            .phases = &n->phases,
                                            .phase_rows = &n->rows,
