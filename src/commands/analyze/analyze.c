@@ -299,6 +299,7 @@ static enum status run(int argc, char **argv)
     if (spread_follows())
         return STATUS_OK;
     options.files.what.kinds = kind_is_analyzed;
+    options.files.has_verbose = true;
     options.files.verbose = options.verbose;
     return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
                                 &options.files, analyze, &options);

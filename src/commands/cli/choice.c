@@ -151,18 +151,19 @@ static bool too_many(const char *named, const struct found *found, size_t count,
     return false;
 }
 
-static void tell_left_out(const char *named, const struct found *found, size_t count, bool verbose)
+static void tell_left_out(const char *named, const struct found *found, size_t count,
+                          const struct file_choice *choice)
 {
     size_t left_out = 0;
     for (size_t i = 0; i < count; i++) {
         left_out += !found[i].wanted;
-        if (!found[i].wanted && verbose)
+        if (!found[i].wanted && choice->verbose)
             complain("%s: left out: this command does not read %s", found[i].path,
                      found[i].about[0] ? found[i].about : "this file");
     }
-    if (left_out > 0 && !verbose)
-        complain("%s: %zu file%s of other kinds left out; --verbose names them", named, left_out,
-                 left_out == 1 ? "" : "s");
+    if (left_out > 0 && !choice->verbose)
+        complain("%s: %zu file%s of other kinds left out%s", named, left_out,
+                 left_out == 1 ? "" : "s", choice->has_verbose ? "; --verbose names them" : "");
 }
 
 /* Moves the files that are wanted, and of the right rank, to the front. */
@@ -193,7 +194,7 @@ static bool take(struct paths *paths, struct paths *files, const char *named,
         return false;
     sort(found, files->count);
     if (choice->most == 0)
-        tell_left_out(named, found, files->count, choice->verbose);
+        tell_left_out(named, found, files->count, choice);
     size_t wanted = keep_wanted(found, files->count), chosen = choose(found, wanted, choice);
     bool ok = true;
     if (wanted == 0)

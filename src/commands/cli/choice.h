@@ -12,6 +12,7 @@ struct file_choice {
     bool has_rank;            /* only files of this rank */
     uint64_t rank;            /* if has_rank */
     const char *rank_pattern; /* NULL: as rank_of_path() has it */
+    bool has_verbose;         /* the command has --verbose, which sets the next one */
     bool verbose; /* name the files that are left out on standard error, not their number */
 };
 

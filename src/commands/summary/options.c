@@ -39,6 +39,7 @@ enum status summary_run(struct summary_options *options, char **named, int count
     struct spread_work spread = {work, self};
     options->gather.rank_pattern = options->files.rank_pattern;
     options->files.what.kinds = gather_wants;
+    options->files.has_verbose = true;
     options->files.verbose = options->verbose;
     if (spread_follows())
         return spread_follow(options->rules, &options->gather);
