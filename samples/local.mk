@@ -225,6 +225,10 @@ EXTRA_DIST += \
 	samples/memprofiler/cuda_alloc_rank_0.training_step.2.start.pickle.gz \
 	samples/memprofiler/cuda_alloc_rank_1.training_step.2.end.pickle.gz \
 	samples/memprofiler/cuda_alloc_rank_1.training_step.2.start.pickle.gz \
+	samples/memprofiler/fit-profile-0.pt.trace.json.gz \
+	samples/memprofiler/fit-profile-0.txt.gz \
+	samples/memprofiler/fit-profile-1.pt.trace.json.gz \
+	samples/memprofiler/fit-profile-1.txt.gz \
 	samples/memprofiler/fsdp_mem_rank_0_training_step_2.log.gz \
 	samples/memprofiler/fsdp_mem_rank_1_training_step_2.log.gz \
 	samples/memprofiler/rank_0_memory_stats.pickle.gz \

@@ -11,6 +11,7 @@ The options are those of MemProfiler's demo (fts_examples/model_parallel/config/
 written, too. Every file is scrubbed and compressed.
 """
 import gzip
+import json
 import os
 import pickle
 import re
@@ -21,6 +22,7 @@ import lightning as L
 import torch
 from fts_examples.profiling import MemProfiler, MemProfilerCfg
 from fts_examples.profiling.profiler_hooks_mixin import ProfilerHooksMixin
+from lightning.pytorch.profilers import PyTorchProfiler
 from lightning.pytorch.strategies import ModelParallelStrategy
 from torch import nn
 from torch.distributed.fsdp import fully_shard
@@ -83,6 +85,14 @@ def settings(folder):
         save_dir=folder)
 
 
+def profiler(folder):
+    """Lightning's own, of the second step: a trace for TensorBoard, and a table of operators. Stacks would make the
+    trace 50 times as large."""
+    return PyTorchProfiler(
+        dirpath=folder, filename="profile", profile_memory=True, record_shapes=False, record_module_names=False,
+        schedule=torch.profiler.schedule(wait=1, warmup=0, active=1, repeat=1), sort_by_key="cuda_memory_usage")
+
+
 def neutral(name):
     """A file of a package below the package's own name; other files by their last part."""
     for mark in ("/site-packages/", "/lib/python3.11/"):
@@ -105,8 +115,17 @@ def scrub_frames(item, seen):
             scrub_frames(value, seen)
 
 
+def scrubbed(trace):
+    for key in "host_name", "traceName", "trace_id":
+        trace.pop(key, None)
+    return trace
+
+
 def compress(path):
     content = path.read_bytes()
+    if path.name.endswith(".pt.trace.json"):  # fit-profile-RANK-[Strategy]...NANOSECONDS.pt.trace.json
+        content = json.dumps(scrubbed(json.loads(content)), indent=0).encode()
+        path = path.rename(path.with_name(path.name.split("-[")[0] + ".pt.trace.json"))
     if path.name.startswith("cuda_alloc"):
         snapshot = pickle.loads(content)
         scrub_frames(snapshot, set())
@@ -125,7 +144,7 @@ def main(folder):
         accelerator="cuda", devices=world, max_steps=3, logger=False,
         strategy=ModelParallelStrategy(data_parallel_size=world, tensor_parallel_size=1),
         enable_checkpointing=False, enable_progress_bar=False, use_distributed_sampler=False,
-        default_root_dir=folder)
+        default_root_dir=folder, profiler=profiler(folder))
     trainer.fit(Training(settings(folder)), data)
     for path in sorted(Path(folder).iterdir()):
         if path.is_file() and path.suffix != ".gz":

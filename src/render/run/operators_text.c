@@ -91,20 +91,22 @@ static void add_row(struct table *text, const struct page *page,
 
 static bool heading(const struct page *page, const struct operator_table *table, struct text path)
 {
-    struct buffer text = BUFFER_INIT;
-    buffer_puts(&text, "Operators, as torch.profiler summed them up");
+    struct buffer place = BUFFER_INIT;
     if (path.size > 0) {
-        buffer_puts(&text, " (");
-        escape_text(&text, path.bytes, path.size);
-        buffer_puts(&text, ")");
+        buffer_printf(&place, "%*sin ", INDENT, "");
+        escape_text(&place, path.bytes, path.size);
+        buffer_putc(&place, '\n');
     }
-    if (table->facts.line > 1)
-        buffer_printf(&text, ", table at line %" PRIu64, table->facts.line);
-    bool ok = !text.failed;
-    if (ok)
-        fprintf(page->out, "\n%s%s%s\n", page_style(page, STYLE_TITLE), text.bytes,
-                page_plain(page));
-    buffer_release(&text);
+    bool ok = !place.failed;
+    if (ok) {
+        fprintf(page->out, "\n%sOperators, as torch.profiler summed them up",
+                page_style(page, STYLE_TITLE));
+        if (table->facts.line > 1)
+            fprintf(page->out, ", table at line %" PRIu64, table->facts.line);
+        fprintf(page->out, "%s\n%.*s", page_plain(page), (int)place.size,
+                place.size > 0 ? place.bytes : "");
+    }
+    buffer_release(&place);
     return ok;
 }
 
