@@ -8,6 +8,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/analyze/options.h \
 	src/commands/analyze/run.c \
 	src/commands/analyze/run.h \
+	src/commands/analyze/stats.c \
+	src/commands/analyze/stats.h \
 	src/commands/backends.c \
 	src/commands/check/check.c \
 	src/commands/check/file.c \

@@ -22,11 +22,8 @@ static bool decode_pickle(struct memory_stats *stats, struct source *source,
 static bool decode(struct memory_stats *stats, struct source *source, struct error *err)
 {
     const struct stats_sink sink = {stats, take_row};
-    struct error ignored;
-    if (sniff_is_log(source) || !sniff_encoding(source, &stats->encoding, &ignored)) {
-        stats->encoding = ENCODING_TEXT;
-        return decode_stats_log(source, &sink, err);
-    }
+    if (!sniff_encoding(source, &stats->encoding, err))
+        return false;
     if (stats->encoding == ENCODING_JSON)
         return decode_stats_json(source, &sink, err);
     return decode_pickle(stats, source, &sink, err);

@@ -1,5 +1,5 @@
-/* What torch.cuda.memory_stats() or memory_summary() left in a file: a row a call. Immutable once
- * loaded. */
+/* What torch.cuda.memory_stats() left in a file, or memory_summary() in a log: a row a call.
+ * Immutable once loaded. */
 #ifndef MEMSNAP_MODEL_MEMORY_STATS_H
 #define MEMSNAP_MODEL_MEMORY_STATS_H
 
@@ -20,7 +20,7 @@ struct memory_stats {
 };
 
 /* Reads an input that has not been read yet. Closes the input and takes over its budget, also on
- * failure. NULL on failure. A log without tables is not a failure. */
+ * failure. NULL on failure. For the tables in a log see model/oom_log.h. */
 struct memory_stats *memory_stats_load_input(struct input *input, struct error *err);
 void memory_stats_destroy(struct memory_stats *stats); /* NULL is allowed */
 

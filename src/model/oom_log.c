@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "decode/log/oom_log.h"
+#include "decode/stats/stats.h"
 
 /* A text is printed again soon, if at all: by a logger, or as the cause of another exception. */
 #define REPEATS_WITHIN 64
@@ -11,6 +12,7 @@
 struct loader {
     struct oom_log *log;
     size_t capacity;
+    struct stats_tables *tables; /* NULL: unwanted */
 };
 
 static bool is_same_size(const struct stated_size *a, const struct stated_size *b)
@@ -75,19 +77,40 @@ static int compare_places(const void *a, const void *b)
     return (x->column > y->column) - (x->column < y->column);
 }
 
-struct oom_log *oom_log_load_input(struct input *input, struct error *err)
+static bool take_table(void *self, const struct stats_row *row, struct error *err)
+{
+    struct oom_log *log = self;
+    return vec_push(log->tables, log->table_count, log->table_capacity, log->budget, err, *row);
+}
+
+static bool take_line(void *self, const struct log_line *line, struct error *err)
+{
+    return stats_tables_take(((struct loader *)self)->tables, line, err);
+}
+
+static bool decode(struct loader *loader, struct source *source, struct error *err)
+{
+    struct oom_log *log = loader->log;
+    const struct oom_sink sink = {loader, take_message, loader->tables ? take_line : NULL};
+    log->symbols = symbols_create(log->budget, err);
+    return log->symbols && decode_oom_log(source, log->symbols, &sink, &log->lines, err) &&
+           (!loader->tables || stats_tables_end(loader->tables, err));
+}
+
+static struct oom_log *load(struct input *input, bool with_tables, struct error *err)
 {
     struct oom_log *log = calloc(1, sizeof(*log));
+    const struct stats_sink sink = {log, take_table};
+    struct loader loader = {.log = log};
     if (!log) {
         input_discard(input);
         error_out_of_memory(err);
         return NULL;
     }
-    struct loader loader = {.log = log};
-    const struct oom_sink sink = {&loader, take_message};
     log->budget = input->budget;
-    log->symbols = symbols_create(log->budget, err);
-    bool ok = log->symbols && decode_oom_log(&input->source, log->symbols, &sink, &log->lines, err);
+    bool ok = (!with_tables || (loader.tables = stats_tables_create(&sink, err))) &&
+              decode(&loader, &input->source, err);
+    stats_tables_destroy(loader.tables);
     log->compression = input->source.compression;
     input_close(input);
     log->input_bytes = input->bytes;
@@ -99,11 +122,22 @@ struct oom_log *oom_log_load_input(struct input *input, struct error *err)
     return NULL;
 }
 
+struct oom_log *oom_log_load_input(struct input *input, struct error *err)
+{
+    return load(input, false, err);
+}
+
+struct oom_log *oom_log_load_all(struct input *input, struct error *err)
+{
+    return load(input, true, err);
+}
+
 void oom_log_destroy(struct oom_log *log)
 {
     if (!log)
         return;
     vec_free(log->items, 0, sizeof(*log->items), log->budget); /* the budget is destroyed, too */
+    vec_free(log->tables, 0, sizeof(*log->tables), log->budget);
     symbols_destroy(log->symbols);
     free(log->budget);
     free(log);

@@ -1,9 +1,10 @@
-/* The out-of-memory errors of a log. Immutable once loaded. */
+/* The out-of-memory errors of a log, and its tables of memory_summary(). Immutable once loaded. */
 #ifndef MEMSNAP_MODEL_OOM_LOG_H
 #define MEMSNAP_MODEL_OOM_LOG_H
 
 #include "decode/core/input.h"
 #include "decode/log/rows.h"
+#include "decode/stats/rows.h"
 
 #define OOM_LOG_MOST 10000 /* errors that are kept */
 
@@ -15,7 +16,9 @@ struct oom_entry {
 struct oom_log {
     struct oom_entry *items; /* by line */
     size_t count;
-    uint64_t total; /* distinct errors, including those that are not kept */
+    uint64_t total;           /* distinct errors, including those that are not kept */
+    struct stats_row *tables; /* by line; only of oom_log_load_all() */
+    size_t table_count, table_capacity;
     struct symbols *symbols;
 
     /* the input itself */
@@ -28,6 +31,8 @@ struct oom_log {
 /* Reads a log that has not been read yet. Closes the input and takes over its budget, also on
  * failure. NULL on failure. A log without errors is not a failure. */
 struct oom_log *oom_log_load_input(struct input *input, struct error *err);
+/* Reads the tables, too. A bad cell in one is a failure. */
+struct oom_log *oom_log_load_all(struct input *input, struct error *err);
 void oom_log_destroy(struct oom_log *log); /* NULL is allowed */
 
 #endif

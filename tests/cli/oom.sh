@@ -76,18 +76,18 @@ err "memsnap: oom: invalid format 'xml' (expected text or json)"
 run oom --max-memory 64KiB $log
 exits 4
 
-# analyze knows where logs belong
+# analyze looks for errors in a log, too
 for words in 'step 1' '[rank0]: Traceback (most recent call last):' '[2026-11-22 10:00:00] step 1'; do
     echo "$words" >some.log
     run analyze some.log
     exits 3
     one_err_line
-    err_has "; to explain a log, use 'memsnap oom'"
+    err_has 'not a text file without out-of-memory errors'
 done
 echo '{"a": 1}' >some.json
 run analyze some.json
 exits 3
-err_has_not 'memsnap oom'
+err_has_not 'out-of-memory'
 
 # nothing in a log controls the terminal
 printf '  File "/a/\033[31mb.py", line 1, in \302\233f\342\200\256\nCUDA out of memory. Tried to allocate 1.00 GiB\n' >evil.log

@@ -143,7 +143,40 @@ err "memsnap: bad.pickle: expected a whole number for 'active_bytes.all.peak', f
 echo 'nothing here' >none.log
 run analyze none.log
 exits 3
-err "memsnap: none.log: expected a pickle or JSON, not a text file; to explain a log, use 'memsnap oom'"
+err 'memsnap: none.log: expected a pickle or JSON, not a text file without out-of-memory errors of PyTorch or tables of memory_summary()'
+
+# A program that printed a table, and ran out of memory later.
+{
+    awk 'BEGIN { for (i = 0; i < 4000; i++) print "step " i " loss 0.5" }'
+    cat samples/training.summary.log
+    echo 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB of which 1.00 GiB is free. Of the allocated memory 6.00 GiB is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but unallocated.'
+} >stdout.log
+run analyze stdout.log
+exits 0
+out_has 'Device 0, table at line 4,003'
+out_has 'stdout.log: 1 out-of-memory error in '
+out_has '2.00 GiB requested'
+run analyze --format json stdout.log
+exits 0
+check 'has two documents' [ "$(grep -o '"schema":"memsnap[^"]*"' .run/out | tr '\n' ' ')" = '"schema":"memsnap.analyze/1" "schema":"memsnap.oom/1" ' ]
+mkdir crashed
+cp stdout.log none.log crashed
+gzip -c stdout.log >crashed/rank0.out.gz
+run analyze crashed
+exits 0
+err 'memsnap: crashed: 1 file of other kinds left out; --verbose names them'
+check 'explains the error in each log' [ "$(grep -c '1 out-of-memory error in' .run/out)" = 2 ]
+run analyze --verbose crashed
+err 'memsnap: crashed/none.log: left out: this command does not read a text file'
+
+# Counters of a pool whose memory another allocator frees.
+sed 's/|  82653 KiB |/| -82653 KiB |/' run.log >negative.log
+run analyze --format json negative.log
+exits 0
+out_has '"allocated_bytes.all.current":-84636672'
+run analyze negative.log
+exits 0
+out_has '-80.72 MiB'
 run check --max-peak 1GiB stats.json
 exits 3
 err_has 'expected an allocator snapshot, not the statistics of torch.cuda.memory_stats()'

@@ -299,6 +299,7 @@ static enum status run(int argc, char **argv)
     if (spread_follows())
         return STATUS_OK;
     options.files.what.kinds = kind_is_analyzed;
+    options.files.what.told_logs = true;
     options.files.has_verbose = true;
     options.files.verbose = options.verbose;
     return files_run_with_rules(options.rules, &options.capture, argv + optind, argc - optind,
@@ -319,9 +320,10 @@ const struct command command_analyze = {
              "FILE may also be a layer trace of FairScale's LayerwiseMemoryTracker (JSON,\n"
              "pickle, msgpack), a file that torch.distributed's MemoryTracker saved, or a\n"
              "Chrome trace, a memory timeline or a table of operators of torch.profiler,\n"
-             "counters of the allocator (memory_stats(), memory_summary()), or a memory\n"
-             "profile of JAX. The files of a run of Finetuning-Scheduler's MemProfiler, in one\n"
-             "folder, make one report.\n",
+             "counters of the allocator (memory_stats(), memory_summary()), a memory profile\n"
+             "of JAX, or a log of a program that ran out of memory or printed such counters.\n"
+             "The files of a run of Finetuning-Scheduler's MemProfiler, in one folder, make\n"
+             "one report.\n",
     .examples = "  memsnap analyze snapshot.pickle\n"
                 "  memsnap analyze --stacks --top 3 snapshot.pickle     with the stacks\n"
                 "  memsnap analyze --at end snapshot.pickle             what is never freed\n"

@@ -5,12 +5,12 @@
 
 #include "analysis/joint/sites.h"
 #include "commands/analyze/run.h"
+#include "commands/analyze/stats.h"
 #include "render/analyze/explain.h"
 #include "render/fit/fit.h"
 #include "render/layers/layers.h"
 #include "render/layers/operator_curves.h"
 #include "render/run/operators.h"
-#include "render/stats/stats.h"
 
 #define EXPLAINED_MOST 1000 /* allocations that --explain shows in full */
 
@@ -282,45 +282,6 @@ static bool analyze_fit(const struct analyze_job *job, struct input *input,
     return ok || error_out_of_memory(err);
 }
 
-static bool take_stats_figures(const char *path, const struct memory_stats *stats,
-                               struct file_figures *figures, struct error *err)
-{
-    struct comparison_row *rows = calloc(stats->count + 1, sizeof(*rows));
-    if (!rows)
-        return error_out_of_memory(err);
-    for (size_t i = 0; i < stats->count; i++) {
-        const struct stats_row *row = &stats->rows[i];
-        rows[i] = (struct comparison_row){
-            .path = path,
-            .no_device = true,
-            .peak_bytes = row->values[STATS_ACTIVE_BYTES][STATS_ALL][STATS_PEAK],
-            .reserved_bytes = row->values[STATS_RESERVED_BYTES][STATS_ALL][STATS_PEAK],
-        };
-    }
-    *figures = (struct file_figures){rows, stats->count};
-    return true;
-}
-
-static bool analyze_stats(const struct analyze_job *job, struct input *input,
-                          struct file_figures *figures, struct error *err)
-{
-    struct memory_stats *stats = memory_stats_load_input(input, err);
-    if (!stats)
-        return false;
-    const struct stats_analysis analysis = {.path = job->path, .stats = stats};
-    bool ok = stats->count > 0 ||
-              error_set(err, STATUS_BAD_INPUT, "expected a pickle or JSON, not a text file");
-    ok = ok && take_stats_figures(job->path, stats, figures, err);
-    if (ok && !(job->options->json ? stats_json(job->page->out, &analysis)
-                                   : stats_text(job->page, &analysis))) {
-        free(figures->rows);
-        *figures = (struct file_figures){0};
-        ok = error_out_of_memory(err);
-    }
-    memory_stats_destroy(stats);
-    return ok;
-}
-
 static bool analyze_operators(const struct analyze_job *job, struct input *input,
                               struct file_figures *figures, struct error *err)
 {
@@ -348,7 +309,7 @@ static const struct analyzer {
     {KIND_LAYER_TRACE, analyze_layers},  {KIND_OPERATOR_CURVES, analyze_curves},
     {KIND_RUN_STATS, analyze_run_stats}, {KIND_RUN_TABLES, analyze_run_tables},
     {KIND_OPERATORS, analyze_operators}, {KIND_FIT, analyze_fit},
-    {KIND_MEMORY_STATS, analyze_stats},  {KIND_MEMORY_SUMMARY, analyze_stats},
+    {KIND_MEMORY_STATS, analyze_stats},  {KIND_MEMORY_SUMMARY, analyze_log},
 };
 
 bool analyze_check_options(const struct analyze_options *options, enum file_kind kind,
@@ -364,15 +325,6 @@ bool analyze_check_options(const struct analyze_options *options, enum file_kind
         return true;
     return error_set(err, STATUS_USAGE, "--%s does not apply to %s, only to %s", option,
                      kind_name(kind), is_snapshot ? "layer traces" : "allocator snapshots");
-}
-
-/* The error about a file that may be a log names the command for logs. */
-static bool mention_logs(struct error *err)
-{
-    struct error plain = *err;
-    if (plain.status != STATUS_BAD_INPUT)
-        return false;
-    return error_set(err, plain.status, "%.160s; to explain a log, use 'memsnap oom'", plain.text);
 }
 
 bool analyze_file(const struct analyze_job *job, int fd, struct file_figures *figures,
@@ -398,7 +350,7 @@ bool analyze_input(const struct analyze_job *job, struct input *input, struct fi
     }
     bool is_log = kind == KIND_UNKNOWN && sniff_is_log(&input->source) &&
                   strcmp(sniff_description(&input->source), "a text file") == 0;
-    if (is_log) /* tables may come late in it */
-        analyze = analyze_stats;
-    return analyze(job, input, figures, err) || (is_log && mention_logs(err));
+    if (is_log) /* what it tells may come late in it */
+        analyze = analyze_log;
+    return analyze(job, input, figures, err);
 }

@@ -7,10 +7,14 @@
 #include <unistd.h>
 
 #include "commands/sandbox/sandbox.h"
+#include "decode/core/others.h"
+#include "decode/log/lines.h"
+#include "decode/log/message.h"
 #include "decode/profiler/start.h"
 
-#define LOOK_MEMORY ((size_t)64 * 1024 * 1024) /* bytes, for each file */
-#define BATCH       64                         /* files per child process */
+#define LOOK_MEMORY   ((size_t)64 * 1024 * 1024)    /* bytes, for each file */
+#define LOG_LOOK_MOST ((uint64_t)256 * 1024 * 1024) /* bytes of a log that are looked at */
+#define BATCH         64                            /* files per child process */
 
 struct question {
     int fds[BATCH];
@@ -18,11 +22,33 @@ struct question {
     struct look *answers; /* BATCH, in memory that both processes share */
 };
 
+static bool take_line(void *self, const struct log_line *line, struct error *err)
+{
+    (void)err;
+    bool *tells = self;
+    struct text rest;
+    struct oom_message message;
+    const char *at = oom_text_find(line->text, &rest), *end = line->text.bytes + line->text.size;
+    *tells = (at && oom_text_parse((struct text){at, (size_t)(end - at)}, &message)) ||
+             text_find(line->text, SUMMARY_HEADING);
+    return !*tells && line->offset < LOG_LOOK_MOST;
+}
+
+/* True if any line of a log is worth a report. */
+static bool log_tells(struct source *source)
+{
+    struct error ignored;
+    bool tells = false;
+    log_lines_each(source, take_line, &tells, &ignored);
+    return tells;
+}
+
 static bool is_wanted(struct source *source, const struct look_for *what, enum file_kind kind)
 {
     struct error ignored;
     enum encoding encoding;
     return (what->kinds && what->kinds(kind)) || (what->logs && sniff_is_log(source)) ||
+           (what->told_logs && kind == KIND_UNKNOWN && sniff_is_log(source) && log_tells(source)) ||
            (what->pickles && sniff_encoding(source, &encoding, &ignored) &&
             encoding == ENCODING_PICKLE);
 }
@@ -51,9 +77,8 @@ static struct look look_at(int fd, const struct look_for *what)
     if (fd < 0 || !source_open_fd(&source, fd, &budget, &ignored))
         return look;
     enum file_kind kind = sniff_kind(&source);
-    look.wanted = is_wanted(&source, what, kind);
-    if (!look.wanted)
-        describe(&look, &source, kind);
+    describe(&look, &source, kind);
+    look.wanted = is_wanted(&source, what, kind); /* may read on */
     if (kind == KIND_PROFILE)
         look.rank = profile_rank(&source);
     source_close(&source);

@@ -14,6 +14,7 @@ typedef bool wants_kind(enum file_kind kind);
 struct look_for {
     wants_kind *kinds; /* NULL: none */
     bool logs;         /* texts */
+    bool told_logs;    /* texts with out-of-memory errors, or with tables of memory_summary() */
     bool pickles;      /* of any kind */
 };
 

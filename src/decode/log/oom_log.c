@@ -283,7 +283,8 @@ static bool take_lines(struct log *log, struct log_lines *lines, struct error *e
             return false;
         if (!found)
             break;
-        if (!take_line(log, &line, err))
+        if (!take_line(log, &line, err) ||
+            (log->sink->line && !log->sink->line(log->sink->self, &line, err)))
             return false;
     }
     for (size_t i = 0; i < log->stream_count; i++)

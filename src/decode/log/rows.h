@@ -3,6 +3,7 @@
 #define MEMSNAP_DECODE_LOG_ROWS_H
 
 #include "base/symbols.h"
+#include "decode/log/lines.h"
 
 #define OOM_PROCESSES_MOST 16 /* one message lists every process on the device */
 #define OOM_BACKEND_SIZE   16
@@ -75,6 +76,8 @@ struct oom_sink {
     void *self;
     /* Called in the order of the log for each rank, but not among ranks. */
     bool (*message)(void *self, const struct oom_message *message, struct error *err);
+    /* Called for every line of the log, in order; NULL: unwanted. */
+    bool (*line)(void *self, const struct log_line *line, struct error *err);
 };
 
 #endif

@@ -1,14 +1,15 @@
 /* The tables of torch.cuda.memory_summary() in a log. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "decode/log/lines.h"
+#include "decode/core/others.h"
 #include "decode/stats/stats.h"
 
-#define HEADING     "memory summary, device ID "
+#define HEADING     SUMMARY_HEADING
 #define VALUE_SHOWN 40
 
-struct table_reader {
+struct stats_tables {
     const struct stats_sink *sink;
     struct stats_row row;
     bool is_open;  /* a heading was read, the last rule was not */
@@ -62,7 +63,7 @@ static int64_t unit_factor(struct text unit, bool is_bytes)
     return factor;
 }
 
-static bool bad_cell(const struct table_reader *reader, uint64_t line, struct text cell,
+static bool bad_cell(const struct stats_tables *reader, uint64_t line, struct text cell,
                      bool is_bytes)
 {
     struct text shown = text_first(cell, VALUE_SHOWN);
@@ -71,23 +72,25 @@ static bool bad_cell(const struct table_reader *reader, uint64_t line, struct te
                      shown.bytes);
 }
 
-static bool read_number(struct table_reader *reader, uint64_t line, struct text cell, bool is_bytes,
+static bool read_number(struct stats_tables *reader, uint64_t line, struct text cell, bool is_bytes,
                         int64_t *number)
 {
-    size_t digits = 0;
-    while (digits < cell.size && cell.bytes[digits] >= '0' && cell.bytes[digits] <= '9')
-        digits++;
-    struct text unit = text_trim((struct text){cell.bytes + digits, cell.size - digits});
+    bool is_negative = text_starts(cell, "-"); /* counters of a pool that another allocator frees */
+    size_t begin = is_negative, end = begin;
+    while (end < cell.size && cell.bytes[end] >= '0' && cell.bytes[end] <= '9')
+        end++;
+    struct text unit = text_trim((struct text){cell.bytes + end, cell.size - end});
     int64_t factor = unit_factor(unit, is_bytes);
-    if (digits == 0 || factor == 0 || !text_number((struct text){cell.bytes, digits}, number) ||
-        __builtin_mul_overflow(*number, factor, number))
+    if (end == begin || factor == 0 ||
+        !text_number((struct text){cell.bytes + begin, end - begin}, number) ||
+        __builtin_mul_overflow(*number, is_negative ? -factor : factor, number))
         return bad_cell(reader, line, cell, is_bytes);
     reader->row.is_rounded = reader->row.is_rounded || factor > 1;
     return true;
 }
 
 /* Finds what a line is about. False: nothing that is known. */
-static bool find_row(struct table_reader *reader, struct text name, enum stats_pool *pool)
+static bool find_row(struct stats_tables *reader, struct text name, enum stats_pool *pool)
 {
     *pool = text_equals(name, "from large pool")   ? STATS_LARGE
             : text_equals(name, "from small pool") ? STATS_SMALL
@@ -101,7 +104,7 @@ static bool find_row(struct table_reader *reader, struct text name, enum stats_p
     return reader->metric >= 0;
 }
 
-static bool read_row(struct table_reader *reader, uint64_t line, struct text rest)
+static bool read_row(struct stats_tables *reader, uint64_t line, struct text rest)
 {
     enum stats_pool pool;
     struct text name = take_cell(&rest);
@@ -119,7 +122,7 @@ static bool read_row(struct table_reader *reader, uint64_t line, struct text res
 }
 
 /* "CUDA OOMs: 0 | cudaMalloc retries: 0" */
-static bool read_counters(struct table_reader *reader, uint64_t line, struct text rest)
+static bool read_counters(struct stats_tables *reader, uint64_t line, struct text rest)
 {
     static const struct {
         const char *name;
@@ -146,7 +149,7 @@ static bool read_counters(struct table_reader *reader, uint64_t line, struct tex
     return true;
 }
 
-static bool close_table(struct table_reader *reader, bool is_cut)
+static bool close_table(struct stats_tables *reader, bool is_cut)
 {
     bool was_open = reader->is_open;
     reader->is_open = false;
@@ -154,7 +157,7 @@ static bool close_table(struct table_reader *reader, bool is_cut)
     return !was_open || reader->sink->row(reader->sink->self, &reader->row, reader->err);
 }
 
-static bool open_table(struct table_reader *reader, uint64_t line, struct text rest)
+static bool open_table(struct stats_tables *reader, uint64_t line, struct text rest)
 {
     size_t digits = 0;
     if (!close_table(reader, true))
@@ -170,7 +173,7 @@ static bool open_table(struct table_reader *reader, uint64_t line, struct text r
     return true;
 }
 
-static bool read_line(struct table_reader *reader, const struct log_line *line)
+static bool read_line(struct stats_tables *reader, const struct log_line *line)
 {
     struct text text = line->text;
     const char *heading = text_find(text, HEADING), *end = text.bytes + text.size;
@@ -191,19 +194,29 @@ static bool read_line(struct table_reader *reader, const struct log_line *line)
     return read_row(reader, line->number, rest);
 }
 
-bool decode_stats_log(struct source *source, const struct stats_sink *sink, struct error *err)
+struct stats_tables *stats_tables_create(const struct stats_sink *sink, struct error *err)
 {
-    struct table_reader reader = {.sink = sink, .err = err};
-    struct log_lines lines;
-    struct log_line line;
-    bool found = true;
-    if (!log_lines_open(&lines, source, err))
-        return false;
-    bool ok = true;
-    while (ok && found) {
-        ok = log_lines_next(&lines, &line, &found, err);
-        ok = ok && (!found || read_line(&reader, &line));
-    }
-    log_lines_close(&lines);
-    return ok && close_table(&reader, true);
+    struct stats_tables *tables = calloc(1, sizeof(*tables));
+    if (!tables)
+        error_out_of_memory(err);
+    else
+        tables->sink = sink;
+    return tables;
+}
+
+bool stats_tables_take(struct stats_tables *tables, const struct log_line *line, struct error *err)
+{
+    tables->err = err;
+    return read_line(tables, line);
+}
+
+bool stats_tables_end(struct stats_tables *tables, struct error *err)
+{
+    tables->err = err;
+    return close_table(tables, true);
+}
+
+void stats_tables_destroy(struct stats_tables *tables)
+{
+    free(tables);
 }

@@ -5,6 +5,7 @@
 
 #include "base/symbols.h"
 #include "decode/core/source.h"
+#include "decode/log/lines.h"
 #include "decode/stats/rows.h"
 
 /* One row. The dict may be flat ("active.all.peak") or nested (memory_stats_as_nested_dict()). */
@@ -12,8 +13,12 @@ bool decode_stats_json(struct source *source, const struct stats_sink *sink, str
 /* The same, flat. `*protocol` as in struct decoded. */
 bool decode_stats_pickle(struct source *source, struct symbols *symbols,
                          const struct stats_sink *sink, int *protocol, struct error *err);
-/* A row for each table, in order; other lines of the log are ignored. A cell that is not a number
- * is STATUS_BAD_INPUT with the number of its line. */
-bool decode_stats_log(struct source *source, const struct stats_sink *sink, struct error *err);
+/* A row for each table, in order. A cell that is not a number is STATUS_BAD_INPUT with the number
+ * of its line. */
+struct stats_tables *stats_tables_create(const struct stats_sink *sink, struct error *err);
+bool stats_tables_take(struct stats_tables *tables, const struct log_line *line, struct error *err);
+/* Hands out a table that the end of the log cut off. */
+bool stats_tables_end(struct stats_tables *tables, struct error *err);
+void stats_tables_destroy(struct stats_tables *tables); /* NULL is allowed */
 
 #endif

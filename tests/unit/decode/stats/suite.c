@@ -34,6 +34,20 @@ static bool decode(decoder *decode_stats, const char *text, struct rows *rows, s
     return ok;
 }
 
+static bool take_line(void *self, const struct log_line *line, struct error *err)
+{
+    return stats_tables_take(self, line, err);
+}
+
+static bool decode_log(struct source *source, const struct stats_sink *sink, struct error *err)
+{
+    struct stats_tables *tables = stats_tables_create(sink, err);
+    bool ok =
+        tables && log_lines_each(source, take_line, tables, err) && stats_tables_end(tables, err);
+    stats_tables_destroy(tables);
+    return ok;
+}
+
 static void check_refused(decoder *decode_stats, const char *text, const char *message)
 {
     struct rows rows;
@@ -80,7 +94,7 @@ START_TEST(tables)
 {
     struct rows rows;
     struct error err;
-    ck_assert(decode(decode_stats_log,
+    ck_assert(decode(decode_log,
                      RULE HEADING RULE "x " ACTIVE "| from small pool | 1 B | 2 B | 3 B | 4 B |\n"
                                        "text\n" RULE ACTIVE,
                      &rows, &err));
@@ -90,7 +104,7 @@ START_TEST(tables)
     ck_assert_int_eq(row->values[STATS_ACTIVE_BYTES][STATS_ALL][STATS_TOTAL], INT64_C(3) << 30);
     ck_assert_int_eq(row->values[STATS_ACTIVE_BYTES][STATS_SMALL][STATS_FREED], 4);
 
-    ck_assert(decode(decode_stats_log, HEADING "| CUDA OOMs: 4 | cudaMalloc retries: 5 |\n" HEADING,
+    ck_assert(decode(decode_log, HEADING "| CUDA OOMs: 4 | cudaMalloc retries: 5 |\n" HEADING,
                      &rows, &err));
     ck_assert_uint_eq(rows.count, 2);
     ck_assert(rows.items[0].is_cut && rows.items[1].is_cut && rows.items[1].line == 3);
@@ -98,20 +112,20 @@ START_TEST(tables)
     ck_assert_int_eq(rows.items[0].counters[STATS_RETRIES], 5);
     ck_assert_uint_eq(rows.items[1].counters_present, 0);
 
-    ck_assert(decode(decode_stats_log, "no tables\n| Active memory | x |\n", &rows, &err));
+    ck_assert(decode(decode_log, "no tables\n| Active memory | x |\n", &rows, &err));
     ck_assert_uint_eq(rows.count, 0);
 }
 END_TEST
 
 START_TEST(bad_cells)
 {
-    check_refused(decode_stats_log, HEADING "| Active memory | 1 KiB | 2 MiB |\n",
+    check_refused(decode_log, HEADING "| Active memory | 1 KiB | 2 MiB |\n",
                   "line 2: expected a size such as 512 KiB, found ''");
-    check_refused(decode_stats_log, HEADING "\n| Allocations | 1 KiB |\n",
+    check_refused(decode_log, HEADING "\n| Allocations | 1 KiB |\n",
                   "line 3: expected a number, found '1 KiB'");
-    check_refused(decode_stats_log, HEADING "| Active memory | 9000000000000000000 KiB |\n",
+    check_refused(decode_log, HEADING "| Active memory | 9000000000000000000 KiB |\n",
                   "line 2: expected a size");
-    check_refused(decode_stats_log, HEADING "| CUDA OOMs: many |\n",
+    check_refused(decode_log, HEADING "| CUDA OOMs: many |\n",
                   "line 2: expected a number, found 'many'");
 }
 END_TEST
