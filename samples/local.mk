@@ -74,6 +74,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/oom_other_stream.py \
 	samples/programs/oom_shortage.py \
 	samples/programs/pipeline_stages.py \
+	samples/programs/plain_script.py \
 	samples/programs/ppo.py \
 	samples/programs/resnet50.py \
 	samples/programs/step_in_backward.py \
@@ -139,6 +140,10 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/oom-other-process.truth.json.gz \
 	samples/recorded/oom-other-stream.pickle.gz \
 	samples/recorded/oom-other-stream.truth.json.gz \
+	samples/recorded/plain-script.pickle.gz \
+	samples/recorded/plain-script.truth.json.gz \
+	samples/recorded/plain-updates.pickle.gz \
+	samples/recorded/plain-updates.truth.json.gz \
 	samples/recorded/ppo.pickle.gz \
 	samples/recorded/ppo.truth.json.gz \
 	samples/recorded/resnet50-kept-gradients.pickle.gz \
