@@ -170,6 +170,7 @@ libmemsnap_a_SOURCES += \
 EXTRA_DIST += src/decode/pprof/profile.proto
 if HAVE_PROTOBUF_C
 libmemsnap_a_SOURCES += \
+	src/decode/pprof/damage.c \
 	src/decode/pprof/internal.h \
 	src/decode/pprof/samples.c \
 	src/decode/pprof/stacks.c \
@@ -183,6 +184,6 @@ src/decode/pprof/profile.pb-c.c: src/decode/pprof/profile.proto
 		$(top_srcdir)/src/decode/pprof/profile.proto
 
 $(pprof_header): src/decode/pprof/profile.pb-c.c
-src/decode/pprof/pprof.$(OBJEXT) src/decode/pprof/samples.$(OBJEXT) \
+src/decode/pprof/damage.$(OBJEXT) src/decode/pprof/pprof.$(OBJEXT) src/decode/pprof/samples.$(OBJEXT) \
 	src/decode/pprof/stacks.$(OBJEXT) src/decode/pprof/strings.$(OBJEXT): $(pprof_header)
 endif

@@ -29,9 +29,22 @@ bad() {
     no_out
     err "memsnap: bad.pprof: $2"
 }
-bad '\022\001\377\377' 'damaged pprof profile'
+damaged() {
+    bad "$1" "byte $2 of a pprof profile, found $3"
+}
+damaged '\022\001\377\377' "8: expected a field's number and wire type in 'sample'" 'its end'
+damaged '\022\001\000' "8: expected a field's number and wire type in 'sample'" 'number 0'
+damaged '\022\002\010\200' "9: expected a number in 'location_id'" 'its end'
+damaged '\022\003\012\001\200' "10: expected a number in 'location_id'" 'its end'
+damaged '\022\012\012\001' "8: expected 10 bytes in 'sample'" 2
+damaged '\022\000\020\001' "8: expected a text or a message in 'sample'" 'another wire type'
+damaged '\022\000\015\001\002' "8: expected a text or a message in 'sample_type'" 'another wire type'
+damaged '\022\000\175\001\002' "9: expected 4 bytes in 'profile'" 2
+damaged '\022\000\173' "8: expected a field of wire type 0, 1, 2 or 5 in 'profile'" another
+damaged '\022\000\170\377\377\377\377\377\377\377\377\377\377\001' "9: expected a number in 'profile'" 'a longer number'
 bad '\022\000\062\001a' 'expected a memory profile, found a profile without values in bytes'
-bad '\022\000\062\000\062\005count\062\005bytes\012\002\020\002\012\002\020\001\022\002\022\000\377' 'damaged pprof profile'
+bad '\022\000\062\000\062\005count\062\005bytes\012\002\020\002\012\002\020\001\022\002\022\000\377' \
+    "byte 36: expected a field's number and wire type in 'profile' of a pprof profile, found its end"
 # texts "", "count", "bytes"; one value of -1 bytes
 bad '\022\014\022\012\377\377\377\377\377\377\377\377\377\001\062\000\062\005bytes\062\005bytes' \
     'expected bytes that are live, found -1'

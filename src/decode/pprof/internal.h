@@ -35,6 +35,10 @@ bool pprof_stacks_init(struct pprof_stacks *stacks, struct pprof_rows *rows);
 void pprof_stacks_release(struct pprof_stacks *stacks);
 bool pprof_stack_of(struct pprof_stacks *stacks, const pprof_sample *sample, stack_id *stack);
 
+/* damage.c: the error about a file that protobuf-c refused: where it is damaged, and what was
+ * expected there. Returns false. */
+bool pprof_refuse(const uint8_t *bytes, size_t size, struct error *err);
+
 /* strings.c: a text by its index; empty if there is none. */
 struct text pprof_text(const pprof_profile *profile, int64_t index);
 

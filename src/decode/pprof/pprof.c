@@ -69,8 +69,7 @@ static bool unpack(struct source *source, struct counted *counted, ProtobufCAllo
     bool ok = read_all(source, &bytes, &size, &capacity, counted->err);
     if (ok) {
         *profile = memsnap__pprof__profile__unpack(allocator, size, bytes);
-        ok = *profile != NULL || (!counted->refused && error_set(counted->err, STATUS_BAD_INPUT,
-                                                                 "damaged pprof profile"));
+        ok = *profile != NULL || (!counted->refused && pprof_refuse(bytes, size, counted->err));
     }
     vec_free(bytes, capacity, 1, source->budget);
     return ok;
