@@ -5,6 +5,7 @@
 #include "analysis/shard/walk.h"
 
 #define MOST_IN_BUCKET (INT64_C(1) << 23) /* elements */
+#define HALF           2                  /* bytes of float16 */
 
 struct item {
     int64_t elements;
@@ -53,5 +54,35 @@ bool shard_buckets(const struct walk *walk, bool *is_bucketed, int64_t *elements
         is_bucketed[items[i].tensor] = true;
     }
     free(items);
+    return true;
+}
+
+/* All flat parameters as float16, beside float32. Then each owner's becomes float32 again, before
+ * its old float32 is freed: see OSS._broadcast_params() and ParamBucket.to() of FairScale. */
+static int64_t broadcast_of(const int64_t *own, size_t world, int64_t size)
+{
+    int64_t all = 0, highest = 0;
+    for (size_t i = 0; i < world; i++)
+        all += own[i] * HALF;
+    for (size_t i = 0; i < world; i++) {
+        if (all + own[i] * size > highest)
+            highest = all + own[i] * size;
+        all -= own[i] * HALF;
+    }
+    return highest;
+}
+
+bool shard_broadcast(const struct walk *walk, int64_t *bytes, struct error *err)
+{
+    const struct shard_model *model = walk->model;
+    size_t world = (size_t)walk->options->world;
+    int64_t *own = calloc(world, sizeof(*own));
+    if (!own)
+        return error_out_of_memory(err);
+    for (size_t i = 0; i < model->tensor_count; i++)
+        if (!model->tensors[i].frozen)
+            own[walk->owners[i]] += model->tensors[i].elements;
+    *bytes = broadcast_of(own, world, walk->size);
+    free(own);
     return true;
 }

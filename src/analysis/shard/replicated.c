@@ -54,15 +54,6 @@ static int64_t bucket_elements(const struct walk *walk)
     return trained;
 }
 
-/* The largest part that is broadcast as 16 bits, and what it is converted from. */
-static int64_t broadcast_bytes(const struct walk *walk)
-{
-    bool is_fairscale = walk->strategy == SHARD_OSS || walk->strategy == SHARD_SDP;
-    if (!walk->options->half_broadcast || !is_fairscale)
-        return 0;
-    return shard_elements(walk->model) * 2;
-}
-
 void walk_replicated(const struct walk *walk)
 {
     const struct shard_model *model = walk->model;
@@ -93,7 +84,7 @@ void walk_replicated(const struct walk *walk)
             gradients.before -= gradients.fresh - gradients.staying;
     }
     *walk->point = model->point_count;
-    int64_t temporary = walk->temporary_bytes, broadcast = broadcast_bytes(walk);
+    int64_t temporary = walk->temporary_bytes, broadcast = walk->broadcast_bytes;
     memory.gradient_bytes = gradients.all * walk->gradient_size;
     memory.buffer_bytes += temporary > broadcast ? temporary : broadcast;
     walk_note(walk, SHARD_STEP, SHARD_ROOT, memory, model->end_bytes);

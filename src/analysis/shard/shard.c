@@ -80,8 +80,10 @@ static bool set_owners(struct walker *walker, struct error *err)
     walk->is_bucketed = walker->is_bucketed;
     if (!walk->owners || !walk->is_bucketed)
         return error_out_of_memory(err);
+    bool is_half = walk->options->half_broadcast && walk->strategy != SHARD_ZERO;
     return shard_partition(walk->model, walk->strategy, walk->options->world, walker->owners,
                            err) &&
+           (!is_half || shard_broadcast(walk, &walk->broadcast_bytes, err)) &&
            (walk->strategy != SHARD_SDP ||
             shard_buckets(walk, walker->is_bucketed, &walk->bucket_elements, err));
 }

@@ -25,6 +25,7 @@ struct walk {
     struct unit_sums *units;
     const bool *is_bucketed; /* sdp: gradients of tensors that are in buckets */
     int64_t bucket_elements; /* of all buckets, which every rank keeps */
+    int64_t broadcast_bytes; /* oss, sdp: temporaries of broadcast_fp16, at the end of a step */
     size_t *point;           /* where the walk is; the number of points: after backward */
     shard_moment_taker *take;
     void *self;
@@ -71,6 +72,9 @@ void walk_per_tensor(const struct walk *walk); /* fsdp2 */
  * all buckets. */
 bool shard_buckets(const struct walk *walk, bool *is_bucketed, int64_t *elements,
                    struct error *err);
+
+/* The same file: temporaries of a broadcast as float16. */
+bool shard_broadcast(const struct walk *walk, int64_t *bytes, struct error *err);
 
 /* traffic.c */
 void shard_traffic_of(const struct walk *walk, struct shard_traffic *traffic);

@@ -280,6 +280,21 @@ START_TEST(buckets_of_sdp)
 }
 END_TEST
 
+/* Half of all as float16; the first owner's then become float32 beside it. */
+START_TEST(broadcast_as_float16)
+{
+    begin(0);
+    options.optimizer = shard_optimizer_find("sgd");
+    options.half_broadcast = true;
+    ck_assert_int_eq(predict(SHARD_OSS, 0).at_peak.buffer_bytes, ALL + ALL / 2 + ALL / 2);
+    model.tensors[3].elements = 3 * ELEMENTS; /* rank 0 has 2, and rank 1 has 4 of 6 parts */
+    ck_assert_int_eq(predict(SHARD_OSS, 0).at_peak.buffer_bytes,
+                     6 * LAYER + 4 * LAYER / 2 + 4 * LAYER);
+    ck_assert_int_eq(predict(SHARD_ZERO, 0).at_peak.buffer_bytes, 6 * LAYER); /* no such option */
+    end();
+}
+END_TEST
+
 START_TEST(bytes_sent)
 {
     struct shard_result result;
@@ -448,6 +463,7 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, owners_by_place);
     tcase_add_test(tcase, nothing_is_gathered_behind_the_loss);
     tcase_add_test(tcase, buckets_of_sdp);
+    tcase_add_test(tcase, broadcast_as_float16);
     tcase_add_test(tcase, bytes_sent);
     tcase_add_test(tcase, formulas_of_zero);
     tcase_add_test(tcase, gathered_ahead_in_forward);
