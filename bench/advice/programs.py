@@ -372,6 +372,34 @@ def kept_late():
         optimizer.step()
 
 
+# kept results
+
+def results_spectrum():
+    weights = torch.nn.Parameter(torch.randn(64, 64, 33, dtype=torch.cfloat, device=DEVICE))
+    optimizer = torch.optim.Adam([weights], foreach=False)
+    for _ in range(STEPS):
+        waves = torch.randn(16, 64, 64, 64, device=DEVICE)
+        filtered = torch.fft.irfft2(torch.einsum("bchw,chw->bchw", torch.fft.rfft2(waves), weights))
+        spectrum = torch.stft(waves.reshape(-1, 64 * 64), n_fft=256, return_complex=True)
+        (filtered.sum() + spectrum.abs().sum()).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        if FOLLOWED:
+            del filtered, spectrum
+
+
+def results_logits():
+    """Nothing is trained: requests to a language model, whose scores a variable holds until the next one."""
+    model = Decoder(width=256, depth=2).to(DEVICE)
+    with torch.no_grad():
+        for _ in range(STEPS):
+            scores = model(tokens(16, 512))
+            best = scores.argmax(-1)
+            if FOLLOWED:
+                del scores
+    return best
+
+
 # growth
 
 def growth_losses():

@@ -145,6 +145,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/growth.h \
 	src/analysis/growth/kept_graph.c \
 	src/analysis/growth/kept_graph.h \
+	src/analysis/growth/kept_results.c \
+	src/analysis/growth/kept_results.h \
 	src/analysis/growth/pass_births.c \
 	src/analysis/growth/pass_births.h \
 	src/analysis/growth/pending.c \

@@ -18,6 +18,7 @@ struct live_facts {
     const struct phases *phases;
     const struct failures *failures;
     const uint8_t *is_dropped;   /* by lifetime: see growth/dropped_graphs.h; NULL: none is */
+    const uint8_t *is_kept;      /* by lifetime: see growth/kept_results.h; NULL: none is */
     const uint8_t *is_attention; /* by lifetime: see report/attention.h; NULL: none is */
     const uint8_t *is_logits;    /* by lifetime: see report/logits.h; NULL: none is */
     bool is_last_pass;           /* no backward pass begins after the moment */
@@ -44,7 +45,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 10
+#define LIVE_SUMS_MOST 11
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -52,6 +53,7 @@ void live_sum_release(struct live_sum *sum);
 
 /* Tests. */
 live_test live_is_dropped;    /* kept by a graph that no backward pass used */
+live_test live_is_kept;       /* a result of an earlier step that a variable still holds */
 live_test live_is_activation; /* any other activation */
 /* Such an activation that a backward pass frees, or would have freed if no request had failed. */
 live_test live_waits_for_backward;

@@ -32,6 +32,7 @@ static const char *const names[] = {
     [FINDING_REPEATED_STATE] = "repeated_state",
     [FINDING_GRADIENTS] = "gradients",
     [FINDING_KEPT_GRADIENTS] = "kept_gradients",
+    [FINDING_KEPT_RESULTS] = "kept_results",
     [FINDING_GROWTH] = "growth",
     [FINDING_FRAGMENTATION] = "fragmentation",
     [FINDING_PENDING_FREES] = "pending_frees",

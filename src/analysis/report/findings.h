@@ -7,6 +7,7 @@
 
 #include "analysis/growth/dropped_graphs.h"
 #include "analysis/growth/growth.h"
+#include "analysis/growth/kept_results.h"
 #include "analysis/growth/pending.h"
 #include "analysis/phase/rows.h"
 #include "analysis/pool/fragmentation.h"
@@ -25,6 +26,7 @@ enum finding_kind {
     FINDING_OPTIMIZER_STATE,       /* could be sharded */
     FINDING_GRADIENTS,             /* all gradients */
     FINDING_KEPT_GRADIENTS,        /* from the previous step */
+    FINDING_KEPT_RESULTS,          /* held by variables since the previous step */
     FINDING_GROWTH,
     FINDING_FRAGMENTATION,
     FINDING_PENDING_FREES,
@@ -61,6 +63,7 @@ struct evidence_of_all {
     const struct growth *growth;
     const struct pending_frees *pending;
     const struct dropped_graphs *dropped;
+    const struct kept_results *kept;
     const struct fragmentation *fragmentation;
     enum unit unit; /* of sizes in sentences */
 };

@@ -72,6 +72,22 @@ static bool about_dropped(struct findings_maker *maker, const struct live_sum *s
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 
+static bool about_kept_results(struct findings_maker *maker, const struct live_sum *sum,
+                               const struct buffer *most)
+{
+    int64_t save = maker->evidence->kept->save_bytes;
+    if (finding_share(maker, save) < LEAST_SHARE)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_KEPT_RESULTS, .save_bytes = save, .at_most = true},
+        "Unless the next step needs them, delete these variables at the end of the step (del "
+        "NAME), "
+        "or move the body of the loop into a function.",
+        "At the peak, variables still hold %s of the step before%s; they are freed only when the "
+        "same code sets them again.",
+        finding_size(maker, sum->bytes).text, most->bytes);
+}
+
 /* The peak of the active curve, of optimizer steps or of everything else. */
 static int64_t peak_of(const struct findings_maker *maker, bool in_optimizer)
 {
@@ -176,6 +192,7 @@ static bool about_optimizer_temporaries(struct findings_maker *maker, const stru
 /* The parts of the peak that are summed in one pass. */
 enum {
     SUM_DROPPED,
+    SUM_KEPT,
     SUM_ACTIVATIONS,
     SUM_MAY_HAVE_GRAPH,
     SUM_ATTENTION,
@@ -235,6 +252,7 @@ bool findings_of_sums(struct findings_maker *maker)
 {
     static const struct live_question questions[SUMS] = {
         [SUM_DROPPED] = {.counts = live_is_dropped, .by_model_call = true},
+        [SUM_KEPT] = {.counts = live_is_kept, .by_model_call = true},
         [SUM_ACTIVATIONS] = {.counts = live_waits_for_backward},
         [SUM_MAY_HAVE_GRAPH] = {.counts = live_may_have_graph},
         [SUM_ATTENTION] = {.counts = live_is_attention},
@@ -248,6 +266,7 @@ bool findings_of_sums(struct findings_maker *maker)
     static bool (*const about[SUMS])(struct findings_maker *, const struct live_sum *,
                                      const struct buffer *) = {
         [SUM_DROPPED] = about_dropped,
+        [SUM_KEPT] = about_kept_results,
         [SUM_ACTIVATIONS] = about_activations,
         [SUM_MAY_HAVE_GRAPH] = about_activations,
         [SUM_ATTENTION] = about_attention,
@@ -265,6 +284,7 @@ bool findings_of_sums(struct findings_maker *maker)
         .phases = maker->evidence->phases,
         .failures = &marks.failures,
         .is_dropped = maker->evidence->dropped->is_dropped,
+        .is_kept = maker->evidence->kept ? maker->evidence->kept->is_kept : NULL,
         .is_attention = marks.attention.is_part,
         .is_logits = marks.logits.is_part,
     };

@@ -211,7 +211,9 @@ static bool compare_steps(struct device_report *report, struct site_table *sites
            (timeline->device == DEVICE_HOST ||
             pending_find(&report->pending, timeline, &report->peak, sites, &report->all, err)) &&
            dropped_graphs_find(&report->dropped, timeline, sites, &report->all, &report->phases,
-                               err);
+                               err) &&
+           kept_results_find(&report->kept, timeline, &report->all, &report->steps,
+                             report->dropped.is_dropped, err);
 }
 
 static bool find(struct device_report *report, const struct live_set *set,
@@ -227,6 +229,7 @@ static bool find(struct device_report *report, const struct live_set *set,
                                              .growth = &report->growth,
                                              .pending = &report->pending,
                                              .dropped = &report->dropped,
+                                             .kept = &report->kept,
                                              .fragmentation = &report->fragmentation,
                                              .unit = options->unit};
     return findings_make(&report->findings, &evidence, err);
@@ -272,6 +275,7 @@ void device_report_destroy(struct device_report *report)
     growth_release(&report->growth);
     pending_release(&report->pending);
     dropped_graphs_release(&report->dropped);
+    kept_results_release(&report->kept);
     categories_release(&report->all);
     phase_rows_release(&report->phase_rows);
     phases_release(&report->phases);

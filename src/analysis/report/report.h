@@ -156,6 +156,7 @@ struct device_report {
     struct growth growth;
     struct pending_frees pending;
     struct dropped_graphs dropped;
+    struct kept_results kept;
     struct open_annotations annotations;      /* open at the moment */
     struct open_annotations peak_annotations; /* open at the active peak */
     struct fragmentation fragmentation;

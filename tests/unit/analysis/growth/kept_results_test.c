@@ -1,0 +1,111 @@
+/* Results of earlier steps that variables hold. */
+#include "analysis/growth/kept_results.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define STEPS  3
+#define LOGITS 500
+#define AT(n)  PY("<module>", "/home/u/train.py", n)
+#define MODEL                                                                                      \
+    CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", 3) "," CALL "," AT(4)
+
+#define INSIDE                                                                                     \
+    CPP("at::_ops::exp::call(x)") "," PY("forward", "/home/u/model.py", 2) "," CALL "," AT(4)
+
+static struct capture capture;
+static uint64_t next;
+
+static void create(void)
+{
+    capture_init(&capture);
+    next = 1;
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static uint64_t born(uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", next, size, frames);
+    return next++;
+}
+
+/* logits = model(x); loss.backward(); optimizer.step(), where `logits` is set again, deleted at the
+ * end of the step, or stored in a list. The forward pass begins with `scratch` bytes. */
+static void train(uint64_t scratch, bool deletes, bool stores, bool stops_early)
+{
+    uint64_t held = 0;
+    for (unsigned i = 0; i < STEPS; i++) {
+        uint64_t needed = born(scratch, INSIDE);
+        capture_free(&capture, needed, scratch, INSIDE);
+        if (stops_early && i + 1 == STEPS)
+            return;
+        uint64_t logits = born(LOGITS, MODEL);
+        if (held && !stores)
+            capture_free(&capture, held, LOGITS, AT(4));
+        uint64_t gradient = born(10, STACK_BACKWARD);
+        capture_free(&capture, gradient, 10, STACK_STEP);
+        born(1, STACK_STEP);
+        if (deletes)
+            capture_free(&capture, logits, LOGITS, STACK_STEP);
+        held = deletes ? 0 : logits;
+    }
+}
+
+static void expect(uint64_t at_peak_bytes, int64_t save_bytes)
+{
+    struct device_report *report;
+    capture_load(&capture);
+    report = capture_report(&capture, 10);
+    ck_assert_uint_eq(report->kept.at_peak_bytes, at_peak_bytes);
+    ck_assert_int_eq(report->kept.save_bytes, save_bytes);
+}
+
+START_TEST(a_variable_is_set_again)
+{
+    train(2000, false, false, false); /* at the peak: 2000, 500 and the states */
+    expect(LOGITS, LOGITS);
+}
+END_TEST
+
+START_TEST(what_is_saved_ends_with_another_peak)
+{
+    train(300, false, false, false); /* both logits at once, or one with the gradient */
+    expect(LOGITS, LOGITS - 10);
+}
+END_TEST
+
+START_TEST(a_deleted_variable_keeps_nothing)
+{
+    train(2000, true, false, false);
+    expect(0, 0);
+}
+END_TEST
+
+START_TEST(a_list_is_no_variable)
+{
+    train(2000, false, true, false);
+    expect(0, 0);
+}
+END_TEST
+
+START_TEST(the_last_step_may_end_before_it_sets_the_variable)
+{
+    train(2000, false, false, true);
+    expect(LOGITS, LOGITS);
+}
+END_TEST
+
+TCase *kept_results_tests(void)
+{
+    TCase *tests = tcase_create("kept results");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, a_variable_is_set_again);
+    tcase_add_test(tests, what_is_saved_ends_with_another_peak);
+    tcase_add_test(tests, a_deleted_variable_keeps_nothing);
+    tcase_add_test(tests, a_list_is_no_variable);
+    tcase_add_test(tests, the_last_step_may_end_before_it_sets_the_variable);
+    return tests;
+}
