@@ -239,6 +239,13 @@ def temporaries_adam_fused():
     train(model, lambda m: language_loss(m, tokens(1, 64)), optimizer)
 
 
+def temporaries_embedding():
+    """One parameter has most of the memory: a loop over the parameters needs more than foreach."""
+    model = Decoder(width=256, depth=1, vocabulary=32000).to(DEVICE)
+    optimizer = torch.optim.Adam(model.parameters(), fused=True if FOLLOWED else None, foreach=None if FOLLOWED else True)
+    train(model, lambda m: m(tokens(1, 8)).square().mean(), optimizer)
+
+
 def temporaries_by_hand():
     model = wide().to(DEVICE)
 

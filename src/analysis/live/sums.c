@@ -219,6 +219,7 @@ static void add_live(const struct live_set *set, size_t item, const struct live_
     frame_id frame;
     sum->bytes += bytes;
     sum->count++;
+    sum->largest_bytes = bytes > sum->largest_bytes ? bytes : sum->largest_bytes;
     if (by_model_call)
         site_at_model_call(set->sites, source->shown, &site);
     if (site_frame(set->sites, source->shown, &site, &frame))

@@ -9,6 +9,7 @@
 struct live_sum {
     int64_t bytes;
     uint64_t count;
+    int64_t largest_bytes;   /* of one allocation */
     struct buffer top_label; /* of the line of code that holds most; empty if none has a stack */
     int64_t top_bytes;       /* bytes that the line holds */
 };

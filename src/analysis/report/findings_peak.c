@@ -11,6 +11,8 @@
 #define LEAST_ATTENTION   5
 #define LEAST_LOGITS      15
 
+#define LOOP_TEMPORARIES 2 /* of the size of a parameter, that Adam's loop over them makes */
+
 #define GRAPH_TENSORS 16 /* at least, that look as if an autograd graph kept them */
 
 /* Adds ", the largest part at model.py:39 forward (1.24 GiB)" if a call site is known. */
@@ -178,12 +180,17 @@ static bool about_optimizer_temporaries(struct findings_maker *maker, const stru
         save = sum->bytes;
     if (finding_share(maker, save) < LEAST_SHARE)
         return true;
+    bool one_is_too_large = sum->bytes / LOOP_TEMPORARIES <= sum->largest_bytes;
     return finding_add(
         maker,
         (struct finding){
             .kind = FINDING_OPTIMIZER_TEMPORARIES, .save_bytes = save, .at_most = true},
-        "In torch.optim, foreach=False avoids them, and so does fused=True in Adam, AdamW and SGD; "
-        "in your own optimizer, update the parameters one at a time and in place.",
+        one_is_too_large
+            ? "In torch.optim, fused=True in Adam, AdamW and SGD avoids them. foreach=False does "
+              "not: one parameter has most of them. In your own optimizer, update in place."
+            : "In torch.optim, foreach=False avoids most of them, and fused=True in Adam, AdamW "
+              "and SGD all; in your own optimizer, update the parameters one at a time and in "
+              "place.",
         "The peak is in the optimizer step, which holds %s of temporaries at that moment%s. "
         "Outside the optimizer step, the peak is %s.",
         finding_size(maker, sum->bytes).text, most->bytes, finding_size(maker, peak - save).text);

@@ -530,6 +530,32 @@ START_TEST(two_optimizers_of_two_models)
 }
 END_TEST
 
+/* An optimizer step whose temporaries, of 1200 bytes in all, cause the peak. */
+static const char *advice_on_temporaries(uint64_t count)
+{
+    train_once();
+    for (uint64_t i = 0; i < count; i++)
+        capture_event(&capture, "alloc", 40 + i, 1200 / count, STACK_STEP);
+    for (uint64_t i = 0; i < count; i++)
+        capture_free(&capture, 40 + i, 1200 / count, STACK_STEP);
+    capture_free(&capture, 2, 100, SCRIPT);
+    make_report(0);
+    const struct finding *finding = finding_of(FINDING_OPTIMIZER_TEMPORARIES);
+    return finding ? finding->next : "";
+}
+
+START_TEST(temporaries_of_many_parameters)
+{
+    ck_assert_ptr_nonnull(strstr(advice_on_temporaries(4), "foreach=False avoids"));
+}
+END_TEST
+
+START_TEST(temporaries_of_one_parameter)
+{
+    ck_assert_ptr_nonnull(strstr(advice_on_temporaries(2), "foreach=False does not"));
+}
+END_TEST
+
 TCase *report_tests(void)
 {
     TCase *tests = tcase_create("report");
@@ -556,6 +582,8 @@ TCase *report_tests(void)
     tcase_add_test(tests, a_conversion_of_what_is_kept_costs_memory);
     tcase_add_test(tests, a_conversion_may_save_memory);
     tcase_add_test(tests, optimizers_in_hooks);
+    tcase_add_test(tests, temporaries_of_many_parameters);
+    tcase_add_test(tests, temporaries_of_one_parameter);
     tcase_add_test(tests, an_optimizer_made_twice);
     tcase_add_test(tests, two_optimizers_of_two_models);
     return tests;
