@@ -65,6 +65,9 @@ plain=samples/labelled/transformer-adamw.pickle.gz
 run diff --top 5 $checkpointed $plain
 exits 0
 golden diff-like.txt
+run diff $plain $checkpointed # the higher peak names the phase, on either side
+exits 0
+out_has 'The peak of backward shrank by 21.31 MiB'
 run diff --at peak $checkpointed $plain
 out_has 'The peak grew by 21.17 MiB'
 out_has 'warning: The peaks are in different phases: forward in A, backward in B.'

@@ -71,8 +71,8 @@ struct diff_options {
     bool by_end;    /* both moments are the ends of the traces */
     const char *b_at; /* the moment of B as --at takes it; NULL: the peak */
     bool stacks;      /* stacks are shown, so the advice does not mention --stacks */
-    /* The two sides at their peaks, if these are in different phases, and the phase of B's peak is
-     * compared instead; else NULL. */
+    /* The two sides at their peaks, if these are in different phases, and the peaks of one phase
+     * are compared instead; else NULL. */
     const struct diff_side *peaks;
 };
 

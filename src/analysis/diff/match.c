@@ -5,6 +5,8 @@
 /* Functions with more call sites on one side are not aligned; their lines are compared as they are.
  */
 #define ALIGNED_MOST 256
+#define UNLIKE_TIMES 8 /* what differs in operator, category and so much in bytes is not the same  \
+                        */
 
 enum move { MOVE_PAIR, MOVE_SKIP_FIRST, MOVE_SKIP_SECOND };
 
@@ -188,6 +190,17 @@ static bool same_key(const struct diff_entry *a, const struct diff_entry *b)
     return a->key[0] == b->key[0] && a->key[1] == b->key[1] && a->key[2] == b->key[2];
 }
 
+/* True if neither side of entries [first, end) has many times the bytes of the other. */
+static bool have_like_sizes(const struct diff_matcher *matcher, size_t first, size_t end)
+{
+    unsigned __int128 bytes[2] = {0};
+    for (size_t i = first; i < end; i++) {
+        const struct diff_item *item = &matcher->items[matcher->entries[i].item];
+        bytes[item->side] += (uint64_t)item->site->bytes;
+    }
+    return bytes[0] <= bytes[1] * UNLIKE_TIMES && bytes[1] <= bytes[0] * UNLIKE_TIMES;
+}
+
 static void run_pass(struct diff_matcher *matcher, struct pass pass)
 {
     matcher->entry_count = 0;
@@ -201,7 +214,8 @@ static void run_pass(struct diff_matcher *matcher, struct pass pass)
         end = i + 1;
         while (end < matcher->entry_count && same_key(&matcher->entries[i], &matcher->entries[end]))
             end++;
-        join(matcher, i, end);
+        if (pass.op || pass.category || have_like_sizes(matcher, i, end))
+            join(matcher, i, end);
     }
 }
 

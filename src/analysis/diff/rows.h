@@ -10,7 +10,8 @@
  *   4. Steps 1 and 3 again, taking for one file the only file of each capture that has no call site
  *      in common with the other; then the same for functions of a file that allocate alike.
  * Each step first requires the same operator and category, then the same operator, then the same
- * category, then neither. Allocations without a stack are matched by category alone.
+ * category, then neither, if the bytes are similar. Allocations without a stack are matched by
+ * category alone.
  *
  * The result does not depend on which capture is A: the sides are sorted by content before they are
  * matched. */

@@ -43,9 +43,9 @@ static bool headline(const struct writer *writer, struct error *err)
                       "of %s are compared (--at peak compares the others).",
                       size_of(writer, peaks[0].at.active_bytes).text, phase_name(peaks[0].phase),
                       size_of(writer, peaks[1].at.active_bytes).text, phase_name(peaks[1].phase),
-                      phase_name(peaks[1].phase)))
+                      phase_name(sides[1].phase)))
             return false;
-        snprintf(in_phase, sizeof(in_phase), "The peak of %s", phase_name(peaks[1].phase));
+        snprintf(in_phase, sizeof(in_phase), "The peak of %s", phase_name(sides[1].phase));
         what = in_phase;
     } else if (sides[0].is_peak && sides[1].is_peak)
         what = "The peak";

@@ -52,7 +52,7 @@ static bool reduce(struct comparison *comparison, const struct capture *capture,
         return error_out_of_memory(err);
     for (size_t i = 0; i < capture->device_count; i++) {
         if (!diff_side_make(&file->devices[i], capture->timelines[i], capture->sites, &options,
-                            side == 0 && !comparison->job->settings->at_given, comparison->symbols,
+                            !comparison->job->settings->at_given, comparison->symbols,
                             &comparison->budget, err))
             return false;
         file->count++;
@@ -84,16 +84,21 @@ static bool read_side(struct comparison *comparison, struct input *input, unsign
     return ok;
 }
 
-/* Compares the peaks of the phase of B's peak, where the peaks are in different phases. */
+/* Compares the peaks of the phase of the higher peak, where the peaks are in different phases: that
+ * is where something grew or shrank. */
 static bool compare_like(struct comparison *comparison, struct pair *pair,
                          const struct diff_options *options, struct error *err)
 {
-    const struct diff_side *in_phase = pair->sides[0].in_phase[pair->sides[1].phase];
+    const struct diff_side *a = &pair->sides[0], *b = &pair->sides[1];
+    const struct diff_side *of_a = a->in_phase[b->phase], *of_b = b->in_phase[a->phase];
     struct diff_options like_options = *options;
-    if (!in_phase || comparison->job->settings->at_given || pair->sides[0].phase <= PHASE_DATA)
+    if (comparison->job->settings->at_given || a->phase <= PHASE_DATA || b->phase <= PHASE_DATA)
         return true;
-    pair->like[0] = *in_phase;
-    pair->like[1] = pair->sides[1];
+    bool a_is_higher = a->at.active_bytes > b->at.active_bytes;
+    if (!(a_is_higher ? of_b : of_a))
+        return true;
+    pair->like[0] = a_is_higher ? *a : *of_a;
+    pair->like[1] = a_is_higher ? *of_b : *b;
     like_options.peaks = pair->sides;
     pair->like_diff =
         diff_build(pair->like, comparison->sites, &like_options, &comparison->budget, err);

@@ -207,6 +207,18 @@ START_TEST(a_function_is_found_again)
 }
 END_TEST
 
+/* Another operator and another category, with far more bytes, is something else. */
+START_TEST(other_allocations_of_a_line)
+{
+    live(0, MB, MM_AT(10));
+    live(1, 70 * MB, CPP("at::cuda::getCurrentCUDABlasHandle()") "," AT(10));
+    compare(0);
+    check_line(0, "model.py:10 forward", 0, 70 * MB, DIFF_NEW, DIFF_BY_NOTHING);
+    check_reverse();
+    destroy();
+}
+END_TEST
+
 #define MM_IN(function, file, line)   CPP("at::_ops::mm::call(x)") "," PY(function, file, line)
 #define RELU_IN(function, file, line) CPP("at::_ops::relu::call(x)") "," PY(function, file, line)
 
@@ -302,6 +314,7 @@ TCase *diff_tests(void)
     tcase_add_test(tests, unmoved_lines_are_taken_as_they_are);
     tcase_add_test(tests, another_checkout_has_other_paths);
     tcase_add_test(tests, a_function_is_found_again);
+    tcase_add_test(tests, other_allocations_of_a_line);
     tcase_add_test(tests, another_file_name);
     tcase_add_test(tests, other_functions);
     tcase_add_test(tests, a_limit_sums_the_rest);
