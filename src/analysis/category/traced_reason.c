@@ -130,16 +130,17 @@ static bool is_product(struct text op)
     return false;
 }
 
-/* True if it is as large as a workspace of cuBLAS, and stays, and a matrix product makes it right
- * after its result. Profiler traces have no C++ frames that would tell. */
+/* True if it is as large as a workspace of cuBLAS, a matrix product makes it right after its
+ * result, and it stays (before torch 2.15) or is freed in the product. Profiler traces have no C++
+ * frames that would tell. */
 static bool is_workspace_of_product(const struct classifier *classifier,
                                     const struct evidence *evidence)
 {
     const struct timeline *timeline = classifier->timeline;
     const struct trace *trace = timeline->trace;
     uint64_t size = evidence_size(classifier, evidence);
-    if ((size != CUBLAS_WORKSPACE && size != HOPPER_WORKSPACE) || evidence->end_run != NO_RUN ||
-        evidence->index == 0 ||
+    if ((size != CUBLAS_WORKSPACE && size != HOPPER_WORKSPACE) || evidence->index == 0 ||
+        (evidence->end_run != NO_RUN && !birth_is_leaf(timeline, evidence->index)) ||
         !is_product(symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op)))
         return false;
     uint32_t before = timeline->lifetimes[evidence->index - 1].alloc;

@@ -83,7 +83,8 @@ static const struct {
     [REASON_WORKSPACE] = {"workspace", "a library allocated it as scratch space that it keeps",
                           CATEGORY_WORKSPACE, CONFIDENCE_HIGH},
     [REASON_WORKSPACE_SIZE] = {"workspace-size",
-                               "never freed, and as large as cuBLAS's default workspace",
+                               "as large as a workspace of cuBLAS, and never freed, or made by a "
+                               "matrix product after its result",
                                CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM},
     [REASON_COMMUNICATION] = {"communication", "torch.distributed allocated it",
                               CATEGORY_COMMUNICATION, CONFIDENCE_HIGH},

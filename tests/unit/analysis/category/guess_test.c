@@ -292,12 +292,17 @@ START_TEST(a_product_makes_its_workspace)
     born(6, 512, NO_PRODUCT);
     born(7, HOPPER, NO_PRODUCT);
     born(8, 512, PRODUCT);
-    born(9, HOPPER, PRODUCT); /* freed */
-    freed(9, HOPPER, PRODUCT);
+    born(9, HOPPER, PRODUCT); /* another result, which is used */
+    born(10, 512, NO_PRODUCT);
+    freed(9, HOPPER, NO_PRODUCT);
+    born(11, 512, PRODUCT);
+    born(12, HOPPER, PRODUCT); /* freed in the product */
+    freed(12, HOPPER, PRODUCT);
     capture_load(&capture);
     expect(2, CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM);
     expect(5, CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM);
-    for (uint64_t addr = 1; addr <= 9; addr += 2)
+    expect(12, CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM);
+    for (uint64_t addr = 1; addr <= 11; addr += 2)
         if (addr != 5)
             ck_assert_int_ne(capture_category(&capture, addr), CATEGORY_WORKSPACE);
 }
