@@ -244,6 +244,23 @@ run shard --checkpointed --code ddp --format python samples/recorded/resnet50.pi
 exits 0
 out_has 'for name in find_units(model)]'
 
+# a step in which no checkpoint saves anything
+[ -z "${PYTHON3-}" ] || "$PYTHON3" -c '
+import gzip, json, sys
+trace = json.load(gzip.open(sys.argv[1]))
+trace.pop("storages", None)
+trace.pop("operators", None)
+for row in trace["traces"]:
+    row["saved_activations"] = row["event"]["memory_activations"] = 0
+    row["reads"] = row["saves"] = []
+json.dump(trace, open(".run/idle.json", "w"))' $trace
+if [ -n "${PYTHON3-}" ]; then
+    run shard --checkpointed --code ddp --format python .run/idle.json
+    exits 0
+    out_has_not 'find_units'
+    out_has_not 'CHECKPOINTS'
+fi
+
 # wrong usage
 run shard --world 0 $trace
 exits 2

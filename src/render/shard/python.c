@@ -319,7 +319,7 @@ bool shard_python(FILE *out, const struct shard_report *report)
           "    \"\"\"The model, which must be on this rank's GPU, and its optimizer for "
           "training.\"\"\"\n",
           out);
-    if (report->is_checkpointed)
+    if (report->is_checkpointed && (has_checkpoint_names(report) || !report->has_modules))
         put_wrapping(out, report);
     ok = ok && writer->put(out, report);
     fputs("    return model, optimizer\n", out);
