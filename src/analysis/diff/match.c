@@ -5,8 +5,9 @@
 /* Functions with more call sites on one side are not aligned; their lines are compared as they are.
  */
 #define ALIGNED_MOST 256
-#define UNLIKE_TIMES 8 /* what differs in operator, category and so much in bytes is not the same  \
-                        */
+#define UNLIKE_TIMES                                                                               \
+    8 /* what differs in operator, category and so much in bytes is not the same                   \
+       */
 
 enum move { MOVE_PAIR, MOVE_SKIP_FIRST, MOVE_SKIP_SECOND };
 
