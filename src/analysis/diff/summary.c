@@ -101,14 +101,47 @@ static bool describe(const struct writer *writer, const struct diff_line *line, 
                     size_of(writer, row->bytes[1]).text, detail);
 }
 
+static int64_t bytes_without_site(const struct diff_side *side)
+{
+    return diff_delta(side->placed_bytes, side->at.active_bytes);
+}
+
+/* By how much more memory B lacks the call sites than A. */
+static int64_t lacking(const struct diff *diff)
+{
+    return diff_delta(bytes_without_site(&diff->sides[0]), bytes_without_site(&diff->sides[1]));
+}
+
+static int64_t change_of_category(const struct diff *diff, enum category category)
+{
+    for (size_t i = 0; i < diff->category_count; i++)
+        if (diff->categories[i].what == (unsigned)category)
+            return diff_delta(diff->categories[i].sums[0].bytes, diff->categories[i].sums[1].bytes);
+    return 0;
+}
+
+/* True if the other side most likely has the same memory without its call site, as where one
+ * recording began late: so much more lacks call sites, and the category is as large. */
+static bool is_only_unplaced(const struct diff *diff, const struct diff_line *line)
+{
+    int64_t delta = diff_delta(line->row.bytes[0], line->row.bytes[1]);
+    int64_t size = diff_magnitude(delta);
+    return (line->change == DIFF_NEW || line->change == DIFF_GONE) &&
+           diff_magnitude(lacking(diff)) >= size / 2 &&
+           diff_magnitude(change_of_category(diff, line->category)) <= size / 10;
+}
+
 /* The largest change in the direction of the total change; NULL: none. */
 static const struct diff_line *leading_line(const struct writer *writer)
 {
     const struct diff *diff = writer->diff;
+    bool one_has_stacks = (diff->sides[0].placed_bytes > 0) != (diff->sides[1].placed_bytes > 0);
+    if (one_has_stacks && lacking(diff) != 0)
+        return NULL;
     for (size_t i = 0; i < diff->line_count; i++) {
         const struct diff_line *line = &diff->lines[i];
         int64_t delta = diff_delta(line->row.bytes[0], line->row.bytes[1]);
-        if (!line->is_remainder && delta != 0 &&
+        if (!line->is_remainder && delta != 0 && !is_only_unplaced(diff, line) &&
             (writer->delta == 0 || (delta > 0) == (writer->delta > 0)))
             return line;
     }
@@ -150,7 +183,7 @@ static bool say_against(const struct writer *writer, struct error *err)
     }
     int64_t against = writer->delta >= 0 ? down : up;
     if ((double)against < LEAST_PART * (double)(writer->a > writer->b ? writer->a : writer->b) ||
-        against == 0)
+        against == 0 || diff_magnitude(lacking(diff)) >= diff_magnitude(against) / 2)
         return true;
     return diff_say(&writer->diff->summary, err,
                     "In total, call sites that grew or are new add %s, and those that shrank or "
@@ -238,6 +271,12 @@ bool diff_summary_make(struct diff *diff, const struct diff_options *options, st
     if (line) {
         if (!say_where(&writer, line, err) || !say_against(&writer, err) ||
             !say_next(&writer, line, err))
+            return false;
+    } else if (diff->changed > 0 && lacking(diff) != 0) {
+        if (!diff_say(&diff->summary, err,
+                      "No call site is known to hold more or less: %s lacks the call sites of %s.",
+                      lacking(diff) > 0 ? "B" : "A",
+                      size_of(&writer, bytes_without_site(&diff->sides[lacking(diff) > 0])).text))
             return false;
     } else if (!diff_say(&diff->summary, err, "No call site holds more or less.")) {
         return false;

@@ -293,6 +293,32 @@ START_TEST(settings_that_differ)
 }
 END_TEST
 
+#define MADE_MODEL                                                                                 \
+    CPP("at::_ops::_to_copy::call(x)")                                                             \
+    "," PY("_apply", TORCH "nn/modules/module.py", 900) "," AT(1)
+
+/* As where the recording of B began late: the same memory is there without its call site. */
+START_TEST(memory_without_its_call_site)
+{
+    live(0, 50 * MB, MADE_MODEL);
+    live(0, 10 * MB, RELU_AT(2));
+    live(1, 50 * MB, "");
+    live(1, 12 * MB, RELU_AT(2));
+    compare(0);
+    ck_assert_ptr_nonnull(strstr(diff->summary.items[1], "model.py:2 forward"));
+    ck_assert_uint_eq(diff->summary.count, 2); /* nothing of what grew and shrank in total */
+    check_reverse();
+    destroy();
+    create();
+    live(0, 50 * MB, MADE_MODEL);
+    live(1, 50 * MB, "");
+    compare(0);
+    ck_assert_ptr_nonnull(strstr(diff->summary.items[1], "B lacks the call sites"));
+    check_reverse();
+    destroy();
+}
+END_TEST
+
 START_TEST(one_side_is_empty)
 {
     live(1, 7 * MB, MM_AT(1));
@@ -319,6 +345,7 @@ TCase *diff_tests(void)
     tcase_add_test(tests, other_functions);
     tcase_add_test(tests, a_limit_sums_the_rest);
     tcase_add_test(tests, settings_that_differ);
+    tcase_add_test(tests, memory_without_its_call_site);
     tcase_add_test(tests, one_side_is_empty);
     return tests;
 }
