@@ -79,7 +79,7 @@ def fragmentation(segments):
             pool["releasable_after_graphs_bytes"] += free if key[1] != (0, 0) else 0
             pool["inactive_split_bytes"] += size - free
             pool["largest_hole_bytes"] = max(pool["largest_hole_bytes"], size)
-        if len(active) == 1 and not expandable and active[0][1] * 4 <= segment["total_size"]:
+        if len(active) == 1 and not expandable and key[1] == (0, 0) and active[0][1] * 4 <= segment["total_size"]:
             pinned.update(segments=1, pinned_bytes=segment["total_size"] - active[0][1],
                           block_bytes=active[0][1])
     order = sorted(pools, key=lambda key: (-pools[key]["reserved_bytes"], key[0] == "small", key[1], key[2]))

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/pool/pools.h"
 #include "model/addrmap.h"
 
 #define LEAST_SHARE 4 /* a block pins a segment that is at least 4 times its size */
@@ -21,7 +22,8 @@ void pins_release(struct pins *pins)
 bool pins_add(struct pins *pins, const struct layout_segment *segment, struct error *err)
 {
     const struct layout_span *block = NULL;
-    if (segment->is_expandable)
+    const struct pool_key key = pool_key_of(segment);
+    if (segment->is_expandable || pool_key_is_private(&key))
         return true;
     for (size_t i = 0; i < segment->span_count; i++) {
         if (segment->spans[i].state == SPAN_HOLE)

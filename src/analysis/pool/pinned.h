@@ -6,7 +6,8 @@
 #include "analysis/live/source.h"
 #include "model/layout.h"
 
-/* A segment of fixed size with one active block that takes at most a quarter of it. */
+/* A segment of fixed size with one active block that takes at most a quarter of it. Replays of CUDA
+ * graphs use the rest of the segments in their pools, so private pools have no pins. */
 struct pin {
     uint64_t block_bytes, pinned_bytes; /* pinned_bytes: the rest of the segment */
     uint64_t addr;                      /* of the block */

@@ -75,7 +75,8 @@ static void legend(const struct page *page, const struct pool_rows *rows)
 {
     static const char words[] = "stuck: unused, but cannot be released while its segment holds "
                                 "blocks in use; releasable: torch.cuda.empty_cache() releases it";
-    static const char graphs[] = ", in graph pools only once their graphs are deleted";
+    static const char graphs[] = ", in graph pools only once their graphs are deleted, since "
+                                 "replays use what is unused there";
     char text[sizeof(words) + sizeof(graphs)];
     snprintf(text, sizeof(text), "%s%s", words, rows->total.after_graphs_bytes > 0 ? graphs : "");
     fprintf(page->out, "%*s%s", SECTION_INDENT, "", page_style(page, STYLE_FAINT));

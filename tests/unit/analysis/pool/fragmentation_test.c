@@ -133,6 +133,7 @@ START_TEST(a_block_alone_pins_its_segment)
     segment("large", 0x30000000, "", "+6144 14336");       /* not that small */
     segment("large", 0x40000000, "", "+2048 16384 +2048"); /* not alone */
     segment("large", 0x50000000, ",\"is_expandable\":true", "+2048 18432");
+    segment("large", 0x60000000, ",\"segment_pool_id\":[3,0]", "+2048 18432"); /* of a graph */
     const struct pin_rows *pinned = &look()->pinned;
     ck_assert_uint_eq(pinned->count, 1);
     ck_assert_uint_eq(pinned->segments, 2);
