@@ -133,6 +133,16 @@ run convert 2021.json
 exits 3
 err_has 'the profile has no calls of modules'
 
+{
+    echo '['
+    event 'nn.Module: Net_0' X 105 7 '' 0 python_function
+    memory 105 7 "$cuda, \"Bytes\": 1000"
+    echo ']'
+} >no-time.json
+run convert no-time.json
+exits 3
+err 'memsnap: no-time.json: the calls of modules in the profile take no time'
+
 # Other commands.
 run check --max-peak 3000B 2024.json
 exits 1

@@ -201,7 +201,10 @@ bool forward_pass_find(struct forward_pass *pass, const struct profile *profile,
     vec_free(search.roots, search.capacity, sizeof(*search.roots), profile->budget);
     if (!ok)
         return false;
-    if (!list_leaves(&found, profile, err)) {
+    ok = list_leaves(&found, profile, err) &&
+         (found.leaf_count > 0 ||
+          error_set(err, STATUS_BAD_INPUT, "the calls of modules in the profile take no time"));
+    if (!ok) {
         forward_pass_release(&found, profile->budget);
         return false;
     }

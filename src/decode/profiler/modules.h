@@ -23,7 +23,7 @@ struct forward_pass {
 };
 
 /* Finds the last call of the model with the most modules that has a backward pass, else its last
- * call. STATUS_BAD_INPUT if there are no calls of modules. */
+ * call. STATUS_BAD_INPUT if there are no calls of modules. It has a leaf. */
 bool forward_pass_find(struct forward_pass *pass, const struct profile *profile, struct error *err);
 void forward_pass_release(struct forward_pass *pass, struct budget *budget);
 
