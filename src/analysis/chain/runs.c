@@ -77,8 +77,9 @@ static bool make_path(struct collector *collector, stack_id id, uint32_t *slot, 
     }
     size_t from = collector->skipped < count ? collector->skipped : count;
     size_t size = count - from < CALL_MOST_LEVELS ? count - from : CALL_MOST_LEVELS;
+    const frame_id *frames = size > 0 ? collector->frames + from : NULL;
     stack_id path;
-    if (!symbols_stack(collector->symbols, collector->frames + from, size, &path, err))
+    if (!symbols_stack(collector->symbols, frames, size, &path, err))
         return false;
     *slot = (path + 1) | (checkpointed ? CHECKPOINT : 0);
     return path < CHECKPOINT - 1 ||
