@@ -261,6 +261,26 @@ if [ -n "${PYTHON3-}" ]; then
     out_has_not 'CHECKPOINTS'
 fi
 
+# workspaces that stay are there once in each moment
+[ -z "${PYTHON3-}" ] || check 'counts workspaces once' "$PYTHON3" -c '
+import gzip, json, subprocess, sys
+MORE = 64 << 20
+trace = json.load(gzip.open(sys.argv[1]))
+
+def peaks():
+    with open(".run/workspaces.json", "w") as out:
+        json.dump(trace, out)
+    answer = subprocess.run([sys.argv[2], "shard", "--format", "json", ".run/workspaces.json"], stdout=subprocess.PIPE)
+    return [row["peak_bytes"] for row in json.loads(answer.stdout)["strategies"]]
+
+trace["device"] = "cuda:0"
+trace["peak_bytes"] = max(row["peak_bytes"] for row in trace["traces"])
+before = peaks()
+trace["peak_bytes"] += MORE
+for row in trace["traces"]:
+    row["allocated"] += MORE
+assert peaks() == [peak + MORE for peak in before]' $trace "$MEMSNAP"
+
 # wrong usage
 run shard --world 0 $trace
 exits 2

@@ -67,17 +67,19 @@ static void reduce(struct flat_walk *flat, uint32_t unit, int64_t elements, int6
     int64_t shard = walk->units[unit].trained_shard * walk->gradient_size;
     if (elements == 0)
         return;
+    /* fp32_reduce_scatter: a copy, while _post_backward_hook() has the original */
+    int64_t copy = walk->reduce_size == walk->compute_size ? 0 : reduced;
     int64_t gathered = full_bytes(flat, unit);
     note(flat, SHARD_REDUCTION, unit, flat->kept + (is_kept(flat, unit) ? 0 : gathered),
          2 * tensors, 0, residual);
     if (is_kept(flat, unit))
         flat->kept -= gathered;
     if (reduced > BUCKET_BYTES) {
-        note(flat, SHARD_REDUCTION, unit, flat->kept, tensors + shard, reduced, residual);
+        note(flat, SHARD_REDUCTION, unit, flat->kept, tensors + copy + shard, reduced, residual);
         flat->gradients += is_offloaded(flat) ? 0 : shard;
     } else {
         add_to_bucket(flat, reduced);
-        note(flat, SHARD_REDUCTION, unit, flat->kept, tensors, 0, residual);
+        note(flat, SHARD_REDUCTION, unit, flat->kept, tensors + copy, 0, residual);
     }
 }
 

@@ -179,10 +179,11 @@ static int64_t positive(int64_t bytes)
     return bytes > 0 ? bytes : 0;
 }
 
-/* Peaks are of tensors; what is there at the end has workspaces and rounding, too. */
+/* Peaks are of tensors; what is there at the end has workspaces and rounding, too, which the walk
+ * adds to both. */
 static bool push_point(struct shard_model *model, struct shard_point point, struct error *err)
 {
-    point.end_bytes = positive(point.end_bytes);
+    point.end_bytes = positive(point.end_bytes - model->library_bytes);
     point.peak_bytes = positive(point.peak_bytes);
     if (point.end_bytes > point.peak_bytes)
         point.end_bytes = point.peak_bytes;
@@ -312,13 +313,15 @@ static bool read_all(struct reader *reader, struct error *err)
     const struct layer_facts *facts = &reader->trace->facts;
     if (!vec_push(model->units, model->unit_count, model->unit_capacity, model->budget, err,
                   (struct shard_unit){.name = {"", 0}}) ||
-        !read_forward(reader, err) || !read_points(reader, err))
+        !read_forward(reader, err))
+        return false;
+    model->library_bytes = library_bytes(reader);
+    if (!read_points(reader, err))
         return false;
     if (!shard_model_drop_units(model, err))
         return false;
     model->buffer_bytes = facts->buffer_bytes;
     model->batch_bytes = facts->batch_bytes;
-    model->library_bytes = library_bytes(reader);
     return true;
 }
 

@@ -192,6 +192,10 @@ START_TEST(large_units_of_fairscale)
     options.optimizer = shard_optimizer_find("momentum");
     /* shard and state, then the unit, its gradients, and those in one piece */
     peaks(SHARD_FSDP, 32 * MIB + 3 * 32 * MIB);
+    options.compute_size = 2; /* the unit and its cast shard, and its gradients twice */
+    peaks(SHARD_FSDP, 32 * MIB + 16 * MIB + 8 * MIB + 2 * 16 * MIB);
+    options.reduce_size = 4; /* gradients, these as float32, that in pieces, and the shard */
+    peaks(SHARD_FSDP, 32 * MIB + 16 * MIB + 32 * MIB + 32 * MIB + 16 * MIB);
     end();
 }
 END_TEST
