@@ -270,8 +270,9 @@ trace = json.load(gzip.open(sys.argv[1]))
 def peaks():
     with open(".run/workspaces.json", "w") as out:
         json.dump(trace, out)
-    answer = subprocess.run([sys.argv[2], "shard", "--format", "json", ".run/workspaces.json"], stdout=subprocess.PIPE)
-    return [row["peak_bytes"] for row in json.loads(answer.stdout)["strategies"]]
+    command = [sys.argv[2], "shard", "--dtype", "float64", "--batch", "0.01", "--format", "json", ".run/workspaces.json"]
+    answer = subprocess.run(command, stdout=subprocess.PIPE)
+    return [row["peak_bytes"] for row in json.loads(answer.stdout)["strategies"] if row["name"] == "fsdp"]
 
 trace["device"] = "cuda:0"
 trace["peak_bytes"] = max(row["peak_bytes"] for row in trace["traces"])

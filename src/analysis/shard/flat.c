@@ -134,7 +134,7 @@ void walk_flat(const struct walk *walk)
             run_forward(&flat, i);
     }
     *walk->point = model->point_count;
-    reduce(&flat, SHARD_ROOT, flat.made[0], model->end_bytes);
+    reduce(&flat, SHARD_ROOT, flat.made[0], model->points[model->point_count - 1].end_bytes);
     flat.kept = flat.bucket_bytes = 0;
     if (flat.gradients > all && flat.in_bucket == 0)
         flat.gradients = all;

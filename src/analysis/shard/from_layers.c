@@ -179,8 +179,8 @@ static int64_t positive(int64_t bytes)
     return bytes > 0 ? bytes : 0;
 }
 
-/* Peaks are of tensors; what is there at the end has workspaces and rounding, too, which the walk
- * adds to both. */
+/* Peaks are of tensors; what is there at the end has workspaces and rounding, too. The walk adds
+ * these to both. */
 static bool push_point(struct shard_model *model, struct shard_point point, struct error *err)
 {
     point.end_bytes = positive(point.end_bytes - model->library_bytes);
@@ -268,7 +268,9 @@ static bool add_backward_points(struct reader *reader, const uint32_t *layers,
         if (!push_point(model, point, err))
             return false;
     }
-    model->end_bytes = model->points[model->point_count - 1].end_bytes;
+    model->end_bytes = positive(rows[count - 1]->allocated - known); /* with workspaces */
+    if (model->end_bytes > model->points[model->point_count - 1].peak_bytes)
+        model->end_bytes = model->points[model->point_count - 1].peak_bytes;
     model->has_backward = true;
     return true;
 }

@@ -62,7 +62,8 @@ struct shard_model {
     int64_t buffer_bytes; /* of modules, for example running means */
     int64_t batch_bytes;
     int64_t library_bytes; /* that the allocator had at the peak, but no tensor: workspaces */
-    int64_t end_bytes;     /* left when backward has ended: outputs that the program keeps */
+    int64_t end_bytes;     /* left when backward has ended: outputs that the program keeps, and
+                              workspaces that the allocator still has */
     bool has_tensors;      /* each parameter is known */
     bool has_backward;     /* points of backward were recorded, not derived */
     struct budget *budget; /* not owned */

@@ -183,7 +183,7 @@ void walk_per_tensor(const struct walk *walk)
     *walk->point = model->point_count;
     int64_t elements = tensors.made[0];
     tensors.made[0] = tensors.kept = 0;
-    reduce(&tensors, SHARD_ROOT, elements, model->end_bytes);
+    reduce(&tensors, SHARD_ROOT, elements, model->points[model->point_count - 1].end_bytes);
     tensors.gradients = all;
     note(&tensors, SHARD_STEP, SHARD_ROOT,
          (struct shard_memory){.buffer_bytes = options->offload ? 0 : walk->temporary_bytes},
