@@ -49,6 +49,7 @@ EXTRA_DIST += \
 	bench/replay \
 	bench/results.py \
 	bench/run \
+	bench/shard/OPTIONS.md \
 	bench/shard/RESULTS.md \
 	bench/shard/cases.py \
 	bench/shard/models.py \
