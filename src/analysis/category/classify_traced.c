@@ -180,13 +180,23 @@ static enum reason buffer_reason(const struct classifier *classifier, uint64_t s
     return reason;
 }
 
+/* True if plain code copied it to the device or drew it there. */
+static bool is_copied(const struct classifier *classifier, const struct stack_facts *facts)
+{
+    return is_made_by_plain_code(facts) &&
+           (facts->context == CONTEXT_DATA ||
+            op_makes_input(site_table_symbols(classifier->sites), facts->site.op));
+}
+
 bool classify_traced_persistent(struct classifier *classifier, struct categories *categories,
                                 struct error *err)
 {
     const struct timeline *timeline = classifier->timeline;
+    bool seen_model = false;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         enum reason reason;
+        seen_model = seen_model || reason_of(categories->why_lifetime[i]) == REASON_MODEL_MADE;
         if (phases_run_of(classifier->phases, lifetime->alloc) >= classifier->first_step_run)
             break;
         if (reason_of(categories->why_lifetime[i]) != REASON_NONE ||
@@ -199,6 +209,8 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
         reason = buffer_reason(classifier, size, facts, reason);
         if (reason == REASON_PERSISTENT && is_made_by_plain_code(facts))
             reason = REASON_PREPARED;
+        if (reason == REASON_INFERENCE && seen_model && is_copied(classifier, facts))
+            reason = REASON_COPIED; /* the batch of a first forward pass that never ended */
         categories->of_lifetime[i] = (uint8_t)reason_category(reason);
         /* plain code also makes other things that stay, such as caches */
         categories->why_lifetime[i] =

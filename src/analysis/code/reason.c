@@ -165,7 +165,7 @@ static const struct {
                               CATEGORY_GRADIENT, CONFIDENCE_LOW},
     [REASON_COPIED] = {"copied",
                        "copied to the device or generated there after a model was made, in a trace "
-                       "that shows no pass",
+                       "that shows no backward pass",
                        CATEGORY_INPUT, CONFIDENCE_LOW},
     [REASON_FIRST_BATCH] = {"first-batch",
                             "made before the first forward pass by the code that makes the batches "

@@ -266,6 +266,19 @@ START_TEST(the_first_batch_may_stay)
 }
 END_TEST
 
+/* Memory runs out in the first forward pass, which is the only one. */
+START_TEST(the_only_batch)
+{
+    born(1, 4000, MODEL);
+    born(2, 100, CPP("at::_ops::_to_copy::call(x)") "," SCRIPT);
+    born(3, 200, CPP("at::_ops::zeros::call(x)") "," SCRIPT);
+    born(4, 300, STACK_FORWARD);
+    capture_load(&capture);
+    expect(2, CATEGORY_INPUT, REASON_COPIED);
+    expect(3, CATEGORY_PARAMETER, REASON_INFERENCE);
+}
+END_TEST
+
 TCase *category_caches_tests(void)
 {
     TCase *tests = tcase_create("caches");
@@ -281,5 +294,6 @@ TCase *category_caches_tests(void)
     tcase_add_test(tests, copies_that_the_region_frees);
     tcase_add_test(tests, copies_that_a_graph_keeps);
     tcase_add_test(tests, the_first_batch_may_stay);
+    tcase_add_test(tests, the_only_batch);
     return tests;
 }
