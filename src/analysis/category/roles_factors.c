@@ -6,6 +6,7 @@
 #define MOST_PAIRS  1000000 /* of a weight's size and a factor's, which are tried */
 #define LEAST_PART  0.2     /* of the bytes of weights, which have factors */
 #define LEAST_KNOWN 0.5     /* of those of weights that are not square, as far as sizes tell */
+#define LEAST_MATCH 0.9     /* of the bytes of unknown role, if weights above a limit have none */
 
 /* Blocks of unknown role, or more of a weight's size than weights and states need. */
 static uint32_t spare_blocks(const struct size_tally *tally)
@@ -41,13 +42,42 @@ static bool find_pair(const struct solver *solver, const struct size_tally *weig
     return found;
 }
 
+/* True if one weight's factor is this size, and there are as many of both. */
+static bool matches_a_weight(const struct solver *solver, const struct size_tally *factor)
+{
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *weight = solver->sizes[i];
+        if (weight->count > 0 && weight->count == factor->persistent &&
+            other_factor(solver, weight->size, factor->size) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* True if factors of weights account for nearly all blocks of unknown role. Optimizers keep none
+ * for a weight with a long side, such as an embedding, which may be most of the model. */
+static bool factors_match(const struct solver *solver)
+{
+    double all = 0, matched = 0;
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        if (!is_left_over(tally))
+            continue;
+        double bytes = bytes_of(tally->size, tally->persistent);
+        all += bytes;
+        matched += matches_a_weight(solver, tally) ? bytes : 0;
+    }
+    return all > 0 && matched >= all * LEAST_MATCH;
+}
+
 void roles_find_factors(const struct solver *solver)
 {
     double all = 0, known = 0, paired = 0;
     size_t weights = 0;
     for (size_t i = 0; i < solver->count; i++)
         weights += solver->sizes[i]->count > 0;
-    if (!solver->optimizers.any_other || weights * solver->count > MOST_PAIRS)
+    bool is_of_torch = solver->optimizers.most_states > 0 && !solver->optimizers.any_other;
+    if (is_of_torch || weights * solver->count > MOST_PAIRS)
         return;
     for (size_t i = 0; i < solver->count; i++) {
         const struct size_tally *tally = solver->sizes[i];
@@ -58,7 +88,8 @@ void roles_find_factors(const struct solver *solver)
         /* spare blocks of a square weight's size may be its factors */
         known += is_paired || spare_blocks(tally) == 0 ? bytes : 0;
     }
-    if (all == 0 || paired < all * LEAST_PART || paired < known * LEAST_KNOWN)
+    if (all == 0 || paired < all * LEAST_PART ||
+        (paired < known * LEAST_KNOWN && !factors_match(solver)))
         return;
     for (size_t i = 0; i < solver->count; i++)
         if (solver->sizes[i]->count > 0)

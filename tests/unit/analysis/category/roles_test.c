@@ -385,10 +385,12 @@ static void step_of_matrices(const char *optimizer)
     for (unsigned i = 0; i < 2; i++)
         capture_event(&capture, "alloc", 2000 + i, sizes[i], STACK_BACKWARD);
     capture_free(&capture, 1000, 50, ENGINE);
-    capture_annotate(&capture, "START", optimizer, 0);
+    if (optimizer)
+        capture_annotate(&capture, "START", optimizer, 0);
     capture_event(&capture, "alloc", 1001, 50, STACK_STEP);
     capture_free(&capture, 1001, 50, STACK_STEP);
-    capture_annotate(&capture, "END", optimizer, 0);
+    if (optimizer)
+        capture_annotate(&capture, "END", optimizer, 0);
     for (unsigned i = 0; i < 2; i++)
         capture_free(&capture, 2000 + i, sizes[i], SCRIPT);
 }
@@ -414,6 +416,54 @@ START_TEST(products_of_sizes_show_kronecker_factors)
     capture_load(&capture);
     expect_all(1, 2, CATEGORY_PARAMETER);
     expect_all(states, 8, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+START_TEST(an_optimizer_without_annotations_may_keep_factors)
+{
+    uint64_t states = factors_of_matrices();
+    step_of_matrices(NULL);
+    capture_load(&capture);
+    expect_all(states, 8, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+/* Weights of 20 x 30 and 30 x 30 elements, a table of 20 x 65, and one state of each. The first
+ * weight has `factors` blocks of 20 x 20 and as many of 30 x 30; the table is too large to have
+ * any. */
+static uint64_t factors_beside_a_table(unsigned factors)
+{
+    static const uint64_t weights[] = {20 * 30 * 4, 30 * 30 * 4, 20 * 65 * 4};
+    for (unsigned i = 0; i < 6; i++)
+        block(weights[i % 3]);
+    uint64_t first = next;
+    for (unsigned i = 0; i < factors; i++) {
+        block(20 * 20 * 4);
+        block(30 * 30 * 4);
+    }
+    capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < 3; i++)
+        capture_event(&capture, "alloc", 2000 + i, weights[i], STACK_BACKWARD);
+    capture_free(&capture, 1000, 50, ENGINE);
+    for (unsigned i = 0; i < 3; i++)
+        capture_free(&capture, 2000 + i, weights[i], SCRIPT);
+    return first;
+}
+
+START_TEST(large_tables_have_no_factors)
+{
+    uint64_t factors = factors_beside_a_table(1);
+    capture_load(&capture);
+    expect_all(factors, 2, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+START_TEST(each_weight_has_its_own_factors)
+{
+    uint64_t factors = factors_beside_a_table(2);
+    capture_load(&capture);
+    expect_all(factors, 1, CATEGORY_PARAMETER);
+    expect_all(factors + 2, 1, CATEGORY_PARAMETER);
 }
 END_TEST
 
@@ -506,6 +556,9 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, steps_may_replace_states);
     tcase_add_test(tests, sparse_tables_are_no_masters);
     tcase_add_test(tests, products_of_sizes_show_kronecker_factors);
+    tcase_add_test(tests, an_optimizer_without_annotations_may_keep_factors);
+    tcase_add_test(tests, large_tables_have_no_factors);
+    tcase_add_test(tests, each_weight_has_its_own_factors);
     tcase_add_test(tests, optimizers_of_torch_keep_no_factors);
     tcase_add_test(tests, a_list_in_the_order_of_gradients_holds_gradients);
     tcase_add_test(tests, a_list_in_the_order_of_the_model_is_a_copy);
