@@ -4,7 +4,8 @@
 #include "analysis/phase/passes.h"
 #include "analysis/phase/refine.h"
 
-#define LEAST_BIRTHS 32 /* of a program that only computes forward */
+#define LEAST_BIRTHS 32  /* of a program that only computes forward */
+#define LEAST_FREED  0.9 /* of those births, if stacks do not show that it computes */
 
 /* The phase of an item within a pair of passes, and where that phase ends. */
 static enum phase phase_in_passes(const struct passes *passes, uint32_t item, uint32_t *stop)
@@ -96,6 +97,8 @@ static bool guess_forward(struct phases *phases, const struct timeline *timeline
     if (first >= timeline->trace->count ||
         timeline->lifetime_count - births_from(timeline, first) < LEAST_BIRTHS)
         return true;
+    while (phases->count > 0 && phases->runs[phases->count - 1].first > first)
+        phases->count--;
     return phases_append(phases, first, PHASE_FORWARD, PHASE_GUESSED, err);
 }
 
@@ -105,6 +108,35 @@ static bool has_step(const struct phases *phases)
         if (phases->runs[run].phase > PHASE_DATA)
             return true;
     return false;
+}
+
+/* True if nearly all that is made after the permanent allocations is freed again, as results of a
+ * computation are; what a program piles up or keeps in reserve is not. */
+static bool mostly_frees(const struct timeline *timeline)
+{
+    uint32_t first = find_settling_item(timeline);
+    size_t begin = births_from(timeline, first), freed = 0;
+    bool keeps_any = first > 0 || timeline->preexisting_count > 0;
+    for (size_t i = begin; i < timeline->lifetime_count; i++)
+        freed += lifetime_end(&timeline->lifetimes[i]) != EVENT_NEVER;
+    return keeps_any && (double)freed >= (double)(timeline->lifetime_count - begin) * LEAST_FREED;
+}
+
+/* True if the file has categories of its own, or is not of a program with PyTorch. */
+static bool needs_no_guess(const struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->extra_count; i++)
+        if (snapshot->extras[i].category != STRING_EMPTY)
+            return true;
+    return snapshot->profile.is_heap;
+}
+
+bool phases_guess_forward(struct phases *phases, const struct timeline *timeline, struct error *err)
+{
+    if (needs_no_guess(timeline->snapshot) || has_step(phases) ||
+        !trace_has_lifetimes(timeline->trace) || !mostly_frees(timeline))
+        return true;
+    return guess_forward(phases, timeline, err);
 }
 
 bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,

@@ -27,4 +27,9 @@
 bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,
                            const struct step_marks *steps, struct error *err);
 
+/* Adds a guessed forward pass to phases from stacks that show no step at all: a model written
+ * without modules, in a program that only computes forward. */
+bool phases_guess_forward(struct phases *phases, const struct timeline *timeline,
+                          struct error *err);
+
 #endif

@@ -222,6 +222,35 @@ START_TEST(without_a_turn_it_is_a_guess)
 }
 END_TEST
 
+/* Each layer's result replaces the one before, if `frees`. */
+static void functions_only(bool frees)
+{
+    parameters_before();
+    for (unsigned i = 0; i < 100; i++) {
+        born(100 + i, ACTIVATION, SCRIPT);
+        if (frees && i > 0)
+            freed(99 + i, ACTIVATION, SCRIPT);
+    }
+    capture_load(&capture);
+}
+
+START_TEST(a_model_without_modules_computes_forward)
+{
+    functions_only(true);
+    expect_forward_passes(1);
+    expect(1, CATEGORY_PARAMETER, CONFIDENCE_LOW);
+    expect(150, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
+}
+END_TEST
+
+START_TEST(plain_code_that_only_piles_up_computes_nothing)
+{
+    functions_only(false);
+    expect_forward_passes(0);
+    expect(1, CATEGORY_UNKNOWN, CONFIDENCE_LOW);
+}
+END_TEST
+
 START_TEST(gradients_may_stay)
 {
     for (unsigned copy = 0; copy < 4; copy++)
@@ -407,6 +436,8 @@ TCase *category_guess_tests(void)
     tcase_add_test(tests, a_network_without_gradients_is_no_pair_of_passes);
     tcase_add_test(tests, what_a_variable_holds_does_not_join_steps);
     tcase_add_test(tests, without_a_turn_it_is_a_guess);
+    tcase_add_test(tests, a_model_without_modules_computes_forward);
+    tcase_add_test(tests, plain_code_that_only_piles_up_computes_nothing);
     tcase_add_test(tests, gradients_may_stay);
     tcase_add_test(tests, copies_in_a_wider_type);
     tcase_add_test(tests, what_outlives_a_forward_without_a_backward);
