@@ -82,7 +82,10 @@ static bool finish_message(struct log *log, struct stream *stream, struct error 
 static bool finish_before(struct log *log, struct stream *stream, uint64_t line, struct text next,
                           struct error *err)
 {
-    if (is_announced(stream) && !is_announcement(next) && line - stream->message.line <= OPEN_LINES)
+    /* a bus error announces the death of a worker; THCudaCheck announces any other error */
+    bool is_same = is_announced(stream) && !is_announcement(next) &&
+                   (stream->text[0] == 'U') == text_starts(next, "DataLoader");
+    if (is_same && line - stream->message.line <= OPEN_LINES)
         stream->has_message = false;
     return finish_message(log, stream, err);
 }

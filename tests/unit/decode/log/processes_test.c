@@ -73,6 +73,8 @@ START_TEST(an_error_told_twice_counts_once)
          "Traceback (most recent call last):\n  File \"/a.py\", line 1, in f\n"
          "RuntimeError: cuda runtime error (2) : out of memory at /THC/THCStorage.cu:58\n",
          1, 4, OOM_SOURCE_OLD},
+        {"THCudaCheck FAIL file=/THC/THCStorage.cu line=58 error=2 : out of memory\n" KILLED, 2, 2,
+         OOM_SOURCE_WORKER},
         {"THCudaCheck FAIL file=/THC/a.cu line=5 error=2 : out of memory\n"
          "THCudaCheck FAIL file=/THC/b.cu line=6 error=2 : out of memory\nstep 3\n",
          1, 1, OOM_SOURCE_OLD},
