@@ -13,6 +13,7 @@ tests_unit_solve_run_SOURCES = $(unit_common) \
 	tests/unit/solve/cuts_test.c \
 	tests/unit/solve/peak_test.c \
 	tests/unit/solve/recorded_test.c \
+	tests/unit/solve/rivals_test.c \
 	tests/unit/solve/problems.c \
 	tests/unit/solve/problems.h \
 	tests/unit/solve/rotor_test.c \

@@ -9,6 +9,7 @@ TCase *cost_table_tests(void);
 TCase *cuts_tests(void);
 TCase *peak_tests(void);
 TCase *recorded_tests(void);
+TCase *rivals_tests(void);
 TCase *rotor_tests(void);
 TCase *schedule_tests(void);
 TCase *shared_tests(void);

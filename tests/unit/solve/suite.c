@@ -8,6 +8,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, cuts_tests());
     suite_add_tcase(suite, peak_tests());
     suite_add_tcase(suite, recorded_tests());
+    suite_add_tcase(suite, rivals_tests());
     suite_add_tcase(suite, rotor_tests());
     suite_add_tcase(suite, schedule_tests());
     suite_add_tcase(suite, shared_tests());
