@@ -279,8 +279,10 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
         categories->why_preexisting[i] = (uint8_t)reason;
     }
     struct optimizers optimizers;
-    if (!roles_find_optimizers(timeline, &optimizers, err) ||
-        !roles_solve(&classifier->roles, &classifier->tallies, &optimizers, &classifier->replaced,
+    if (!roles_find_optimizers(timeline, &optimizers, err))
+        return false;
+    optimizers.may_be_unnamed = classifier->phases->has_stacks;
+    if (!roles_solve(&classifier->roles, &classifier->tallies, &optimizers, &classifier->replaced,
                      err) ||
         (!timeline->snapshot->profile.is_heap && !assign_by_sizes(classifier, categories, err)))
         return false;

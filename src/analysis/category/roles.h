@@ -39,6 +39,8 @@ struct roles {
 struct optimizers {
     uint32_t most_states; /* per parameter, of those of torch.optim; 0 if there are none */
     bool any_other;       /* a class that is not in torch.optim */
+    bool may_be_unnamed;  /* stacks show the phases, so an optimizer may lack an annotation; where
+                             lifetimes do, gradients are too uncertain to tell one by sizes */
 };
 
 /* optimizer_states.c */

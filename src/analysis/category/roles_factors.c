@@ -76,8 +76,9 @@ void roles_find_factors(const struct solver *solver)
     size_t weights = 0;
     for (size_t i = 0; i < solver->count; i++)
         weights += solver->sizes[i]->count > 0;
-    bool is_of_torch = solver->optimizers.most_states > 0 && !solver->optimizers.any_other;
-    if (is_of_torch || weights * solver->count > MOST_PAIRS)
+    const struct optimizers *optimizers = &solver->optimizers;
+    bool is_unnamed = optimizers->most_states == 0 && optimizers->may_be_unnamed;
+    if ((!optimizers->any_other && !is_unnamed) || weights * solver->count > MOST_PAIRS)
         return;
     for (size_t i = 0; i < solver->count; i++) {
         const struct size_tally *tally = solver->sizes[i];
