@@ -292,8 +292,11 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings.c \
 	src/analysis/report/findings.h \
 	src/analysis/report/findings_add.c \
+	src/analysis/report/findings_growth.c \
 	src/analysis/report/findings_internal.h \
 	src/analysis/report/findings_peak.c \
+	src/analysis/report/findings_reserved.c \
+	src/analysis/report/findings_state.c \
 	src/analysis/report/grouping.c \
 	src/analysis/report/grouping.h \
 	src/analysis/report/logits.c \

@@ -24,6 +24,15 @@ double finding_share(const struct findings_maker *maker, int64_t bytes);
 bool finding_add(struct findings_maker *maker, struct finding finding, const char *next,
                  const char *what, ...) __attribute__((format(printf, 4, 5)));
 
+/* Each adds its finding, if there is one to add. False on failure. */
+typedef bool finding_of(struct findings_maker *maker);
+/* findings_growth.c */
+finding_of finding_of_kept_gradients, finding_of_growth, finding_of_pending;
+/* findings_reserved.c; finding_of_empty_cache() needs evidence of the peak */
+finding_of finding_of_fragmentation, finding_of_empty_cache;
+/* findings_state.c: these need evidence of the peak */
+finding_of finding_of_repeated_state, finding_of_state, finding_of_gradients;
+
 /* findings_peak.c: findings on parts of the peak that are summed in one pass. */
 bool findings_of_sums(struct findings_maker *maker);
 

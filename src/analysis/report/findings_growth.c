@@ -1,0 +1,97 @@
+/* Findings on memory that grows, or waits, from step to step. */
+#include "analysis/report/findings_internal.h"
+
+bool finding_of_kept_gradients(struct findings_maker *maker)
+{
+    const struct stale_gradients *stale = &maker->evidence->growth->gradients;
+    if (finding_share(maker, stale->save_bytes) < LEAST_SHARE)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_KEPT_GRADIENTS, .save_bytes = stale->save_bytes},
+        "Call optimizer.zero_grad(set_to_none=True) before the forward pass.",
+        "%llu gradients (%s) stay allocated during the next forward pass.",
+        (unsigned long long)stale->count, finding_size(maker, stale->bytes).text);
+}
+
+#define CAPTURE_ONCE                                                                               \
+    "Most of it lies in the pools of CUDA graphs: a graph is captured at every step and kept. "    \
+    "Capture once for each shape, write new inputs into the tensors of the capture, and replay."
+#define SHARE_POOL                                                                                 \
+    "Graphs that never run at once can share a pool (torch.cuda.graph(..., pool=first.pool()))."
+
+/* Advice about growth, and the words in front of the line of code that it names. */
+struct growth_words {
+    const char *where, *next;
+};
+
+static struct growth_words words_of_growth(const struct growth *growth)
+{
+    bool has_loss = growth->scalar_row != NO_ROW;
+    struct growth_words words = {
+        "the largest part at",
+        "Find what still refers to this memory: a list, a cache, a hook, a closure, a stored "
+        "exception or a reference cycle.",
+    };
+    if (growth->pools.kind == PRIVATE_CAPTURES) {
+        words.next = growth->pools.has_many_pools ? CAPTURE_ONCE " " SHARE_POOL : CAPTURE_ONCE;
+    } else if (growth->pools.kind == PRIVATE_OWN) {
+        words.next = "Most of it lies in a private pool that the program made (torch.cuda.MemPool "
+                     "or graph_pool_handle()): find what stores these tensors.";
+    } else if (growth->graph == GRAPH_KEPT && growth->has_variables) {
+        words.where = "with the autograd graphs that end at";
+        words.next = "Not only the loss stays, but the variables of that code: find the stored "
+                     "exception (its traceback refers to them), closure, generator or reference "
+                     "cycle that keeps them.";
+    } else if (growth->graph == GRAPH_KEPT) {
+        words.where = has_loss ? "probably because a loss is stored with its autograd graph at"
+                               : "probably because a tensor is stored with its autograd graph at";
+        words.next = has_loss ? "Store loss.item() or loss.detach() there: a stored loss keeps its "
+                                "autograd graph alive."
+                              : "Store tensor.detach() there, or compute it under "
+                                "torch.no_grad().";
+    } else if (growth->graph == GRAPH_NONE) {
+        words.next = "No autograd graph keeps it, so loss.item() changes nothing: find the list, "
+                     "cache, hook or closure that stores these tensors, and move them to the host "
+                     "(tensor.cpu()) or keep less of them.";
+    } else if (growth->rows[growth_holder(growth)].stack == STACK_NONE) {
+        words.next = "Record with stacks=\"python\" to see the code that keeps it.";
+    }
+    return words;
+}
+
+bool finding_of_growth(struct findings_maker *maker)
+{
+    const struct growth *growth = maker->evidence->growth;
+    if (finding_share(maker, growth->save_bytes) < LEAST_SHARE || growth->row_count == 0 ||
+        growth->pools.kind == PRIVATE_SHAPES)
+        return true;
+    const struct growth_row *row = &growth->rows[growth_holder(growth)];
+    struct growth_words words = words_of_growth(growth);
+    bool has_stack = row->stack != STACK_NONE;
+    return finding_add(maker,
+                       (struct finding){.kind = FINDING_GROWTH,
+                                        .save_bytes = growth->save_bytes,
+                                        .at_least = true},
+                       words.next, "Memory grows by %s a step%s%s %s.",
+                       finding_size(maker, growth->bytes_per_step).text, has_stack ? ", " : "",
+                       has_stack ? words.where : "; its allocations were recorded",
+                       has_stack ? row->label.full : "without stacks");
+}
+
+bool finding_of_pending(struct findings_maker *maker)
+{
+    const struct pending_frees *pending = maker->evidence->pending;
+    if (finding_share(maker, pending->at_peak_bytes) < LEAST_SHARE)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){
+            .kind = FINDING_PENDING_FREES, .save_bytes = pending->at_peak_bytes, .at_most = true},
+        "Another stream also uses these tensors (Tensor.record_stream), or a CUDA graph was being "
+        "captured. Instead of record_stream, keep a reference until the tensor's own stream waits "
+        "for the other one (Stream.wait_stream), or keep fewer of them in flight.",
+        "At the peak, the program had already freed %s that still wait for another stream%s%s.",
+        finding_size(maker, pending->at_peak_bytes).text,
+        pending->row_count ? ", the largest part at " : "",
+        pending->row_count ? pending->rows[0].label.full : "");
+}

@@ -1,0 +1,122 @@
+/* Findings on optimizer states and gradients that are live at the peak. */
+#include <stdio.h>
+
+#include "analysis/phase/births.h"
+#include "analysis/report/findings_internal.h"
+#include "analysis/report/repeated_state.h"
+
+#define LEAST_STATE 15 /* in percent of the peak: smaller findings are left out */
+
+/* Times the parameters. Gradients in single precision, of parameters in half precision and of their
+ * master copies, are 3 times as large. */
+#define MOST_TIMES 8
+
+static int64_t live_bytes(const struct live_set *set, enum category category)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < set->count; i++)
+        if (live_category(set, &set->items[i]) == category)
+            bytes += (int64_t)set->items[i].size;
+    return bytes;
+}
+
+/* What a step adds to lists of its own, as a scheduler may: an optimizer has its states from the
+ * first step on, and they do not grow. */
+static int64_t growing_state(const struct growth *growth)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < growth->row_count; i++)
+        if (growth->rows[i].fit.kind == GROWTH_GROWING &&
+            growth->rows[i].category == CATEGORY_OPTIMIZER_STATE)
+            bytes += growth->rows[i].save_bytes + growth->rows[i].fit.bytes_per_step;
+    return bytes;
+}
+
+bool finding_of_repeated_state(struct findings_maker *maker)
+{
+    struct repeated_state repeated;
+    char first[UNITS_TEXT_SIZE], second[UNITS_TEXT_SIZE];
+    if (!repeated_state_find(&repeated, maker->evidence->at_peak, maker->evidence->phases,
+                             maker->err))
+        return false;
+    if (finding_share(maker, repeated.bytes) < LEAST_STATE)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_REPEATED_STATE, .save_bytes = repeated.bytes},
+        "If the first optimizer is done, delete it before the second is made, with what refers to "
+        "it, such as a scheduler; or go on with it.",
+        "Optimizer state exists twice: it was made at event %s for the same parameters again, "
+        "while %s of an earlier optimizer, made from event %s on, stay allocated.",
+        units_count(second, repeated.second_item), finding_size(maker, repeated.bytes).text,
+        units_count(first, repeated.first_item));
+}
+
+bool finding_of_state(struct findings_maker *maker)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    int64_t state =
+        live_bytes(set, CATEGORY_OPTIMIZER_STATE) - growing_state(maker->evidence->growth);
+    int64_t parameters = live_bytes(set, CATEGORY_PARAMETER);
+    double share = finding_share(maker, state);
+    char ratio[48] = "";
+    if (share < LEAST_STATE)
+        return true;
+    if (parameters > 0)
+        snprintf(ratio, sizeof(ratio), ", %.1f times the parameters",
+                 (double)state / (double)parameters);
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_OPTIMIZER_STATE, .save_bytes = state / 2},
+        "Shard it (FSDP, ZeroRedundancyOptimizer): each of N ranks then keeps 1/N of it, so "
+        "2 ranks save half. On a single device, an optimizer with 8-bit states saves more.",
+        "Optimizer state holds %s, %.1f%% of the peak%s.", finding_size(maker, state).text, share,
+        ratio);
+}
+
+/* True if an optimizer frees it from within the backward pass, in a hook of its parameter. */
+static bool is_freed_in_hook(const struct live_set *set, const struct live *live)
+{
+    uint32_t end = live->in_trace ? lifetime_end(&set->timeline->lifetimes[live->index])
+                                  : preexisting_end(&set->timeline->preexisting[live->index]);
+    struct error err; /* the stack has been looked up for its category */
+    const struct stack_facts *facts =
+        end == EVENT_NEVER ? NULL
+                           : site_stack_facts(set->sites, set->timeline->trace->stack[end], &err);
+    return facts && facts->site.has_backward &&
+           (facts->context == CONTEXT_OPTIMIZER || facts->context == CONTEXT_ZERO_GRAD);
+}
+
+/* Gradients that are many times as large as what an optimizer updates are not in .grad. */
+static bool about_derivatives(struct findings_maker *maker, int64_t bytes, int64_t parameters)
+{
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
+        "Compute them for a part of the batch at a time, and delete them (del) as soon as they are "
+        "used, also before the next iteration.",
+        "Gradients hold %s, %.1f%% of the peak and %.1f times the parameters: most are results of "
+        "torch.autograd.grad() or torch.func.grad(), or intermediate results of a second "
+        "derivative.",
+        finding_size(maker, bytes).text, finding_share(maker, bytes),
+        (double)bytes / (double)parameters);
+}
+
+bool finding_of_gradients(struct findings_maker *maker)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    int64_t parameters = live_bytes(set, CATEGORY_PARAMETER);
+    int64_t bytes = 0;
+    for (size_t i = 0; i < set->count; i++)
+        if (live_category(set, &set->items[i]) == CATEGORY_GRADIENT &&
+            !is_freed_in_hook(set, &set->items[i]))
+            bytes += (int64_t)set->items[i].size;
+    double share = finding_share(maker, bytes);
+    if (share < LEAST_STATE)
+        return true;
+    if (parameters > 0 && bytes / MOST_TIMES > parameters)
+        return about_derivatives(maker, bytes, parameters);
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
+        "Run the optimizer step of each parameter in a hook "
+        "(Tensor.register_post_accumulate_grad_hook), and free its gradient right after. "
+        "With FSDP, each of N ranks keeps 1/N of the gradients.",
+        "Gradients hold %s, %.1f%% of the peak.", finding_size(maker, bytes).text, share);
+}
