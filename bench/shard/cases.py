@@ -84,7 +84,6 @@ def run(case):
     torch.manual_seed(0)
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl")
-    dist.group.WORLD.bound_device_id = None  # groups are not split from it: a dry run does not know the size of such
     wait_for_reductions()
     model, batch, classes = make_model(case["model"])
     plan = load(case["plan"])

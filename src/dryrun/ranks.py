@@ -54,6 +54,29 @@ def ignore_differences(torch):
         torch.distributed._verify_params_across_processes = verify
 
 
+def tell_colors(torch, tell):
+    """NCCL splits a communicator by colors, which PyTorch makes of the ranks in each group.
+
+    split_group() of newer versions makes them in C++, right after it has named the group.
+    """
+    import torch.distributed.distributed_c10d as c10d
+    color, name = getattr(c10d, "_process_group_color", None), getattr(c10d, "_process_group_name", None)
+
+    def color_of(ranks):
+        made = color(ranks)
+        tell(made, len(ranks))
+        return made
+
+    def name_of(ranks, *arguments, **options):
+        tell(-1, len(ranks))
+        return name(ranks, *arguments, **options)
+
+    if color:
+        c10d._process_group_color = color_of
+    if name:
+        c10d._process_group_name = name_of
+
+
 def replace(torch, c10d, functions):
     """Replaces collectives by functions of the same names, where this version of PyTorch has them."""
     for name, function in functions.items():

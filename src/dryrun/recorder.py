@@ -98,6 +98,10 @@ class StandIn:
                                             self.ctypes.c_size_t(len(message))):
             give_up(message.value.decode(errors="replace"))
 
+    def set_color(self, color, ranks):
+        """A communicator may be split by this color, -1 for an unknown one, into one of so many ranks."""
+        self.library.memsnap_dryrun_color(self.ctypes.c_int(color), self.ctypes.c_int(ranks))
+
     def values_read(self):
         return self.library.memsnap_dryrun_values_read()
 
@@ -202,6 +206,7 @@ class Recorder:
             return
         ranks = load_module("memsnap_ranks")
         ranks.ignore_differences(self.torch)
+        ranks.tell_colors(self.torch, self.stand_in.set_color)
         if "world" in self.config:
             load_module("memsnap_world").install(self.torch, int(self.config["world"]), ranks, give_up)
         else:

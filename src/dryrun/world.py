@@ -96,7 +96,15 @@ def separate_nccl(torch, c10d):
     os.environ["TORCH_NCCL_BCAST_UNIQUEID"] = "0"           # no other rank sets the id of a communicator,
     os.environ["TORCH_NCCL_RANKS_PER_ROOT"] = str(1 << 30)  # in large worlds either
 
-    class ProcessGroupNCCL(c10d.ProcessGroupNCCL):
+    original = c10d.ProcessGroupNCCL
+
+    class OfAnyKind(type(original)):
+        """PyTorch asks whether a group that C++ has kept is of the class below."""
+
+        def __instancecheck__(cls, group):
+            return isinstance(group, original)
+
+    class ProcessGroupNCCL(original, metaclass=OfAnyKind):
         def __init__(self, store, rank, size, *arguments, **options):
             own = torch.distributed.HashStore()
             # versions before 2.2 wait for the id under these names

@@ -269,13 +269,17 @@ import json, re
 own = re.search(r"peak (\d+) reserved (\d+)", open(".run/err").read())
 device = json.load(open(".run/out"))["devices"][0]
 assert own and int(own[1]) == device["allocated"]["peak_bytes"] and int(own[2]) == device["reserved"]["peak_bytes"], (own, device["allocated"])'
-cp "$source/launched.py" "$source/ranks.py" "$source/operators.py" .
+cp "$source/launched.py" "$source/mesh.py" "$source/ranks.py" "$source/operators.py" .
 dry -o operators.pickle -- "$MEMSNAP_TORCH" operators.py
 exits 0
 out_has 'all operators ran'
 dry --world 8 --rank 3 --format json -o ranks.pickle -- "$MEMSNAP_TORCH" ranks.py
 exits 0
 err_has 'rank 3 of 8'
+dry --world 8 --rank 3 -o mesh.pickle -- "$MEMSNAP_TORCH" mesh.py
+exits 0
+out_has 'replicas 6.0'
+out_has 'shards 12.0'
 dry --world 2 --rank 1 -o none.pickle -- "$MEMSNAP_TORCH" -c '
 import torch.distributed as dist
 dist.init_process_group("nccl")

@@ -91,6 +91,7 @@ dryrun_sources = \
 EXTRA_DIST += $(dryrun_sources) \
 	tests/cli/dryrun/fit.py \
 	tests/cli/dryrun/launched.py \
+	tests/cli/dryrun/mesh.py \
 	tests/cli/dryrun/operators.py \
 	tests/cli/dryrun/ranks.py \
 	tests/cli/dryrun/real.py \

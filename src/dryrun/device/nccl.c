@@ -57,11 +57,44 @@ API int ncclCommInitAll(struct communicator **made, int count)
     return status;
 }
 
-/* How many of the other ranks have the same color is not known. A negative color is none. */
+/* The numbers of ranks by color that the recorder has told, the latest of each place. Where
+ * PyTorch chooses the color out of its sight, it tells that of the next color instead. */
+#define COLORS    4096
+#define ANY_COLOR (-1)
+static struct {
+    int color, ranks;
+} colors[COLORS];
+static int ranks_of_next;
+
+API void memsnap_dryrun_color(int color, int ranks)
+{
+    unsigned place = (unsigned)color % COLORS;
+    pthread_mutex_lock(&machine.lock);
+    if (color == ANY_COLOR) {
+        ranks_of_next = ranks;
+    } else {
+        colors[place].color = color;
+        colors[place].ranks = ranks;
+    }
+    pthread_mutex_unlock(&machine.lock);
+}
+
+/* 0: not known */
+static int ranks_of_color(int color)
+{
+    unsigned place = (unsigned)color % COLORS;
+    pthread_mutex_lock(&machine.lock);
+    bool is_told = colors[place].color == color && colors[place].ranks > 0;
+    int ranks = is_told ? colors[place].ranks : ranks_of_next;
+    pthread_mutex_unlock(&machine.lock);
+    return ranks;
+}
+
+/* NCCL asks every rank how many of them have the same color. A negative color is none. */
 API int ncclCommSplit(const struct communicator *of, int color, int key, struct communicator **made)
 {
     *made = NULL;
-    return color < 0 ? CUDA_OK : make(made, 0, key);
+    return color < 0 ? CUDA_OK : make(made, ranks_of_color(color), key);
 }
 
 API int ncclCommDestroy(void *communicator)
@@ -87,14 +120,21 @@ API int ncclCommGetAsyncError(void *communicator, int *status)
     return CUDA_OK;
 }
 
+/* PyTorch 2.4 asks even where a split made none, and ignores the status. */
+#define NCCL_INVALID_ARGUMENT 4
+
 API int ncclCommCount(const struct communicator *communicator, int *count)
 {
+    if (!communicator)
+        return NCCL_INVALID_ARGUMENT;
     *count = communicator->ranks;
     return CUDA_OK;
 }
 
 API int ncclCommUserRank(const struct communicator *communicator, int *rank)
 {
+    if (!communicator)
+        return NCCL_INVALID_ARGUMENT;
     *rank = communicator->rank;
     return CUDA_OK;
 }

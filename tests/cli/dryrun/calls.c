@@ -55,7 +55,7 @@ struct unique_id {
 static void test_nccl(void)
 {
     struct unique_id id;
-    void *world = NULL, *part = NULL, *none = &id;
+    void *world = NULL, *part = NULL, *told = NULL, *none = &id;
     int32_t seven = 7, values[3] = {0};
     int64_t nine = 9;
     int number = -1;
@@ -69,8 +69,16 @@ static void test_nccl(void)
     expect("rank", number, 2);
     CALL((void *, int, int, void **, void *), "ncclCommSplit", world, -1, 0, &none, NULL);
     expect("no color", none != NULL, 0);
+    expect("rank of none", CALL((void *, int *), "ncclCommUserRank", none, &number), 4);
     CALL((void *, int, int, void **, void *), "ncclCommSplit", world, 1, 1, &part, NULL);
     expect("color", part != NULL, 1);
+    ((void (*)(int, int))find("memsnap_dryrun_color"))(4097 + 7, 2);
+    CALL((void *, int, int, void **, void *), "ncclCommSplit", world, 4097 + 7, 1, &told, NULL);
+    CALL((void *, int *), "ncclCommCount", told, &number);
+    expect("ranks of a color that was told", number, 2);
+    CALL((void *, int *), "ncclCommCount", part, &number);
+    expect("ranks of another color", number, 0);
+    expect("end of a told part", CALL((void *), "ncclCommDestroy", told), 0);
 
     put(here, &seven, sizeof(seven));
     CALL((void *, void *, size_t, int, int, void *, void *), "ncclAllReduce", here, there, 1, INT32,
