@@ -57,14 +57,17 @@ static bool resize(struct source *source, size_t capacity, struct error *err)
     return true;
 }
 
-/* Reads once, at most `size` bytes, and appends them to the unread bytes. */
+/* Reads once, at most `size` bytes, and appends them to the unread bytes. A read that fails may
+ * have written part of them, which do not count: zeros follow the unread bytes in any case. */
 static bool top_up(struct source *source, size_t size, struct error *err)
 {
     uint8_t *end = source->buffer + (source->end - source->buffer);
     size_t got;
 
-    if (!source->stream->read(source->stream, end, size, &got, err))
+    if (!source->stream->read(source->stream, end, size, &got, err)) {
+        memset(end, 0, SOURCE_PAD);
         return false;
+    }
     source->at_eof = got == 0;
     source->end = end + got;
     memset(end + got, 0, SOURCE_PAD);

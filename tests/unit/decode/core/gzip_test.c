@@ -18,6 +18,7 @@ static bool read_all(const void *bytes, size_t size, struct buffer *out, struct 
         buffer_add(out, (const char *)source.pos, (size_t)(source.end - source.pos));
         source.pos = source.end;
     }
+    check_padding(&source); /* also after a failure: bytes before it may still be looked at */
     if (ok)
         ck_assert_uint_eq(source_offset(&source), out->size);
     source_close(&source);
