@@ -61,6 +61,7 @@ static void expect(uint64_t at_peak_bytes, int64_t save_bytes)
     report = capture_report(&capture, 10);
     ck_assert_uint_eq(report->kept.at_peak_bytes, at_peak_bytes);
     ck_assert_int_eq(report->kept.save_bytes, save_bytes);
+    device_report_destroy(report);
 }
 
 START_TEST(a_variable_is_set_again)
