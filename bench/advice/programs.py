@@ -379,6 +379,50 @@ def kept_late():
         optimizer.step()
 
 
+# idle gradients
+
+class Adapted(nn.Module):
+    """A linear layer with a low-rank adapter; only the adapter is in the optimizer."""
+    def __init__(self, base, rank=8):
+        super().__init__()
+        self.base = base.requires_grad_(not FOLLOWED)
+        self.down = nn.Linear(base.in_features, rank, bias=False)
+        self.up = nn.Linear(rank, base.out_features, bias=False)
+
+    def forward(self, x):
+        return self.base(x) + self.up(self.down(x))
+
+
+def idle_untrained():
+    model = nn.Sequential(*[Adapted(nn.Linear(1024, 1024)) for _ in range(8)]).to(DEVICE)
+    adapters = [p for layer in model for p in (*layer.down.parameters(), *layer.up.parameters())]
+    optimizer = torch.optim.AdamW(adapters, foreach=False)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        model(torch.randn(64, 1024, device=DEVICE)).square().mean().backward()
+        optimizer.step()
+
+
+def idle_earlier():
+    """A first model that is still used, and not trained any more."""
+    step = lambda m: m(torch.randn(8, 2048, device=DEVICE)).square().mean()
+    teacher = wide().to(DEVICE)
+    optimizer = torch.optim.AdamW(teacher.parameters(), lr=1e-4, foreach=False)
+    train(teacher, step, optimizer, 2)
+    if FOLLOWED:
+        optimizer.zero_grad(set_to_none=True)
+        del optimizer
+    student = wide().to(DEVICE)
+
+    def distil(m):
+        x = torch.randn(8, 2048, device=DEVICE)
+        with torch.no_grad():
+            wanted = teacher(x)
+        return (m(x) - wanted).square().mean()
+
+    train(student, distil, torch.optim.AdamW(student.parameters(), lr=1e-4, foreach=False), 4)
+
+
 # kept results
 
 def results_spectrum():

@@ -42,6 +42,8 @@ libmemsnap_a_SOURCES += \
 	src/model/operator_curves.h \
 	src/model/operator_tables.c \
 	src/model/operator_tables.h \
+	src/model/peak_without.c \
+	src/model/peak_without.h \
 	src/model/profiled.c \
 	src/model/profiled.h \
 	src/model/recording.c \

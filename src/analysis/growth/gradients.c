@@ -8,7 +8,8 @@ struct finder {
     const struct timeline *timeline;
     const struct phases *phases;
     const struct categories *categories;
-    struct cycles cycles;
+    struct cycles *cycles;
+    const struct idle_gradients *idle;
     uint64_t *sizes; /* of parameters, ascending */
     size_t size_count, sizes_capacity;
     struct stale_gradient *gradients; /* those that are stale in at least one cycle */
@@ -60,7 +61,7 @@ static bool is_parameter_size(const struct finder *finder, uint64_t size)
 
 static bool add_gradient(struct finder *finder, struct stale_gradient gradient, struct error *err)
 {
-    const struct cycles *cycles = &finder->cycles;
+    const struct cycles *cycles = finder->cycles;
     size_t from = gradient.preexisting ? 0 : cycles_from(cycles, gradient.born);
     size_t to = cycles_until(cycles, gradient.freed);
     /* No optimizer step was seen: only zero_grad before the backward pass proves that the gradient
@@ -88,13 +89,15 @@ static bool collect_gradients(struct finder *finder, struct error *err)
         const struct preexisting *preexisting = &timeline->preexisting[i];
         struct stale_gradient gradient = {
             .preexisting = true, .freed = preexisting->free_completed, .size = preexisting->size};
+        bool is_idle = finder->idle->of_preexisting && finder->idle->of_preexisting[i];
         if (finder->categories->of_preexisting[i] == CATEGORY_GRADIENT && preexisting->in_active &&
-            !add_gradient(finder, gradient, err))
+            !is_idle && !add_gradient(finder, gradient, err))
             return false;
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT)
+        bool is_idle = finder->idle->of_lifetime && finder->idle->of_lifetime[i];
+        if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT || is_idle)
             continue;
         struct stale_gradient gradient = {.born = lifetime->alloc,
                                           .freed = lifetime->free_completed,
@@ -108,7 +111,7 @@ static bool collect_gradients(struct finder *finder, struct error *err)
 /* Sums the stale gradients of each cycle. Intermediate sums may wrap modulo 2^64. */
 static void count_stale(struct finder *finder)
 {
-    struct cycles *cycles = &finder->cycles;
+    struct cycles *cycles = finder->cycles;
     for (size_t i = 0; i < finder->count; i++) {
         const struct stale_gradient *gradient = &finder->gradients[i];
         cycles->items[gradient->from].bytes += gradient->size;
@@ -126,7 +129,7 @@ static void count_stale(struct finder *finder)
 
 static bool sum_up(const struct finder *finder, struct stale_gradients *stale, struct error *err)
 {
-    const struct cycles *cycles = &finder->cycles;
+    const struct cycles *cycles = finder->cycles;
     for (size_t i = 0; i < cycles->count; i++) {
         const struct cycle *cycle = &cycles->items[i];
         int64_t bytes = cycle->bytes > INT64_MAX ? INT64_MAX : (int64_t)cycle->bytes;
@@ -152,22 +155,24 @@ static bool sum_up(const struct finder *finder, struct stale_gradients *stale, s
 
 bool stale_gradients_find(struct stale_gradients *stale, const struct timeline *timeline,
                           const struct phases *phases, const struct categories *categories,
+                          struct cycles *cycles, const struct idle_gradients *idle,
                           struct error *err)
 {
     struct stale_gradients made = {0};
     struct finder finder = {.timeline = timeline,
                             .phases = phases,
                             .categories = categories,
+                            .cycles = cycles,
+                            .idle = idle,
                             .budget = timeline->snapshot->budget};
-    bool ok = cycles_find(&finder.cycles, timeline, phases, err);
-    if (ok && finder.cycles.count > 0) {
-        ok = collect_sizes(&finder, err) && collect_gradients(&finder, err);
-        if (ok) {
-            count_stale(&finder);
-            ok = sum_up(&finder, &made, err);
-        }
+    *stale = made;
+    if (cycles->count == 0)
+        return true;
+    bool ok = collect_sizes(&finder, err) && collect_gradients(&finder, err);
+    if (ok) {
+        count_stale(&finder);
+        ok = sum_up(&finder, &made, err);
     }
-    cycles_release(&finder.cycles);
     vec_free(finder.sizes, finder.sizes_capacity, sizeof(*finder.sizes), finder.budget);
     vec_free(finder.gradients, finder.capacity, sizeof(*finder.gradients), finder.budget);
     if (ok)

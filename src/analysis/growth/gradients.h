@@ -3,12 +3,12 @@
  * A gradient is stale from the end of an optimizer step on if it lives through the whole next
  * forward pass, which has no use for it. So is a gradient that zero_grad frees before the trace's
  * first backward pass, but after the forward pass. Without any sign of an optimizer no gradient is
- * stale: they may be meant to accumulate. Memory counts only if it has the size of a parameter. */
+ * stale: they may be meant to accumulate. Memory counts only if it has the size of a parameter.
+ * Idle gradients (idle_gradients.h) do not count: no optimizer.zero_grad() reaches them. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_GRADIENTS_H
 #define MEMSNAP_ANALYSIS_GROWTH_GRADIENTS_H
 
-#include "analysis/category/category.h"
-#include "analysis/phase/phases.h"
+#include "analysis/growth/idle_gradients.h"
 
 struct stale_gradients {
     uint64_t count;  /* at the end of the forward pass with the most stale bytes; 0: none */
@@ -24,8 +24,10 @@ struct stale_gradients {
     int64_t save_bytes;
 };
 
+/* Fills in the sums of `cycles`. */
 bool stale_gradients_find(struct stale_gradients *stale, const struct timeline *timeline,
                           const struct phases *phases, const struct categories *categories,
+                          struct cycles *cycles, const struct idle_gradients *idle,
                           struct error *err);
 
 #endif

@@ -333,6 +333,19 @@ size_t growth_holder(const struct growth *growth)
     return growth->last_row != NO_ROW ? growth->last_row : 0;
 }
 
+static bool find_gradients(struct growth *growth, const struct timeline *timeline,
+                           const struct phases *phases, const struct categories *categories,
+                           struct error *err)
+{
+    struct cycles cycles = {0};
+    bool ok = cycles_find(&cycles, timeline, phases, err) &&
+              idle_gradients_find(&growth->idle, timeline, categories, &cycles, err) &&
+              stale_gradients_find(&growth->gradients, timeline, phases, categories, &cycles,
+                                   &growth->idle, err);
+    cycles_release(&cycles);
+    return ok;
+}
+
 bool growth_find(struct growth *growth, const struct timeline *timeline, struct site_table *sites,
                  const struct categories *categories, const struct phases *phases,
                  const struct steps *steps, struct error *err)
@@ -347,7 +360,7 @@ bool growth_find(struct growth *growth, const struct timeline *timeline, struct 
     };
     choose_ends(&builder);
     find_peak_step(&builder);
-    bool ok = stale_gradients_find(&made.gradients, timeline, phases, categories, err) &&
+    bool ok = find_gradients(&made, timeline, phases, categories, err) &&
               (made.compared < GROWTH_LEAST || compare_steps(&builder, err)) &&
               (made.gradients.count == 0 || add_gradients(&made, err));
     if (!ok) {
@@ -361,5 +374,6 @@ bool growth_find(struct growth *growth, const struct timeline *timeline, struct 
 void growth_release(struct growth *growth)
 {
     free(growth->rows);
+    idle_gradients_release(&growth->idle);
     *growth = (struct growth){.scalar_row = NO_ROW, .last_row = NO_ROW};
 }

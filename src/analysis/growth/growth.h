@@ -52,6 +52,7 @@ struct growth {
     size_t last_row;
     size_t scalar_row; /* last_row if its allocations are of at most 16 bytes: likely a loss */
     struct stale_gradients gradients;
+    struct idle_gradients idle;
 };
 
 #define NO_ROW SIZE_MAX

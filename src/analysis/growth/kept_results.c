@@ -1,10 +1,9 @@
 #include "analysis/growth/kept_results.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/phase/births.h"
-#include "model/curve_cursor.h"
+#include "model/peak_without.h"
 
 #define REPLACED 64 /* items at most from the new block to the end of the old one */
 
@@ -100,51 +99,24 @@ static bool find_last(struct finder *finder, struct error *err)
     return true;
 }
 
-struct edge {
-    uint32_t item;
-    int64_t bytes;
-};
-
-static int compare_edges(const void *a, const void *b)
-{
-    const struct edge *x = a, *y = b;
-    return (x->item > y->item) - (x->item < y->item);
-}
-
-/* The peak of the curve without what counts. */
-static int64_t peak_without(const struct timeline *timeline, const struct edge *edges, size_t count)
-{
-    struct curve_cursor cursor = curve_cursor_begin(timeline);
-    int64_t kept = 0, peak = cursor.active;
-    size_t next = 0;
-    while (cursor.item < timeline->trace->count) {
-        for (; next < count && edges[next].item <= cursor.item; next++)
-            kept += edges[next].bytes;
-        int64_t active = curve_cursor_step(&cursor) - kept;
-        peak = active > peak ? active : peak;
-    }
-    return peak;
-}
-
 static bool measure(const struct finder *finder, int64_t *save_bytes, struct error *err)
 {
-    struct edge *edges = NULL;
-    size_t capacity = 0, count = 0;
-    if (!vec_reserve(edges, capacity, 2 * finder->count, finder->budget, err))
+    const struct timeline *timeline = finder->timeline;
+    struct absence *absences = NULL;
+    size_t capacity = 0;
+    int64_t peak;
+    if (!vec_reserve(absences, capacity, finder->count, finder->budget, err))
         return false;
     for (size_t i = 0; i < finder->count; i++) {
         const struct held *held = &finder->held[i];
-        uint32_t alloc = finder->timeline->lifetimes[held->lifetime].alloc;
-        int64_t bytes = (int64_t)trace_size(finder->timeline->trace, alloc);
-        edges[count++] = (struct edge){held->from, bytes};
-        if (held->to != EVENT_NEVER)
-            edges[count++] = (struct edge){held->to, -bytes};
+        uint32_t alloc = timeline->lifetimes[held->lifetime].alloc;
+        absences[i] = (struct absence){held->from, held->to, trace_size(timeline->trace, alloc)};
     }
-    qsort(edges, count, sizeof(*edges), compare_edges);
-    *save_bytes =
-        finder->timeline->active.peak_bytes - peak_without(finder->timeline, edges, count);
-    vec_free(edges, capacity, sizeof(*edges), finder->budget);
-    return true;
+    bool ok = timeline_peak_without(timeline, absences, finder->count, &peak, err);
+    if (ok)
+        *save_bytes = timeline->active.peak_bytes - peak;
+    vec_free(absences, capacity, sizeof(*absences), finder->budget);
+    return ok;
 }
 
 /* Marks what counts at the peak. */

@@ -13,6 +13,7 @@ static const char *const names[] = {
     [FINDING_REPEATED_STATE] = "repeated_state",
     [FINDING_GRADIENTS] = "gradients",
     [FINDING_KEPT_GRADIENTS] = "kept_gradients",
+    [FINDING_IDLE_GRADIENTS] = "idle_gradients",
     [FINDING_KEPT_RESULTS] = "kept_results",
     [FINDING_GROWTH] = "growth",
     [FINDING_FRAGMENTATION] = "fragmentation",
@@ -64,8 +65,9 @@ bool findings_make(struct findings *findings, const struct evidence_of_all *evid
 {
     struct findings made = {0};
     struct findings_maker maker = {evidence, &made, err};
-    bool ok = finding_of_kept_gradients(&maker) && finding_of_growth(&maker) &&
-              finding_of_fragmentation(&maker) && finding_of_pending(&maker);
+    bool ok = finding_of_kept_gradients(&maker) && finding_of_idle_gradients(&maker) &&
+              finding_of_growth(&maker) && finding_of_fragmentation(&maker) &&
+              finding_of_pending(&maker);
     if (ok && evidence->at_peak)
         ok = find_at_peak(&maker);
     if (!ok) {

@@ -26,6 +26,7 @@ enum finding_kind {
     FINDING_OPTIMIZER_STATE,       /* could be sharded */
     FINDING_GRADIENTS,             /* all gradients */
     FINDING_KEPT_GRADIENTS,        /* from the previous step */
+    FINDING_IDLE_GRADIENTS,        /* that no optimizer uses or frees */
     FINDING_KEPT_RESULTS,          /* held by variables since the previous step */
     FINDING_GROWTH,
     FINDING_FRAGMENTATION,

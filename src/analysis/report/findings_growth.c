@@ -13,6 +13,57 @@ bool finding_of_kept_gradients(struct findings_maker *maker)
         (unsigned long long)stale->count, finding_size(maker, stale->bytes).text);
 }
 
+static bool about_untrained(struct findings_maker *maker, const struct idle_gradients *idle)
+{
+    return finding_add(
+        maker,
+        (struct finding){
+            .kind = FINDING_IDLE_GRADIENTS, .save_bytes = idle->save_bytes, .at_least = true},
+        "Call requires_grad_(False) on the parameters that are not trained, before the first "
+        "forward pass: their gradients are then not computed at all.",
+        "%llu gradients (%s) belong to parameters that the optimizer does not have: it keeps no "
+        "state for them, and its zero_grad() does not free their gradients.",
+        (unsigned long long)idle->count, finding_size(maker, idle->bytes).text);
+}
+
+static bool about_earlier_model(struct findings_maker *maker, const struct idle_gradients *idle)
+{
+    struct buffer what = {0}, next = {0};
+    bool has_state = idle->state_bytes > 0;
+    buffer_printf(&what, "The gradients of an earlier model (%s)",
+                  finding_size(maker, idle->bytes).text);
+    if (has_state)
+        buffer_printf(&what, " and the state of its optimizer (%s)",
+                      finding_size(maker, idle->state_bytes).text);
+    buffer_printf(&next,
+                  "Before the next model is made, call zero_grad(set_to_none=True) on the earlier "
+                  "one%s.",
+                  has_state ? " and delete its optimizer" : "");
+    if (idle->parameter_bytes > 0)
+        buffer_printf(&next,
+                      " If nothing uses that model any more, delete it instead, which also frees "
+                      "its parameters (%s).",
+                      finding_size(maker, idle->parameter_bytes).text);
+    bool ok = !what.failed && !next.failed;
+    ok = ok ? finding_add(
+                  maker,
+                  (struct finding){.kind = FINDING_IDLE_GRADIENTS, .save_bytes = idle->save_bytes},
+                  next.bytes, "%s stay allocated while another model is trained.", what.bytes)
+            : error_out_of_memory(maker->err);
+    buffer_release(&what);
+    buffer_release(&next);
+    return ok;
+}
+
+bool finding_of_idle_gradients(struct findings_maker *maker)
+{
+    const struct idle_gradients *idle = &maker->evidence->growth->idle;
+    if (finding_share(maker, idle->save_bytes) < LEAST_SHARE)
+        return true;
+    return idle->reason == IDLE_UNTRAINED ? about_untrained(maker, idle)
+                                          : about_earlier_model(maker, idle);
+}
+
 #define CAPTURE_ONCE                                                                               \
     "Most of it lies in the pools of CUDA graphs: a graph is captured at every step and kept. "    \
     "Capture once for each shape, write new inputs into the tensors of the capture, and replay."

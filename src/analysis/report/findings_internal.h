@@ -27,7 +27,8 @@ bool finding_add(struct findings_maker *maker, struct finding finding, const cha
 /* Each adds its finding, if there is one to add. False on failure. */
 typedef bool finding_of(struct findings_maker *maker);
 /* findings_growth.c */
-finding_of finding_of_kept_gradients, finding_of_growth, finding_of_pending;
+finding_of finding_of_kept_gradients, finding_of_idle_gradients, finding_of_growth,
+    finding_of_pending;
 /* findings_reserved.c; finding_of_empty_cache() needs evidence of the peak */
 finding_of finding_of_fragmentation, finding_of_empty_cache;
 /* findings_state.c: these need evidence of the peak */

@@ -85,6 +85,14 @@ static bool is_freed_in_hook(const struct live_set *set, const struct live *live
            (facts->context == CONTEXT_OPTIMIZER || facts->context == CONTEXT_ZERO_GRAD);
 }
 
+/* True for a gradient that has a finding of its own. */
+static bool is_idle(const struct findings_maker *maker, const struct live *live)
+{
+    const struct idle_gradients *idle = &maker->evidence->growth->idle;
+    return idle->reason != IDLE_UNKNOWN &&
+           (live->in_trace ? idle->of_lifetime : idle->of_preexisting)[live->index];
+}
+
 /* Gradients that are many times as large as what an optimizer updates are not in .grad. */
 static bool about_derivatives(struct findings_maker *maker, int64_t bytes, int64_t parameters)
 {
@@ -106,7 +114,7 @@ bool finding_of_gradients(struct findings_maker *maker)
     int64_t bytes = 0;
     for (size_t i = 0; i < set->count; i++)
         if (live_category(set, &set->items[i]) == CATEGORY_GRADIENT &&
-            !is_freed_in_hook(set, &set->items[i]))
+            !is_freed_in_hook(set, &set->items[i]) && !is_idle(maker, &set->items[i]))
             bytes += (int64_t)set->items[i].size;
     double share = finding_share(maker, bytes);
     if (share < LEAST_STATE)

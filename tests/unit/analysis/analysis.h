@@ -49,6 +49,7 @@ TCase *growth_tests(void);
 TCase *dropped_graphs_tests(void);
 TCase *pending_tests(void);
 TCase *forward_tests(void);
+TCase *idle_gradients_tests(void);
 TCase *kept_results_tests(void);
 TCase *steps_tests(void);
 TCase *check_tests(void);

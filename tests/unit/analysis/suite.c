@@ -6,6 +6,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, site_names_tests());
     suite_add_tcase(suite, site_tests());
     suite_add_tcase(suite, forward_tests());
+    suite_add_tcase(suite, idle_gradients_tests());
     suite_add_tcase(suite, kept_results_tests());
     suite_add_tcase(suite, steps_tests());
     suite_add_tcase(suite, growth_fit_tests());

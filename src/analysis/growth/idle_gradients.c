@@ -1,0 +1,285 @@
+#include "analysis/growth/idle_gradients.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phase/births.h"
+#include "model/peak_without.h"
+
+#define LEAST_CYCLES 2  /* that an idle gradient lives through */
+#define SMALL        64 /* bytes: smaller allocations tell nothing by their size */
+
+/* Allocations of one size. A copy of a model's parameters has as many as the model. */
+struct tally {
+    uint64_t size;
+    uint64_t idle, renewed; /* gradients */
+    uint64_t states;        /* of optimizers */
+    uint64_t summed;        /* made and freed again within the last backward pass */
+};
+
+struct finder {
+    const struct timeline *timeline;
+    const struct categories *categories;
+    const struct cycles *cycles;
+    struct tally *tallies; /* by size */
+    size_t count, capacity;
+    uint32_t stays;     /* what lives until this item is not freed by a step */
+    uint32_t last_idle; /* the item at which the latest idle gradient was made; 0: before all */
+    struct idle_gradients *idle;
+    struct budget *budget;
+};
+
+static int compare_tallies(const void *a, const void *b)
+{
+    const struct tally *x = a, *y = b;
+    return (x->size > y->size) - (x->size < y->size);
+}
+
+static bool add(struct finder *finder, struct tally tally, struct error *err)
+{
+    return tally.size < SMALL ||
+           vec_push(finder->tallies, finder->count, finder->capacity, finder->budget, err, tally);
+}
+
+/* Adds up the tallies of equal sizes. */
+static void merge(struct finder *finder)
+{
+    size_t kept = 0;
+    if (finder->count > 0)
+        qsort(finder->tallies, finder->count, sizeof(*finder->tallies), compare_tallies);
+    for (size_t i = 0; i < finder->count; i++) {
+        const struct tally tally = finder->tallies[i];
+        if (kept == 0 || finder->tallies[kept - 1].size != tally.size) {
+            finder->tallies[kept++] = tally;
+            continue;
+        }
+        struct tally *sum = &finder->tallies[kept - 1];
+        sum->idle += tally.idle;
+        sum->renewed += tally.renewed;
+        sum->states += tally.states;
+        sum->summed += tally.summed;
+    }
+    finder->count = kept;
+}
+
+static const struct cycle *cycle_before_last(const struct finder *finder)
+{
+    return &finder->cycles->items[finder->cycles->count - 2];
+}
+
+static const struct cycle *last_cycle(const struct finder *finder)
+{
+    return &finder->cycles->items[finder->cycles->count - 1];
+}
+
+static bool lives_through(const struct finder *finder, size_t from, uint32_t end)
+{
+    return from + LEAST_CYCLES <= finder->cycles->count && end >= finder->stays;
+}
+
+/* Made by the backward pass before the last one, and freed before the last one ends. */
+static bool is_renewed(const struct finder *finder, const struct lifetime *lifetime, uint32_t end)
+{
+    const struct cycle *before = cycle_before_last(finder);
+    return lifetime->alloc >= before->backward && lifetime->alloc < before->end &&
+           end >= before->end && end < last_cycle(finder)->end;
+}
+
+static bool is_summed(const struct finder *finder, const struct lifetime *lifetime, uint32_t end)
+{
+    const struct cycle *last = last_cycle(finder);
+    return lifetime->alloc >= last->backward && lifetime->alloc < last->end && end < last->end;
+}
+
+static bool tally_lifetime(struct finder *finder, size_t index, struct error *err)
+{
+    const struct lifetime *lifetime = &finder->timeline->lifetimes[index];
+    uint32_t end = lifetime_end(lifetime);
+    uint8_t category = finder->categories->of_lifetime[index];
+    struct tally tally = {.size = trace_size(finder->timeline->trace, lifetime->alloc)};
+    tally.summed = is_summed(finder, lifetime, end);
+    if (category == CATEGORY_GRADIENT) {
+        tally.idle = lives_through(finder, cycles_from(finder->cycles, lifetime->alloc), end);
+        tally.renewed = is_renewed(finder, lifetime, end);
+    } else if (category == CATEGORY_OPTIMIZER_STATE) {
+        tally.states = end >= finder->stays;
+    }
+    if (tally.idle && tally.size >= SMALL) {
+        finder->idle->of_lifetime[index] = 1;
+        finder->last_idle =
+            lifetime->alloc > finder->last_idle ? lifetime->alloc : finder->last_idle;
+    }
+    bool counts = tally.summed || tally.idle || tally.renewed || tally.states;
+    return !counts || add(finder, tally, err);
+}
+
+static bool tally_preexisting(struct finder *finder, size_t index, struct error *err)
+{
+    const struct preexisting *preexisting = &finder->timeline->preexisting[index];
+    uint8_t category = finder->categories->of_preexisting[index];
+    bool stays = preexisting->in_active && preexisting_end(preexisting) >= finder->stays;
+    struct tally tally = {.size = preexisting->size};
+    tally.idle = category == CATEGORY_GRADIENT && stays && lives_through(finder, 0, EVENT_NEVER);
+    tally.states = category == CATEGORY_OPTIMIZER_STATE && stays;
+    if (tally.idle && tally.size >= SMALL)
+        finder->idle->of_preexisting[index] = 1;
+    return !(tally.idle || tally.states) || add(finder, tally, err);
+}
+
+static bool collect(struct finder *finder, struct error *err)
+{
+    const struct timeline *timeline = finder->timeline;
+    struct idle_gradients *idle = finder->idle;
+    if (!vec_reserve(idle->of_lifetime, idle->lifetime_capacity, timeline->lifetime_count + 1,
+                     finder->budget, err) ||
+        !vec_reserve(idle->of_preexisting, idle->preexisting_capacity,
+                     timeline->preexisting_count + 1, finder->budget, err))
+        return false;
+    memset(idle->of_lifetime, 0, timeline->lifetime_count + 1);
+    memset(idle->of_preexisting, 0, timeline->preexisting_count + 1);
+    for (size_t i = 0; i < timeline->lifetime_count; i++)
+        if (!tally_lifetime(finder, i, err))
+            return false;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (!tally_preexisting(finder, i, err))
+            return false;
+    merge(finder);
+    return true;
+}
+
+/* Sums over all sizes, in bytes. */
+struct sums {
+    uint64_t idle, renewed, states;
+    uint64_t stateless; /* idle gradients of sizes for which no state exists */
+    uint64_t summed;    /* idle gradients to which the last backward pass adds */
+};
+
+static struct sums sum_up(const struct finder *finder)
+{
+    struct sums sums = {0};
+    for (size_t i = 0; i < finder->count; i++) {
+        const struct tally *tally = &finder->tallies[i];
+        sums.idle += tally->idle * tally->size;
+        sums.renewed += tally->renewed * tally->size;
+        sums.states += (tally->renewed > 0 ? tally->states : 0) * tally->size;
+        sums.stateless += (tally->states == 0 ? tally->idle : 0) * tally->size;
+        sums.summed += (tally->summed >= tally->idle ? tally->idle : 0) * tally->size;
+    }
+    return sums;
+}
+
+static bool is_large_part(uint64_t part, uint64_t of)
+{
+    return part >= of / 10 * 9;
+}
+
+/* The item at which the model that is trained now was made, after the last idle gradient;
+ * EVENT_NEVER if it is older, or not seen. */
+static uint32_t present_model(const struct finder *finder, uint64_t renewed)
+{
+    const struct timeline *timeline = finder->timeline;
+    uint64_t made = 0;
+    uint32_t first = EVENT_NEVER;
+    for (size_t i = births_from(timeline, finder->last_idle); i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        if (finder->categories->of_lifetime[i] != CATEGORY_PARAMETER ||
+            lifetime_end(lifetime) < finder->stays)
+            continue;
+        first = first == EVENT_NEVER ? lifetime->alloc : first;
+        made += trace_size(timeline->trace, lifetime->alloc);
+    }
+    return finder->last_idle > 0 && made >= renewed / 2 ? first : EVENT_NEVER;
+}
+
+/* Lists what would be absent: idle gradients, and, of an earlier model, the state of its optimizer.
+ */
+static bool list_absences(struct finder *finder, uint32_t present, struct absence *absences,
+                          size_t *count)
+{
+    const struct timeline *timeline = finder->timeline;
+    struct idle_gradients *idle = finder->idle;
+    bool is_earlier = idle->reason == IDLE_EARLIER_MODEL;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        uint64_t size = trace_size(timeline->trace, lifetime->alloc);
+        uint8_t category = finder->categories->of_lifetime[i];
+        bool is_older =
+            is_earlier && lifetime->alloc < present && lifetime_end(lifetime) >= finder->stays;
+        bool is_state = is_older && category == CATEGORY_OPTIMIZER_STATE;
+        idle->state_bytes += is_state ? (int64_t)size : 0;
+        idle->parameter_bytes += is_older && category == CATEGORY_PARAMETER ? (int64_t)size : 0;
+        if (idle->of_lifetime[i] || is_state)
+            absences[(*count)++] = (struct absence){is_earlier ? present : lifetime->alloc,
+                                                    lifetime->free_completed, size};
+    }
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (idle->of_preexisting[i])
+            absences[(*count)++] = (struct absence){0, timeline->preexisting[i].free_completed,
+                                                    timeline->preexisting[i].size};
+    return *count > 0;
+}
+
+static bool measure(struct finder *finder, uint32_t present, struct error *err)
+{
+    const struct timeline *timeline = finder->timeline;
+    struct absence *absences = NULL;
+    size_t capacity = 0, count = 0;
+    int64_t peak = timeline->active.peak_bytes;
+    if (!vec_reserve(absences, capacity, timeline->lifetime_count + timeline->preexisting_count + 1,
+                     finder->budget, err))
+        return false;
+    bool ok = !list_absences(finder, present, absences, &count) ||
+              timeline_peak_without(timeline, absences, count, &peak, err);
+    finder->idle->save_bytes = timeline->active.peak_bytes - peak;
+    vec_free(absences, capacity, sizeof(*absences), finder->budget);
+    return ok;
+}
+
+static bool judge(struct finder *finder, struct error *err)
+{
+    struct sums sums = sum_up(finder);
+    uint32_t present = present_model(finder, sums.renewed);
+    for (size_t i = 0; i < finder->count; i++)
+        finder->idle->count += finder->tallies[i].idle;
+    finder->idle->bytes = (int64_t)sums.idle;
+    if (is_large_part(sums.stateless, sums.idle) && is_large_part(sums.summed, sums.idle) &&
+        sums.states >= sums.renewed)
+        finder->idle->reason = IDLE_UNTRAINED;
+    else if (present != EVENT_NEVER)
+        finder->idle->reason = IDLE_EARLIER_MODEL;
+    return finder->idle->reason == IDLE_UNKNOWN || measure(finder, present, err);
+}
+
+bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *timeline,
+                         const struct categories *categories, const struct cycles *cycles,
+                         struct error *err)
+{
+    struct idle_gradients made = {.budget = timeline->snapshot->budget};
+    struct finder finder = {.timeline = timeline,
+                            .categories = categories,
+                            .cycles = cycles,
+                            .idle = &made,
+                            .budget = made.budget};
+    *idle = (struct idle_gradients){0};
+    if (cycles->count < LEAST_CYCLES)
+        return true;
+    finder.stays = last_cycle(&finder)->end;
+    bool ok = collect(&finder, err);
+    struct sums sums = sum_up(&finder);
+    bool any = ok && sums.idle > 0 && sums.renewed > 0;
+    ok = ok && (!any || judge(&finder, err));
+    vec_free(finder.tallies, finder.capacity, sizeof(*finder.tallies), finder.budget);
+    if (!ok || !any)
+        idle_gradients_release(&made);
+    else
+        *idle = made;
+    return ok;
+}
+
+void idle_gradients_release(struct idle_gradients *idle)
+{
+    vec_free(idle->of_lifetime, idle->lifetime_capacity, sizeof(*idle->of_lifetime), idle->budget);
+    vec_free(idle->of_preexisting, idle->preexisting_capacity, sizeof(*idle->of_preexisting),
+             idle->budget);
+    *idle = (struct idle_gradients){0};
+}

@@ -1,0 +1,42 @@
+/* Gradients that no optimizer uses or frees any more.
+ *
+ * A gradient is idle if it stays allocated while gradients of other parameters are freed and made
+ * again in one training cycle after another. A program has two reasons to leave gradients alone:
+ *
+ *   untrained       the parameters are not in the optimizer, but have requires_grad set: each
+ *                   backward pass computes their gradients and adds them up, and
+ *                   optimizer.zero_grad() does not reach them. An optimizer that keeps states has
+ *                   none for them
+ *   earlier model   they belong to a model that was trained before the present one was made. Its
+ *                   optimizer may be alive as well
+ *
+ * Other idle gradients may be meant to stay, such as copies that a method compares with. */
+#ifndef MEMSNAP_ANALYSIS_GROWTH_IDLE_GRADIENTS_H
+#define MEMSNAP_ANALYSIS_GROWTH_IDLE_GRADIENTS_H
+
+#include "analysis/category/category.h"
+#include "analysis/growth/gradient_cycles.h"
+
+enum idle_reason { IDLE_UNKNOWN, IDLE_UNTRAINED, IDLE_EARLIER_MODEL };
+
+struct idle_gradients {
+    uint8_t *of_lifetime, *of_preexisting; /* flags; NULL: none is idle */
+    size_t lifetime_capacity, preexisting_capacity;
+    uint64_t count;
+    int64_t bytes;
+    enum idle_reason reason;
+    /* IDLE_EARLIER_MODEL: what the earlier optimizer and the earlier model still hold. */
+    int64_t state_bytes, parameter_bytes;
+    /* How much lower the active peak would be: without these gradients if they are untrained; and
+     * else without them and the state of the earlier optimizer from where the present model is
+     * made. 0 for IDLE_UNKNOWN. */
+    int64_t save_bytes;
+    struct budget *budget; /* not owned */
+};
+
+bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *timeline,
+                         const struct categories *categories, const struct cycles *cycles,
+                         struct error *err);
+void idle_gradients_release(struct idle_gradients *idle);
+
+#endif

@@ -1,0 +1,164 @@
+/* Gradients that no optimizer uses or frees. */
+#include "analysis/growth/idle_gradients.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define STEPS   4
+#define TRAINED 1000
+#define FROZEN  3000
+#define INIT    PY("_apply", TORCH "nn/modules/module.py", 900) "," SCRIPT
+
+static struct capture capture;
+static uint64_t next;
+
+static void create(void)
+{
+    capture_init(&capture);
+    next = 1;
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static uint64_t born(uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", next, size, frames);
+    return next++;
+}
+
+static void passing(uint64_t size, const char *frames)
+{
+    capture_free(&capture, born(size, frames), size, frames);
+}
+
+/* The optimizer keeps two states for what it has. */
+static void first_step(uint64_t size)
+{
+    born(size, STACK_STEP);
+    born(size, STACK_STEP);
+}
+
+/* Trains a parameter of TRAINED bytes; returns its last gradient. `frozen`: the bytes of another
+ * one, which has a gradient too. `has_frozen`: the optimizer has it. */
+static uint64_t train(unsigned steps, uint64_t frozen, bool has_frozen, bool sums)
+{
+    uint64_t gradient = 0;
+    for (unsigned i = 0; i < steps; i++) {
+        uint64_t activation = born(500, STACK_FORWARD);
+        if (gradient)
+            capture_free(&capture, gradient, TRAINED, SCRIPT);
+        if (frozen && i == 0)
+            born(frozen, STACK_BACKWARD);
+        else if (frozen && sums)
+            passing(frozen, STACK_BACKWARD);
+        gradient = born(TRAINED, STACK_BACKWARD);
+        capture_free(&capture, activation, 500, STACK_BACKWARD);
+        if (i == 0 && has_frozen)
+            first_step(frozen);
+        if (i == 0)
+            first_step(TRAINED);
+        else
+            passing(TRAINED, STACK_STEP);
+    }
+    return gradient;
+}
+
+static struct idle_gradients found(struct device_report **report)
+{
+    capture_load(&capture);
+    *report = capture_report(&capture, 10);
+    return (*report)->growth.idle;
+}
+
+static void expect(enum idle_reason reason, int64_t bytes)
+{
+    struct device_report *report;
+    struct idle_gradients idle = found(&report);
+    ck_assert_int_eq(idle.bytes, bytes);
+    ck_assert_int_eq(idle.reason, reason);
+    device_report_destroy(report);
+}
+
+START_TEST(parameters_that_are_not_in_the_optimizer)
+{
+    struct device_report *report;
+    born(TRAINED, INIT);
+    born(FROZEN, INIT);
+    train(STEPS, FROZEN, false, true);
+    struct idle_gradients idle = found(&report);
+    ck_assert_int_eq(idle.reason, IDLE_UNTRAINED);
+    ck_assert_int_eq(idle.bytes, FROZEN);
+    ck_assert_uint_eq(idle.count, 1);
+    ck_assert_int_eq(idle.save_bytes, FROZEN);
+    ck_assert_uint_eq(report->growth.gradients.count, 1); /* zero_grad() reaches the other one */
+    device_report_destroy(report);
+}
+END_TEST
+
+START_TEST(all_gradients_are_made_anew)
+{
+    born(TRAINED, INIT);
+    train(STEPS, 0, false, false);
+    expect(IDLE_UNKNOWN, 0);
+}
+END_TEST
+
+START_TEST(the_optimizer_has_it)
+{
+    born(TRAINED, INIT);
+    born(FROZEN, INIT);
+    train(STEPS, FROZEN, true, true);
+    expect(IDLE_UNKNOWN, FROZEN);
+}
+END_TEST
+
+/* A method may keep a copy of a gradient. */
+START_TEST(nothing_is_added_to_it)
+{
+    born(TRAINED, INIT);
+    born(FROZEN, INIT);
+    train(STEPS, FROZEN, false, false);
+    expect(IDLE_UNKNOWN, FROZEN);
+}
+END_TEST
+
+START_TEST(an_earlier_model)
+{
+    struct device_report *report;
+    born(TRAINED, INIT);
+    train(2, 0, false, false);
+    born(TRAINED, INIT);
+    train(STEPS, 0, false, false);
+    struct idle_gradients idle = found(&report);
+    ck_assert_int_eq(idle.reason, IDLE_EARLIER_MODEL);
+    ck_assert_int_eq(idle.bytes, TRAINED);
+    ck_assert_int_eq(idle.state_bytes, 2 * TRAINED);
+    ck_assert_int_eq(idle.parameter_bytes, TRAINED);
+    ck_assert_int_eq(idle.save_bytes, 3 * TRAINED);
+    device_report_destroy(report);
+}
+END_TEST
+
+START_TEST(two_steps_are_too_few)
+{
+    born(TRAINED, INIT);
+    born(FROZEN, INIT);
+    train(2, FROZEN, false, true);
+    expect(IDLE_UNKNOWN, 0);
+}
+END_TEST
+
+TCase *idle_gradients_tests(void)
+{
+    TCase *tests = tcase_create("idle gradients");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, parameters_that_are_not_in_the_optimizer);
+    tcase_add_test(tests, all_gradients_are_made_anew);
+    tcase_add_test(tests, the_optimizer_has_it);
+    tcase_add_test(tests, nothing_is_added_to_it);
+    tcase_add_test(tests, an_earlier_model);
+    tcase_add_test(tests, two_steps_are_too_few);
+    return tests;
+}
