@@ -153,6 +153,25 @@ def no_grad_inference():
             del result
 
 
+# passes and steps
+
+def unused_evaluation():
+    model, step = Decoder().to(DEVICE), lambda m: language_loss(m, tokens())
+    for _ in range(2):
+        train(model, step, steps=3)
+        with torch.no_grad():
+            for _ in range(32 if FOLLOWED else 1):
+                language_loss(model, tokens(8 if FOLLOWED else 256)).item()
+
+
+def uneven_lengths():
+    lengths = [256, 192, 1024, 224, 256, 160]
+    optimizer, model = None, Decoder().to(DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for length in lengths:
+        train(model, lambda m: language_loss(m, tokens(8, min(length, 224) if FOLLOWED else length)), optimizer, 1)
+
+
 # attention
 
 def attention_by_hand():

@@ -157,6 +157,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/private_growth.h \
 	src/analysis/growth/survivors.c \
 	src/analysis/growth/survivors.h \
+	src/analysis/growth/unused_passes.c \
+	src/analysis/growth/unused_passes.h \
 	src/analysis/joint/internal.h \
 	src/analysis/joint/match.c \
 	src/analysis/joint/match.h \
@@ -296,6 +298,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings_add.c \
 	src/analysis/report/findings_growth.c \
 	src/analysis/report/findings_internal.h \
+	src/analysis/report/findings_passes.c \
 	src/analysis/report/findings_peak.c \
 	src/analysis/report/findings_reserved.c \
 	src/analysis/report/findings_state.c \
@@ -313,6 +316,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/report.h \
 	src/analysis/report/rows.c \
 	src/analysis/report/rows.h \
+	src/analysis/report/uneven_steps.c \
+	src/analysis/report/uneven_steps.h \
 	src/analysis/run/check.c \
 	src/analysis/run/check_tables.c \
 	src/analysis/run/figures.c \

@@ -5,6 +5,8 @@
 static const char *const names[] = {
     [FINDING_ACTIVATIONS] = "activations",
     [FINDING_NO_GRAD] = "no_grad",
+    [FINDING_UNUSED_PASS] = "unused_pass",
+    [FINDING_UNEVEN_STEPS] = "uneven_steps",
     [FINDING_ATTENTION] = "attention",
     [FINDING_LOGITS] = "logits",
     [FINDING_CASTS] = "casts",
@@ -33,7 +35,8 @@ const char *finding_bound(const struct finding *finding)
 
 static bool find_at_peak(struct findings_maker *maker)
 {
-    return findings_of_sums(maker) && finding_of_empty_cache(maker) &&
+    return findings_of_sums(maker) && finding_of_unused_pass(maker) &&
+           finding_of_uneven_steps(maker) && finding_of_empty_cache(maker) &&
            finding_of_repeated_state(maker) && finding_of_state(maker) &&
            finding_of_gradients(maker);
 }

@@ -9,6 +9,7 @@
 #include "analysis/growth/growth.h"
 #include "analysis/growth/kept_results.h"
 #include "analysis/growth/pending.h"
+#include "analysis/growth/unused_passes.h"
 #include "analysis/phase/rows.h"
 #include "analysis/pool/fragmentation.h"
 #include "base/buffer.h"
@@ -18,6 +19,8 @@
 enum finding_kind {
     FINDING_ACTIVATIONS,           /* kept for the backward pass; checkpoints would free them */
     FINDING_NO_GRAD,               /* kept by graphs that no backward pass used */
+    FINDING_UNUSED_PASS,           /* the peak lies in a pass without a backward pass */
+    FINDING_UNEVEN_STEPS,          /* the peak lies in a step with larger tensors than others */
     FINDING_ATTENTION,             /* matrices of attention written by hand */
     FINDING_LOGITS,                /* logits of a language model, and their loss */
     FINDING_CASTS,                 /* activations that are copies in another dtype */
@@ -61,6 +64,8 @@ struct evidence_of_all {
     const struct moment *peak;
     const struct phases *phases;
     const struct phase_rows *phase_rows;
+    const struct steps *steps;
+    const struct unused_passes *unused;
     const struct growth *growth;
     const struct pending_frees *pending;
     const struct dropped_graphs *dropped;

@@ -34,6 +34,9 @@ finding_of finding_of_fragmentation, finding_of_empty_cache;
 /* findings_state.c: these need evidence of the peak */
 finding_of finding_of_repeated_state, finding_of_state, finding_of_gradients;
 
+/* findings_passes.c: these need evidence of the peak */
+finding_of finding_of_unused_pass, finding_of_uneven_steps;
+
 /* findings_peak.c: findings on parts of the peak that are summed in one pass. */
 bool findings_of_sums(struct findings_maker *maker);
 

@@ -148,9 +148,12 @@ static bool about_logits(struct findings_maker *maker, const struct live_sum *su
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_LOGITS, .save_bytes = sum->bytes, .at_most = true},
-        "Apply the last layer and the loss to a part of the tokens at a time, each part under "
-        "torch.utils.checkpoint, and add up the losses: then only one part of the logits exists "
-        "at a time.",
+        maker->evidence->unused->at_peak
+            ? "Apply the last layer and the loss to a part of the tokens at a time, and add up the "
+              "losses: then only one part of the logits exists at a time."
+            : "Apply the last layer and the loss to a part of the tokens at a time, each part "
+              "under torch.utils.checkpoint, and add up the losses: then only one part of the "
+              "logits exists at a time.",
         "Logits, the loss over them and their gradients hold %s, %.1f%% of the peak%s.",
         finding_size(maker, sum->bytes).text, share, most->bytes);
 }

@@ -213,7 +213,8 @@ static bool compare_steps(struct device_report *report, struct site_table *sites
            dropped_graphs_find(&report->dropped, timeline, sites, &report->all, &report->phases,
                                err) &&
            kept_results_find(&report->kept, timeline, &report->all, &report->steps,
-                             report->dropped.is_dropped, err);
+                             report->dropped.is_dropped, err) &&
+           unused_passes_find(&report->unused, timeline, &report->phases, err);
 }
 
 static bool find(struct device_report *report, const struct live_set *set,
@@ -226,6 +227,8 @@ static bool find(struct device_report *report, const struct live_set *set,
                                              .peak = &report->peak,
                                              .phases = &report->phases,
                                              .phase_rows = &report->phase_rows,
+                                             .steps = &report->steps,
+                                             .unused = &report->unused,
                                              .growth = &report->growth,
                                              .pending = &report->pending,
                                              .dropped = &report->dropped,

@@ -157,6 +157,7 @@ struct device_report {
     struct pending_frees pending;
     struct dropped_graphs dropped;
     struct kept_results kept;
+    struct unused_passes unused;
     struct open_annotations annotations;      /* open at the moment */
     struct open_annotations peak_annotations; /* open at the active peak */
     struct fragmentation fragmentation;

@@ -13,17 +13,38 @@ static void section_title(const struct page *page, const char *text)
     fputs(page_plain(page), page->out);
 }
 
+static bool is_step_phase(const struct phase_row *row)
+{
+    return row->phase != PHASE_UNKNOWN && row->phase != PHASE_OTHER;
+}
+
+/* The row of other code that alone reaches the peak, as a loss outside of the model may; NULL if
+ * there is none. */
+static const struct phase_row *peak_elsewhere(const struct phase_rows *rows)
+{
+    const struct phase_row *highest = NULL;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct phase_row *row = &rows->items[i];
+        bool ties = highest && row->peak_bytes == highest->peak_bytes;
+        if (!highest || row->peak_bytes > highest->peak_bytes ||
+            (ties && is_step_phase(row) && !is_step_phase(highest)))
+            highest = row;
+    }
+    return highest && !is_step_phase(highest) ? highest : NULL;
+}
+
 /* Merges rows of one phase (with `by_step`, of one phase and step) into the one with the highest
- * peak, in the order of their first rows. Returns the number of rows, or `most` + 1 if there are
- * more. */
+ * peak, in the order of their first rows. Leaves out other code, unless the peak is there. Returns
+ * the number of rows, or `most` + 1 if there are more. */
 static size_t merge_rows(const struct phase_rows *rows, bool by_step, struct phase_row *merged,
                          size_t most)
 {
     size_t count = 0;
+    const struct phase_row *elsewhere = peak_elsewhere(rows);
     for (size_t i = 0; i < rows->count; i++) {
         const struct phase_row *row = &rows->items[i];
         size_t at = 0;
-        if (row->phase == PHASE_UNKNOWN || row->phase == PHASE_OTHER)
+        if (!is_step_phase(row) && row != elsewhere)
             continue;
         while (at < count &&
                !(merged[at].phase == row->phase && (!by_step || merged[at].step == row->step)))

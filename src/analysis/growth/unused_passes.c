@@ -1,0 +1,113 @@
+#include "analysis/growth/unused_passes.h"
+
+#include "analysis/phase/births.h"
+#include "model/curve_cursor.h"
+
+#define KEPT_PART 10 /* of what a pass adds, 1 in this many bytes are kept for a backward pass */
+
+struct pass {
+    uint32_t first, end; /* items */
+    uint32_t backward;   /* the first item of the next backward pass; EVENT_NEVER: none */
+    bool is_unused;
+};
+
+struct passes {
+    struct pass *items; /* in order */
+    size_t count, capacity;
+};
+
+static bool is_step_phase(const struct phases *phases, size_t run)
+{
+    return phases->runs[run].phase > PHASE_DATA;
+}
+
+static bool list(struct passes *passes, const struct timeline *timeline,
+                 const struct phases *phases, struct error *err)
+{
+    uint32_t end = (uint32_t)timeline->trace->count, backward = EVENT_NEVER;
+    for (size_t run = 0; run < phases->count; run++)
+        if (phases->runs[run].phase == PHASE_FORWARD &&
+            !vec_push(passes->items, passes->count, passes->capacity, timeline->snapshot->budget,
+                      err, (struct pass){.first = phases->runs[run].first}))
+            return false;
+    size_t at = passes->count;
+    for (size_t run = phases->count; run-- > 0;) {
+        if (phases->runs[run].phase == PHASE_FORWARD) {
+            struct pass *pass = &passes->items[--at];
+            *pass = (struct pass){.first = pass->first, .end = end, .backward = backward};
+        } else if (phases->runs[run].phase == PHASE_BACKWARD) {
+            backward = phases->runs[run].first;
+        }
+        end = is_step_phase(phases, run) ? phases->runs[run].first : end;
+    }
+    return true;
+}
+
+/* The bytes allocated in the pass that are there when the next backward pass begins; if none
+ * follows, when the trace ends. */
+static uint64_t kept_bytes(const struct timeline *timeline, const struct pass *pass)
+{
+    const struct lifetime *lifetimes = timeline->lifetimes;
+    uint64_t bytes = 0;
+    for (size_t i = births_from(timeline, pass->first);
+         i < timeline->lifetime_count && lifetimes[i].alloc < pass->end; i++)
+        if (lifetime_end(&lifetimes[i]) >= pass->backward)
+            bytes += trace_size(timeline->trace, lifetimes[i].alloc);
+    return bytes;
+}
+
+/* A pass that a failed request ended might have had a backward pass. */
+static bool has_failed(const struct timeline *timeline, const struct pass *pass)
+{
+    if (timeline->by_action[ACTION_OOM] == 0)
+        return false;
+    for (uint32_t item = pass->first; item < pass->end; item++)
+        if (timeline->trace->action[item] == ACTION_OOM)
+            return true;
+    return false;
+}
+
+/* Judges each pass, and finds the highest value of the curve outside of unused ones. */
+static void judge(struct passes *passes, const struct timeline *timeline,
+                  struct unused_passes *unused)
+{
+    struct curve_cursor cursor = curve_cursor_begin(timeline);
+    int64_t peak = cursor.active;
+    uint32_t count = (uint32_t)timeline->trace->count;
+    for (size_t i = 0; i <= passes->count; i++) {
+        struct pass none = {.first = count, .end = count};
+        const struct pass *pass = i < passes->count ? &passes->items[i] : &none;
+        while (cursor.item < pass->first) {
+            int64_t active = curve_cursor_step(&cursor);
+            peak = active > peak ? active : peak;
+        }
+        int64_t before = cursor.active, highest = before;
+        while (cursor.item < pass->end) {
+            int64_t active = curve_cursor_step(&cursor);
+            highest = active > highest ? active : highest;
+        }
+        bool is_unused = highest > before &&
+                         kept_bytes(timeline, pass) < (uint64_t)(highest - before) / KEPT_PART &&
+                         !has_failed(timeline, pass);
+        unused->count += is_unused;
+        unused->at_peak =
+            unused->at_peak || (is_unused && timeline->active.peak_event >= (int64_t)pass->first &&
+                                timeline->active.peak_event < (int64_t)pass->end);
+        peak = !is_unused && highest > peak ? highest : peak;
+    }
+    unused->peak_elsewhere_bytes = peak;
+}
+
+bool unused_passes_find(struct unused_passes *unused, const struct timeline *timeline,
+                        const struct phases *phases, struct error *err)
+{
+    struct passes passes = {0};
+    *unused = (struct unused_passes){.peak_elsewhere_bytes = timeline->active.peak_bytes};
+    if (!phases_have(phases, PHASE_BACKWARD))
+        return true;
+    bool ok = list(&passes, timeline, phases, err);
+    if (ok)
+        judge(&passes, timeline, unused);
+    vec_free(passes.items, passes.capacity, sizeof(*passes.items), timeline->snapshot->budget);
+    return ok;
+}

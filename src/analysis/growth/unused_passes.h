@@ -1,0 +1,22 @@
+/* Forward passes that no backward pass uses, in a program that trains: evaluation, generation, a
+ * teacher, or the rollout of reinforcement learning.
+ *
+ * A pass counts if less than a tenth of the memory by which it raises the active curve is still
+ * allocated when the next backward pass begins, or if none follows. It goes from the first item of
+ * its forward phase to the next phase of a step, so that a loss computed by other code belongs to
+ * it. */
+#ifndef MEMSNAP_ANALYSIS_GROWTH_UNUSED_PASSES_H
+#define MEMSNAP_ANALYSIS_GROWTH_UNUSED_PASSES_H
+
+#include "analysis/phase/phases.h"
+
+struct unused_passes {
+    uint64_t count;
+    bool at_peak;                 /* the active peak lies in one of them */
+    int64_t peak_elsewhere_bytes; /* of the active curve outside of them */
+};
+
+bool unused_passes_find(struct unused_passes *unused, const struct timeline *timeline,
+                        const struct phases *phases, struct error *err);
+
+#endif

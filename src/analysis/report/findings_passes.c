@@ -1,0 +1,43 @@
+/* Findings on the pass or the step in which the peak lies. */
+#include "analysis/report/findings_internal.h"
+#include "analysis/report/uneven_steps.h"
+
+#define LEAST_PASS 10 /* in percent of the peak: smaller findings are left out */
+
+bool finding_of_unused_pass(struct findings_maker *maker)
+{
+    const struct evidence_of_all *evidence = maker->evidence;
+    int64_t save = evidence->peak->active_bytes - evidence->unused->peak_elsewhere_bytes;
+    if (!evidence->unused->at_peak || evidence->dropped->at_peak_bytes > 0 ||
+        finding_share(maker, save) < LEAST_PASS)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_UNUSED_PASS, .save_bytes = save, .at_most = true},
+        "Use a smaller batch there, or split it; move results that are kept to the host "
+        "(tensor.cpu()).",
+        "The peak lies in a forward pass that no backward pass follows, such as evaluation or "
+        "generation. Outside of such passes, the peak is %s.",
+        finding_size(maker, evidence->unused->peak_elsewhere_bytes).text);
+}
+
+bool finding_of_uneven_steps(struct findings_maker *maker)
+{
+    const struct evidence_of_all *evidence = maker->evidence;
+    struct uneven_steps uneven;
+    if (evidence->unused->at_peak ||
+        finding_share(maker, evidence->growth->save_bytes) >= LEAST_SHARE)
+        return true;
+    if (!uneven_steps_find(&uneven, evidence->at_peak->timeline, evidence->steps, maker->err))
+        return false;
+    int64_t save = evidence->peak->active_bytes - uneven.usual_bytes;
+    if (!uneven.found || finding_share(maker, save) < LEAST_PASS)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_UNEVEN_STEPS, .save_bytes = save, .at_most = true},
+        "If its batch has longer samples or larger images, limit their size, or group samples of "
+        "similar length and limit the tokens of a batch instead of its samples.",
+        "Step %lld, where the peak lies, does the same as step %lld with larger tensors: it "
+        "allocates %.1f times the bytes. The peak of half of the other steps is at most %s.",
+        (long long)uneven.step, (long long)uneven.usual_step, uneven.times,
+        finding_size(maker, uneven.usual_bytes).text);
+}

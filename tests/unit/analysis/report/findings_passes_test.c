@@ -1,0 +1,142 @@
+/* Findings on the pass or the step in which the peak lies. */
+#include "analysis/report/findings.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+static struct capture capture;
+static uint64_t next;
+
+static void create(void)
+{
+    capture_init(&capture);
+    next = 1;
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static uint64_t born(uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", next, size, frames);
+    return next++;
+}
+
+/* The tensors of a step are `size` bytes large. */
+static void train(uint64_t size)
+{
+    uint64_t saved = born(size, STACK_FORWARD), loss = born(8, STACK_LOSS);
+    uint64_t gradient = born(100, STACK_BACKWARD);
+    capture_free(&capture, saved, size, STACK_BACKWARD);
+    capture_free(&capture, loss, 8, SCRIPT);
+    uint64_t scratch = born(100, STACK_STEP);
+    capture_free(&capture, scratch, 100, STACK_STEP);
+    capture_free(&capture, gradient, 100, STACK_STEP);
+}
+
+/* The first layer's result is freed when the second has its own, and so on: nothing is kept. */
+static void evaluate(uint64_t size, bool fails)
+{
+    uint64_t before = born(size, STACK_FORWARD);
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t result = born(size, STACK_FORWARD);
+        capture_free(&capture, before, size, STACK_FORWARD);
+        before = result;
+    }
+    if (fails)
+        capture_event(&capture, "oom", 0, size, STACK_FORWARD);
+    capture_free(&capture, before, size, SCRIPT);
+}
+
+/* The bytes that the finding would save; -1: it is not among them. */
+static int64_t saving(enum finding_kind kind)
+{
+    int64_t bytes = -1;
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 10);
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i].kind == kind)
+            bytes = report->findings.items[i].save_bytes;
+    device_report_destroy(report);
+    return bytes;
+}
+
+START_TEST(an_evaluation_reaches_the_peak)
+{
+    train(1000);
+    train(1000);
+    evaluate(2000, false);
+    train(1000);
+    ck_assert_int_eq(saving(FINDING_UNUSED_PASS), 4000 - 1108);
+}
+END_TEST
+
+START_TEST(an_evaluation_ends_the_trace)
+{
+    train(1000);
+    train(1000);
+    evaluate(2000, false);
+    ck_assert_int_eq(saving(FINDING_UNUSED_PASS), 4000 - 1108);
+}
+END_TEST
+
+START_TEST(training_reaches_the_peak)
+{
+    train(1000);
+    train(5000);
+    evaluate(2000, false);
+    ck_assert_int_eq(saving(FINDING_UNUSED_PASS), -1);
+}
+END_TEST
+
+START_TEST(a_pass_that_fails_may_have_been_training)
+{
+    train(1000);
+    train(1000);
+    evaluate(2000, true);
+    ck_assert_int_eq(saving(FINDING_UNUSED_PASS), -1);
+}
+END_TEST
+
+START_TEST(one_step_has_larger_tensors)
+{
+    for (unsigned i = 0; i < 6; i++)
+        train(i == 3 ? 3000 : 1000 + i);
+    ck_assert_int_eq(saving(FINDING_UNEVEN_STEPS), 2000 - 4);
+}
+END_TEST
+
+START_TEST(steps_are_alike)
+{
+    for (unsigned i = 0; i < 6; i++)
+        train(1000 + i);
+    ck_assert_int_eq(saving(FINDING_UNEVEN_STEPS), -1);
+}
+END_TEST
+
+/* Such as one that also evaluates or writes a picture. */
+START_TEST(one_step_does_more)
+{
+    for (unsigned i = 0; i < 6; i++) {
+        for (unsigned j = 0; i == 3 && j < 20; j++)
+            capture_free(&capture, born(2000, SCRIPT), 2000, SCRIPT);
+        train(i == 3 ? 3000 : 1000);
+    }
+    ck_assert_int_eq(saving(FINDING_UNEVEN_STEPS), -1);
+}
+END_TEST
+
+TCase *findings_passes_tests(void)
+{
+    TCase *tests = tcase_create("findings of passes");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, an_evaluation_reaches_the_peak);
+    tcase_add_test(tests, an_evaluation_ends_the_trace);
+    tcase_add_test(tests, training_reaches_the_peak);
+    tcase_add_test(tests, a_pass_that_fails_may_have_been_training);
+    tcase_add_test(tests, one_step_has_larger_tensors);
+    tcase_add_test(tests, steps_are_alike);
+    tcase_add_test(tests, one_step_does_more);
+    return tests;
+}
