@@ -6,6 +6,7 @@
 With FOLLOWED, the program does what memsnap advises about the finding of that kind."""
 import gc
 import sys
+import tempfile
 
 import torch
 import torch.nn as nn
@@ -371,6 +372,25 @@ def repeated_adam():
     if FOLLOWED:
         del first
     train(model, step, torch.optim.AdamW(model.parameters(), lr=1e-3, foreach=False), 2)
+
+
+# copies of weights and gradients
+
+def loaded_checkpoint():
+    model = wide().to(DEVICE)
+    with tempfile.NamedTemporaryFile(suffix=".pt") as file:
+        torch.save(wide().state_dict(), file.name)
+        state = torch.load(file.name, map_location="cpu" if FOLLOWED else DEVICE)
+    model.load_state_dict(state)
+    train(model, lambda m: m(torch.randn(8, 2048, device=DEVICE)).square().mean(),
+          torch.optim.AdamW(model.parameters(), foreach=False))
+
+
+def buckets_two_ranks():
+    torch.distributed.init_process_group("nccl")
+    model = nn.parallel.DistributedDataParallel(wide().to(DEVICE), gradient_as_bucket_view=FOLLOWED)
+    train(model, lambda m: m(torch.randn(8, 2048, device=DEVICE)).square().mean(),
+          torch.optim.AdamW(model.parameters(), foreach=False))
 
 
 # kept gradients

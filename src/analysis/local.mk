@@ -304,6 +304,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings_state.c \
 	src/analysis/report/grouping.c \
 	src/analysis/report/grouping.h \
+	src/analysis/report/loaded_weights.c \
+	src/analysis/report/loaded_weights.h \
 	src/analysis/report/logits.c \
 	src/analysis/report/logits.h \
 	src/analysis/report/notices.c \

@@ -18,6 +18,10 @@ enum frame_role {
     ROLE_MODEL_INIT,   /* making, loading, converting or moving parameters and buffers */
     ROLE_DATA_LOADING, /* torch.utils.data, which also collates batches */
     ROLE_COMMUNICATION,
+    ROLE_BUCKETS,      /* DistributedDataParallel makes its gradient buckets */
+    ROLE_LOAD,         /* torch.load() */
+    ROLE_LOAD_WEIGHTS, /* a library reads weights from a file */
+    ROLE_COPY_MODEL,   /* copy.deepcopy() of a parameter */
     ROLE_EMPTY_CACHE,  /* torch.cuda.empty_cache() */
     ROLE_CAPTURE,      /* torch.cuda.graph(), which empties the cache before it captures */
     ROLE_AUTOCAST_END, /* leaves a region of autocast */

@@ -68,7 +68,10 @@ struct stack_facts {
     bool is_known;         /* internal: computed */
     bool in_operator;      /* an at::_ops frame is in the stack */
     bool accumulates_grad; /* an AccumulateGrad frame is in the stack */
-    bool communicates;     /* allocated by c10d or by FSDP's buffers */
+    bool communicates;     /* allocated by c10d, by FSDP's buffers, or for is_bucket */
+    bool is_bucket;        /* a gradient bucket of DistributedDataParallel */
+    bool is_loaded;        /* torch.load() or a library reads it from a file */
+    bool is_deep_copy;     /* copy.deepcopy() copies a parameter */
     bool is_workspace;     /* allocated by a library for its scratch space */
     bool in_main;          /* a Python frame is a script's top level: not a thread of autograd */
     bool empties_cache;    /* torch.cuda.empty_cache(), called by the program */

@@ -87,6 +87,14 @@ static bool read_native(struct site_table *table, struct stack_reader *reader, f
     return true;
 }
 
+/* Handles the roles that are facts of their own, and say that a model is being made as well. */
+static enum frame_role read_model_fact(struct stack_facts *facts, enum frame_role role)
+{
+    facts->is_loaded = facts->is_loaded || role == ROLE_LOAD_WEIGHTS;
+    facts->is_deep_copy = facts->is_deep_copy || role == ROLE_COPY_MODEL;
+    return role == ROLE_LOAD_WEIGHTS || role == ROLE_COPY_MODEL ? ROLE_MODEL_INIT : role;
+}
+
 /* Handles the roles that are facts of their own, beside what the code does. */
 static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_innermost)
 {
@@ -99,6 +107,13 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
     switch (role) {
     case ROLE_COMMUNICATION:
         facts->communicates = facts->communicates || is_innermost;
+        return true;
+    case ROLE_BUCKETS:
+        facts->is_bucket = facts->is_bucket || facts->site.any_python_frame == NO_FRAME;
+        facts->communicates = facts->communicates || facts->is_bucket;
+        return true;
+    case ROLE_LOAD:
+        facts->is_loaded = facts->is_loaded || is_innermost;
         return true;
     case ROLE_EMPTY_CACHE:
         facts->empties_cache = true;
@@ -148,6 +163,7 @@ static void read_python(struct stack_reader *reader, uint32_t index,
     enum frame_role role = (enum frame_role)facts->role;
     if (role == ROLE_OPTIMIZER || role == ROLE_OWN_STEP)
         role = optimizer_role(reader, role);
+    role = read_model_fact(&reader->facts, role);
     if (read_fact(&reader->facts, role, site->user_frame == NO_FRAME && reader->role == ROLE_NONE))
         role = ROLE_NONE;
     if (reader->role == ROLE_NONE && role != ROLE_NONE)

@@ -11,6 +11,8 @@ static const char *const names[] = {
     [FINDING_LOGITS] = "logits",
     [FINDING_CASTS] = "casts",
     [FINDING_OPTIMIZER_TEMPORARIES] = "optimizer_temporaries",
+    [FINDING_LOADED_WEIGHTS] = "loaded_weights",
+    [FINDING_GRADIENT_BUCKETS] = "gradient_buckets",
     [FINDING_OPTIMIZER_STATE] = "optimizer_state",
     [FINDING_REPEATED_STATE] = "repeated_state",
     [FINDING_GRADIENTS] = "gradients",
@@ -37,7 +39,8 @@ static bool find_at_peak(struct findings_maker *maker)
 {
     return findings_of_sums(maker) && finding_of_unused_pass(maker) &&
            finding_of_uneven_steps(maker) && finding_of_empty_cache(maker) &&
-           finding_of_repeated_state(maker) && finding_of_state(maker) &&
+           finding_of_repeated_state(maker) && finding_of_loaded_weights(maker) &&
+           finding_of_gradient_buckets(maker) && finding_of_state(maker) &&
            finding_of_gradients(maker);
 }
 

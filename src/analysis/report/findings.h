@@ -26,6 +26,8 @@ enum finding_kind {
     FINDING_CASTS,                 /* activations that are copies in another dtype */
     FINDING_OPTIMIZER_TEMPORARIES, /* that cause the peak to lie in the optimizer step */
     FINDING_REPEATED_STATE,        /* of a second optimizer for the same parameters */
+    FINDING_LOADED_WEIGHTS,        /* a copy of the weights that was read from a file */
+    FINDING_GRADIENT_BUCKETS,      /* of DistributedDataParallel, beside the gradients */
     FINDING_OPTIMIZER_STATE,       /* could be sharded */
     FINDING_GRADIENTS,             /* all gradients */
     FINDING_KEPT_GRADIENTS,        /* from the previous step */

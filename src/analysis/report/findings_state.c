@@ -3,6 +3,7 @@
 
 #include "analysis/phase/births.h"
 #include "analysis/report/findings_internal.h"
+#include "analysis/report/loaded_weights.h"
 #include "analysis/report/repeated_state.h"
 
 #define LEAST_STATE 15 /* in percent of the peak: smaller findings are left out */
@@ -49,6 +50,45 @@ bool finding_of_repeated_state(struct findings_maker *maker)
         "while %s of an earlier optimizer, made from event %s on, stay allocated.",
         units_count(second, repeated.second_item), finding_size(maker, repeated.bytes).text,
         units_count(first, repeated.first_item));
+}
+
+bool finding_of_loaded_weights(struct findings_maker *maker)
+{
+    struct loaded_weights loaded;
+    if (!loaded_weights_find(&loaded, maker->evidence->at_peak, maker->err))
+        return false;
+    if (finding_share(maker, loaded.save_bytes) < LEAST_SHARE)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_LOADED_WEIGHTS, .save_bytes = loaded.save_bytes},
+        "Load them with map_location=\"cpu\", or delete what was loaded (del NAME) once "
+        "load_state_dict() has copied it.",
+        "Weights read from a file hold %s, although the model has parameters of its own with the "
+        "same sizes.",
+        finding_size(maker, loaded.bytes).text);
+}
+
+bool finding_of_gradient_buckets(struct findings_maker *maker)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    int64_t gradients = live_bytes(set, CATEGORY_GRADIENT), buckets = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct stack_facts *facts =
+            site_stack_facts(set->sites, set->items[i].stack, maker->err);
+        if (!facts)
+            return false;
+        buckets += facts->is_bucket ? (int64_t)set->items[i].size : 0;
+    }
+    int64_t save = buckets < gradients ? buckets : gradients;
+    if (finding_share(maker, save) < LEAST_SHARE)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){.kind = FINDING_GRADIENT_BUCKETS, .save_bytes = save, .at_most = true},
+        "Pass gradient_as_bucket_view=True to DistributedDataParallel: the gradients are then "
+        "views of the buckets.",
+        "The buckets of DistributedDataParallel hold %s, a second copy of the gradients (%s).",
+        finding_size(maker, buckets).text, finding_size(maker, gradients).text);
 }
 
 bool finding_of_state(struct findings_maker *maker)

@@ -53,6 +53,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/replay/lives_test.c \
 	tests/unit/analysis/replay/torch_programs.c \
 	tests/unit/analysis/replay/torch_programs.h \
+	tests/unit/analysis/report/findings_copies_test.c \
 	tests/unit/analysis/report/findings_passes_test.c \
 	tests/unit/analysis/report/findings_test.c \
 	tests/unit/analysis/report/report_notices_test.c \

@@ -1,0 +1,150 @@
+/* Findings on second copies: of weights that were read from a file, and of gradients in buckets. */
+#include "analysis/report/findings.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define WEIGHT 1000
+#define LAYERS 3
+#define INIT   PY("_apply", TORCH "nn/modules/module.py", 900) "," SCRIPT
+#define LOADED                                                                                     \
+    PY("_deserialize", TORCH "serialization.py", 669)                                              \
+    "," PY("load", TORCH "serialization.py", 1606) "," SCRIPT
+#define SAFETENSORS                                                                                \
+    PY("load_file", "/venv/lib/python3.12/site-packages/safetensors/torch.py", 388) "," SCRIPT
+#define COPIED                                                                                     \
+    PY("__deepcopy__", TORCH "nn/parameter.py", 70)                                                \
+    "," PY("deepcopy", "/usr/lib/copy.py", 153) "," SCRIPT
+#define BUCKET                                                                                     \
+    CPP("at::_ops::empty_memory_format::call(x)")                                                  \
+    "," PY("_pre_forward", TORCH "nn/parallel/distributed.py", 1797) "," CALL "," SCRIPT
+#define MOVED_BATCH                                                                                \
+    PY("to_map", TORCH "distributed/utils.py", 130)                                                \
+    "," PY("_pre_forward", TORCH "nn/parallel/distributed.py", 1790) "," CALL "," SCRIPT
+
+static struct capture capture;
+static uint64_t next;
+
+static void create(void)
+{
+    capture_init(&capture);
+    next = 1;
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static uint64_t born(uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", next, size, frames);
+    return next++;
+}
+
+static void make_weights(const char *frames)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        born(WEIGHT + i, frames);
+}
+
+static void train(void)
+{
+    for (unsigned step = 0; step < 3; step++) {
+        uint64_t saved = born(500, STACK_FORWARD), gradients[LAYERS];
+        for (unsigned i = 0; i < LAYERS; i++)
+            gradients[i] = born(WEIGHT + i, STACK_BACKWARD);
+        capture_free(&capture, saved, 500, STACK_BACKWARD);
+        capture_free(&capture, born(8, STACK_STEP), 8, STACK_STEP);
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_free(&capture, gradients[i], WEIGHT + i, SCRIPT);
+    }
+}
+
+/* The bytes that the finding would save; -1: it is not among them. */
+static int64_t saving(enum finding_kind kind)
+{
+    int64_t bytes = -1;
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 10);
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i].kind == kind)
+            bytes = report->findings.items[i].save_bytes;
+    device_report_destroy(report);
+    return bytes;
+}
+
+START_TEST(a_checkpoint_stays_beside_the_model)
+{
+    make_weights(INIT);
+    make_weights(LOADED);
+    train();
+    ck_assert_int_eq(saving(FINDING_LOADED_WEIGHTS), 3 * WEIGHT + 3);
+}
+END_TEST
+
+START_TEST(safetensors_stay_beside_the_model)
+{
+    make_weights(SAFETENSORS);
+    make_weights(INIT);
+    train();
+    ck_assert_int_eq(saving(FINDING_LOADED_WEIGHTS), 3 * WEIGHT + 3);
+}
+END_TEST
+
+START_TEST(the_model_itself_was_loaded)
+{
+    make_weights(LOADED);
+    train();
+    ck_assert_int_eq(saving(FINDING_LOADED_WEIGHTS), -1);
+}
+END_TEST
+
+START_TEST(the_loaded_model_was_copied)
+{
+    make_weights(LOADED);
+    make_weights(COPIED);
+    train();
+    ck_assert_int_eq(saving(FINDING_LOADED_WEIGHTS), -1);
+}
+END_TEST
+
+START_TEST(a_part_of_the_model_was_loaded)
+{
+    make_weights(INIT);
+    born(WEIGHT, LOADED);
+    train();
+    ck_assert_int_eq(saving(FINDING_LOADED_WEIGHTS), -1);
+}
+END_TEST
+
+START_TEST(buckets_beside_gradients)
+{
+    make_weights(INIT);
+    born(3 * WEIGHT + 3, BUCKET);
+    train();
+    ck_assert_int_eq(saving(FINDING_GRADIENT_BUCKETS), 3 * WEIGHT + 3);
+}
+END_TEST
+
+START_TEST(a_batch_that_was_moved_is_no_bucket)
+{
+    make_weights(INIT);
+    born(3 * WEIGHT + 3, MOVED_BATCH);
+    train();
+    ck_assert_int_eq(saving(FINDING_GRADIENT_BUCKETS), -1);
+}
+END_TEST
+
+TCase *findings_copies_tests(void)
+{
+    TCase *tests = tcase_create("findings of copies");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, a_checkpoint_stays_beside_the_model);
+    tcase_add_test(tests, safetensors_stay_beside_the_model);
+    tcase_add_test(tests, the_model_itself_was_loaded);
+    tcase_add_test(tests, the_loaded_model_was_copied);
+    tcase_add_test(tests, a_part_of_the_model_was_loaded);
+    tcase_add_test(tests, buckets_beside_gradients);
+    tcase_add_test(tests, a_batch_that_was_moved_is_no_bucket);
+    return tests;
+}
