@@ -6,9 +6,9 @@
 #define KEPT_PART 10 /* of what a pass adds, 1 in this many bytes are kept for a backward pass */
 
 struct pass {
-    uint32_t first, end; /* items */
-    uint32_t backward;   /* the first item of the next backward pass; EVENT_NEVER: none */
-    bool is_unused;
+    uint32_t first, end;  /* items */
+    uint32_t backward;    /* the first item of the next backward pass; EVENT_NEVER: none */
+    bool before_backward; /* no other pass lies between it and that one */
 };
 
 struct passes {
@@ -21,24 +21,36 @@ static bool is_step_phase(const struct phases *phases, size_t run)
     return phases->runs[run].phase > PHASE_DATA;
 }
 
+/* A pass may have several runs, by different evidence. */
+static bool begins_pass(const struct phases *phases, size_t run)
+{
+    return phases->runs[run].phase == PHASE_FORWARD &&
+           (run == 0 || phases->runs[run - 1].phase != PHASE_FORWARD);
+}
+
 static bool list(struct passes *passes, const struct timeline *timeline,
                  const struct phases *phases, struct error *err)
 {
     uint32_t end = (uint32_t)timeline->trace->count, backward = EVENT_NEVER;
+    enum phase next = PHASE_UNKNOWN;
     for (size_t run = 0; run < phases->count; run++)
-        if (phases->runs[run].phase == PHASE_FORWARD &&
+        if (begins_pass(phases, run) &&
             !vec_push(passes->items, passes->count, passes->capacity, timeline->snapshot->budget,
                       err, (struct pass){.first = phases->runs[run].first}))
             return false;
     size_t at = passes->count;
     for (size_t run = phases->count; run-- > 0;) {
-        if (phases->runs[run].phase == PHASE_FORWARD) {
+        if (begins_pass(phases, run)) {
             struct pass *pass = &passes->items[--at];
-            *pass = (struct pass){.first = pass->first, .end = end, .backward = backward};
+            *pass = (struct pass){pass->first, end, backward, next == PHASE_BACKWARD};
         } else if (phases->runs[run].phase == PHASE_BACKWARD) {
             backward = phases->runs[run].first;
         }
-        end = is_step_phase(phases, run) ? phases->runs[run].first : end;
+        if (is_step_phase(phases, run) &&
+            (phases->runs[run].phase != PHASE_FORWARD || begins_pass(phases, run))) {
+            end = phases->runs[run].first;
+            next = (enum phase)phases->runs[run].phase;
+        }
     }
     return true;
 }
@@ -86,7 +98,7 @@ static void judge(struct passes *passes, const struct timeline *timeline,
             int64_t active = curve_cursor_step(&cursor);
             highest = active > highest ? active : highest;
         }
-        bool is_unused = highest > before &&
+        bool is_unused = highest > before && !pass->before_backward &&
                          kept_bytes(timeline, pass) < (uint64_t)(highest - before) / KEPT_PART &&
                          !has_failed(timeline, pass);
         unused->count += is_unused;

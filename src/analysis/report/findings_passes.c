@@ -15,8 +15,8 @@ bool finding_of_unused_pass(struct findings_maker *maker)
         maker, (struct finding){.kind = FINDING_UNUSED_PASS, .save_bytes = save, .at_most = true},
         "Use a smaller batch there, or split it; move results that are kept to the host "
         "(tensor.cpu()).",
-        "The peak lies in a forward pass that no backward pass follows, such as evaluation or "
-        "generation. Outside of such passes, the peak is %s.",
+        "The peak lies in a forward pass that no backward pass uses, such as evaluation, "
+        "generation or a frozen model. Outside of such passes, the peak is %s.",
         finding_size(maker, evidence->unused->peak_elsewhere_bytes).text);
 }
 
@@ -24,7 +24,8 @@ bool finding_of_uneven_steps(struct findings_maker *maker)
 {
     const struct evidence_of_all *evidence = maker->evidence;
     struct uneven_steps uneven;
-    if (evidence->unused->at_peak ||
+    /* Calls of a model that generates grow with every token. */
+    if (!phases_have(evidence->phases, PHASE_BACKWARD) || evidence->unused->at_peak ||
         finding_share(maker, evidence->growth->save_bytes) >= LEAST_SHARE)
         return true;
     if (!uneven_steps_find(&uneven, evidence->at_peak->timeline, evidence->steps, maker->err))
