@@ -4,6 +4,7 @@
     programs.py NAME [FOLLOWED]
 
 With FOLLOWED, the program does what memsnap advises about the finding of that kind."""
+import copy
 import gc
 import sys
 import tempfile
@@ -440,6 +441,14 @@ def idle_untrained():
         optimizer.zero_grad()
         model(torch.randn(64, 1024, device=DEVICE)).square().mean().backward()
         optimizer.step()
+
+
+def idle_reference():
+    """A copy to compare with, whose parameters require gradients as those of the model do."""
+    model = wide().to(DEVICE)
+    reference = copy.deepcopy(model).requires_grad_(not FOLLOWED)
+    train(model, lambda m: (m(batch := torch.randn(8, 2048, device=DEVICE)) - reference(batch)).square().mean(),
+          torch.optim.AdamW(model.parameters(), lr=1e-4, foreach=False))
 
 
 def idle_earlier():

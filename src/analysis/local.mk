@@ -155,6 +155,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/pending.h \
 	src/analysis/growth/private_growth.c \
 	src/analysis/growth/private_growth.h \
+	src/analysis/growth/state_runs.c \
+	src/analysis/growth/state_runs.h \
 	src/analysis/growth/survivors.c \
 	src/analysis/growth/survivors.h \
 	src/analysis/growth/unused_passes.c \

@@ -339,7 +339,7 @@ static bool find_gradients(struct growth *growth, const struct timeline *timelin
 {
     struct cycles cycles = {0};
     bool ok = cycles_find(&cycles, timeline, phases, err) &&
-              idle_gradients_find(&growth->idle, timeline, categories, &cycles, err) &&
+              idle_gradients_find(&growth->idle, timeline, phases, categories, &cycles, err) &&
               stale_gradients_find(&growth->gradients, timeline, phases, categories, &cycles,
                                    &growth->idle, err);
     cycles_release(&cycles);

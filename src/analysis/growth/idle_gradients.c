@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/growth/state_runs.h"
 #include "analysis/phase/births.h"
 #include "model/peak_without.h"
 
@@ -13,14 +14,16 @@
 struct tally {
     uint64_t size;
     uint64_t idle, renewed; /* gradients */
-    uint64_t states;        /* of optimizers */
+    uint64_t trained;       /* parameters for which an optimizer keeps states */
     uint64_t summed;        /* made and freed again within the last backward pass */
 };
 
 struct finder {
     const struct timeline *timeline;
+    const struct phases *phases;
     const struct categories *categories;
     const struct cycles *cycles;
+    struct state_runs states;
     struct tally *tallies; /* by size */
     size_t count, capacity;
     uint32_t stays;     /* what lives until this item is not freed by a step */
@@ -56,7 +59,7 @@ static void merge(struct finder *finder)
         struct tally *sum = &finder->tallies[kept - 1];
         sum->idle += tally.idle;
         sum->renewed += tally.renewed;
-        sum->states += tally.states;
+        sum->trained += tally.trained;
         sum->summed += tally.summed;
     }
     finder->count = kept;
@@ -101,15 +104,16 @@ static bool tally_lifetime(struct finder *finder, size_t index, struct error *er
     if (category == CATEGORY_GRADIENT) {
         tally.idle = lives_through(finder, cycles_from(finder->cycles, lifetime->alloc), end);
         tally.renewed = is_renewed(finder, lifetime, end);
-    } else if (category == CATEGORY_OPTIMIZER_STATE) {
-        tally.states = end >= finder->stays;
+    } else if (category == CATEGORY_OPTIMIZER_STATE && end >= finder->stays &&
+               !state_runs_add(&finder->states, finder->timeline, finder->phases, index, err)) {
+        return false;
     }
     if (tally.idle && tally.size >= SMALL) {
         finder->idle->of_lifetime[index] = 1;
         finder->last_idle =
             lifetime->alloc > finder->last_idle ? lifetime->alloc : finder->last_idle;
     }
-    bool counts = tally.summed || tally.idle || tally.renewed || tally.states;
+    bool counts = tally.summed || tally.idle || tally.renewed;
     return !counts || add(finder, tally, err);
 }
 
@@ -120,10 +124,26 @@ static bool tally_preexisting(struct finder *finder, size_t index, struct error 
     bool stays = preexisting->in_active && preexisting_end(preexisting) >= finder->stays;
     struct tally tally = {.size = preexisting->size};
     tally.idle = category == CATEGORY_GRADIENT && stays && lives_through(finder, 0, EVENT_NEVER);
-    tally.states = category == CATEGORY_OPTIMIZER_STATE && stays;
     if (tally.idle && tally.size >= SMALL)
         finder->idle->of_preexisting[index] = 1;
-    return !(tally.idle || tally.states) || add(finder, tally, err);
+    return !tally.idle || add(finder, tally, err);
+}
+
+/* Adds the parameters of each optimizer, if the stacks tell how many states it keeps for one. */
+static bool tally_trained(struct finder *finder, struct error *err)
+{
+    struct state_run run;
+    state_runs_sort(&finder->states);
+    for (size_t at = 0; state_runs_at(&finder->states, at, &run); at += run.count) {
+        size_t each = state_run_each(&run);
+        for (size_t i = 0, same; each > 0 && i < run.count; i += same) {
+            same = state_run_same(&run, i);
+            struct tally tally = {.size = run.states[i].size, .trained = (same + each - 1) / each};
+            if (!add(finder, tally, err))
+                return false;
+        }
+    }
+    return true;
 }
 
 static bool collect(struct finder *finder, struct error *err)
@@ -143,26 +163,36 @@ static bool collect(struct finder *finder, struct error *err)
     for (size_t i = 0; i < timeline->preexisting_count; i++)
         if (!tally_preexisting(finder, i, err))
             return false;
+    if (!tally_trained(finder, err))
+        return false;
     merge(finder);
     return true;
 }
 
 /* Sums over all sizes, in bytes. */
 struct sums {
-    uint64_t idle, renewed, states;
-    uint64_t stateless; /* idle gradients of sizes for which no state exists */
+    uint64_t idle, renewed;
+    uint64_t trained;   /* renewed gradients for which an optimizer keeps states */
+    uint64_t untrained; /* idle gradients for which none keeps any */
     uint64_t summed;    /* idle gradients to which the last backward pass adds */
 };
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
 
 static struct sums sum_up(const struct finder *finder)
 {
     struct sums sums = {0};
     for (size_t i = 0; i < finder->count; i++) {
         const struct tally *tally = &finder->tallies[i];
+        uint64_t trained = least(tally->trained, tally->renewed);
+        uint64_t others = least(tally->trained - trained, tally->idle);
         sums.idle += tally->idle * tally->size;
         sums.renewed += tally->renewed * tally->size;
-        sums.states += (tally->renewed > 0 ? tally->states : 0) * tally->size;
-        sums.stateless += (tally->states == 0 ? tally->idle : 0) * tally->size;
+        sums.trained += trained * tally->size;
+        sums.untrained += (tally->idle - others) * tally->size;
         sums.summed += (tally->summed >= tally->idle ? tally->idle : 0) * tally->size;
     }
     return sums;
@@ -242,8 +272,8 @@ static bool judge(struct finder *finder, struct error *err)
     for (size_t i = 0; i < finder->count; i++)
         finder->idle->count += finder->tallies[i].idle;
     finder->idle->bytes = (int64_t)sums.idle;
-    if (is_large_part(sums.stateless, sums.idle) && is_large_part(sums.summed, sums.idle) &&
-        sums.states >= sums.renewed)
+    if (is_large_part(sums.untrained, sums.idle) && is_large_part(sums.summed, sums.idle) &&
+        is_large_part(sums.trained, sums.renewed))
         finder->idle->reason = IDLE_UNTRAINED;
     else if (present != EVENT_NEVER)
         finder->idle->reason = IDLE_EARLIER_MODEL;
@@ -251,11 +281,13 @@ static bool judge(struct finder *finder, struct error *err)
 }
 
 bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *timeline,
-                         const struct categories *categories, const struct cycles *cycles,
-                         struct error *err)
+                         const struct phases *phases, const struct categories *categories,
+                         const struct cycles *cycles, struct error *err)
 {
     struct idle_gradients made = {.budget = timeline->snapshot->budget};
     struct finder finder = {.timeline = timeline,
+                            .phases = phases,
+                            .states = {.budget = made.budget},
                             .categories = categories,
                             .cycles = cycles,
                             .idle = &made,
@@ -268,6 +300,7 @@ bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *tim
     struct sums sums = sum_up(&finder);
     bool any = ok && sums.idle > 0 && sums.renewed > 0;
     ok = ok && (!any || judge(&finder, err));
+    state_runs_release(&finder.states);
     vec_free(finder.tallies, finder.capacity, sizeof(*finder.tallies), finder.budget);
     if (!ok || !any)
         idle_gradients_release(&made);

@@ -5,8 +5,8 @@
  *
  *   untrained       the parameters are not in the optimizer, but have requires_grad set: each
  *                   backward pass computes their gradients and adds them up, and
- *                   optimizer.zero_grad() does not reach them. An optimizer that keeps states has
- *                   none for them
+ *                   optimizer.zero_grad() does not reach them. The optimizer keeps states for
+ *                   others, and none for them; how many for each, their stacks tell
  *   earlier model   they belong to a model that was trained before the present one was made. Its
  *                   optimizer may be alive as well
  *
@@ -35,8 +35,8 @@ struct idle_gradients {
 };
 
 bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *timeline,
-                         const struct categories *categories, const struct cycles *cycles,
-                         struct error *err);
+                         const struct phases *phases, const struct categories *categories,
+                         const struct cycles *cycles, struct error *err);
 void idle_gradients_release(struct idle_gradients *idle);
 
 #endif

@@ -4,8 +4,8 @@
 #include "unit/analysis/capture.h"
 
 #define STEPS   4
-#define TRAINED 1000
-#define FROZEN  3000
+#define TRAINED 8000
+#define FROZEN  24000
 #define INIT    PY("_apply", TORCH "nn/modules/module.py", 900) "," SCRIPT
 
 static struct capture capture;
