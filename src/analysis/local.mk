@@ -314,6 +314,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/notices.h \
 	src/analysis/report/oom_replay.c \
 	src/analysis/report/oom_replay.h \
+	src/analysis/report/oom_rest.c \
+	src/analysis/report/oom_rest.h \
 	src/analysis/report/repeated_state.c \
 	src/analysis/report/repeated_state.h \
 	src/analysis/report/report.c \

@@ -98,6 +98,10 @@ struct oom_row {
     size_t site_count;
     struct pin_rows pinned;
     stack_id stack; /* of the request; STACK_NONE if unknown */
+    /* What the step would have had active at its highest point, by the step before it; 0 if that
+     * is not known. See report/oom_rest.h. */
+    int64_t step_bytes;
+    int64_t like_step; /* the number of that step */
     char *asker;    /* its label, or NULL */
 };
 

@@ -6,6 +6,7 @@
 #include "analysis/report/grouping.h"
 #include "analysis/report/notices.h"
 #include "analysis/report/oom_replay.h"
+#include "analysis/report/oom_rest.h"
 #include "analysis/report/rows.h"
 
 /* An annotation event at or before the moment, with its place in the file. */
@@ -199,6 +200,9 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
                                               phases_have(&report->phases, PHASE_BACKWARD)},
                        &report->ooms, err) &&
              oom_replay_add(&report->ooms, report->timeline, set->sites, options->unit, err);
+        if (ok)
+            oom_rest_add(&report->ooms, report->timeline, &report->phases, &report->steps,
+                         &report->all);
     }
     return ok;
 }

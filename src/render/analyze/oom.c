@@ -80,7 +80,8 @@ static const struct row_type oom_type = ROW_TYPE(
     FIELD(ROW, BYTES, other_bytes, IF(ROW, device_bytes)),
     FIELD_CALL(BYTES, "used_bytes", used_bytes, .present = used_is_known),
     FIELD(ROW, NAME, verdict, .name = oom_verdict_name), FIELD(ROW, CHARS, sentence),
-    FIELD(ROW, CHARS, next), FIELD_JSON("categories", put_live),
+    FIELD(ROW, CHARS, next), FIELD(ROW, BYTES, step_bytes, IF(ROW, step_bytes)),
+    FIELD(ROW, NUMBER, like_step, IF(ROW, step_bytes)), FIELD_JSON("categories", put_live),
     FIELD_AS(ROW, LABEL, "asked_by", asker),
     FIELD_AS(ROW, FRAMES, "frames", stack, IF(ROW, asker)));
 #undef LAYOUT
@@ -255,6 +256,25 @@ static bool used(const struct page *page, const struct oom_row *row)
     return ok;
 }
 
+/* If the rest of the step would not fit either, by what the step before it needed. */
+static bool rest_of_step(const struct page *page, const struct oom_row *row)
+{
+    char needed[UNITS_TEXT_SIZE], missing[UNITS_TEXT_SIZE];
+    struct buffer text = BUFFER_INIT;
+    int64_t most = row->at.reserved_bytes + (int64_t)row->device_free_bytes;
+    if (row->step_bytes <= most)
+        return true;
+    buffer_printf(
+        &text,
+        "the rest of the step does not fit either: by step %lld, the step needs about %s, "
+        "%s more than there is: save at least that much, for example with a smaller batch",
+        (long long)row->like_step, page_bytes(page, needed, row->step_bytes),
+        page_bytes(page, missing, row->step_bytes - most));
+    bool ok = put(page, OOM_INDENT, &text);
+    buffer_release(&text);
+    return ok;
+}
+
 static bool earlier(const struct page *page, const struct device_report *report)
 {
     const struct ooms *ooms = &report->ooms;
@@ -284,7 +304,7 @@ bool device_ooms(const struct page *page, const struct device_report *report)
     bool is_told = row->at.active_bytes == report->at.active_bytes;
     return headline(page, report, row) && figures(page, row) &&
            put_words(page, "", row->sentence) && others(page, row) && used(page, row) &&
-           put_words(page, "next: ", row->next) &&
+           put_words(page, "next: ", row->next) && rest_of_step(page, row) &&
            (is_told || live(page, row, report->timeline->snapshot->symbols)) &&
            earlier(page, report);
 }

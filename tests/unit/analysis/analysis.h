@@ -18,6 +18,7 @@ TCase *flame_tests(void);
 TCase *category_preexisting_tests(void);
 TCase *diff_tests(void);
 TCase *findings_tests(void);
+TCase *oom_rest_tests(void);
 TCase *findings_copies_tests(void);
 TCase *findings_passes_tests(void);
 TCase *category_ends_tests(void);

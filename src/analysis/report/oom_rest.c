@@ -1,0 +1,99 @@
+#include "analysis/report/oom_rest.h"
+
+#include "analysis/phase/births.h"
+#include "model/allocator_rules.h"
+#include "model/curve_cursor.h"
+
+struct finder {
+    const struct timeline *timeline;
+    const struct phases *phases;
+    const struct steps *steps;
+    const struct categories *categories;
+};
+
+static bool is_same_request(const struct finder *finder, size_t lifetime, const struct oom_row *row)
+{
+    const struct trace *trace = finder->timeline->trace;
+    uint32_t item = finder->timeline->lifetimes[lifetime].alloc;
+    uint64_t block = allocator_round(&finder->timeline->snapshot->rules, trace_size(trace, item));
+    return trace->stack[item] == row->stack && block == row->requested_bytes;
+}
+
+/* How often the step had made the request by the item `end`; stops at number `most`, whose item is
+ * *item. */
+static size_t count_requests(const struct finder *finder, const struct oom_row *row, uint32_t first,
+                             uint32_t end, size_t most, uint32_t *item)
+{
+    const struct timeline *timeline = finder->timeline;
+    size_t count = 0;
+    for (size_t i = births_from(timeline, first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end && count < most; i++) {
+        if (!is_same_request(finder, i, row))
+            continue;
+        *item = timeline->lifetimes[i].alloc;
+        count++;
+    }
+    return count;
+}
+
+/* The item after the last backward pass of a step; 0: it has none. */
+static uint32_t backward_end(const struct finder *finder, const struct step *step)
+{
+    const struct phases *phases = finder->phases;
+    uint32_t end = 0;
+    for (size_t run = 0; run < phases->count && phases->runs[run].first <= step->last; run++)
+        if (phases->runs[run].phase == PHASE_BACKWARD && phases->runs[run].first >= step->first)
+            end = phases_run_end(phases, run, finder->timeline->trace->count);
+    return end;
+}
+
+static int64_t gradients_at(const struct finder *finder, uint32_t item)
+{
+    const struct timeline *timeline = finder->timeline;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < item; i++)
+        if (finder->categories->of_lifetime[i] == CATEGORY_GRADIENT &&
+            timeline->lifetimes[i].free_completed >= item)
+            bytes += (int64_t)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+    return bytes;
+}
+
+/* How much the active curve rises from before `item` to its highest value before `end`. */
+static int64_t rise(const struct timeline *timeline, uint32_t item, uint32_t end)
+{
+    struct curve_cursor cursor = curve_cursor_begin(timeline);
+    while (cursor.item < item)
+        curve_cursor_step(&cursor);
+    int64_t before = cursor.active, highest = before;
+    while (cursor.item < end) {
+        int64_t active = curve_cursor_step(&cursor);
+        highest = active > highest ? active : highest;
+    }
+    return highest - before;
+}
+
+static void find(const struct finder *finder, struct oom_row *row)
+{
+    const struct steps *steps = finder->steps;
+    size_t step = steps_of(steps, (uint32_t)row->item);
+    if (row->stack == STACK_NONE || step == NO_STEP || step == 0 ||
+        !steps->items[step - 1].complete)
+        return;
+    const struct step *now = &steps->items[step], *like = &steps->items[step - 1];
+    uint32_t now_item = (uint32_t)row->item, item = 0, end = backward_end(finder, like);
+    size_t number = 1 + count_requests(finder, row, now->first, now_item, SIZE_MAX, &item);
+    if (count_requests(finder, row, like->first, end, number, &item) < number)
+        return;
+    int64_t more = gradients_at(finder, now_item) - gradients_at(finder, item);
+    row->step_bytes =
+        row->at.active_bytes + rise(finder->timeline, item, end) - (more > 0 ? more : 0);
+    row->like_step = like->number;
+}
+
+void oom_rest_add(struct ooms *ooms, const struct timeline *timeline, const struct phases *phases,
+                  const struct steps *steps, const struct categories *categories)
+{
+    const struct finder finder = {timeline, phases, steps, categories};
+    for (size_t i = 0; i < ooms->count; i++)
+        find(&finder, &ooms->items[i]);
+}

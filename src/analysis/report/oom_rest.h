@@ -1,0 +1,19 @@
+/* What the step in which memory ran out would still have needed after the request that failed.
+ *
+ * An earlier complete step shows it: the same request, the n-th of its size and stack in the step,
+ * and the highest point of the active curve from there to the end of that step's backward pass.
+ * What is live now in addition, such as the states that the optimizer has made in the meantime,
+ * comes on top. Gradients that are live now but were not live then do not: a program frees them
+ * before its backward pass, or adds to them. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_OOM_REST_H
+#define MEMSNAP_ANALYSIS_REPORT_OOM_REST_H
+
+#include "analysis/category/category.h"
+#include "analysis/phase/steps.h"
+#include "analysis/pool/oom.h"
+
+/* Fills in `step_bytes` and `like_step` of the rows. */
+void oom_rest_add(struct ooms *ooms, const struct timeline *timeline, const struct phases *phases,
+                  const struct steps *steps, const struct categories *categories);
+
+#endif

@@ -1,0 +1,100 @@
+/* What a step that ran out of memory would still have needed. */
+#include "analysis/report/oom_rest.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define SAVED  1024
+#define LATER  2048
+#define STATE  512
+#define WEIGHT 512
+#define LATER_STACK                                                                                \
+    CPP("at::_ops::exp::call(x)") "," PY("forward", "/home/u/model.py", 4) "," CALL "," SCRIPT
+
+static struct capture capture;
+static uint64_t next;
+
+static void create(void)
+{
+    capture_init(&capture);
+    next = 1;
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static uint64_t born(uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", next, size, frames);
+    return next++;
+}
+
+/* A complete step; returns its gradient, which stays. */
+static uint64_t step(uint64_t gradient)
+{
+    uint64_t saved = born(SAVED, STACK_FORWARD);
+    if (gradient)
+        capture_free(&capture, gradient, WEIGHT, SCRIPT);
+    uint64_t later = born(LATER, LATER_STACK);
+    gradient = born(WEIGHT, STACK_BACKWARD);
+    capture_free(&capture, later, LATER, STACK_BACKWARD);
+    capture_free(&capture, saved, SAVED, STACK_BACKWARD);
+    born(STATE, STACK_STEP);
+    return gradient;
+}
+
+static void expect(int64_t bytes, int64_t like)
+{
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 10);
+    ck_assert_uint_eq(report->ooms.count, 1);
+    ck_assert_int_eq(report->ooms.items[0].step_bytes, bytes);
+    ck_assert_int_eq(report->ooms.items[0].like_step, like);
+    device_report_destroy(report);
+}
+
+START_TEST(the_step_before_shows_the_rest)
+{
+    step(0);
+    born(WEIGHT, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, SAVED, STACK_FORWARD);
+    expect(WEIGHT + STATE + SAVED + LATER + WEIGHT, 0);
+}
+END_TEST
+
+START_TEST(the_first_step_has_none_before_it)
+{
+    born(SAVED, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, LATER, LATER_STACK);
+    expect(0, 0);
+}
+END_TEST
+
+START_TEST(another_size_is_another_request)
+{
+    step(0);
+    capture_event(&capture, "oom", 0, 2 * SAVED, STACK_FORWARD);
+    expect(0, 0);
+}
+END_TEST
+
+START_TEST(gradients_are_freed_as_in_the_step_before)
+{
+    step(step(0));
+    born(WEIGHT, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, SAVED, STACK_FORWARD);
+    expect(WEIGHT + 2 * STATE + SAVED + LATER + WEIGHT, 1);
+}
+END_TEST
+
+TCase *oom_rest_tests(void)
+{
+    TCase *tests = tcase_create("rest of a step");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, the_step_before_shows_the_rest);
+    tcase_add_test(tests, the_first_step_has_none_before_it);
+    tcase_add_test(tests, another_size_is_another_request);
+    tcase_add_test(tests, gradients_are_freed_as_in_the_step_before);
+    return tests;
+}
