@@ -36,15 +36,22 @@ static size_t count_requests(const struct finder *finder, const struct oom_row *
     return count;
 }
 
-/* The item after the last backward pass of a step; 0: it has none. */
-static uint32_t backward_end(const struct finder *finder, const struct step *step)
+/* The backward passes of a step: [begin, end), with what lies between them; empty: it has none. */
+struct backward {
+    uint32_t begin, end; /* items */
+};
+
+static struct backward backward_of(const struct finder *finder, const struct step *step)
 {
     const struct phases *phases = finder->phases;
-    uint32_t end = 0;
-    for (size_t run = 0; run < phases->count && phases->runs[run].first <= step->last; run++)
-        if (phases->runs[run].phase == PHASE_BACKWARD && phases->runs[run].first >= step->first)
-            end = phases_run_end(phases, run, finder->timeline->trace->count);
-    return end;
+    struct backward backward = {0};
+    for (size_t run = 0; run < phases->count && phases->runs[run].first <= step->last; run++) {
+        if (phases->runs[run].phase != PHASE_BACKWARD || phases->runs[run].first < step->first)
+            continue;
+        backward.begin = backward.end ? backward.begin : phases->runs[run].first;
+        backward.end = phases_run_end(phases, run, finder->timeline->trace->count);
+    }
+    return backward;
 }
 
 static int64_t gradients_at(const struct finder *finder, uint32_t item)
@@ -58,18 +65,19 @@ static int64_t gradients_at(const struct finder *finder, uint32_t item)
     return bytes;
 }
 
-/* How much the active curve rises from before `item` to its highest value before `end`. */
-static int64_t rise(const struct timeline *timeline, uint32_t item, uint32_t end)
+/* How much the active curve rises from before `item` to its highest value in the items [from, end).
+ */
+static int64_t rise(const struct timeline *timeline, uint32_t item, uint32_t from, uint32_t end)
 {
     struct curve_cursor cursor = curve_cursor_begin(timeline);
-    while (cursor.item < item)
-        curve_cursor_step(&cursor);
-    int64_t before = cursor.active, highest = before;
+    int64_t before = 0, highest = INT64_MIN;
     while (cursor.item < end) {
+        before = cursor.item == item ? cursor.active : before;
+        bool counts = cursor.item >= from;
         int64_t active = curve_cursor_step(&cursor);
-        highest = active > highest ? active : highest;
+        highest = counts && active > highest ? active : highest;
     }
-    return highest - before;
+    return highest == INT64_MIN ? 0 : highest - before;
 }
 
 static void find(const struct finder *finder, struct oom_row *row)
@@ -80,13 +88,16 @@ static void find(const struct finder *finder, struct oom_row *row)
         !steps->items[step - 1].complete)
         return;
     const struct step *now = &steps->items[step], *like = &steps->items[step - 1];
-    uint32_t now_item = (uint32_t)row->item, item = 0, end = backward_end(finder, like);
+    uint32_t now_item = (uint32_t)row->item, item = 0;
+    struct backward backward = backward_of(finder, like);
     size_t number = 1 + count_requests(finder, row, now->first, now_item, SIZE_MAX, &item);
-    if (count_requests(finder, row, like->first, end, number, &item) < number)
+    if (count_requests(finder, row, like->first, backward.end, number, &item) < number)
         return;
     int64_t more = gradients_at(finder, now_item) - gradients_at(finder, item);
-    row->step_bytes =
-        row->at.active_bytes + rise(finder->timeline, item, end) - (more > 0 ? more : 0);
+    uint32_t begin = item > backward.begin ? item : backward.begin;
+    int64_t forward = rise(finder->timeline, item, item, begin);
+    int64_t rest = rise(finder->timeline, item, begin, backward.end) - (more > 0 ? more : 0);
+    row->step_bytes = row->at.active_bytes + (forward > rest ? forward : rest);
     row->like_step = like->number;
 }
 

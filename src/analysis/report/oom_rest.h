@@ -3,8 +3,8 @@
  * An earlier complete step shows it: the same request, the n-th of its size and stack in the step,
  * and the highest point of the active curve from there to the end of that step's backward pass.
  * What is live now in addition, such as the states that the optimizer has made in the meantime,
- * comes on top. Gradients that are live now but were not live then do not: a program frees them
- * before its backward pass, or adds to them. */
+ * comes on top. Gradients that are live now but were not live then count until the backward pass
+ * only: a program frees them before it, or adds to them. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_OOM_REST_H
 #define MEMSNAP_ANALYSIS_REPORT_OOM_REST_H
 
