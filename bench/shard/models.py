@@ -276,6 +276,11 @@ def mobilenet():
     return torchvision.models.mobilenet_v3_large()
 
 
+def swin():
+    import torchvision
+    return torchvision.models.swin_t()
+
+
 def images(count, size):
     return lambda: torch.randn(count, 3, size, size, device="cuda")
 
@@ -298,6 +303,7 @@ MODELS = {
     "moe": (Moe, tokens, 16000),
     "convnext": (convnext, images(8, 224), 1000),
     "mobilenet": (mobilenet, images(16, 224), 1000),
+    "swin": (swin, images(8, 224), 1000),
 }
 
 

@@ -362,7 +362,9 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/shard.c \
 	src/analysis/shard/shard.h \
 	src/analysis/shard/snapshot_backward.c \
+	src/analysis/shard/snapshot_loss.c \
 	src/analysis/shard/snapshot_reader.h \
+	src/analysis/shard/snapshot_units.c \
 	src/analysis/shard/states.c \
 	src/analysis/shard/sweep.c \
 	src/analysis/shard/sweep.h \

@@ -100,6 +100,40 @@ static bool one_dominates(const struct cutter *cutter, const struct call_node *l
     return false;
 }
 
+/* The loop that keeps most of an iteration, or NULL. */
+static const struct call_node *main_loop(const struct cutter *cutter, uint32_t iteration)
+{
+    const struct call_tree *tree = cutter->tree;
+    const struct call_node *node = &tree->nodes[iteration];
+    int64_t kept = call_kept(tree, node);
+    for (uint32_t next = iteration; !is_loop(cutter, next); node = &tree->nodes[next]) {
+        for (uint32_t child = next = node->first_child; child < node->end_child; child++)
+            if (call_kept(tree, &tree->nodes[child]) > call_kept(tree, &tree->nodes[next]))
+                next = child;
+        if (node->first_child == node->end_child ||
+            call_kept(tree, &tree->nodes[next]) < kept - kept / 4)
+            return NULL;
+    }
+    return node;
+}
+
+/* True if an iteration is several, which did not reach the loop's later lines: a block without
+ * dropout before blocks with it. Then each iteration within it keeps as much as others of this
+ * loop. */
+static bool is_several(const struct cutter *cutter, const struct call_node *loop,
+                       uint32_t iteration)
+{
+    const struct call_tree *tree = cutter->tree;
+    const struct call_node *inner = main_loop(cutter, iteration);
+    for (uint32_t i = loop->first_child; inner && i < loop->end_child; i++) {
+        int64_t kept = call_kept(tree, &tree->nodes[i]);
+        for (uint32_t k = inner->first_child; i != iteration && k < inner->end_child; k++)
+            if (call_kept(tree, &tree->nodes[k]) < kept - kept / 4)
+                return false;
+    }
+    return inner && loop->end_child - loop->first_child > 1;
+}
+
 static bool push_children(struct cutter *cutter, const struct call_node *node, struct error *err)
 {
     size_t count = node->end_child - node->first_child;
@@ -176,6 +210,17 @@ static bool visit_pattern(struct cutter *cutter, uint32_t index, struct error *e
     return add_part(cutter, index, joined, err);
 }
 
+static bool add_iterations(struct cutter *cutter, const struct call_node *loop, struct error *err)
+{
+    for (uint32_t child = loop->first_child; child < loop->end_child; child++) {
+        const struct call_node *inner =
+            is_several(cutter, loop, child) ? main_loop(cutter, child) : NULL;
+        if (inner ? !add_iterations(cutter, inner, err) : !add_part(cutter, child, false, err))
+            return false;
+    }
+    return true;
+}
+
 static bool visit_blocks(struct cutter *cutter, uint32_t index, struct error *err)
 {
     const struct call_tree *tree = cutter->tree;
@@ -184,10 +229,7 @@ static bool visit_blocks(struct cutter *cutter, uint32_t index, struct error *er
     if (is_loop(cutter, index)) {
         if (looped_within(cutter, node) >= kept - kept / 4 || one_dominates(cutter, node))
             return push_children(cutter, node, err);
-        for (uint32_t child = node->first_child; child < node->end_child; child++)
-            if (!add_part(cutter, child, false, err))
-                return false;
-        return true;
+        return add_iterations(cutter, node, err);
     }
     if (looped > 0 && looped >= kept / 2)
         return push_children(cutter, node, err);

@@ -4,15 +4,6 @@
 
 #include "analysis/shard/snapshot_reader.h"
 
-/* Layer 0 is what keeps nothing and comes before all elements: its gradients are made when nothing
- * is left of them. It is part of a loop if the first element is, as the first of several modules
- * that take what the one before keeps. */
-static const struct chain_part *part_of(const struct snapshot_reader *reader, size_t layer)
-{
-    const struct forward_chain *chain = reader->chain;
-    return &chain->parts[chain->elements[layer > 0 ? layer - 1 : 0].first_part];
-}
-
 /* Gradients are made in the reverse order. */
 static bool add_tensors(struct snapshot_reader *reader, size_t at, uint32_t unit, struct error *err)
 {
@@ -31,7 +22,7 @@ static bool add_layer(struct snapshot_reader *reader, size_t at, struct error *e
 {
     struct shard_model *model = reader->model;
     const struct forward_chain *chain = reader->chain;
-    const struct chain_part *part = part_of(reader, at);
+    const struct chain_part *part = snapshot_part(reader, at);
     struct shard_layer layer = {.unit = SHARD_ROOT, .first_tensor = (uint32_t)model->tensor_count};
     if (at > 0) {
         const struct chain_element *element = &chain->elements[at - 1];
@@ -39,7 +30,7 @@ static bool add_layer(struct snapshot_reader *reader, size_t at, struct error *e
         layer.output = element->output_bytes;
         layer.us = (double)element->forward_ns / 1e3;
     }
-    if (part->loop != NO_LOOP) {
+    if (snapshot_is_unit(reader, at)) {
         string_id name = at > 0 ? part->name : chain->loops[part->loop].name;
         layer.unit = (uint32_t)model->unit_count;
         if (!vec_push(model->units, model->unit_count, model->unit_capacity, model->budget, err,
@@ -73,8 +64,8 @@ static void undo_false_loops(struct snapshot_reader *reader)
 {
     struct shard_model *model = reader->model;
     for (size_t i = 2; i < model->layer_count; i++) {
-        uint32_t loop = part_of(reader, i)->loop;
-        if (loop == NO_LOOP || part_of(reader, i - 1)->loop != loop ||
+        uint32_t loop = snapshot_part(reader, i)->loop;
+        if (loop == NO_LOOP || snapshot_part(reader, i - 1)->loop != loop ||
             reader->chain->loops[loop].iterations != 2)
             continue;
         if (has_parameters(reader, i - 1) && has_parameters(reader, i))
@@ -180,8 +171,11 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
     for (size_t i = 0; i <= reader->chain->count; i++)
         if (!add_layer(reader, i, err))
             return false;
+    if (!snapshot_find_loss(reader, err))
+        return false;
     undo_false_loops(reader);
     model->element_size = ELEMENT;
+    model->hides_units = snapshot_hides_units(reader);
     model->has_tensors = model->has_backward = true;
     int64_t rest = reader->parameter_bytes - shard_elements(model) * ELEMENT;
     model->buffer_bytes = rest > 0 ? rest : 0;
@@ -203,7 +197,7 @@ bool shard_model_from_snapshot(struct shard_model *model, const struct timeline 
                                const struct symbols *symbols, struct error *err)
 {
     struct snapshot_reader reader = {
-        .model = model, .timeline = timeline, .chain = chain, .symbols = symbols};
+        .model = model, .timeline = timeline, .sites = sites, .chain = chain, .symbols = symbols};
     size_t items = chain->end - chain->first;
     size_t bytes = items * (sizeof(*reader.change) + sizeof(*reader.latest) +
                             sizeof(*reader.running) + sizeof(*reader.made));

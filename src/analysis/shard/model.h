@@ -66,6 +66,8 @@ struct shard_model {
                               workspaces that the allocator still has */
     bool has_tensors;      /* each parameter is known */
     bool has_backward;     /* points of backward were recorded, not derived */
+    bool hides_units; /* a snapshot: units are parts of modules that are listed in a Sequential,
+                         and that it does not tell apart */
     struct budget *budget; /* not owned */
 };
 

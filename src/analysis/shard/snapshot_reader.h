@@ -16,6 +16,7 @@ struct made_gradient {
 struct snapshot_reader {
     struct shard_model *model;
     const struct timeline *timeline;
+    struct site_table *sites;
     const struct forward_chain *chain;
     const struct symbols *symbols;
     struct phases phases;
@@ -34,5 +35,16 @@ struct snapshot_reader {
 void snapshot_count_blocks(struct snapshot_reader *reader);
 /* Finds the layer of every item of backward, and of every gradient. Requires a gradient. */
 void snapshot_set_layers(struct snapshot_reader *reader);
+/* Layer 0 is what keeps nothing and comes before all elements: its gradients are made when nothing
+ * is left of them. It is part of a loop if the first element is, as the first of several modules
+ * that take what the one before keeps. */
+const struct chain_part *snapshot_part(const struct snapshot_reader *reader, size_t layer);
+/* An iteration of a loop, or a module that a torch.nn.Sequential calls once. */
+bool snapshot_is_unit(const struct snapshot_reader *reader, size_t layer);
+/* True for units inside of modules that a torch.nn.Sequential calls, and that cannot be told apart
+ * because each allocates at one line only. */
+bool snapshot_hides_units(const struct snapshot_reader *reader);
+/* Sets `outside` of the layers. */
+bool snapshot_find_loss(struct snapshot_reader *reader, struct error *err);
 
 #endif

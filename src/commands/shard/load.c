@@ -72,19 +72,15 @@ struct checkpoints {
  * call. */
 static size_t layer_of(struct checkpoints *to, size_t row)
 {
-    if (!to->subject->trace)
-        return SHARD_FIRST_ELEMENT + row;
     for (; to->row < to->problem->rows[row]; to->row++)
         to->layer += to->row->is_forward;
     return to->layer;
 }
 
-/* A piece that is a unit of the model: of one module, or an iteration in a snapshot. */
+/* A piece that is a unit of the model, and one module. */
 static bool is_unit(const struct checkpoints *to, const struct piece *piece)
 {
     const struct shard_model *model = &to->subject->model;
-    if (!to->subject->trace)
-        return model->layers[SHARD_FIRST_ELEMENT + piece->first_row].unit != SHARD_ROOT;
     struct text module = to->problem->modules[piece->first_module];
     for (size_t i = 1; i < model->unit_count; i++) {
         struct text name = model->units[i].name;
@@ -104,13 +100,12 @@ static void add_segment(struct checkpoints *to, struct wrapped segment)
         if (!is_unit(to, piece))
             continue;
         size_t first = layer_of(to, piece->first_row), last = layer_of(to, piece->end_row - 1);
-        if (to->subject->trace)
-            to->subject->checkpoints[to->count] = to->problem->modules[piece->first_module];
+        to->subject->checkpoints[to->count] = to->problem->modules[piece->first_module];
         to->segments[to->count++] = (struct shard_segment){first, last + 1};
     }
 }
 
-/* The placement with the least memory. */
+/* The units in the placement with the least memory. */
 static bool place(struct checkpoints *to, struct error *err)
 {
     struct shard_subject *subject = to->subject;
@@ -129,12 +124,36 @@ static bool place(struct checkpoints *to, struct error *err)
     for (size_t k = 0; ok && k < placement.count; k++)
         if (placement.segments[k].depth == 0)
             add_segment(to, placement.segments[k]);
-    subject->checkpoint_count = subject->trace ? to->count : 0;
+    subject->checkpoint_count = to->count;
     int64_t time = problem_step_time(to->problem);
     subject->extra_time_share = time > 0 ? (double)front.points[0].extra_time / (double)time : 0;
     placement_release(&placement, budget);
     front_release(&front, budget);
     return ok;
+}
+
+/* All units of a snapshot: without the names of modules, the code can wrap no others. */
+static bool place_all(struct checkpoints *to, struct error *err)
+{
+    struct shard_subject *subject = to->subject;
+    const struct shard_model *model = &subject->model;
+    const struct problem *problem = to->problem;
+    int64_t time = problem_step_time(problem), again = 0;
+    to->segments = calloc(model->layer_count, sizeof(*to->segments));
+    if (!to->segments)
+        return error_out_of_memory(err);
+    for (size_t i = 0; i < model->layer_count; i++) {
+        if (model->layers[i].unit == SHARD_ROOT)
+            continue;
+        bool goes_on = i > 0 && model->layers[i - 1].unit == model->layers[i].unit;
+        if (!goes_on)
+            to->segments[to->count++].first = i;
+        to->segments[to->count - 1].end = i + 1;
+        if (i >= SHARD_FIRST_ELEMENT)
+            again += problem->chain.forward[i - SHARD_FIRST_ELEMENT];
+    }
+    subject->extra_time_share = time > 0 ? (double)again / (double)time : 0;
+    return true;
 }
 
 static bool copy_model(struct shard_model *copy, const struct shard_model *model, struct error *err)
@@ -148,6 +167,7 @@ static bool copy_model(struct shard_model *copy, const struct shard_model *model
     copy->end_bytes = model->end_bytes;
     copy->has_tensors = model->has_tensors;
     copy->has_backward = model->has_backward;
+    copy->hides_units = model->hides_units;
     if (!vec_reserve(copy->tensors, copy->tensor_capacity, model->tensor_count, budget, err) ||
         !vec_reserve(copy->layers, copy->layer_capacity, model->layer_count, budget, err) ||
         !vec_reserve(copy->points, copy->point_capacity, model->point_count, budget, err) ||
@@ -170,7 +190,8 @@ static bool add_checkpoints(struct shard_subject *subject, const struct problem 
     struct checkpoints to = {.subject = subject,
                              .problem = problem,
                              .row = subject->trace ? subject->trace->rows : NULL};
-    bool ok = place(&to, err) && copy_model(&subject->checkpointed, &subject->model, err) &&
+    bool ok = (subject->trace ? place : place_all)(&to, err) &&
+              copy_model(&subject->checkpointed, &subject->model, err) &&
               shard_model_checkpoint(&subject->checkpointed, to.segments, to.count, err);
     free(to.segments);
     return ok;

@@ -109,6 +109,7 @@ bool shard_json(FILE *out, const struct shard_report *report, struct error *err)
         json_put_count(&json, "gpu_bytes", choice->gpu_bytes);
     json_put_count(&json, "parameters", (uint64_t)shard_elements(report->model));
     json_put_count(&json, "units", report->model->unit_count - 1);
+    json_put_bool(&json, "hides_units", report->model->hides_units);
     json_put_open(&json, "strategies", '[');
     bool ok = true;
     for (size_t i = 0; ok && i < choice->count; i++)

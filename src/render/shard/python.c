@@ -26,15 +26,17 @@ static bool put_name(FILE *out, struct text name)
     return ok;
 }
 
-/* Without module names: snapshots tell units by the loops that run them. */
+/* Without module names: snapshots tell units by the loops that run them, of nested loops by the
+ * inner ones. */
 static const char find_units[] =
+    "LISTS = (torch.nn.Sequential, torch.nn.ModuleList)\n\n\n"
     "def find_units(model):\n"
-    "    \"\"\"The modules of a Sequential or ModuleList that is in no other.\"\"\"\n"
+    "    \"\"\"The modules of each Sequential or ModuleList; not those inside of them.\"\"\"\n"
     "    units = []\n"
     "    for name, module in model.named_modules():\n"
     "        parent = model.get_submodule(name.rpartition(\".\")[0])\n"
-    "        is_listed = name != \"\" and isinstance(parent, (torch.nn.Sequential, "
-    "torch.nn.ModuleList))\n"
+    "        is_listed = name != \"\" and isinstance(parent, LISTS) and not isinstance(module, "
+    "LISTS)\n"
     "        is_inside = any(name.startswith(unit + \".\") for unit in units)\n"
     "        if is_listed and not is_inside and any(True for _ in module.parameters()):\n"
     "            units.append(name)\n"

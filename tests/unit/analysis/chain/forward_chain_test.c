@@ -218,6 +218,24 @@ START_TEST(an_iteration_with_nearly_everything_is_cut_inside)
 }
 END_TEST
 
+/* The first blocks drop nothing, so that they never reach the second line. */
+START_TEST(blocks_that_reach_fewer_lines_are_told_apart)
+{
+    for (int i = 0; i < 8; i++) {
+        keep(40, "t9 m53 S250 b64 L125");
+        keep(10, "t9 m53 S250 b64");
+        if (i >= 2)
+            keep(1, "t9 m53 S250 b65");
+    }
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 8);
+    ck_assert_int_eq(chain.elements[0].activation_bytes, 50);
+    ck_assert_int_eq(chain.elements[1].activation_bytes, 50);
+    ck_assert_int_eq(chain.elements[2].activation_bytes, 51);
+}
+END_TEST
+
 /* A line of a block that calls one function several times must not split the block. */
 START_TEST(a_block_stays_whole)
 {
@@ -533,6 +551,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, a_loop_may_have_lines_of_its_own);
     tcase_add_test(tests, loops_within_loops_are_cut_inside);
     tcase_add_test(tests, an_iteration_with_nearly_everything_is_cut_inside);
+    tcase_add_test(tests, blocks_that_reach_fewer_lines_are_told_apart);
     tcase_add_test(tests, a_block_stays_whole);
     tcase_add_test(tests, lines_may_go_back_within_a_block);
     tcase_add_test(tests, a_block_called_twice_is_two_lines);

@@ -1,0 +1,41 @@
+/* Which layers run behind the model: the loss. */
+#include "analysis/shard/snapshot_reader.h"
+
+/* The line of the program that calls the model, or else what made the allocation. */
+static bool line_of(const struct snapshot_reader *reader, size_t layer, frame_id *line,
+                    struct error *err)
+{
+    uint32_t item = reader->chain->elements[layer - SHARD_FIRST_ELEMENT].first_item;
+    stack_id id = reader->timeline->trace->stack[item];
+    struct site site;
+    if (!site_of(reader->sites, id, &site, err))
+        return false;
+    site_at_model_call(reader->sites, id, &site);
+    uint32_t at = site_line(&site);
+    *line = at == NO_FRAME ? NO_FRAME : symbols_stack_at(reader->symbols, id).frames[at];
+    return true;
+}
+
+/* Behind the last layer with parameters, whatever another line of the program made. A loss that the
+ * model computes itself is a part of it. */
+bool snapshot_find_loss(struct snapshot_reader *reader, struct error *err)
+{
+    struct shard_model *model = reader->model;
+    size_t last = model->layer_count;
+    frame_id call, line;
+    while (last > SHARD_FIRST_ELEMENT &&
+           model->layers[last - 1].end_tensor == model->layers[last - 1].first_tensor)
+        last--;
+    if (last <= SHARD_FIRST_ELEMENT)
+        return true;
+    if (!line_of(reader, last - 1, &call, err))
+        return false;
+    bool is_outside = false;
+    for (size_t i = last; call != NO_FRAME && i < model->layer_count; i++) {
+        if (!line_of(reader, i, &line, err))
+            return false;
+        is_outside |= line != NO_FRAME && line != call;
+        model->layers[i].outside = is_outside;
+    }
+    return true;
+}

@@ -1,0 +1,133 @@
+/* Units and the loss of a step that a snapshot recorded. */
+#include "analysis/shard/from_snapshot.h"
+
+#include <stdio.h>
+
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define MOST_KEPT   64
+#define CALL_MODEL  SCRIPT
+#define SEQUENTIAL  PY("forward", TORCH "nn/modules/container.py", 250) "," CALL
+#define MODEL(line) PY("forward", "/home/u/model.py", line) "," CALL "," CALL_MODEL
+#define BLOCK(line) PY("forward", "/home/u/block.py", line) "," CALL
+#define LINEAR                                                                                     \
+    CPP("at::_ops::mm::call(x)") "," PY("forward", TORCH "nn/modules/linear.py", 125) "," CALL
+#define LOSS CPP("at::_ops::mm::call(x)") "," PY("<module>", "/home/u/train.py", 10)
+
+static struct capture capture;
+static struct forward_chain chain;
+static struct shard_model model;
+static uint64_t kept[MOST_KEPT], next;
+static bool is_trained[MOST_KEPT];
+static size_t count;
+
+static void create(void)
+{
+    capture_init(&capture);
+    chain = (struct forward_chain){0};
+    model = (struct shard_model){0};
+    next = 4096;
+    count = 0;
+}
+
+static void destroy(void)
+{
+    shard_model_release(&model);
+    forward_chain_release(&chain);
+    capture_release(&capture);
+}
+
+/* What a layer saves for the backward pass, in which parameters get a gradient, and its output. */
+static void keep(const char *frames, bool trained)
+{
+    ck_assert_uint_lt(count, MOST_KEPT);
+    is_trained[count] = trained;
+    kept[count++] = next;
+    capture_event(&capture, "alloc", next++, 16, frames);
+    capture_event(&capture, "alloc", next++, 64, frames);
+}
+
+static void build(void)
+{
+    struct error err;
+    for (size_t i = count; i-- > 0;) {
+        capture_free(&capture, kept[i] + 1, 64, STACK_BACKWARD);
+        if (is_trained[i])
+            capture_event_with(&capture, "alloc", next++, 400, STACK_BACKWARD,
+                               ",\"category\":\"gradient\"");
+        capture_event(&capture, "alloc", next, 8, STACK_BACKWARD);
+        capture_free(&capture, next++, 8, STACK_BACKWARD);
+        capture_free(&capture, kept[i], 16, STACK_BACKWARD);
+    }
+    capture_event(&capture, "alloc", next++, 8, STACK_STEP);
+    capture_load(&capture);
+    const struct chain_options options = {.level = CHAIN_BLOCKS, .most = 1000};
+    ck_assert(forward_chain_build(&chain, capture.timeline, capture.sites, &options, &err));
+    ck_assert_int_eq(chain.absence, CHAIN_FOUND);
+    shard_model_init(&model, capture.snapshot->budget);
+    ck_assert_msg(shard_model_from_snapshot(&model, capture.timeline, capture.sites, &chain,
+                                            capture.snapshot->symbols, &err),
+                  "%s", err.text);
+}
+
+/* A head in a Sequential is called once; behind it the program computes the loss. */
+START_TEST(units_are_what_lists_call)
+{
+    keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
+    for (int i = 0; i < 3; i++) {
+        keep(LINEAR "," BLOCK(20) "," SEQUENTIAL "," MODEL(6), true);
+        keep(LINEAR "," BLOCK(21) "," SEQUENTIAL "," MODEL(6), true);
+    }
+    keep(LINEAR "," SEQUENTIAL "," MODEL(7), true);
+    keep(LOSS, false);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 3 + 1);
+    ck_assert(!model.hides_units);
+    const struct shard_layer *last = &model.layers[model.layer_count - 1];
+    ck_assert(last->outside);
+    ck_assert_uint_eq(last->unit, SHARD_ROOT);
+    ck_assert(!last[-1].outside);
+    ck_assert_uint_ne(last[-1].unit, SHARD_ROOT);
+}
+END_TEST
+
+/* The loss is a part of a model that returns it. */
+START_TEST(a_model_may_compute_its_loss)
+{
+    for (int i = 0; i < 3; i++) {
+        keep(LINEAR "," BLOCK(20) "," SEQUENTIAL "," MODEL(6), true);
+        keep(LINEAR "," BLOCK(21) "," SEQUENTIAL "," MODEL(6), true);
+    }
+    keep(CPP("at::_ops::mm::call(x)") "," MODEL(8), false);
+    build();
+    for (size_t i = 0; i < model.layer_count; i++)
+        ck_assert(!model.layers[i].outside);
+}
+END_TEST
+
+/* Blocks with one line that calls a Sequential: the iterations are those of the Sequential. */
+START_TEST(blocks_of_one_line_hide)
+{
+    for (int i = 0; i < 6; i++) {
+        keep(LINEAR "," SEQUENTIAL "," BLOCK(20) "," SEQUENTIAL "," MODEL(6), true);
+        keep(CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/act.py",
+                                                 3) "," CALL "," SEQUENTIAL
+                                                    "," BLOCK(20) "," SEQUENTIAL "," MODEL(6),
+             false);
+    }
+    build();
+    ck_assert_uint_gt(model.unit_count, 2);
+    ck_assert(model.hides_units);
+}
+END_TEST
+
+TCase *shard_snapshot_tests(void)
+{
+    TCase *tests = tcase_create("shard_snapshot");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, units_are_what_lists_call);
+    tcase_add_test(tests, a_model_may_compute_its_loss);
+    tcase_add_test(tests, blocks_of_one_line_hide);
+    return tests;
+}
