@@ -281,6 +281,120 @@ def swin():
     return torchvision.models.swin_t()
 
 
+class Bert(nn.Module):
+    """The embeddings are frozen."""
+    def __init__(self, words=30000, width=512, depth=6, length=512):
+        super().__init__()
+        self.words, self.places = nn.Embedding(words, width), nn.Embedding(length, width)
+        self.norm = nn.LayerNorm(width)
+        for frozen in (self.words, self.places, self.norm):
+            frozen.requires_grad_(False)
+        self.layers = nn.ModuleList(nn.TransformerEncoderLayer(width, 8, 4 * width, batch_first=True) for _ in range(depth))
+        self.head = nn.Linear(width, 64)
+
+    def forward(self, tokens):
+        x = self.norm(self.words(tokens) + self.places(torch.arange(tokens.shape[1], device=tokens.device)))
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x)
+
+
+class Recurrent(nn.Module):
+    def __init__(self, words=12000, width=384, hidden=512, depth=3):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.layers = nn.ModuleList(nn.LSTM(width if i == 0 else hidden, hidden, batch_first=True) for i in range(depth))
+        self.head = nn.Linear(hidden, words)
+
+    def forward(self, tokens):
+        x = self.words(tokens)
+        for layer in self.layers:
+            x = layer(x)[0]
+        return self.head(x)
+
+
+class Uneven(nn.Module):
+    """A mixture of experts of different sizes, which all see all tokens."""
+    def __init__(self, width=512, depth=4, classes=1000):
+        super().__init__()
+        self.first = nn.Linear(256, width)
+        self.layers = nn.ModuleList(nn.ModuleList(
+            nn.Sequential(nn.Linear(width, hidden), nn.GELU(), nn.Linear(hidden, width)) for hidden in (256, 1024, 4096 + 1000 * i))
+            for i in range(depth))
+        self.gates = nn.ModuleList(nn.Linear(width, 3) for _ in range(depth))
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        x = self.first(x)
+        for gate, experts in zip(self.gates, self.layers):
+            weights = gate(x).softmax(dim=-1)
+            x = x + sum(expert(x) * weights[:, i:i + 1] for i, expert in enumerate(experts))
+        return self.head(x)
+
+
+class Adapted(nn.Module):
+    """A linear layer that is frozen, and a low rank that is not."""
+    def __init__(self, base, rank=16):
+        super().__init__()
+        self.base = base.requires_grad_(False)
+        self.down, self.up = nn.Linear(base.in_features, rank, bias=False), nn.Linear(rank, base.out_features, bias=False)
+
+    def forward(self, x):
+        return self.base(x) + self.up(self.down(x))
+
+
+def lora():
+    model = Llama(depth=8).requires_grad_(False)
+    for layer in model.layers:
+        layer.attention.qkv, layer.attention.out = Adapted(layer.attention.qkv), Adapted(layer.attention.out)
+    return model
+
+
+class Giant(nn.Module):
+    """Nearly all parameters are in one embedding."""
+    def __init__(self, words=200000, width=256, classes=100):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.layers = nn.ModuleList(nn.Sequential(nn.Linear(width, width), nn.ReLU()) for _ in range(3))
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, tokens):
+        x = self.words(tokens)
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x)
+
+
+class Tiny(nn.Module):
+    """Hundreds of small parameters."""
+    def __init__(self, width=96, depth=150, classes=10):
+        super().__init__()
+        self.blocks = nn.ModuleList(nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.Tanh()) for _ in range(depth))
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = x + block(x)
+        return self.head(x)
+
+
+class DeepNet(nn.Module):
+    """Stages of blocks, with what halves the image between them."""
+    def __init__(self, classes=100, widths=(48, 96, 192), depths=(2, 3, 2)):
+        super().__init__()
+        self.stem = nn.Conv2d(3, widths[0], 4, stride=4)
+        self.stages = nn.ModuleList(nn.Sequential(*(Convolutions(width, width) for _ in range(depth)))
+                                    for width, depth in zip(widths, depths))
+        self.shrink = nn.ModuleList(nn.Conv2d(a, b, 2, stride=2) for a, b in zip(widths, widths[1:]))
+        self.head = nn.Linear(widths[-1], classes)
+
+    def forward(self, x):
+        x = self.stem(x)
+        for i, stage in enumerate(self.stages):
+            x = stage(x if i == 0 else self.shrink[i - 1](x))
+        return self.head(x.mean(dim=(2, 3)))
+
+
 def images(count, size):
     return lambda: torch.randn(count, 3, size, size, device="cuda")
 
@@ -304,6 +418,13 @@ MODELS = {
     "convnext": (convnext, images(8, 224), 1000),
     "mobilenet": (mobilenet, images(16, 224), 1000),
     "swin": (swin, images(8, 224), 1000),
+    "bert": (Bert, lambda: torch.randint(30000, (4, 384), device="cuda"), 64),
+    "lstm": (Recurrent, lambda: torch.randint(12000, (4, 200), device="cuda"), 12000),
+    "uneven": (Uneven, lambda: torch.randn(2048, 256, device="cuda"), 1000),
+    "lora": (lora, tokens, 16000),
+    "giant": (Giant, lambda: torch.randint(200000, (16, 256), device="cuda"), 100),
+    "tiny": (Tiny, lambda: torch.randn(256, 96, device="cuda"), 10),
+    "deep": (DeepNet, images(8, 192), 100),
 }
 
 

@@ -344,6 +344,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/curves.c \
 	src/analysis/shard/curves.h \
 	src/analysis/shard/flat.c \
+	src/analysis/shard/flat_torch.c \
 	src/analysis/shard/from_layers.c \
 	src/analysis/shard/from_layers.h \
 	src/analysis/shard/from_snapshot.c \

@@ -213,6 +213,8 @@ libmemsnap_a_SOURCES += \
 	src/render/shard/shard.h \
 	src/render/shard/spelling.c \
 	src/render/shard/spelling.h \
+	src/render/shard/strategy_code.c \
+	src/render/shard/strategy_code.h \
 	src/render/shard/sweep.c \
 	src/render/shard/text.c \
 	src/render/stats/json.c \

@@ -85,7 +85,7 @@ one_err_line
 run shard --world 2 --optimizer sgd --format csv $trace
 exits 0
 no_err
-check 'has a row for each strategy and rank' test "$(wc -l <.run/out)" -eq 13
+check 'has a row for each strategy and rank' test "$(wc -l <.run/out)" -eq 15
 check 'has 14 columns' test -z "$(awk -F, 'NF != 14' .run/out)"
 run shard --format json $trace
 exits 0
@@ -147,7 +147,7 @@ exits 0
 out_has '"name":"fsdp2","world":8,"largest_batch":2,"is_last":false'
 run shard --gpu 1GiB --sweep world=2,8 --format csv $trace
 exits 0
-check 'has a row for each strategy and world' test "$(wc -l <.run/out)" -eq 13
+check 'has a row for each strategy and world' test "$(wc -l <.run/out)" -eq 15
 run shard --gpu 350MiB --sweep world=2,8 --sweep batch=1..8 --checkpointed $trace
 exits 0
 no_err
@@ -157,7 +157,7 @@ exits 0
 [ -z "${PYTHON3-}" ] || check 'divides ranks into groups, and tries checkpoints' "$PYTHON3" -c '
 import json, sys
 rows = {(r["name"], r["checkpointed"], r["world"]): r for r in json.load(open(sys.argv[1]))["sweep"]}
-assert len(rows) == 36
+assert len(rows) == 42
 assert [rows["fsdp2", False, w]["group"] for w in (2, 4, 8)] == [2, 4, 4] and rows["oss", True, 8]["group"] == 8
 assert rows["fsdp2", False, 8]["peak_bytes"] == rows["fsdp2", False, 4]["peak_bytes"]
 assert all(rows[n, True, w]["largest_batch"] > r["largest_batch"] for (n, c, w), r in rows.items() if not c)' .run/out
@@ -194,7 +194,7 @@ out_has '"optimizer_state_bytes":3600000000'
 
 # the code of each strategy
 for code in ddp:DistributedDataParallel zero:ZeroRedundancyOptimizer oss:OSS sdp:ShardedDataParallel \
-    fsdp:FullyShardedDataParallel fsdp2:fully_shard; do
+    fsdp:FullyShardedDataParallel fsdp1:FullyShardedDataParallel fsdp2:fully_shard; do
     run shard --code "${code%%:*}" --format python $trace
     exits 0
     no_err
@@ -209,6 +209,25 @@ out_has 'MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=None)'
 out_has 'CPUOffloadPolicy()'
 out_has 'init_device_mesh("cuda", (2, 4),'
 out_has 'reshard = name != units[-1]'
+run shard --code fsdp1 --format python --group 4 --reshard last --offload --param-dtype bfloat16 --backward-prefetch post \
+    --forward-prefetch 1 --flat-parameters $trace
+exits 0
+out_has 'ShardingStrategy.HYBRID_SHARD'
+out_has 'last_strategy = ShardingStrategy._HYBRID_SHARD_ZERO2'
+out_has 'options["device_mesh"] = init_device_mesh("cuda", (2, 4),'
+out_has 'MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=None)'
+out_has 'CPUOffload(True)'
+out_has 'backward_prefetch=BackwardPrefetch.BACKWARD_POST, forward_prefetch=True,'
+out_has 'use_orig_params=False,'
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+run shard --code fsdp1 --format python --group 1 --backward-prefetch none $trace
+exits 0
+out_has 'strategy = ShardingStrategy.NO_SHARD'
+out_has 'backward_prefetch=None,'
+out_has_not 'mesh_dim_names'
+run shard --backward-prefetch later $trace
+exits 2
+one_err_line
 run shard --code fsdp2 --format python --prefetch 3 --forward-prefetch 2 --fused --accumulate 4 $trace
 exits 0
 out_has 'module.set_modules_to_forward_prefetch(modules[i + 1:i + 1 + 2])'

@@ -102,7 +102,7 @@ static void add_row(struct shard_by_unit *table, struct walk *walk, struct reduc
     struct shard_unit_row *row = &table->rows[unit];
     struct finder finder = {.place = highest->place};
     int64_t bucket_elements = walk->bucket_elements, elements = walk->units[unit].elements;
-    bool is_divided = walk->strategy == SHARD_FSDP || walk->strategy == SHARD_FSDP2;
+    bool is_divided = shard_is_full(walk->strategy);
     reduced->bucket_elements = bucket_elements;
     remove_unit(reduced, walk, full, unit);
     walk->model = &reduced->model;

@@ -22,8 +22,8 @@ static bool add_rows(struct shard_choice *choice, const struct shard_model *mode
 unsigned shard_preference(enum shard_strategy strategy)
 {
     static const unsigned ranks[SHARD_STRATEGIES] = {
-        [SHARD_DDP] = 0, [SHARD_ZERO] = 1,  [SHARD_OSS] = 2,
-        [SHARD_SDP] = 3, [SHARD_FSDP2] = 4, [SHARD_FSDP] = 5,
+        [SHARD_DDP] = 0,   [SHARD_ZERO] = 1,  [SHARD_OSS] = 2,  [SHARD_SDP] = 3,
+        [SHARD_FSDP2] = 4, [SHARD_FSDP1] = 5, [SHARD_FSDP] = 6,
     };
     return ranks[strategy];
 }

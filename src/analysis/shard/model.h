@@ -44,7 +44,7 @@ struct shard_point {
     int64_t peak_bytes, end_bytes;
 };
 
-/* The modules that fsdp and fsdp2 gather together. */
+/* The modules that fsdp, fsdp1 and fsdp2 gather together. */
 struct shard_unit {
     struct text name; /* empty for the root, and if unknown */
 };

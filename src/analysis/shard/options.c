@@ -3,8 +3,8 @@
 #include <string.h>
 
 static const char *const names[SHARD_STRATEGIES] = {
-    [SHARD_DDP] = "ddp", [SHARD_ZERO] = "zero", [SHARD_OSS] = "oss",
-    [SHARD_SDP] = "sdp", [SHARD_FSDP] = "fsdp", [SHARD_FSDP2] = "fsdp2",
+    [SHARD_DDP] = "ddp",   [SHARD_ZERO] = "zero",   [SHARD_OSS] = "oss",     [SHARD_SDP] = "sdp",
+    [SHARD_FSDP] = "fsdp", [SHARD_FSDP1] = "fsdp1", [SHARD_FSDP2] = "fsdp2",
 };
 
 const char *shard_strategy_name(enum shard_strategy strategy)

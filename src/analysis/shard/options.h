@@ -12,11 +12,24 @@ enum shard_strategy {
     SHARD_OSS,   /* FairScale's OSS, with DDP */
     SHARD_SDP,   /* FairScale's ShardedDataParallel, with OSS */
     SHARD_FSDP,  /* FairScale's FullyShardedDataParallel */
+    SHARD_FSDP1, /* torch's FullyShardedDataParallel */
     SHARD_FSDP2, /* torch's fully_shard() */
     SHARD_STRATEGIES,
 };
 
 const char *shard_strategy_name(enum shard_strategy strategy); /* "ddp", ... */
+
+/* Parameters, gradients and state are divided. */
+static inline bool shard_is_full(enum shard_strategy strategy)
+{
+    return strategy == SHARD_FSDP || strategy == SHARD_FSDP1 || strategy == SHARD_FSDP2;
+}
+
+/* The ranks among which a unit is divided may be a group. */
+static inline bool shard_has_groups(enum shard_strategy strategy)
+{
+    return strategy == SHARD_FSDP1 || strategy == SHARD_FSDP2;
+}
 
 /* How an optimizer's state and temporaries follow from a tensor: see optimizers.c. */
 enum shard_rule {
@@ -42,28 +55,33 @@ const struct shard_optimizer *shard_optimizer_find(const char *name); /* NULL: n
  * has no rule for them, and bitsandbytes passes plain tensors beside them. */
 bool shard_optimizer_runs(const struct shard_optimizer *optimizer, enum shard_strategy strategy);
 
+enum shard_backward_prefetch { SHARD_PREFETCH_PRE, SHARD_PREFETCH_POST, SHARD_PREFETCH_NONE };
+
 enum shard_reshard { SHARD_RESHARD, SHARD_KEEP, SHARD_RESHARD_LAST };
 
 struct shard_options {
     int64_t world; /* 1 to SHARD_MOST_WORLD */
-    int64_t group; /* fsdp2: shard within this many ranks; 0: all */
+    int64_t group; /* fsdp1, fsdp2: shard within this many ranks; 0: all */
     const struct shard_optimizer *optimizer;
-    int64_t custom_state;         /* bytes of state for an element; < 0: those of the optimizer */
-    int64_t parameter_size;       /* bytes of an element; 0: as recorded */
-    int64_t compute_size;         /* fsdp, fsdp2: element of gathered parameters; 0: the same */
-    int64_t reduce_size;          /* fsdp, fsdp2: element of reduced gradients; 0: the default */
-    bool has_master;              /* a float32 copy of the parameters that are updated */
-    bool not_foreach;             /* fused: no temporaries */
-    double batch;                 /* factor of activations */
-    int64_t accumulation;         /* backward passes for each optimizer step */
-    bool keeps_gradients;         /* zero_grad(set_to_none=False) */
-    bool bucket_view;             /* ddp, zero: gradient_as_bucket_view */
-    int64_t reduce_buffer;        /* sdp: reduce_buffer_size, in elements */
-    bool half_broadcast;          /* oss, sdp: broadcast_fp16 */
-    enum shard_reshard reshard;   /* fsdp, fsdp2: reshard_after_forward */
-    int64_t prefetch;             /* fsdp2: units gathered ahead in backward; at least 1 */
-    int64_t forward_prefetch;     /* fsdp2: in forward, set_modules_to_forward_prefetch() */
-    bool offload;                 /* fsdp, fsdp2: shards on the host */
+    int64_t custom_state;       /* bytes of state for an element; < 0: those of the optimizer */
+    int64_t parameter_size;     /* bytes of an element; 0: as recorded */
+    int64_t compute_size;       /* fsdp*: element of gathered parameters; 0: the same */
+    int64_t reduce_size;        /* fsdp*: element of reduced gradients; 0: the default */
+    bool has_master;            /* a float32 copy of the parameters that are updated */
+    bool not_foreach;           /* fused: no temporaries */
+    double batch;               /* factor of activations */
+    int64_t accumulation;       /* backward passes for each optimizer step */
+    bool keeps_gradients;       /* zero_grad(set_to_none=False) */
+    bool bucket_view;           /* ddp, zero: gradient_as_bucket_view */
+    int64_t reduce_buffer;      /* sdp: reduce_buffer_size, in elements */
+    bool half_broadcast;        /* oss, sdp: broadcast_fp16 */
+    enum shard_reshard reshard; /* fsdp*: reshard_after_forward */
+    int64_t prefetch;           /* fsdp2: units gathered ahead in backward; at least 1 */
+    int64_t
+        forward_prefetch; /* fsdp2: in forward, set_modules_to_forward_prefetch(); fsdp1: not 0 */
+    enum shard_backward_prefetch backward_prefetch; /* fsdp1 */
+    bool has_flat_parameters;                       /* fsdp1: use_orig_params=False */
+    bool offload;                                   /* fsdp*: shards on the host */
     double bandwidth, latency_us; /* bytes per second and microseconds a call; 0: unknown */
 };
 

@@ -17,11 +17,6 @@ const char *shard_phase_name(enum shard_phase phase)
     return phase_names[phase];
 }
 
-static bool is_sharded(enum shard_strategy strategy)
-{
-    return strategy == SHARD_FSDP || strategy == SHARD_FSDP2;
-}
-
 static void add_tensor(struct walk *walk, const struct shard_tensor *tensor)
 {
     struct unit_sums *sums = &walk->units[tensor->unit];
@@ -43,7 +38,7 @@ void walker_add_up(struct walk *walk)
     for (size_t i = 0; i < model->unit_count; i++) {
         struct unit_sums *sums = &walk->units[i];
         sums->last_forward = sums->first_backward = sums->last_backward = SIZE_MAX;
-        if (walk->strategy != SHARD_FSDP)
+        if (walk->strategy != SHARD_FSDP && walk->strategy != SHARD_FSDP1)
             continue;
         sums->shard = (sums->elements + walk->parts - 1) / walk->parts;
         sums->trained_shard = sums->trained > 0 ? sums->shard : 0;
@@ -72,7 +67,7 @@ static bool set_owners(struct walker *walker, struct error *err)
 {
     struct walk *walk = &walker->walk;
     size_t count = walk->model->tensor_count;
-    if (walk->strategy == SHARD_DDP || is_sharded(walk->strategy))
+    if (walk->strategy == SHARD_DDP || shard_is_full(walk->strategy))
         return true;
     walker->owners = calloc(count, sizeof(*walker->owners));
     walker->is_bucketed = calloc(count, sizeof(*walker->is_bucketed));
@@ -99,13 +94,14 @@ bool walker_init(struct walker *walker, const struct shard_model *model,
     walk->options = options;
     walk->strategy = strategy;
     walk->point = &walker->point;
-    walk->parts = strategy == SHARD_FSDP2 && options->group > 0 ? options->group : options->world;
+    walk->parts =
+        shard_has_groups(strategy) && options->group > 0 ? options->group : options->world;
     walk->size = walk->gradient_size = walk->compute_size = walk->reduce_size = size;
-    if (is_sharded(strategy) && options->compute_size > 0)
+    if (shard_is_full(strategy) && options->compute_size > 0)
         walk->compute_size = options->compute_size;
-    if (is_sharded(strategy) && options->reduce_size > 0)
+    if (shard_is_full(strategy) && options->reduce_size > 0)
         walk->reduce_size = options->reduce_size;
-    else if (strategy == SHARD_FSDP) /* unless fp32_reduce_scatter */
+    else if (strategy != SHARD_FSDP2) /* fsdp: unless fp32_reduce_scatter */
         walk->reduce_size = walk->compute_size;
     walk->units = calloc(model->unit_count, sizeof(*walk->units));
     if (!walk->units)
@@ -123,6 +119,9 @@ void walker_run(struct walk *walk)
     switch (walk->strategy) {
     case SHARD_FSDP:
         walk_flat(walk);
+        break;
+    case SHARD_FSDP1:
+        walk_flat_torch(walk);
         break;
     case SHARD_FSDP2:
         walk_per_tensor(walk);
@@ -155,10 +154,10 @@ static void walk_rank(struct walk *walk, uint32_t number, struct shard_rank *ran
     walker_run(walk);
     for (size_t i = 0; i < walk->model->unit_count; i++) {
         const struct unit_sums *sums = &walk->units[i];
-        parameters += (is_sharded(walk->strategy) ? sums->shard : sums->elements) * walk->size;
+        parameters += (shard_is_full(walk->strategy) ? sums->shard : sums->elements) * walk->size;
         gradients += sums->trained_shard * walk->gradient_size;
     }
-    if (options->offload && is_sharded(walk->strategy)) {
+    if (options->offload && shard_is_full(walk->strategy)) {
         rank->host_bytes = parameters + gradients + walk->state_bytes;
         rank->held_parameter_bytes = walk->model->buffer_bytes;
         return;
@@ -188,7 +187,7 @@ static bool walk_ranks(struct walk *walk, struct shard_result *result, struct er
     if (!result->ranks)
         return error_out_of_memory(err);
     result->rank_count = world;
-    bool differ = walk->owners || walk->strategy == SHARD_FSDP2;
+    bool differ = walk->owners || shard_has_groups(walk->strategy);
     for (size_t i = 0; i < world; i++) {
         if (i == 0 || differ) {
             walk_rank(walk, (uint32_t)i, &result->ranks[i]);

@@ -41,13 +41,39 @@ static void add_tensors(struct walk *walk, struct shard_step *step)
     }
 }
 
-static void add_flat_units(struct walk *walk, struct shard_step *step)
+static void add_flat_parameters(struct walk *walk, struct shard_step *step)
 {
-    step->is_one_by_one = true;
     for (size_t i = 0; i < walk->model->unit_count; i++) {
         const struct unit_sums *sums = &walk->units[i];
         if (sums->trained > 0)
             add_part(walk, step, (struct shard_part){.elements = sums->shard, .dimensions = 1});
+    }
+}
+
+static void add_flat_units(struct walk *walk, struct shard_step *step)
+{
+    step->is_one_by_one = true;
+    add_flat_parameters(walk, step);
+}
+
+/* The shards of original parameters, which are vectors of what a rank has of each. Flat tensors
+ * begin with the first parameter; gaps that align them are left out. */
+static void add_original_parts(struct walk *walk, struct shard_step *step)
+{
+    const struct shard_model *model = walk->model;
+    int64_t rank = walk->rank % walk->parts;
+    for (size_t unit = 0; unit < model->unit_count; unit++)
+        walk->units[unit].own = 0;
+    for (size_t i = 0; i < model->tensor_count; i++) {
+        const struct shard_tensor *tensor = &model->tensors[i];
+        struct unit_sums *sums = &walk->units[tensor->unit];
+        int64_t first = sums->shard * rank, end = first + sums->shard;
+        int64_t begin = sums->own, behind = begin + tensor->elements;
+        sums->own = behind;
+        first = first > begin ? first : begin;
+        end = end < behind ? end : behind;
+        if (!tensor->frozen && end > first)
+            add_part(walk, step, (struct shard_part){.elements = end - first, .dimensions = 1});
     }
 }
 
@@ -57,6 +83,9 @@ void walk_set_states(struct walk *walk)
     walk->state_bytes = 0;
     if (walk->strategy == SHARD_FSDP)
         add_flat_units(walk, &step);
+    else if (walk->strategy == SHARD_FSDP1)
+        (walk->options->has_flat_parameters ? add_flat_parameters : add_original_parts)(walk,
+                                                                                        &step);
     else
         add_tensors(walk, &step);
     walk->temporary_bytes = shard_step_temporaries(&step);

@@ -90,7 +90,7 @@ static bool add_rows(struct sweeper *sweeper, struct shard_sweep *made, uint64_t
         row->strategy = (enum shard_strategy)(k % SHARD_STRATEGIES);
         row->is_checkpointed = k >= SHARD_STRATEGIES;
         row->world = world;
-        bool is_grouped = row->strategy == SHARD_FSDP2;
+        bool is_grouped = shard_has_groups(row->strategy);
         row->group = is_grouped && sweeper->options.group > 0 ? sweeper->options.group : all;
         if (!find_largest(sweeper, row, err))
             return false;

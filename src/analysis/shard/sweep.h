@@ -9,7 +9,7 @@ struct shard_sweep_row {
     enum shard_strategy strategy;
     bool is_checkpointed;
     uint64_t world;
-    int64_t group;          /* fsdp, fsdp2: ranks that share the parameters; others: all */
+    int64_t group;          /* fsdp*: ranks that share the parameters; others: all */
     uint64_t largest_batch; /* 0: the smallest one does not fit */
     int64_t peak_bytes;     /* with the largest batch; with the smallest one if that does not fit */
     bool is_last;           /* the largest batch is the last of the values */

@@ -110,7 +110,7 @@ void shard_traffic_of(const struct walk *walk, struct shard_traffic *traffic)
     const struct shard_options *options = walk->options;
     int64_t calls = 0;
     *traffic = (struct shard_traffic){0};
-    if (options->world > 1 && (walk->strategy == SHARD_FSDP || walk->strategy == SHARD_FSDP2))
+    if (options->world > 1 && shard_is_full(walk->strategy))
         sharded(walk, traffic);
     else if (options->world > 1)
         replicated(walk, traffic);

@@ -9,7 +9,7 @@ struct unit_sums {
     int64_t elements, trained; /* unsharded */
     int64_t shard;             /* parameters of a rank, as stored, padded: elements */
     int64_t trained_shard;     /* the part of them with gradients */
-    int64_t own, own_trained;  /* the same without padding, of the rank that is walked */
+    int64_t own;               /* fsdp1: of the tensors seen so far */
     size_t last_forward, first_backward, last_backward; /* points; SIZE_MAX: none */
 };
 
@@ -19,7 +19,7 @@ struct walk {
     enum shard_strategy strategy;
     uint32_t rank;
     int64_t parts;          /* ranks among which units are sharded */
-    const uint32_t *owners; /* of tensors; NULL for ddp, fsdp and fsdp2 */
+    const uint32_t *owners; /* of tensors; NULL for ddp and fsdp* */
     int64_t size, gradient_size, compute_size, reduce_size; /* bytes of an element */
     int64_t state_bytes, temporary_bytes;                   /* of the optimizer on this rank */
     struct unit_sums *units;
@@ -66,6 +66,7 @@ static inline enum shard_phase walk_phase(const struct shard_point *point)
 
 void walk_replicated(const struct walk *walk); /* ddp, zero, oss, sdp */
 void walk_flat(const struct walk *walk);       /* fsdp */
+void walk_flat_torch(const struct walk *walk); /* fsdp1 */
 void walk_per_tensor(const struct walk *walk); /* fsdp2 */
 
 /* buckets.c: marks the tensors whose gradients SDP puts into buckets, and returns the elements of

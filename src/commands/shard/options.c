@@ -11,6 +11,7 @@
 enum {
     OPTION_ACCUMULATE = OPTION_LONG_ONLY,
     OPTION_ACTIVATIONS,
+    OPTION_BACKWARD_PREFETCH,
     OPTION_BANDWIDTH,
     OPTION_BATCH,
     OPTION_BROADCAST_FP16,
@@ -18,6 +19,7 @@ enum {
     OPTION_CHECKPOINTED,
     OPTION_CODE,
     OPTION_CURVE,
+    OPTION_FLAT_PARAMETERS,
     OPTION_FORMAT,
     OPTION_FORWARD_PREFETCH,
     OPTION_GPU,
@@ -64,24 +66,30 @@ const struct option_spec shard_option_specs[] = {
     {OPTION_NOT_FOREACH, "fused", NULL, "the optimizer has no temporaries (fused=True)"},
     {OPTION_MASTER, "master-copy", NULL, "the optimizer has a float32 copy of parameters"},
     {OPTION_STORED_DTYPE, "dtype", "TYPE", "of parameters and gradients (default: as recorded)"},
-    {OPTION_PARAM_DTYPE, "param-dtype", "TYPE", "fsdp, fsdp2: of gathered parameters"},
-    {OPTION_REDUCE_DTYPE, "reduce-dtype", "TYPE", "fsdp, fsdp2: of reduced gradients"},
+    {OPTION_PARAM_DTYPE, "param-dtype", "TYPE", "fsdp*: of gathered parameters"},
+    {OPTION_REDUCE_DTYPE, "reduce-dtype", "TYPE", "fsdp*: of reduced gradients"},
     {OPTION_BATCH, "batch", "FACTOR", "multiply the recorded batch, for example by 2 or 0.5"},
     {OPTION_ACCUMULATE, "accumulate", "N", "N backward passes for each optimizer step"},
     {OPTION_CHECKPOINTED, "checkpointed", NULL,
      "also with the activation checkpoints that suggest\n"
      "finds"},
     {OPTION_GRANULARITY, "granularity", "WHERE",
-     "units of fsdp and fsdp2: modules at a depth, or\n"
+     "units of fsdp*: modules at a depth, or\n"
      "modules that match a pattern (default: blocks)"},
     {OPTION_RESHARD, "reshard", "WHICH",
      "reshard_after_forward: true (the default), false, or\n"
      "last (all units but the last)"},
     {OPTION_PREFETCH, "prefetch", "N", "fsdp2: units gathered ahead in backward (1)"},
     {OPTION_FORWARD_PREFETCH, "forward-prefetch", "N",
-     "fsdp2: units gathered ahead in forward (0)"},
-    {OPTION_OFFLOAD, "offload", NULL, "fsdp, fsdp2: shards and state on the host"},
-    {OPTION_GROUP, "group", "N", "fsdp2: shard among N ranks, and replicate that"},
+     "fsdp2: units gathered ahead in forward (0); fsdp1: 1\n"
+     "for forward_prefetch=True"},
+    {OPTION_BACKWARD_PREFETCH, "backward-prefetch", "WHEN",
+     "fsdp1: pre (the default), post, or none"},
+    {OPTION_FLAT_PARAMETERS, "flat-parameters", NULL, "fsdp1: use_orig_params=False"},
+    {OPTION_OFFLOAD, "offload", NULL, "fsdp*: shards and state on the host"},
+    {OPTION_GROUP, "group", "N",
+     "fsdp1, fsdp2: shard among N ranks, and replicate that;\n"
+     "1: replicate only"},
     {OPTION_BUCKET_VIEW, "bucket-view", NULL, "ddp, zero: gradient_as_bucket_view=True"},
     {OPTION_REDUCE_BUFFER, "reduce-buffer", "N", "sdp: reduce_buffer_size, in elements (0)"},
     {OPTION_BROADCAST_FP16, "broadcast-fp16", NULL, "oss, sdp: broadcast_fp16=True"},
@@ -122,7 +130,8 @@ const struct option_words shard_option_words[] = {
     {"param-dtype", TYPES, NULL},
     {"reduce-dtype", TYPES, NULL},
     {"reshard", "true false last", NULL},
-    {"code", "ddp zero oss sdp fsdp fsdp2", NULL},
+    {"backward-prefetch", "pre post none", NULL},
+    {"code", "ddp zero oss sdp fsdp fsdp1 fsdp2", NULL},
     {"format", "text json csv python", NULL},
     {"units", WORDS_UNITS, NULL},
     {NULL, NULL, NULL},
@@ -236,13 +245,16 @@ static bool take_optimizer(struct shard_command *command, struct error *err)
 static bool take_word(struct shard_command *command, int option, struct error *err)
 {
     unsigned index;
-    const char *name = option == OPTION_RESHARD ? "reshard"
-                       : option == OPTION_CODE  ? "code"
-                                                : "format";
+    const char *name = option == OPTION_RESHARD             ? "reshard"
+                       : option == OPTION_BACKWARD_PREFETCH ? "backward-prefetch"
+                       : option == OPTION_CODE              ? "code"
+                                                            : "format";
     if (!option_word(shard_option_words, name, name, &index, err))
         return false;
     if (option == OPTION_RESHARD)
         command->options.reshard = (enum shard_reshard)index;
+    else if (option == OPTION_BACKWARD_PREFETCH)
+        command->options.backward_prefetch = (enum shard_backward_prefetch)index;
     else if (option == OPTION_FORMAT)
         command->format = (enum shard_format)index;
     else
@@ -288,6 +300,8 @@ static bool take_flag(struct shard_options *options, int option)
         return options->not_foreach = true;
     case OPTION_MASTER:
         return options->has_master = true;
+    case OPTION_FLAT_PARAMETERS:
+        return options->has_flat_parameters = true;
     case OPTION_OFFLOAD:
         return options->offload = true;
     case OPTION_BUCKET_VIEW:
@@ -363,6 +377,7 @@ bool shard_option(int option, void *to, struct error *err)
     case OPTION_CURVE:
         return command->has_curve = true;
     case OPTION_RESHARD:
+    case OPTION_BACKWARD_PREFETCH:
     case OPTION_CODE:
     case OPTION_FORMAT:
         return take_word(command, option, err);

@@ -159,10 +159,10 @@ const struct command command_shard = {
     .arguments = "[OPTION]... [FILE]",
     .about = "Predicts the memory of every rank and its traffic under DDP,\n"
              "ZeroRedundancyOptimizer, FairScale's OSS, ShardedDataParallel and\n"
-             "FullyShardedDataParallel, and torch's fully_shard, and prints the Python code of\n"
-             "the cheapest that fits. FILE is a recording of a step on one device: a layer\n"
-             "trace of memsnap_record.py, or an allocator snapshot with Python stacks; - is\n"
-             "standard input.\n",
+             "FullyShardedDataParallel, and torch's FullyShardedDataParallel and fully_shard,\n"
+             "and prints the Python code of the cheapest that fits. FILE is a recording of a\n"
+             "step on one device: a layer trace of memsnap_record.py, or an allocator snapshot\n"
+             "with Python stacks; - is standard input.\n",
     .examples = "  memsnap shard --world 8 --gpu a100 trace.json\n"
                 "  memsnap shard --world 64 --optimizer momentum --format json trace.json\n"
                 "  memsnap shard --world 8 --gpu 24GiB --checkpointed --batch 2 trace.json\n"

@@ -36,17 +36,25 @@ static void put_options(struct json_writer *json, const struct shard_options *op
 {
     static const char *const reshard_words[] = {
         [SHARD_RESHARD] = "true", [SHARD_KEEP] = "false", [SHARD_RESHARD_LAST] = "last"};
-    bool is_sharded = strategy == SHARD_FSDP || strategy == SHARD_FSDP2;
+    static const char *const prefetch_words[] = {[SHARD_PREFETCH_PRE] = "pre",
+                                                 [SHARD_PREFETCH_POST] = "post",
+                                                 [SHARD_PREFETCH_NONE] = "none"};
+    bool is_sharded = shard_is_full(strategy);
     json_put_open(json, "options", '{');
     json_put_string(json, "optimizer", options->optimizer->name);
     json_put_real(json, "batch", options->batch);
     json_put_integer(json, "accumulation", options->accumulation);
     if (is_sharded) {
         json_put_integer(json, "group",
-                         strategy == SHARD_FSDP2 && options->group > 0 ? options->group
-                                                                       : options->world);
+                         shard_has_groups(strategy) && options->group > 0 ? options->group
+                                                                          : options->world);
         json_put_string(json, "reshard_after_forward", reshard_words[options->reshard]);
         json_put_bool(json, "offload", options->offload);
+    }
+    if (strategy == SHARD_FSDP1) {
+        json_put_string(json, "backward_prefetch", prefetch_words[options->backward_prefetch]);
+        json_put_bool(json, "forward_prefetch", options->forward_prefetch > 0);
+        json_put_bool(json, "use_orig_params", !options->has_flat_parameters);
     }
     if (strategy == SHARD_FSDP2) {
         json_put_integer(json, "prefetch", options->prefetch);

@@ -213,14 +213,16 @@ static bool put_words(const struct page *page, const struct shard_report *report
                     "workspaces of libraries that the input does not tell, rounding and "
                     "fragmentation in the allocator.");
     if (report->model->unit_count == 1)
-        paragraph(page, "No units were found, so fsdp and fsdp2 gather the whole model at once; "
-                        "--granularity tells where to divide it.");
-    if (report->model->hides_units)
         paragraph(page,
-                  "Modules of a Sequential allocate at one line only, so the snapshot does not "
-                  "tell them apart: units are parts of them, but the code wraps the whole "
-                  "modules. fsdp, fsdp2 and checkpoints may take less or more than predicted; "
-                  "a layer trace has the modules.");
+                  "No units were found, so fsdp, fsdp1 and fsdp2 gather the whole model at once; "
+                  "--granularity tells where to divide it.");
+    if (report->model->hides_units)
+        paragraph(
+            page,
+            "Modules of a Sequential allocate at one line only, so the snapshot does not "
+            "tell them apart: units are parts of them, but the code wraps the whole "
+            "modules. fsdp, fsdp1, fsdp2 and checkpoints may take less or more than predicted; "
+            "a layer trace has the modules.");
     if (!report->model->has_tensors)
         paragraph(page, "The input has the sum of each module's parameters, not the tensors: the "
                         "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");

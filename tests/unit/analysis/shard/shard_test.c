@@ -129,6 +129,69 @@ START_TEST(options_change_the_walk)
 }
 END_TEST
 
+/* The gradient of a unit is made of those of its tensors, while it is gathered, and the unit before
+ * it is gathered ahead. */
+START_TEST(torch_gathers_flat_units)
+{
+    begin(4000);
+    int64_t states = ALL / 2 + ALL;
+    /* the last unit's backward: itself, the one before, and its gradient */
+    peaks(SHARD_FSDP1, states + 4000 + 3 * LAYER);
+    options.backward_prefetch = SHARD_PREFETCH_POST;
+    peaks(SHARD_FSDP1, states + 4000 + 2 * LAYER);
+    options.backward_prefetch = SHARD_PREFETCH_NONE;
+    peaks(SHARD_FSDP1, states + 4000 + 2 * LAYER);
+    options.forward_prefetch = 1; /* no change of the last unit's backward */
+    peaks(SHARD_FSDP1, states + 4000 + 2 * LAYER);
+    options.forward_prefetch = 0;
+    options.offload = true; /* the shard is on the device with the unit */
+    peaks(SHARD_FSDP1, 4000 + 2 * LAYER + LAYER / 2);
+    options.has_flat_parameters = true;
+    peaks(SHARD_FSDP1, 4000 + 2 * LAYER);
+    options.offload = options.has_flat_parameters = false;
+    options.reshard = SHARD_KEEP; /* SHARD_GRAD_OP */
+    peaks(SHARD_FSDP1, states + 4000 + ALL + LAYER);
+    options.reshard = SHARD_RESHARD;
+    options.group = 1; /* NO_SHARD */
+    peaks(SHARD_FSDP1, 3 * ALL + 4000 + LAYER);
+    end();
+    begin(0);
+    options.optimizer = shard_optimizer_find("sgd");
+    /* the second unit: itself, the one before, two gradients, and those of two units sharded */
+    peaks(SHARD_FSDP1, ALL / 2 + 4 * LAYER + 2 * (LAYER / 2));
+    ck_assert_int_eq(predict(SHARD_FSDP1, 0).peak_phase, SHARD_REDUCTION);
+    options.backward_prefetch = SHARD_PREFETCH_NONE;
+    peaks(SHARD_FSDP1, ALL / 2 + 3 * LAYER + 3 * (LAYER / 2)); /* the first one */
+    options.forward_prefetch = 1; /* the second unit waits for the first, with its gradients */
+    peaks(SHARD_FSDP1, ALL / 2 + 5 * LAYER + 2 * (LAYER / 2));
+    options.forward_prefetch = 0;
+    options.offload = true; /* gradients are copied, and stay until the end */
+    peaks(SHARD_FSDP1, 3 * LAYER + 4 * (LAYER / 2));
+    end();
+}
+END_TEST
+
+/* 10 elements of a unit on 4 ranks are 3 each, of which the last has one. */
+START_TEST(padding_has_no_state)
+{
+    begin(4000);
+    options.world = 4;
+    struct shard_result result;
+    struct error err;
+    ck_assert(shard_predict(&model, &options, SHARD_FSDP1, true, &result, &err));
+    ck_assert_int_eq(result.ranks[0].held_parameter_bytes, LAYERS * 3 * 4);
+    ck_assert_int_eq(result.ranks[3].held_parameter_bytes, LAYERS * 3 * 4);
+    ck_assert_int_eq(result.ranks[0].held_state_bytes, 2 * LAYERS * 3 * 4);
+    ck_assert_int_eq(result.ranks[3].held_state_bytes, 2 * LAYERS * 1 * 4);
+    shard_result_release(&result);
+    options.has_flat_parameters = true;
+    ck_assert(shard_predict(&model, &options, SHARD_FSDP1, true, &result, &err));
+    ck_assert_int_eq(result.ranks[3].held_state_bytes, 2 * LAYERS * 3 * 4);
+    shard_result_release(&result);
+    end();
+}
+END_TEST
+
 static void take_last(void *self, const struct shard_moment *moment)
 {
     *(struct shard_moment *)self = *moment;
@@ -461,6 +524,8 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, activations_make_the_peak);
     tcase_add_test(tcase, model_states_make_the_peak);
     tcase_add_test(tcase, options_change_the_walk);
+    tcase_add_test(tcase, torch_gathers_flat_units);
+    tcase_add_test(tcase, padding_has_no_state);
     tcase_add_test(tcase, uneven_rows_are_padded);
     tcase_add_test(tcase, large_units_of_fairscale);
     tcase_add_test(tcase, owners_of_tensors);

@@ -1,0 +1,225 @@
+/* The walk of torch's FullyShardedDataParallel: the parameters of a unit are one flat tensor, which
+ * is gathered as it is. See torch/distributed/fsdp/_runtime_utils.py.
+ *
+ * Autograd makes the gradients of the parameters, and then of them that of the flat tensor. The
+ * unit is freed when that exists, and reduced afterwards. */
+#include "analysis/shard/walk.h"
+
+struct torch_walk {
+    const struct walk *walk;
+    int64_t shards;           /* bytes of the parameters of this rank */
+    int64_t made[2];          /* elements of gradients: of the root, and of the unit that runs */
+    int64_t gradients;        /* bytes of reduced gradients so far */
+    int64_t kept;             /* bytes of units that stay gathered after forward, and of the root */
+    uint32_t running;         /* the unit that runs, or ran last; SHARD_ROOT before the first */
+    bool is_done;             /* backward: `running` has ended */
+    uint32_t waiting;         /* a unit that has ended and is still gathered, or SHARD_ROOT */
+    int64_t waiting_elements; /* of its gradients */
+    int64_t end_bytes;        /* of the point before */
+};
+
+static bool is_sharded(const struct walk *walk)
+{
+    return walk->parts > 1;
+}
+
+/* CPUOffload: the original parameters are views of the shard on the device as long as the unit is
+ * gathered. */
+static bool keeps_input(const struct walk *walk)
+{
+    return walk->options->offload && !walk->options->has_flat_parameters && is_sharded(walk);
+}
+
+/* Without sharding, only what another type takes. */
+static int64_t full_bytes(const struct walk *walk, uint32_t unit)
+{
+    bool is_made = is_sharded(walk) || walk->compute_size != walk->size || walk->options->offload;
+    int64_t shard = walk->units[unit].shard;
+    return (is_made ? shard * walk->parts * walk->compute_size : 0) +
+           (keeps_input(walk) ? shard * walk->size : 0);
+}
+
+/* The shard on the device, or in the type in which it is gathered. */
+static int64_t input_bytes(const struct walk *walk, uint32_t unit)
+{
+    bool casts = walk->compute_size != walk->size;
+    bool is_made = casts || (walk->options->offload && !keeps_input(walk));
+    return is_made && is_sharded(walk) ? walk->units[unit].shard * walk->compute_size : 0;
+}
+
+static bool is_kept(const struct walk *walk, uint32_t unit)
+{
+    enum shard_reshard reshard = walk->options->reshard;
+    return unit == SHARD_ROOT || reshard == SHARD_KEEP ||
+           (reshard == SHARD_RESHARD_LAST && unit + 1 == walk->model->unit_count);
+}
+
+static void note(const struct torch_walk *flat, enum shard_phase phase, uint32_t unit,
+                 int64_t gathered, int64_t gradients, int64_t buffers, int64_t residual)
+{
+    const struct walk *walk = flat->walk;
+    int64_t waiting = flat->waiting == SHARD_ROOT || is_kept(walk, flat->waiting)
+                          ? 0
+                          : full_bytes(walk, flat->waiting);
+    struct shard_memory memory = {
+        .parameter_bytes = flat->shards + flat->kept + gathered + waiting,
+        .gradient_bytes = flat->gradients + gradients + flat->waiting_elements * walk->compute_size,
+        .optimizer_state_bytes = walk->options->offload ? 0 : walk->state_bytes,
+        .buffer_bytes = buffers,
+    };
+    walk_note(walk, phase, unit, memory, residual);
+}
+
+/* The next unit, which is gathered while one runs. */
+static int64_t ahead_in_forward(const struct torch_walk *flat)
+{
+    const struct walk *walk = flat->walk;
+    uint32_t next = flat->running + 1;
+    return walk->options->forward_prefetch > 0 && next < walk->model->unit_count
+               ? full_bytes(walk, next)
+               : 0;
+}
+
+static void run_forward(struct torch_walk *flat, size_t at)
+{
+    const struct walk *walk = flat->walk;
+    const struct shard_point *point = &walk->model->points[at];
+    uint32_t unit = walk_unit(walk, point);
+    int64_t gathered = unit == SHARD_ROOT ? 0 : full_bytes(walk, unit);
+    if (unit != SHARD_ROOT && unit != flat->running) {
+        flat->running = unit;
+        note(flat, SHARD_FORWARD, unit, gathered, 0,
+             input_bytes(walk, unit) + ahead_in_forward(flat), flat->end_bytes);
+    }
+    int64_t ahead = walk->model->layers[point->layer].outside ? 0 : ahead_in_forward(flat);
+    note(flat, SHARD_FORWARD, unit, gathered, 0, ahead, point->peak_bytes);
+    if (unit != SHARD_ROOT && is_kept(walk, unit) && walk->units[unit].last_forward == at)
+        flat->kept += gathered;
+    flat->end_bytes = point->end_bytes;
+}
+
+static int64_t gathered_before(const struct walk *walk, uint32_t unit)
+{
+    return unit > SHARD_ROOT + 1 && !is_kept(walk, unit - 1) ? full_bytes(walk, unit - 1) : 0;
+}
+
+/* BACKWARD_PRE gathers when a unit begins, first behind the loss; BACKWARD_POST when it ends. */
+static int64_t ahead_in_backward(const struct torch_walk *flat, const struct shard_point *point)
+{
+    const struct walk *walk = flat->walk;
+    enum shard_backward_prefetch when = walk->options->backward_prefetch;
+    bool never = when == SHARD_PREFETCH_POST && walk->options->forward_prefetch > 0;
+    if (never || when == SHARD_PREFETCH_NONE || (when == SHARD_PREFETCH_POST && !flat->is_done) ||
+        (flat->running == SHARD_ROOT && walk->model->layers[point->layer].outside))
+        return 0;
+    return gathered_before(walk, flat->running != SHARD_ROOT ? flat->running
+                                                             : (uint32_t)walk->model->unit_count);
+}
+
+/* The end of a unit's backward. */
+static void reduce_unit(struct torch_walk *flat, uint32_t unit, int64_t elements, int64_t residual)
+{
+    const struct walk *walk = flat->walk;
+    const struct unit_sums *sums = &walk->units[unit];
+    const struct shard_options *options = walk->options;
+    if (elements == 0)
+        return;
+    int64_t whole = full_bytes(walk, unit), before = unit == SHARD_ROOT ? 0 : flat->made[0];
+    int64_t others = before * walk->compute_size;
+    int64_t gradient = sums->elements * walk->compute_size;
+    enum shard_backward_prefetch when = options->backward_prefetch;
+    bool is_next = when == SHARD_PREFETCH_POST && options->forward_prefetch == 0;
+    int64_t ahead = unit == SHARD_ROOT ? 0 : gathered_before(walk, flat->running);
+    note(flat, SHARD_REDUCTION, unit, is_kept(walk, unit) ? 0 : whole,
+         others + elements * walk->compute_size + gradient, when == SHARD_PREFETCH_PRE ? ahead : 0,
+         residual);
+    flat->kept -= is_kept(walk, unit) ? whole : 0;
+    bool casts = walk->reduce_size != walk->compute_size;
+    bool pads = options->has_flat_parameters && sums->elements % walk->parts != 0;
+    int64_t copies = (casts + pads) * sums->elements * walk->reduce_size;
+    int64_t shard = is_sharded(walk) ? sums->trained_shard * walk->reduce_size : 0;
+    int64_t held = sums->trained_shard * walk->gradient_size;
+    if (walk->reduce_size != walk->gradient_size)
+        copies += held;
+    note(flat, SHARD_REDUCTION, unit, 0, others + gradient + shard,
+         copies + (when == SHARD_PREFETCH_PRE || is_next ? ahead : 0), residual);
+    /* with CPUOffload too, which copies them; they stay until backward has ended */
+    bool adds = !options->offload && (options->accumulation > 1 || options->keeps_gradients);
+    flat->gradients += adds ? 0 : held;
+}
+
+/* With forward_prefetch, the views of a unit's flat tensor are made before the unit in front of it
+ * runs, and autograd goes back by age: so the gradient of the flat tensor waits for that unit. */
+static void end_unit(struct torch_walk *flat, uint32_t unit, int64_t residual)
+{
+    uint32_t ended = unit;
+    int64_t elements = flat->made[1];
+    flat->made[1] = 0;
+    if (flat->walk->options->forward_prefetch > 0) {
+        ended = flat->waiting;
+        int64_t waiting = flat->waiting_elements;
+        flat->waiting = unit;
+        flat->waiting_elements = elements;
+        elements = waiting;
+    }
+    if (ended != SHARD_ROOT)
+        reduce_unit(flat, ended, elements, residual);
+    flat->is_done = true;
+}
+
+static void run_backward(struct torch_walk *flat, size_t at)
+{
+    const struct walk *walk = flat->walk;
+    const struct shard_point *point = &walk->model->points[at];
+    uint32_t unit = walk_unit(walk, point);
+    if (unit != SHARD_ROOT && unit != flat->running) {
+        flat->running = unit;
+        flat->is_done = false;
+    }
+    bool runs = flat->running != SHARD_ROOT && !flat->is_done && !is_kept(walk, flat->running);
+    int64_t gathered = runs ? full_bytes(walk, flat->running) : 0;
+    for (uint32_t i = point->first_tensor; i < point->end_tensor; i++) {
+        const struct shard_tensor *tensor = &walk->model->tensors[i];
+        flat->made[tensor->unit != SHARD_ROOT] += tensor->frozen ? 0 : tensor->elements;
+    }
+    int64_t made = (flat->made[0] + flat->made[1]) * walk->compute_size;
+    note(flat, walk_phase(point), unit, gathered, made, ahead_in_backward(flat, point),
+         point->peak_bytes);
+    if (unit == SHARD_ROOT || walk->units[unit].last_backward != at)
+        return;
+    end_unit(flat, unit, point->end_bytes);
+}
+
+void walk_flat_torch(const struct walk *walk)
+{
+    const struct shard_model *model = walk->model;
+    const struct shard_options *options = walk->options;
+    struct torch_walk flat = {.walk = walk};
+    int64_t all = 0;
+    for (size_t i = 0; i < model->unit_count; i++) {
+        flat.shards += options->offload ? 0 : walk->units[i].shard * walk->size;
+        all += options->offload ? 0 : walk->units[i].trained_shard * walk->gradient_size;
+    }
+    if (options->accumulation > 1 || options->keeps_gradients)
+        flat.gradients = all;
+    flat.kept = full_bytes(walk, SHARD_ROOT);
+    for (size_t i = 0; i < model->point_count; i++) {
+        *walk->point = i;
+        if (!model->points[i].is_backward) {
+            run_forward(&flat, i);
+            continue;
+        }
+        if (i > 0 && !model->points[i - 1].is_backward)
+            flat.running = SHARD_ROOT;
+        run_backward(&flat, i);
+    }
+    *walk->point = model->point_count;
+    int64_t residual = model->points[model->point_count - 1].end_bytes;
+    if (flat.waiting != SHARD_ROOT)
+        end_unit(&flat, SHARD_ROOT, residual);
+    reduce_unit(&flat, SHARD_ROOT, flat.made[0], residual);
+    flat.kept = 0;
+    flat.gradients = all;
+    note(&flat, SHARD_STEP, SHARD_ROOT, 0, 0, options->offload ? 0 : walk->temporary_bytes,
+         model->end_bytes);
+}

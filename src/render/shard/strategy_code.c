@@ -1,0 +1,228 @@
+#include "render/shard/strategy_code.h"
+
+#include <inttypes.h>
+
+#include "render/shard/spelling.h"
+
+static const char *truth(bool is)
+{
+    return is ? "True" : "False";
+}
+
+static const char *type_of(int64_t size)
+{
+    return size == 2 ? "torch.bfloat16" : size == 8 ? "torch.float64" : "torch.float32";
+}
+
+/* Inner modules come first. */
+static void put_loop(FILE *out, const struct shard_report *report)
+{
+    bool has_last = report->options->reshard == SHARD_RESHARD_LAST;
+    fprintf(out, "    units = %s\n", report->has_modules ? "UNITS" : "find_units(model)");
+    fputs("    for name, module in reversed(list(model.named_modules())):\n"
+          "        if name in units:\n",
+          out);
+    if (has_last)
+        fputs("            reshard = name != units[-1]\n", out);
+}
+
+static const char *reshard_of(const struct shard_options *options)
+{
+    return options->reshard == SHARD_RESHARD_LAST ? "reshard"
+                                                  : truth(options->reshard != SHARD_KEEP);
+}
+
+static void put_optimizer(FILE *out, const struct shard_options *options)
+{
+    const struct spelling *spelling = spelling_of(options);
+    fprintf(out, "    optimizer = %s(model.parameters(), %s%s)\n", spelling->class_name,
+            spelling->arguments, spelling_fused(options));
+}
+
+static void put_ddp(FILE *out, const struct shard_report *report)
+{
+    fprintf(out,
+            "    model = DistributedDataParallel(model, device_ids=[torch.cuda.current_device()],\n"
+            "                                    gradient_as_bucket_view=%s)\n",
+            truth(report->options->bucket_view));
+    put_optimizer(out, report->options);
+}
+
+static void put_zero(FILE *out, const struct shard_report *report)
+{
+    const struct spelling *spelling = spelling_of(report->options);
+    fprintf(out,
+            "    model = DistributedDataParallel(model, device_ids=[torch.cuda.current_device()],\n"
+            "                                    gradient_as_bucket_view=%s)\n"
+            "    optimizer = ZeroRedundancyOptimizer(model.parameters(), %s, %s%s)\n",
+            truth(report->options->bucket_view), spelling->class_name, spelling->arguments,
+            spelling_fused(report->options));
+}
+
+static void put_oss(FILE *out, const struct shard_report *report)
+{
+    const struct spelling *spelling = spelling_of(report->options);
+    fprintf(
+        out,
+        "    optimizer = OSS(model.parameters(), optim=%s, broadcast_fp16=%s, %s%s)\n"
+        "    model = DistributedDataParallel(model, device_ids=[torch.cuda.current_device()])\n",
+        spelling->class_name, truth(report->options->half_broadcast), spelling->arguments,
+        spelling_fused(report->options));
+}
+
+static void put_sdp(FILE *out, const struct shard_report *report)
+{
+    const struct spelling *spelling = spelling_of(report->options);
+    fprintf(out,
+            "    optimizer = OSS(model.parameters(), optim=%s, broadcast_fp16=%s, %s%s)\n"
+            "    model = ShardedDataParallel(model, optimizer, reduce_buffer_size=%" PRId64 ")\n",
+            spelling->class_name, truth(report->options->half_broadcast), spelling->arguments,
+            spelling_fused(report->options), report->options->reduce_buffer);
+}
+
+static void put_fsdp(FILE *out, const struct shard_report *report)
+{
+    const struct shard_options *options = report->options;
+    if (options->offload) /* it moves only buffers to the GPU, and gathers parameters there */
+        fputs("    model = model.cpu()\n", out);
+    fprintf(out,
+            "    options = dict(mixed_precision=%s, fp32_reduce_scatter=%s, "
+            "move_params_to_cpu=%s)\n",
+            truth(options->compute_size == 2), truth(options->reduce_size == 4),
+            truth(options->offload));
+    put_loop(out, report);
+    fprintf(out,
+            "            parent, _, child = name.rpartition(\".\")\n"
+            "            unit = FullyShardedDataParallel(module, reshard_after_forward=%s, "
+            "**options)\n"
+            "            setattr(model.get_submodule(parent), child, unit)\n"
+            "    model = FullyShardedDataParallel(model, **options)\n",
+            reshard_of(options));
+    put_optimizer(out, options);
+}
+
+/* Units are in the order of the forward pass. */
+static void put_prefetch(FILE *out, const struct shard_options *options)
+{
+    if (options->prefetch == 1 && options->forward_prefetch == 0)
+        return;
+    fputs("    modules = [model.get_submodule(name) for name in units]\n"
+          "    for i, module in enumerate(modules):\n",
+          out);
+    if (options->forward_prefetch > 0)
+        fprintf(out,
+                "        module.set_modules_to_forward_prefetch(modules[i + 1:i + 1 + %" PRId64
+                "])\n",
+                options->forward_prefetch);
+    if (options->prefetch > 1)
+        fprintf(out,
+                "        module.set_modules_to_backward_prefetch(modules[max(i - %" PRId64
+                ", 0):i][::-1])\n",
+                options->prefetch);
+}
+
+static void put_precision(FILE *out, const struct shard_options *options, const char *key,
+                          const char *class_name)
+{
+    if (options->compute_size == 0 && options->reduce_size == 0)
+        return;
+    fprintf(out, "    options[\"%s\"] = %s(param_dtype=%s, reduce_dtype=%s)\n", key, class_name,
+            options->compute_size > 0 ? type_of(options->compute_size) : "None",
+            options->reduce_size > 0 ? type_of(options->reduce_size) : "None");
+}
+
+static void put_mesh(FILE *out, const struct shard_options *options, const char *key)
+{
+    fprintf(out,
+            "    options[\"%s\"] = init_device_mesh(\"cuda\", (%" PRId64 ", %" PRId64 "),\n"
+            "                                       mesh_dim_names=(\"replicate\", \"shard\"))\n",
+            key, options->world / options->group, options->group);
+}
+
+/* Without sharding there is no mesh; the group of HYBRID_SHARD is its second dimension. */
+static const char *sharding_of(const struct shard_options *options, bool keeps)
+{
+    if (options->group == 1)
+        return "NO_SHARD";
+    if (options->group > 0)
+        return keeps ? "_HYBRID_SHARD_ZERO2" : "HYBRID_SHARD";
+    return keeps ? "SHARD_GRAD_OP" : "FULL_SHARD";
+}
+
+static void put_fsdp1_options(FILE *out, const struct shard_options *options)
+{
+    static const char *const prefetch[] = {[SHARD_PREFETCH_PRE] = "BackwardPrefetch.BACKWARD_PRE",
+                                           [SHARD_PREFETCH_POST] = "BackwardPrefetch.BACKWARD_POST",
+                                           [SHARD_PREFETCH_NONE] = "None"};
+    fprintf(out,
+            "    options = dict(device_id=torch.cuda.current_device(), use_orig_params=%s,\n"
+            "                   backward_prefetch=%s, forward_prefetch=%s,\n"
+            "                   limit_all_gathers=True, cpu_offload=CPUOffload(%s))\n",
+            truth(!options->has_flat_parameters), prefetch[options->backward_prefetch],
+            truth(options->forward_prefetch > 0), truth(options->offload));
+    put_precision(out, options, "mixed_precision", "MixedPrecision");
+    if (options->group > 1)
+        put_mesh(out, options, "device_mesh");
+}
+
+static void put_fsdp1(FILE *out, const struct shard_report *report)
+{
+    const struct shard_options *options = report->options;
+    bool keeps = options->reshard == SHARD_KEEP;
+    put_fsdp1_options(out, options);
+    fprintf(out, "    strategy = ShardingStrategy.%s\n", sharding_of(options, keeps));
+    if (options->reshard == SHARD_RESHARD_LAST)
+        fprintf(out, "    last_strategy = ShardingStrategy.%s\n", sharding_of(options, true));
+    put_loop(out, report);
+    fprintf(out,
+            "            parent, _, child = name.rpartition(\".\")\n"
+            "            unit = FullyShardedDataParallel(module, sharding_strategy=%s, **options)\n"
+            "            setattr(model.get_submodule(parent), child, unit)\n"
+            "    model = FullyShardedDataParallel(model, sharding_strategy=strategy, **options)\n",
+            options->reshard == SHARD_RESHARD_LAST ? "strategy if reshard else last_strategy"
+                                                   : "strategy");
+    put_optimizer(out, options);
+}
+
+static void put_fsdp2(FILE *out, const struct shard_report *report)
+{
+    const struct shard_options *options = report->options;
+    fputs("    options = {}\n", out);
+    put_precision(out, options, "mp_policy", "MixedPrecisionPolicy");
+    if (options->offload)
+        fputs("    options[\"offload_policy\"] = CPUOffloadPolicy()\n", out);
+    if (options->group > 0)
+        put_mesh(out, options, "mesh");
+    put_loop(out, report);
+    fprintf(out,
+            "            fully_shard(module, reshard_after_forward=%s, **options)\n"
+            "    fully_shard(model, **options)\n",
+            reshard_of(options));
+    put_prefetch(out, options);
+    put_optimizer(out, options);
+}
+
+const struct strategy_code strategy_codes[SHARD_STRATEGIES] = {
+    [SHARD_DDP] = {"from torch.nn.parallel import DistributedDataParallel\n", false, put_ddp},
+    [SHARD_ZERO] = {"from torch.distributed.optim import ZeroRedundancyOptimizer\n"
+                    "from torch.nn.parallel import DistributedDataParallel\n",
+                    false, put_zero},
+    [SHARD_OSS] = {"from fairscale.optim.oss import OSS\n"
+                   "from torch.nn.parallel import DistributedDataParallel\n",
+                   false, put_oss},
+    [SHARD_SDP] = {"from fairscale.nn.data_parallel import ShardedDataParallel\n"
+                   "from fairscale.optim.oss import OSS\n",
+                   false, put_sdp},
+    [SHARD_FSDP] = {"# FairScale 0.4.13: this class works with PyTorch 2.8, but not with 2.15.\n"
+                    "from fairscale.nn.data_parallel import FullyShardedDataParallel\n",
+                    true, put_fsdp},
+    [SHARD_FSDP1] = {"from torch.distributed.device_mesh import init_device_mesh\n"
+                     "from torch.distributed.fsdp import BackwardPrefetch, CPUOffload\n"
+                     "from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision\n"
+                     "from torch.distributed.fsdp import ShardingStrategy\n",
+                     true, put_fsdp1},
+    [SHARD_FSDP2] = {"from torch.distributed.device_mesh import init_device_mesh\n"
+                     "from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, "
+                     "fully_shard\n",
+                     true, put_fsdp2},
+};
