@@ -1,7 +1,7 @@
 """Trains models with plans that memsnap shard prints, each in a process of its own: cases.py CASES RESULTS
 
 CASES is JSON: a list of objects with name, model, plan, is_half (the batch has 16 bits), passes (of gradient
-accumulation), keeps_gradients and tries, of which the lowest counts. RESULTS gets a line for each: the peak of requested
+accumulation), keeps_gradients, state_bytes (of an optimizer that takes the place of SGD) and tries, of which the lowest counts. RESULTS gets a line for each: the peak of requested
 bytes in the first step and in the next two, and the bytes on the host between backward and the optimizer's step, and
 after it.
 """
@@ -66,6 +66,23 @@ def leave_out_kernels(plan):
             setattr(plan.bitsandbytes.functional, name, lambda *arguments, **named: None)
 
 
+class Stored(torch.optim.Optimizer):
+    """An optimizer with a number of bytes for each parameter, and no temporaries."""
+    bytes = 0
+
+    def __init__(self, params, lr):
+        super().__init__(params, dict(lr=lr))
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is not None and p not in self.state:
+                    self.state[p] = torch.zeros(local(p).numel() * self.bytes, dtype=torch.uint8, device=local(p).device)
+                if p.grad is not None:
+                    p.add_(p.grad, alpha=-group["lr"])
+
+
 def wait_for_reductions():
     """A dry run's collectives take no time, but NCCL's process group holds the tensors of one until somebody waits for it
     or its thread looks, every 0.1 s. On a GPU that is short."""
@@ -88,6 +105,9 @@ def run(case):
     model, batch, classes = make_model(case["model"])
     plan = load(case["plan"])
     leave_out_kernels(plan)
+    if case["state_bytes"]:
+        Stored.bytes = case["state_bytes"]
+        torch.optim.SGD = Stored
     model, optimizer = plan.shard(model.cuda(), 1e-3)
     host, kept = {}, []
 

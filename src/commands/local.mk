@@ -135,11 +135,14 @@ libmemsnap_a_SOURCES += \
 	src/commands/sandbox/sandbox.c \
 	src/commands/sandbox/sandbox.h \
 	src/commands/sandbox/seccomp.c \
+	src/commands/shard/complete.c \
 	src/commands/shard/load.c \
 	src/commands/shard/load.h \
 	src/commands/shard/options.c \
 	src/commands/shard/options.h \
 	src/commands/shard/shard.c \
+	src/commands/shard/values.c \
+	src/commands/shard/values.h \
 	src/commands/suggest/answer.c \
 	src/commands/suggest/answer.h \
 	src/commands/suggest/options.c \

@@ -225,6 +225,12 @@ exits 0
 out_has 'strategy = ShardingStrategy.NO_SHARD'
 out_has 'backward_prefetch=None,'
 out_has_not 'mesh_dim_names'
+run shard --bandwidth 0 $trace
+exits 2
+err "memsnap: shard: invalid --bandwidth '0' (for example 10GiB)"
+run shard --batch nan $trace
+exits 2
+err "memsnap: shard: invalid --batch 'nan' (expected a number above 0, up to 65536)"
 run shard --backward-prefetch later $trace
 exits 2
 one_err_line
@@ -318,7 +324,7 @@ exits 2
 err 'memsnap: shard: invalid --group 3 (--world 8 is not a multiple of it)'
 run shard --parameters 7X
 exits 2
-err "memsnap: shard: invalid --parameters '7X' (for example 7B)"
+err "memsnap: shard: invalid --parameters '7X' (for example 7B; at most 1T)"
 run shard --parameters 7B $trace
 exits 2
 err 'memsnap: shard: --parameters, --activations and --layers do not apply to a file'

@@ -1,5 +1,14 @@
 #include "analysis/shard/walk.h"
 
+/* Matrices are multiplied in Muon's step too. What of a workspace still exists when backward has
+ * ended is counted there. */
+static int64_t workspace_of_step(const struct walk *walk)
+{
+    const struct shard_model *model = walk->model;
+    int64_t more = model->library_bytes - model->end_bytes;
+    return walk->multiplies && more > 0 ? more : 0;
+}
+
 void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,
                struct shard_memory memory, int64_t residual)
 {
@@ -9,7 +18,7 @@ void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,
         .phase = phase, .unit = unit, .point = *walk->point, .memory = memory};
     moment.memory.activation_bytes = (int64_t)((double)(residual + model->batch_bytes) * batch);
     moment.memory.parameter_bytes += model->buffer_bytes;
-    if (phase != SHARD_STEP)
-        moment.memory.buffer_bytes += model->library_bytes;
+    moment.memory.buffer_bytes +=
+        phase == SHARD_STEP ? workspace_of_step(walk) : model->library_bytes;
     walk->take(walk->self, &moment);
 }

@@ -110,6 +110,7 @@ static void add_muon(struct shard_step *step, struct shard_part part, int64_t si
         add_adam(step, part.elements * size);
         return;
     }
+    step->multiplies = true;
     step->highest =
         larger(step->highest, part.elements * (size + 2 * BFLOAT16) + 2 * side * side * BFLOAT16);
 }

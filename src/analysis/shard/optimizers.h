@@ -22,6 +22,7 @@ struct shard_step {
     int64_t all;        /* bytes of temporaries that exist together */
     int64_t highest;    /* of those that exist while one tensor is updated */
     int64_t before;     /* of those that are left of the tensor before */
+    bool multiplies;    /* it multiplies matrices, for which cuBLAS takes a workspace */
 };
 
 void shard_step_add(struct shard_step *step, struct shard_part part, int64_t size);

@@ -89,4 +89,5 @@ void walk_set_states(struct walk *walk)
     else
         add_tensors(walk, &step);
     walk->temporary_bytes = shard_step_temporaries(&step);
+    walk->multiplies = step.multiplies && !walk->options->offload;
 }

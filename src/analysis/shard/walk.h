@@ -22,6 +22,7 @@ struct walk {
     const uint32_t *owners; /* of tensors; NULL for ddp and fsdp* */
     int64_t size, gradient_size, compute_size, reduce_size; /* bytes of an element */
     int64_t state_bytes, temporary_bytes;                   /* of the optimizer on this rank */
+    bool multiplies;                                        /* its step multiplies matrices */
     struct unit_sums *units;
     const bool *is_bucketed; /* sdp: gradients of tensors that are in buckets */
     int64_t bucket_elements; /* of all buckets, which every rank keeps */

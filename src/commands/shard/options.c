@@ -1,11 +1,10 @@
 #include "commands/shard/options.h"
 
 #include <getopt.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands/cli/arguments.h"
+#include "commands/shard/values.h"
 #include "dryrun/core/cards.h"
 
 enum {
@@ -156,72 +155,6 @@ void shard_command_init(struct shard_command *command)
     shard_options_init(&command->options);
 }
 
-static bool take_gpu(struct shard_command *command, struct error *err)
-{
-    const struct card *card = card_find(optarg);
-    if (card)
-        command->gpu_bytes = card->bytes;
-    else if (!units_parse_bytes(optarg, &command->gpu_bytes) || command->gpu_bytes == 0)
-        return error_set(
-            err, STATUS_USAGE,
-            "invalid --gpu '%.60s' (a name of memsnap dryrun --list, or a size like 24GiB)",
-            optarg);
-    return true;
-}
-
-static bool take_number(const char *option, int64_t least, int64_t most, int64_t *number,
-                        struct error *err)
-{
-    uint64_t parsed;
-    if (!argument_number(option, optarg, (uint64_t)most, &parsed, err))
-        return false;
-    *number = (int64_t)parsed;
-    return *number >= least ||
-           error_set(err, STATUS_USAGE, "invalid --%s '%.60s' (expected at least %" PRId64 ")",
-                     option, optarg, least);
-}
-
-static bool take_real(const char *option, double most, double *number, struct error *err)
-{
-    char *end;
-    *number = strtod(optarg, &end);
-    return (end > optarg && *end == '\0' && *number > 0 && *number <= most) ||
-           error_set(err, STATUS_USAGE, "invalid --%s '%.60s' (expected a number up to %g)", option,
-                     optarg, most);
-}
-
-static bool take_size(const char *option, int64_t *bytes, struct error *err)
-{
-    uint64_t parsed;
-    if (!units_parse_bytes(optarg, &parsed) || parsed > (uint64_t)SHARD_MOST_BYTES)
-        return error_set(err, STATUS_USAGE, "invalid --%s '%.60s' (for example 10GiB)", option,
-                         optarg);
-    *bytes = (int64_t)parsed;
-    return true;
-}
-
-/* "7B", "125M", "1.5T", "25557032" */
-static bool take_parameters(struct shard_command *command, struct error *err)
-{
-    static const struct {
-        char letter;
-        double factor;
-    } units[] = {{'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'G', 1e9}, {'T', 1e12}};
-    char *end;
-    double number = strtod(optarg, &end);
-    for (size_t i = 0; end > optarg && *end && i < sizeof(units) / sizeof(units[0]); i++) {
-        if ((*end & ~0x20) != units[i].letter || end[1] != '\0')
-            continue;
-        number *= units[i].factor;
-        end++;
-    }
-    if (end == optarg || *end || !(number >= 1 && number < (double)(SHARD_MOST_BYTES / 8)))
-        return error_set(err, STATUS_USAGE, "invalid --parameters '%.60s' (for example 7B)",
-                         optarg);
-    command->sizes.elements = (int64_t)number;
-    return true;
-}
-
 static bool take_type(const char *option, int64_t *size, struct error *err)
 {
     static const int64_t sizes[] = {4, 2, 2, 8}; /* of TYPES */
@@ -263,36 +196,6 @@ static bool take_word(struct shard_command *command, int option, struct error *e
     return true;
 }
 
-bool shard_take_sweep(const char *text, struct shard_command *command, struct error *err)
-{
-    struct fit_values values;
-    if (!fit_values_parse(text, &values, err))
-        return error_set(err, STATUS_USAGE,
-                         "invalid --sweep '%.60s' (for example world=1..1024, world=2,8,64 or "
-                         "batch=8..64+8)",
-                         text);
-    if (strcmp(values.name, "world") == 0)
-        command->worlds = values;
-    else if (strcmp(values.name, "batch") == 0)
-        command->batches = values;
-    else
-        return error_set(err, STATUS_USAGE, "invalid --sweep '%.60s' (expected world or batch)",
-                         text);
-    return true;
-}
-
-static bool complete_sweep(struct shard_command *command, struct error *err)
-{
-    if (!command->has_sweep)
-        return true;
-    if (command->gpu_bytes == 0)
-        return error_set(err, STATUS_USAGE, "--sweep needs --gpu");
-    if (command->has_code || command->format == SHARD_FORMAT_PYTHON)
-        return error_set(err, STATUS_USAGE, "--sweep does not go with --code or --format python");
-    return (*command->worlds.name || fit_values_parse("world=1..1024*2", &command->worlds, err)) &&
-           (*command->batches.name || fit_values_parse("batch=1..64", &command->batches, err));
-}
-
 static bool take_flag(struct shard_options *options, int option)
 {
     switch (option) {
@@ -324,39 +227,44 @@ bool shard_option(int option, void *to, struct error *err)
         return true;
     switch (option) {
     case OPTION_WORLD:
-        return take_number("world", 1, SHARD_MOST_WORLD, &options->world, err);
+        return shard_take_number("world", 1, SHARD_MOST_WORLD, &options->world, err);
     case OPTION_GROUP:
-        return take_number("group", 1, SHARD_MOST_WORLD, &options->group, err);
+        return shard_take_number("group", 1, SHARD_MOST_WORLD, &options->group, err);
     case OPTION_ACCUMULATE:
-        return take_number("accumulate", 1, MOST_ACCUMULATION, &options->accumulation, err);
+        return shard_take_number("accumulate", 1, MOST_ACCUMULATION, &options->accumulation, err);
     case OPTION_STATE_BYTES:
-        return take_number("state-bytes", 0, MOST_STATE, &options->custom_state, err);
+        return shard_take_number("state-bytes", 0, MOST_STATE, &options->custom_state, err);
     case OPTION_REDUCE_BUFFER:
-        return take_number("reduce-buffer", 0, SHARD_MOST_BYTES, &options->reduce_buffer, err);
+        return shard_take_number("reduce-buffer", 0, SHARD_MOST_BYTES, &options->reduce_buffer,
+                                 err);
     case OPTION_PREFETCH:
-        return take_number("prefetch", 1, MOST_PREFETCH, &options->prefetch, err);
+        return shard_take_number("prefetch", 1, MOST_PREFETCH, &options->prefetch, err);
     case OPTION_FORWARD_PREFETCH:
-        return take_number("forward-prefetch", 0, MOST_PREFETCH, &options->forward_prefetch, err);
+        return shard_take_number("forward-prefetch", 0, MOST_PREFETCH, &options->forward_prefetch,
+                                 err);
     case OPTION_LAYERS:
-        if (!take_number("layers", 1, MOST_LAYERS, &layers, err))
+        if (!shard_take_number("layers", 1, MOST_LAYERS, &layers, err))
             return false;
         command->sizes.layers = (size_t)layers;
         return true;
     case OPTION_BATCH:
-        return take_real("batch", SHARD_MOST_BATCH, &options->batch, err);
+        return shard_take_real("batch", SHARD_MOST_BATCH, &options->batch, err);
     case OPTION_LATENCY:
-        return take_real("latency", 1e9, &options->latency_us, err);
+        return shard_take_real("latency", 1e9, &options->latency_us, err);
     case OPTION_BANDWIDTH:
-        if (!take_size("bandwidth", &bytes, err))
+        if (!shard_take_size("bandwidth", &bytes, err))
             return false;
+        if (bytes == 0)
+            return error_set(err, STATUS_USAGE, "invalid --bandwidth '%.60s' (for example 10GiB)",
+                             optarg);
         options->bandwidth = (double)bytes;
         return true;
     case OPTION_ACTIVATIONS:
-        return take_size("activations", &command->sizes.activation_bytes, err);
+        return shard_take_size("activations", &command->sizes.activation_bytes, err);
     case OPTION_PARAMETERS:
-        return take_parameters(command, err);
+        return shard_take_parameters(command, err);
     case OPTION_GPU:
-        return take_gpu(command, err);
+        return shard_take_gpu(command, err);
     case OPTION_OPTIMIZER:
         return take_optimizer(command, err);
     case OPTION_STORED_DTYPE:
@@ -388,42 +296,4 @@ bool shard_option(int option, void *to, struct error *err)
                                  .unit = &command->unit, .files = &command->files},
                              err);
     }
-}
-
-bool shard_command_complete(struct shard_command *command, bool has_file, struct error *err)
-{
-    struct shard_options *options = &command->options;
-    struct shard_sizes *sizes = &command->sizes;
-    bool by_hand = sizes->elements > 0;
-    if (options->group > 0 && !command->has_sweep &&
-        (options->group > options->world || options->world % options->group))
-        return error_set(err, STATUS_USAGE,
-                         "invalid --group %" PRId64 " (--world %" PRId64
-                         " is not a multiple of it)",
-                         options->group, options->world);
-    if (has_file && (by_hand || sizes->activation_bytes > 0 || sizes->layers > 0))
-        return error_set(err, STATUS_USAGE,
-                         "--parameters, --activations and --layers do not apply to a file");
-    if (!has_file && !by_hand && (sizes->activation_bytes > 0 || sizes->layers > 0))
-        return error_set(err, STATUS_USAGE, "--activations and --layers need --parameters");
-    if (by_hand && command->is_checkpointed)
-        return error_set(err, STATUS_USAGE, "--checkpointed needs a layer trace");
-    bool has_curves = command->format == SHARD_FORMAT_JSON || command->format == SHARD_FORMAT_CSV;
-    if (command->has_curve && (!has_curves || command->has_sweep))
-        return error_set(err, STATUS_USAGE, "--curve needs --format json or csv, without --sweep");
-    bool has_tables = command->format == SHARD_FORMAT_TEXT || command->format == SHARD_FORMAT_JSON;
-    if (command->has_modules && (!has_tables || command->has_sweep))
-        return error_set(err, STATUS_USAGE,
-                         "--modules needs --format text or json, without --sweep");
-    if (command->has_code && !shard_optimizer_runs(options->optimizer, command->code))
-        return error_set(err, STATUS_USAGE, "--code %s does not work with --optimizer %s",
-                         shard_strategy_name(command->code), options->optimizer->name);
-    if (!complete_sweep(command, err))
-        return false;
-    if (sizes->layers == 0)
-        sizes->layers = 1;
-    sizes->element_size = sizeof(float);
-    if (sizes->elements > 0 && (int64_t)sizes->layers > sizes->elements)
-        return error_set(err, STATUS_USAGE, "more --layers than --parameters");
-    return true;
 }

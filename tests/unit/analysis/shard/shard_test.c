@@ -209,6 +209,31 @@ static int64_t model_states(enum shard_strategy strategy)
            last.memory.optimizer_state_bytes;
 }
 
+static int64_t buffers_in_step(const char *optimizer)
+{
+    struct shard_moment last;
+    struct error err;
+    options.optimizer = shard_optimizer_find(optimizer);
+    ck_assert(shard_curve(&model, &options, SHARD_ZERO, 0, take_last, &last, &err));
+    return last.memory.buffer_bytes;
+}
+
+/* Only the workspace that is not among what is left of backward. */
+START_TEST(muon_has_a_workspace)
+{
+    begin(4000);
+    int64_t muon = buffers_in_step("muon"), adam = buffers_in_step("adam");
+    model.library_bytes = 1000;
+    ck_assert_int_eq(buffers_in_step("muon"), muon + 1000);
+    ck_assert_int_eq(buffers_in_step("adam"), adam);
+    model.end_bytes = 300;
+    ck_assert_int_eq(buffers_in_step("muon"), muon + 700);
+    model.end_bytes = 1100;
+    ck_assert_int_eq(buffers_in_step("muon"), muon);
+    end();
+}
+END_TEST
+
 /* DeepSpeed's formulas for 2 bytes of parameters and of gradients, and 12 of Adam's state. */
 START_TEST(formulas_of_zero)
 {
@@ -526,6 +551,7 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, options_change_the_walk);
     tcase_add_test(tcase, torch_gathers_flat_units);
     tcase_add_test(tcase, padding_has_no_state);
+    tcase_add_test(tcase, muon_has_a_workspace);
     tcase_add_test(tcase, uneven_rows_are_padded);
     tcase_add_test(tcase, large_units_of_fairscale);
     tcase_add_test(tcase, owners_of_tensors);
