@@ -88,6 +88,9 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     json_put_count(&json, "modules", advice->module_count);
     json_put_count(&json, "splits_inside_blocks", advice->inside);
     json_put_integer(&json, "peak_bytes", advice->outcome.peak_bytes);
+    if (problem->recorded)
+        json_put_integer(&json, "total_peak_bytes",
+                         problem->before_bytes + advice->outcome.total_bytes);
     suggest_put_cost(&json, problem, advice->outcome.extra_time);
     put_without(&json, problem);
     put_reserved(&json, subject, 0, &advice->parts);
@@ -236,7 +239,8 @@ static const struct row_type nested_type = ROW_TYPE("nested", ROW, FIELD(ROW, BY
                                                     COST_FIELDS, FIELD(ROW, COUNT, segments));
 static const struct row_type comparison_type =
     ROW_TYPE("comparison", ROW, FIELD(ROW, WORD, name), FIELD(ROW, COUNT, segments),
-             FIELD(ROW, BYTES, peak_bytes), COST_FIELDS);
+             FIELD(ROW, BYTES, peak_bytes),
+             FIELD(ROW, BYTES, total_peak_bytes, .present = is_recorded), COST_FIELDS);
 #undef ROW
 #undef COST_FIELDS
 
@@ -274,6 +278,8 @@ static void put_points(struct json_writer *json, const struct front_advice *fron
         const struct plan_point point = {.name = from->name,
                                          .peak_bytes = from->outcome.peak_bytes,
                                          .extra_time = from->outcome.extra_time,
+                                         .total_peak_bytes = problem_of(context)->before_bytes +
+                                                             from->outcome.total_bytes,
                                          .segments = from->checkpoints};
         json_put_row(json, NULL, &comparison_type, &point, context);
     }
