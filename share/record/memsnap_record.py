@@ -35,8 +35,11 @@ from torch.utils import flop_counter
 from torch.utils._pytree import tree_flatten
 
 # memsnap suggest prints what follows, up to the next such line, for every plan.
+from contextlib import contextmanager
+from functools import partial
+
 import torch
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 
 def is_backward():
@@ -44,22 +47,30 @@ def is_backward():
     return torch._C._current_graph_task_id() != -1
 
 
-def count_once(module):
-    """Batch norm must not update its statistics again when a checkpoint runs it again."""
-    forward = module.forward
-    spare = module.num_batches_tracked.clone()
+def is_compiling():
+    return hasattr(torch.compiler, "is_compiling") and torch.compiler.is_compiling()
 
-    def run(*args, **kwargs):
+
+def is_batch_norm(module):
+    return isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.track_running_stats
+
+
+class CountOnce:
+    """The forward of a batch norm. It must not update its statistics again when a checkpoint runs it again."""
+
+    def __init__(self, module):
+        self.module, self.forward, self.spare = module, module.forward, module.num_batches_tracked.clone()
+
+    def __call__(self, *args, **kwargs):
+        module = self.module
         if not (is_backward() and module.training):
-            return forward(*args, **kwargs)
+            return self.forward(*args, **kwargs)
         before = module.momentum, module.num_batches_tracked
-        module.momentum, module.num_batches_tracked = 0.0, spare
+        module.momentum, module.num_batches_tracked = 0.0, self.spare
         try:
-            return forward(*args, **kwargs)
+            return self.forward(*args, **kwargs)
         finally:
             module.momentum, module.num_batches_tracked = before
-
-    module.forward = run
 
 
 def fresh(value):
@@ -67,23 +78,96 @@ def fresh(value):
     return type(value)(value) if type(value) in (dict, list, set) else value
 
 
-def checkpointed(forward, **options):
-    """The function in a checkpoint. One tensor that is several arguments stays one when it runs again: attention asks
-    if its query is its key."""
-    def start(*args, **kwargs):
+def is_plain(value):
+    return value is None or type(value) in (bool, int, float, str)
+
+
+def set_attributes(module, wanted):
+    for name in vars(module).keys() - wanted.keys():
+        del vars(module)[name]
+    vars(module).update(wanted)
+
+
+class Before:
+    """What modules are like when a checkpoint first runs them. They must be so when it runs them again, and then as
+    they were: some count their calls, or average what they see in a buffer."""
+
+    def __init__(self, modules, modules_with_buffers):
+        self.attributes = [(module, set(vars(module)), {name: value for name, value in vars(module).items() if is_plain(value)})
+                           for module in modules]
+        self.buffers = [(module, name, buffer, None if buffer is None else (buffer._version, buffer.detach().clone()))
+                        for module in modules_with_buffers for name, buffer in module._buffers.items()
+                        if buffer is None or not buffer.is_inference()]
+
+    def keep_changes(self):
+        """After the first run: forgets the buffers that it left alone."""
+        self.buffers = [
+            (module, name, buffer, known) for module, name, buffer, known in self.buffers
+            if getattr(module, name, None) is not buffer or (buffer is not None and buffer._version != known[0])]
+
+    @contextmanager
+    def restored(self):
+        attributes = [(module, dict(vars(module))) for module, _, _ in self.attributes]
+        buffers = [(module, name, getattr(module, name, None)) for module, name, _, _ in self.buffers]
+        for module, names, values in self.attributes:
+            set_attributes(module, {**{name: value for name, value in vars(module).items() if name in names}, **values})
+        for module, name, _, known in self.buffers:
+            setattr(module, name, known and known[1].clone())
+        try:
+            yield
+        finally:
+            for module, values in attributes:
+                set_attributes(module, values)
+            for module, name, buffer in buffers:
+                setattr(module, name, buffer)
+
+
+def is_sharded(module):
+    """FSDP changes such modules between the passes."""
+    return hasattr(module, "_fsdp_wrapped_module") or any(kind.__name__ == "FSDPModule" for kind in type(module).__mro__)
+
+
+def have_attributes(modules):
+    return [module for module in modules if not is_sharded(module) and not isinstance(module, torch.jit.ScriptModule)]
+
+
+class Checkpointed:
+    """A function that runs modules, in a checkpoint. One tensor that is several arguments stays one when it runs again:
+    attention asks if its query is its key."""
+
+    def __init__(self, forward, modules, options):
+        self.forward, self.options = forward, options
+        inner = list(dict.fromkeys(inner for module in modules for inner in module.modules()))
+        self.modules = have_attributes(inner), [module for module in inner if not is_batch_norm(module)]
+        self.has_script = any(isinstance(module, torch.jit.ScriptModule) for module in inner)
+
+    def __call__(self, *args, **kwargs):
         values = {id(value): value for value in [*args, *kwargs.values()]}
         at = {key: k for k, key in enumerate(values)}
         order, named = [at[id(value)] for value in args], {name: at[id(value)] for name, value in kwargs.items()}
         spare = {at[id(value)]: fresh(value) for value in values.values() if fresh(value) is not value}
+        runs = []
 
         def run(*given):
             if is_backward():
                 given = [fresh(spare.get(k, value)) for k, value in enumerate(given)]
-            return forward(*(given[k] for k in order), **{name: given[k] for name, k in named.items()})
+            return self.forward(*(given[k] for k in order), **{name: given[k] for name, k in named.items()})
 
-        return checkpoint(run, *values.values(), use_reentrant=False, **options)
+        def run_alike(*given):
+            if runs:
+                with runs[0].restored():
+                    return run(*given)
+            runs.append(Before(*self.modules))
+            result = run(*given)
+            runs[0].keep_changes()
+            return result
 
-    return start
+        is_once = is_compiling() or not torch.is_grad_enabled()
+        start = partial(checkpoint, run if is_once else run_alike, *values.values(), use_reentrant=False, **self.options)
+        if not self.has_script:
+            return start()
+        with set_checkpoint_early_stop(False):  # TorchScript makes another error of the one that stops it
+            return start()
 
 
 def inside(module):
@@ -94,16 +178,14 @@ def inside(module):
 def prepare(model, modules):
     """Makes it safe to run the modules twice."""
     for module in {inner for outer in modules for inner in outer.modules()}:
-        if isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.track_running_stats:
-            count_once(module)
+        if is_batch_norm(module):
+            module.forward = CountOnce(module)
     for module in model.modules():
         if getattr(getattr(module, "config", None), "use_cache", False):
             module.config.use_cache = False  # else recomputation adds to the cache again
 
 
 # memsnap suggest prints what follows for plans that keep results of operators.
-from contextlib import contextmanager
-
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
@@ -167,7 +249,6 @@ def keep_results(operators, missing=None, is_last=True):
 # memsnap suggest prints what follows for plans that need more than one checkpoint per module.
 import sys
 import weakref
-from functools import partial
 
 from torch.overrides import TorchFunctionMode
 
@@ -180,20 +261,29 @@ def first(result):
     return result[0] if isinstance(result, tuple) and len(result) == 1 else result
 
 
-def recompute(calls, operators=(), **more):
-    def run(*args, **kwargs):
-        result = calls[0](*args, **kwargs)
-        for call in calls[1:]:
+class InRow:
+    """Runs each function on the result of the one before, and on what else the first one got."""
+
+    def __init__(self, calls):
+        self.calls = calls
+
+    def __call__(self, *args, **kwargs):
+        result = self.calls[0](*args, **kwargs)
+        for call in self.calls[1:]:
             result = call(first(result), *args[1:], **kwargs)
         return result
 
-    return checkpointed(run, **(keep_results(operators, **more) if operators else {}))
+
+def recompute(calls, modules, operators=(), **more):
+    return Checkpointed(InRow(calls), modules, keep_results(operators, **more) if operators else {})
 
 
-def build(part, forwards, operators=()):
+def build(part, modules, operators=()):
+    """`modules` has those of the part, by name."""
     if isinstance(part, str):
-        return next(forwards)
-    return recompute([build(inner, forwards) for inner in part if names(inner)], operators)
+        return modules[part].forward
+    return recompute([build(inner, modules) for inner in part if names(inner)], [modules[name] for name in names(part)],
+                     operators)
 
 
 class Part:
@@ -206,14 +296,14 @@ class Part:
         self.modules = list(map(inside, outer))
         self.are_wrapped = self.modules != outer  # each must gather its parameters itself
         self.forwards = [module.forward for module in self.modules]
-        self.together = build(part, iter(self.forwards), operators)
+        self.together = build(part, dict(zip(self.names, self.modules)), operators)
         missing = set(operators)
         self.alone = [
-            recompute([forward], operators, missing=missing, is_last=forward is self.forwards[-1])
+            recompute([forward], [module], operators, missing=missing, is_last=forward is self.forwards[-1])
             if len(self.names) == 1 or any(module.children()) else forward
             for module, forward in zip(self.modules, self.forwards)
         ]
-        self.is_chain, self.proof = False, None
+        self.is_chain, self.proof, self.asked = False, None, set()
         self.forget()
         for k, module in enumerate(self.modules):
             module.forward = partial(self.forward, k)
@@ -237,7 +327,8 @@ class Part:
         if not self.is_chain:
             return self.alone[k](*args, **kwargs)
         if not self.take(k, args, kwargs):
-            raise RuntimeError(f"{self.names[k]} no longer follows on {self.names[0]}: leave it out")
+            raise RuntimeError(f"{self.names[k]} no longer follows on {self.names[0]}: apply the plan with one_by_one=True, "
+                               "or leave it out")
         result = self.together(*args, **kwargs) if k == 0 else self.result
         self.result = result
         if self.next == len(self.modules):
@@ -245,9 +336,18 @@ class Part:
         return result
 
 
+ABOUT = {torch.Tensor.size, torch.Tensor.dim, *(
+    getattr(torch.Tensor, name).__get__ for name in ("shape", "ndim", "dtype", "device"))}
+
+
+def kind(tensor):
+    return tensor.shape, tensor.dtype, tensor.device
+
+
 class Proof(TorchFunctionMode):
     """Watches a forward pass. A part is a chain if its modules run once each, in order, each on the
-    result of the one before, and if nothing else uses the results in between."""
+    result of the one before, and if nothing else uses the results in between. Questions ABOUT them
+    have the same answer for the last one."""
 
     def __init__(self, parts):
         super().__init__()
@@ -264,8 +364,11 @@ class Proof(TorchFunctionMode):
         part.result = part.forwards[k](*args, **kwargs)
         self.input, value = outer, first(part.result)
         self.between = [(of, tensor) for of, tensor in self.between if tensor() is not value]
-        if k + 1 < len(part.modules) and isinstance(value, torch.Tensor):
-            self.between.append((part, weakref.ref(value)))
+        if isinstance(value, torch.Tensor):
+            if k + 1 < len(part.modules):
+                self.between.append((part, weakref.ref(value)))
+            else:
+                part.is_chain &= part.asked <= {kind(value)}
         return part.result
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
@@ -273,7 +376,10 @@ class Proof(TorchFunctionMode):
             for item in value if isinstance(value, (list, tuple)) else [value]:
                 if isinstance(item, torch.Tensor) and item is not self.input:
                     for part, tensor in self.between:
-                        part.is_chain &= tensor() is not item
+                        if tensor() is item and function in ABOUT:
+                            part.asked.add(kind(item))
+                        else:
+                            part.is_chain &= tensor() is not item
         return function(*args, **(kwargs or {}))
 
     def finish(self, result):  # which may hold tensors from between modules
@@ -288,18 +394,28 @@ class Proof(TorchFunctionMode):
                 print("not a chain, so checkpointed one by one:", *part.names, file=sys.stderr)
 
 
+@contextmanager
+def without_compiler(model):
+    """A compiled module would compile what watches it, too."""
+    is_compiled = "torch._dynamo" in sys.modules or any(vars(module).get("_compiled_call_impl") for module in model.modules())
+    if is_compiled and hasattr(torch.compiler, "set_stance") and not is_compiling():  # PyTorch 2.6
+        with torch.compiler.set_stance("force_eager"):
+            yield
+    else:
+        yield
+
+
 def try_out(model, args, kwargs):
     """Runs the model without gradients, and leaves no trace of that. Returns its result, or None."""
     devices = {parameter.device for parameter in model.parameters()}
-    buffers = [(buffer, buffer.clone()) for buffer in model.buffers()]
+    before = Before(have_attributes(model.modules()), list(model.modules()))
     result = None
-    with torch.no_grad(), torch.random.fork_rng([d for d in devices if d.type == "cuda"]):
+    with torch.no_grad(), torch.random.fork_rng([d for d in devices if d.type == "cuda"]), before.restored(), \
+            without_compiler(model):
         try:
             result = model(*args, **kwargs)
         except Exception as error:
             print("the trial run failed:", error, file=sys.stderr)
-        for buffer, value in buffers:
-            buffer.copy_(value)
     torch.clear_autocast_cache()  # of weights that were converted without gradients
     return result
 
@@ -309,6 +425,18 @@ def prove(parts, model, args, kwargs):
     with proof:
         result = try_out(model, args, kwargs)
     proof.finish(result)
+    if any(part.is_chain and len(part.modules) > 1 for part in parts):
+        model.register_forward_hook(partial(check_ends, parts))
+
+
+def check_ends(parts, _model, _args, _result):
+    """After a forward pass, all modules of each chain have run."""
+    for part in parts:
+        if part.is_chain and part.next > 0:
+            left = part.names[part.next]
+            part.forget()
+            raise RuntimeError(f"{left} was skipped this time, but the checkpoint that begins at {part.names[0]} has run "
+                               "it: apply the plan with one_by_one=True")
 
 
 def replace_forwards(model, plan, keep=None):
@@ -320,9 +448,10 @@ def replace_forwards(model, plan, keep=None):
     return [Part(model, part, (keep or {}).get(names(part)[0], ())) for part in plan]
 
 
-def checkpoint_modules(model, plan, keep=None):
+def checkpoint_modules(model, plan, keep=None, one_by_one=False):
+    """With `one_by_one`, each block of a part gets a checkpoint of its own: for models that skip layers at random."""
     parts = replace_forwards(model, plan, keep)
-    if any(len(part.modules) > 1 for part in parts):
+    if any(len(part.modules) > 1 for part in parts) and not one_by_one:
         def before_first_run(model, args, kwargs):
             handle.remove()
             prove(parts, model, args, kwargs)
@@ -508,27 +637,35 @@ class Argument:
 def traits_of(module):
     """What a checkpoint must mind in a module."""
     traits = set()
-    if isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.training and module.track_running_stats:
+    if is_batch_norm(module) and module.training:
         traits.add("batch_norm")
-    if hasattr(module, "_fsdp_wrapped_module") or any(kind.__name__ == "FSDPModule" for kind in type(module).__mro__):
+    if is_sharded(module):
         traits.add("fsdp")
     return traits
+
+
+class Result:
+    """What the module that ran last returned, and the arguments but the first of all modules that returned it: of a
+    container and of the last one in it."""
+
+    def __init__(self, tensor=None, others=None):
+        self.tensor = (lambda: None) if tensor is None else weakref.ref(tensor)
+        self.others = [{}] if others is None else [others]
 
 
 class Frame:
     """A module that is running."""
 
-    def __init__(self, name, module, args, kwargs, parent, result):
+    def __init__(self, name, module, args, kwargs, result):
         self.name, self.module, self.inputs, self.is_leaf = name, module, [args, kwargs], is_leaf(module)
         others = {**dict(enumerate(args[1:])), **kwargs}
         self.others = {key: Argument(value) for key, value in others.items()}
-        self.others_before = {}  # of the child that ran last
-        before = parent.others_before if parent else {}
         # one checkpoint can run modules in a row, each on the result of the one before and the same other arguments
         value = args[0] if args else None
-        self.follows = isinstance(value, torch.Tensor) and value is result
-        self.is_plain = isinstance(value, torch.Tensor) and others.keys() == before.keys() and all(
-            before[key].is_value(others[key]) for key in others)
+        self.follows = isinstance(value, torch.Tensor) and value is result.tensor()
+        self.is_plain = isinstance(value, torch.Tensor) and all(
+            others.keys() == before.keys() and all(before[key].is_value(others[key]) for key in others)
+            for before in result.others)
 
 
 def free_workspaces():
@@ -651,6 +788,21 @@ class Device:
         return self.before + live + max(freed, self.unseen)
 
 
+def before_call(module, hook, **options):
+    """Calls `hook` with module, args and kwargs. A scripted module has no hooks of its own, and tells no kwargs."""
+    if not isinstance(module, torch.jit.ScriptModule):
+        return module.register_forward_pre_hook(hook, with_kwargs=True, **options)
+    return torch.nn.modules.module.register_module_forward_pre_hook(
+        lambda called, args: hook(called, args, {}) if called is module else None)
+
+
+def after_call(module, hook):
+    if not isinstance(module, torch.jit.ScriptModule):
+        return module.register_forward_hook(hook)
+    return torch.nn.modules.module.register_module_forward_hook(
+        lambda called, args, output: hook(called, args, output) if called is module else None)
+
+
 class Hooks:
     """Hooks on the modules of a model, and on the autograd nodes of their outputs."""
 
@@ -658,10 +810,8 @@ class Hooks:
         self.handles = []
         self.nodes = set()  # of inputs and outputs so far
         for name, module in model.named_modules():
-            before = partial(self.before_module, name)
-            after = partial(self.after_module, name)
-            self.handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
-            self.handles.append(module.register_forward_hook(after))
+            self.handles.append(before_call(module, partial(self.before_module, name)))
+            self.handles.append(after_call(module, partial(self.after_module, name)))
 
     def remove(self):
         for handle in self.handles:
@@ -707,7 +857,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.batch_bytes = 0
         self.is_done = False
         self.gathered = {}  # storages
-        self.result = lambda: None  # of the module that ran last
+        self.result = Result()
         self.storages = Storages(storages_of([*model.parameters(), *model.buffers()]).values())
         self.uncalled = dict(model.named_modules())
         self.unlisted = {id(parameter): place for place, parameter in enumerate(model.parameters())}  # places in the model
@@ -811,12 +961,8 @@ class Structure(Hooks, TorchDispatchMode):
         for key, storage in storages_of(list(own_tensors(module))).items():  # FSDP makes them in the step
             made = self.storages.by_key.get(key) or self.storages.add(storage, None, False)
             made.row = None
-        parent = self.stack[-1] if self.stack else None
-        frame = Frame(name, module, args, kwargs, parent, self.result())
-        if parent:
-            parent.others_before = frame.others
-        self.stack.append(frame)
-        self.row = self.new_row(name, name.count(".") + (name != ""), frame.is_leaf)
+        self.stack.append(Frame(name, module, args, kwargs, self.result))
+        self.row = self.new_row(name, name.count(".") + (name != ""), is_leaf(module))
         self.add_parameters(self.row, module)
 
     def add_batch(self, size):
@@ -837,7 +983,12 @@ class Structure(Hooks, TorchDispatchMode):
         row["memory_activations"] = bytes_of(new) if frame.is_leaf else 0
         result = first(output)
         row["plain"], row["follows"] = frame.is_plain and isinstance(result, torch.Tensor), frame.follows
-        self.result = weakref.ref(result) if isinstance(result, torch.Tensor) else lambda: None
+        if not isinstance(result, torch.Tensor):
+            self.result = Result()
+        elif result is self.result.tensor():
+            self.result.others.append(frame.others)
+        else:
+            self.result = Result(result, frame.others)
         row["call"] = self.calls
         row["traits"] |= traits_of(module)
         self.watch_backward(output, partial(self.reach, row, self.calls))
@@ -1262,9 +1413,9 @@ class Calls:
         self.last = {}  # of each place, the call and the instruction
         self.stack, self.count = [], 0
         self.handles = [handle for module in self.names for handle in (
-            module.register_forward_pre_hook(self.before), module.register_forward_hook(self.after))]
+            before_call(module, self.before), after_call(module, self.after))]
 
-    def before(self, module, _args):
+    def before(self, module, _args, _kwargs=None):
         frame, is_direct = sys._getframe(1), True
         while frame is not None and is_of_torch(frame):
             is_direct &= frame.f_code.co_name != "forward"  # a container runs its modules
@@ -1338,7 +1489,7 @@ def part_of(written):
     return [item if isinstance(item, str) else part_of(item) for item in written["modules"]]
 
 
-def apply_lines(model, plan, keep):
+def apply_lines(model, plan, keep, one_by_one):
     """For plans that name lines: finds the modules when the model first runs. `keep` has the operators whose results
     a part keeps, by its first line."""
     def before_first_run(model, args, kwargs):
@@ -1356,7 +1507,9 @@ def apply_lines(model, plan, keep):
             if names(replaced):
                 parts.append(replaced)
                 kept[names(replaced)[0]] = keep.get(names(part)[0], ())
-        prove(replace_forwards(model, parts, kept), model, args, kwargs)
+        made = replace_forwards(model, parts, kept)
+        if not one_by_one:
+            prove(made, model, args, kwargs)
 
     handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
 
@@ -1364,11 +1517,12 @@ def apply_lines(model, plan, keep):
 LEFT_OUT = {"repeated": "runs several times in a step", "root": "holds all other modules"}
 
 
-def apply(model, plan):
+def apply(model, plan, one_by_one=False):
     """Puts the checkpoints of a plan into the model, as the Python that memsnap suggest prints does.
 
     `plan` is the path or the content of what memsnap suggest --format json writes. A plan from a snapshot names lines;
-    the modules that run there are found when the model first runs.
+    the modules that run there are found when the model first runs. With `one_by_one`, no checkpoint runs several blocks:
+    for models that skip layers at random.
     """
     if not isinstance(plan, dict):
         with open(plan) as file:
@@ -1381,8 +1535,8 @@ def apply(model, plan):
     keep = {names(part)[0]: written["keep_operators"]
             for part, written in zip(parts, wanted["parts"]) if "keep_operators" in written}
     if wanted["target"] == "lines":
-        return apply_lines(model, parts, keep)
-    return checkpoint_modules(model, parts, keep)
+        return apply_lines(model, parts, keep, one_by_one)
+    return checkpoint_modules(model, parts, keep, one_by_one)
 
 
 class layers(contextlib.ContextDecorator):
@@ -1401,7 +1555,7 @@ class layers(contextlib.ContextDecorator):
         self.begun = 0
 
     def __enter__(self):
-        self.handles = [self.model.register_forward_pre_hook(self.before_model, prepend=True, with_kwargs=True),
+        self.handles = [before_call(self.model, self.before_model, prepend=True),
                         register_optimizer_step_pre_hook(self.before_step)]
         return self
 

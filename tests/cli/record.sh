@@ -56,6 +56,9 @@ check 'has the peak of a step that nothing watches' grep -q '^all is right$' .ru
 dry -- "$MEMSNAP_TORCH" apply.py
 check 'applies plans' grep -q '^all is right$' .run/out
 
+dry -- "$MEMSNAP_TORCH" state.py
+check 'runs modules again as they were' grep -q '^all is right$' .run/out
+
 dry -- "$MEMSNAP_TORCH" wrapped.py
 check 'puts checkpoints inside FSDP' grep -q '^all is right$' .run/out
 

@@ -93,7 +93,7 @@ static void put_wrapping(FILE *out, const struct shard_report *report)
             has_checkpoint_names(report) ? "CHECKPOINTS" : "find_units(model)");
     fputs("    prepare(model, modules)\n"
           "    for module in modules:\n"
-          "        module.forward = checkpointed(module.forward)\n",
+          "        module.forward = Checkpointed(module.forward, [module], {})\n",
           out);
 }
 

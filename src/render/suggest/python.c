@@ -99,7 +99,7 @@ static bool put_whole(FILE *out, const struct problem *problem, const struct pla
     fputs("modules = [model.get_submodule(name) for name in dict.fromkeys(names)]\n"
           "prepare(model, modules)\n"
           "for module in map(inside, modules):\n"
-          "    module.forward = checkpointed(module.forward)\n",
+          "    module.forward = Checkpointed(module.forward, [module], {})\n",
           out);
     return ok;
 }

@@ -1,7 +1,10 @@
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard
+from contextlib import contextmanager
+from functools import partial
+
 import torch
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 
 def is_backward():
@@ -9,22 +12,30 @@ def is_backward():
     return torch._C._current_graph_task_id() != -1
 
 
-def count_once(module):
-    """Batch norm must not update its statistics again when a checkpoint runs it again."""
-    forward = module.forward
-    spare = module.num_batches_tracked.clone()
+def is_compiling():
+    return hasattr(torch.compiler, "is_compiling") and torch.compiler.is_compiling()
 
-    def run(*args, **kwargs):
+
+def is_batch_norm(module):
+    return isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.track_running_stats
+
+
+class CountOnce:
+    """The forward of a batch norm. It must not update its statistics again when a checkpoint runs it again."""
+
+    def __init__(self, module):
+        self.module, self.forward, self.spare = module, module.forward, module.num_batches_tracked.clone()
+
+    def __call__(self, *args, **kwargs):
+        module = self.module
         if not (is_backward() and module.training):
-            return forward(*args, **kwargs)
+            return self.forward(*args, **kwargs)
         before = module.momentum, module.num_batches_tracked
-        module.momentum, module.num_batches_tracked = 0.0, spare
+        module.momentum, module.num_batches_tracked = 0.0, self.spare
         try:
-            return forward(*args, **kwargs)
+            return self.forward(*args, **kwargs)
         finally:
             module.momentum, module.num_batches_tracked = before
-
-    module.forward = run
 
 
 def fresh(value):
@@ -32,23 +43,96 @@ def fresh(value):
     return type(value)(value) if type(value) in (dict, list, set) else value
 
 
-def checkpointed(forward, **options):
-    """The function in a checkpoint. One tensor that is several arguments stays one when it runs again: attention asks
-    if its query is its key."""
-    def start(*args, **kwargs):
+def is_plain(value):
+    return value is None or type(value) in (bool, int, float, str)
+
+
+def set_attributes(module, wanted):
+    for name in vars(module).keys() - wanted.keys():
+        del vars(module)[name]
+    vars(module).update(wanted)
+
+
+class Before:
+    """What modules are like when a checkpoint first runs them. They must be so when it runs them again, and then as
+    they were: some count their calls, or average what they see in a buffer."""
+
+    def __init__(self, modules, modules_with_buffers):
+        self.attributes = [(module, set(vars(module)), {name: value for name, value in vars(module).items() if is_plain(value)})
+                           for module in modules]
+        self.buffers = [(module, name, buffer, None if buffer is None else (buffer._version, buffer.detach().clone()))
+                        for module in modules_with_buffers for name, buffer in module._buffers.items()
+                        if buffer is None or not buffer.is_inference()]
+
+    def keep_changes(self):
+        """After the first run: forgets the buffers that it left alone."""
+        self.buffers = [
+            (module, name, buffer, known) for module, name, buffer, known in self.buffers
+            if getattr(module, name, None) is not buffer or (buffer is not None and buffer._version != known[0])]
+
+    @contextmanager
+    def restored(self):
+        attributes = [(module, dict(vars(module))) for module, _, _ in self.attributes]
+        buffers = [(module, name, getattr(module, name, None)) for module, name, _, _ in self.buffers]
+        for module, names, values in self.attributes:
+            set_attributes(module, {**{name: value for name, value in vars(module).items() if name in names}, **values})
+        for module, name, _, known in self.buffers:
+            setattr(module, name, known and known[1].clone())
+        try:
+            yield
+        finally:
+            for module, values in attributes:
+                set_attributes(module, values)
+            for module, name, buffer in buffers:
+                setattr(module, name, buffer)
+
+
+def is_sharded(module):
+    """FSDP changes such modules between the passes."""
+    return hasattr(module, "_fsdp_wrapped_module") or any(kind.__name__ == "FSDPModule" for kind in type(module).__mro__)
+
+
+def have_attributes(modules):
+    return [module for module in modules if not is_sharded(module) and not isinstance(module, torch.jit.ScriptModule)]
+
+
+class Checkpointed:
+    """A function that runs modules, in a checkpoint. One tensor that is several arguments stays one when it runs again:
+    attention asks if its query is its key."""
+
+    def __init__(self, forward, modules, options):
+        self.forward, self.options = forward, options
+        inner = list(dict.fromkeys(inner for module in modules for inner in module.modules()))
+        self.modules = have_attributes(inner), [module for module in inner if not is_batch_norm(module)]
+        self.has_script = any(isinstance(module, torch.jit.ScriptModule) for module in inner)
+
+    def __call__(self, *args, **kwargs):
         values = {id(value): value for value in [*args, *kwargs.values()]}
         at = {key: k for k, key in enumerate(values)}
         order, named = [at[id(value)] for value in args], {name: at[id(value)] for name, value in kwargs.items()}
         spare = {at[id(value)]: fresh(value) for value in values.values() if fresh(value) is not value}
+        runs = []
 
         def run(*given):
             if is_backward():
                 given = [fresh(spare.get(k, value)) for k, value in enumerate(given)]
-            return forward(*(given[k] for k in order), **{name: given[k] for name, k in named.items()})
+            return self.forward(*(given[k] for k in order), **{name: given[k] for name, k in named.items()})
 
-        return checkpoint(run, *values.values(), use_reentrant=False, **options)
+        def run_alike(*given):
+            if runs:
+                with runs[0].restored():
+                    return run(*given)
+            runs.append(Before(*self.modules))
+            result = run(*given)
+            runs[0].keep_changes()
+            return result
 
-    return start
+        is_once = is_compiling() or not torch.is_grad_enabled()
+        start = partial(checkpoint, run if is_once else run_alike, *values.values(), use_reentrant=False, **self.options)
+        if not self.has_script:
+            return start()
+        with set_checkpoint_early_stop(False):  # TorchScript makes another error of the one that stops it
+            return start()
 
 
 def inside(module):
@@ -59,8 +143,8 @@ def inside(module):
 def prepare(model, modules):
     """Makes it safe to run the modules twice."""
     for module in {inner for outer in modules for inner in outer.modules()}:
-        if isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.track_running_stats:
-            count_once(module)
+        if is_batch_norm(module):
+            module.forward = CountOnce(module)
     for module in model.modules():
         if getattr(getattr(module, "config", None), "use_cache", False):
             module.config.use_cache = False  # else recomputation adds to the cache again
@@ -90,7 +174,7 @@ def shard(model, lr):
     modules = [model.get_submodule(name) for name in CHECKPOINTS]
     prepare(model, modules)
     for module in modules:
-        module.forward = checkpointed(module.forward)
+        module.forward = Checkpointed(module.forward, [module], {})
     options = {}
     units = UNITS
     for name, module in reversed(list(model.named_modules())):

@@ -1,0 +1,161 @@
+"""What checkpoints must mind in a model that is more than a function of its input."""
+import copy
+import warnings
+
+import memsnap_record
+import torch
+from torch import nn
+
+
+def train(model, batch):
+    torch.manual_seed(1)
+    model.zero_grad()
+    model(batch).square().mean().backward()
+    return {**model.state_dict(), **{"gradient of " + name: item.grad for name, item in model.named_parameters()}}
+
+
+def plan_of(*parts):
+    return {"schema": "memsnap.suggest/1",
+            "apply": {"target": "modules", "parts": [{"modules": list(part)} for part in parts]}}
+
+
+def assert_same(tensors, others):
+    assert tensors.keys() == others.keys()
+    for name, tensor in tensors.items():
+        assert torch.allclose(tensor, others[name], atol=1e-6), name
+
+
+def compare(make, batch, *parts):
+    torch.manual_seed(0)
+    plain, checkpointed = (make() for _ in range(2))
+    checkpointed.load_state_dict(plain.state_dict())
+    made = memsnap_record.apply(checkpointed, plan_of(*parts))
+    for _ in range(3):
+        assert_same(train(plain, batch), train(checkpointed, batch))
+    return plain, checkpointed, made
+
+
+class Counting(nn.Module):
+    """Averages its input in a buffer, counts its calls, and makes a tensor when it first runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.calls, self.scale, self.last = nn.Linear(16, 16), 0, None, None
+        self.register_buffer("mean", torch.zeros(16))
+        self.register_buffer("codes", torch.ones(16))
+
+    def forward(self, x):
+        self.calls += 1
+        if self.scale is None:
+            self.scale = torch.full((), 0.5)
+        self.mean.lerp_(x.detach().mean(0), 0.5)
+        self.codes = self.codes + self.mean
+        x = (self.linear(x - self.mean) * self.codes / self.calls).tanh()
+        self.last = x.detach()
+        return x * self.scale
+
+
+class Skipping(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers, self.skipped = nn.ModuleList(nn.Sequential(nn.Linear(16, 16), nn.Tanh()) for _ in range(4)), None
+
+    def forward(self, x):
+        for number, layer in enumerate(self.layers):
+            if number != self.skipped:
+                x = layer(x)
+        return x
+
+
+class Asking(nn.Module):
+    """Asks about a result between two modules: of the first two, the last one has the same answers."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 8)
+
+    def forward(self, x):
+        x = self.a(x)
+        rows, _ = x.shape
+        x = self.b(x)
+        return self.c(x) * rows + x.size(1)
+
+
+def fails(model, batch, words):
+    try:
+        train(model, batch)
+    except RuntimeError as error:
+        assert words in str(error) and "one_by_one=True" in str(error), error
+    else:
+        raise AssertionError(words)
+
+
+def main():
+    warnings.simplefilter("ignore")
+    batch = torch.randn(8, 16)
+    blocks = lambda: nn.Sequential(*(Counting() for _ in range(4)))
+    plain, checkpointed, _ = compare(blocks, batch, ["0"], ["1", "2", "3"])
+    assert [block.calls for block in plain] == [3] * 4 and [block.calls for block in checkpointed] in ([3] * 4, [3, 4, 4, 4])
+
+    # a copy, as an average of the weights needs it, runs itself and not the model that it is a copy of
+    average = copy.deepcopy(checkpointed)
+    for parameter in checkpointed.parameters():
+        parameter.data.zero_()
+    assert_same(train(plain, batch), train(average, batch))
+
+    # a program that turns dropout off before the backward pass
+    model = nn.Sequential(nn.Linear(16, 16), nn.Dropout(), nn.Tanh(), nn.Linear(16, 16))
+    gradients = []
+    for apply in False, True:
+        if apply:
+            memsnap_record.apply(model, plan_of(["1"], ["2", "3"]))
+        model.train()
+        model.zero_grad()
+        torch.manual_seed(1)
+        loss = model(batch).square().mean()
+        model.eval()
+        loss.backward()
+        gradients.append({name: item.grad.clone() for name, item in model.named_parameters()})
+    assert_same(*gradients)
+
+    # layers that do not run in each step: an error, and no wrong result
+    plain, checkpointed, parts = compare(Skipping, batch, ["layers.0", "layers.1"], ["layers.2", "layers.3"])
+    assert all(part.is_chain for part in parts)
+    for skipped, words in (1, "layers.1 was skipped"), (0, "layers.1 no longer follows"), (3, "layers.3 was skipped"):
+        checkpointed.skipped = skipped
+        fails(checkpointed, batch, words)
+    checkpointed.skipped = None
+    assert_same(train(plain, batch), train(checkpointed, batch))
+    single = Skipping()
+    single.load_state_dict(plain.state_dict())
+    memsnap_record.apply(single, plan_of(["layers.0", "layers.1"]), one_by_one=True)
+    for model in plain, single:
+        model.skipped = 1
+    plain.zero_grad(), single.zero_grad()
+    assert (plain(batch) == single(batch)).all()
+
+    _, _, parts = compare(Asking, batch, ["a", "b"])
+    assert parts[0].is_chain
+    _, _, parts = compare(Asking, batch, ["a", "b", "c"])
+    assert not parts[0].is_chain
+
+    scripted = lambda: nn.Sequential(*(torch.jit.script(nn.Sequential(nn.Linear(16, 16), nn.GELU())) for _ in range(3)))
+    compare(scripted, batch, ["0"], ["1", "2"])
+    model = scripted()
+    with memsnap_record.layers(model) as recording:
+        train(model, batch)
+    names = [row["module_name"] for row in recording.traces if row["is_forward"]]
+    assert names[:4] == ["0", "1", "2", ""], names
+    assert not torch.nn.modules.module._global_forward_pre_hooks and not torch.nn.modules.module._global_forward_hooks
+
+    if memsnap_record.VERSION >= (2, 6):
+        def compiled():
+            modules = [nn.Sequential(nn.Linear(16, 16), nn.GELU()) for _ in range(3)]
+            for module in modules:
+                module.compile(backend="eager")
+            return nn.Sequential(*modules)
+        compare(compiled, batch, ["0"], ["1", "2"])
+    print("all is right")
+
+
+main()
