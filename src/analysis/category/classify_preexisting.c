@@ -271,19 +271,22 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
                           struct error *err)
 {
     const struct timeline *timeline = classifier->timeline;
+    bool begins_late = false;
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         enum reason reason;
         if (!assign_one(classifier, &timeline->preexisting[i], &reason, err) ||
             !count_one(classifier, &timeline->preexisting[i], reason, err))
             return false;
         categories->why_preexisting[i] = (uint8_t)reason;
+        begins_late = begins_late || (reason == REASON_NONE &&
+                                      is_persistent(classifier, &timeline->preexisting[i]));
     }
     struct optimizers optimizers;
     if (!roles_find_optimizers(timeline, &optimizers, err))
         return false;
     optimizers.may_be_unnamed = classifier->phases->has_stacks;
     if (!roles_solve(&classifier->roles, &classifier->tallies, &optimizers, &classifier->replaced,
-                     err) ||
+                     begins_late, err) ||
         (!timeline->snapshot->profile.is_heap && !assign_by_sizes(classifier, categories, err)))
         return false;
     for (size_t i = 0; i < timeline->preexisting_count; i++) {

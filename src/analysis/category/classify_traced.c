@@ -75,6 +75,13 @@ static bool mark_flat(struct classifier *classifier, const struct evidence *evid
     return tally != NULL;
 }
 
+/* True if Python code frees it inside AccumulateGrad, which runs none itself. */
+static bool is_freed_by_hook(const struct evidence *evidence)
+{
+    return evidence->end && evidence->end->accumulates_grad &&
+           evidence->end->site.any_python_frame != NO_FRAME;
+}
+
 /* Counts what the size and the end of an allocation imply for others. */
 static bool count_sizes(struct classifier *classifier, const struct evidence *evidence,
                         enum category category, enum reason reason, struct error *err)
@@ -108,8 +115,10 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
         tally->made_in_step += is_staying(classifier, evidence);
     } else if (accumulated) {
         run_count_add(&tally->accumulated, pass);
+        tally->is_dropped = tally->is_dropped || is_freed_by_hook(evidence);
     }
     tally->parameters += is_parameter;
+    tally->made += is_parameter;
     tally->weights_replaced += is_replaced;
     tally->persistent += undecided;
     tally->released += undecided && evidence->end_run != NO_RUN;

@@ -23,7 +23,9 @@ static void expect_roles(const struct solver *solver, struct size_tally *tally, 
     const struct size_tally *half = tally->size % 2 == 0 ? tally_of(solver, tally->size / 2) : NULL;
     uint64_t wide = half ? (uint64_t)half->count * masters : 0;
     uint32_t left = tally->persistent;
-    uint32_t weights = tally->count > tally->parameters ? tally->count - tally->parameters : 0;
+    /* models from before the trace have weights besides those of models made in it */
+    uint32_t known = tally->parameters - (solver->begins_late ? tally->made : 0);
+    uint32_t weights = tally->count > known ? tally->count - known : 0;
     *expected = (struct expected){.weights = least(weights, left)};
     left -= expected->weights;
     if (tally->wide > 0)
@@ -38,7 +40,17 @@ static void expect_roles(const struct solver *solver, struct size_tally *tally, 
     expected->copies = tally->count > 0 ? left - stay : 0;
 }
 
-/* True if the blocks without a gradient, R of each, hold the bytes of states that are missing. */
+/* Blocks of a size that may be states of parts of a weight: R for each part. */
+static uint32_t parts_of(const struct size_tally *tally, uint32_t states)
+{
+    uint32_t spare = tally->count > 0      ? tally->expected.copies
+                     : is_left_over(tally) ? kept_blocks(tally)
+                                           : 0;
+    return spare % states == 0 ? spare : 0;
+}
+
+/* True if the blocks that no weight of their size needs, R of each, hold the bytes of states that
+ * are missing. */
 static bool are_states_of_flat_weights(const struct solver *solver)
 {
     double missing = 0, found = 0;
@@ -48,8 +60,7 @@ static bool are_states_of_flat_weights(const struct solver *solver)
         if (tally->count > 0)
             missing += bytes_of(tally->size, (uint64_t)tally->count * states) -
                        bytes_of(tally->size, tally->expected.states);
-        else if (is_left_over(tally) && kept_blocks(tally) % states == 0)
-            found += bytes_of(tally->size, kept_blocks(tally));
+        found += bytes_of(tally->size, parts_of(tally, states));
     }
     return sums_agree(missing, found);
 }
@@ -58,8 +69,13 @@ static void share_states_of_flat_weights(const struct solver *solver)
 {
     for (size_t i = 0; i < solver->count; i++) {
         struct size_tally *tally = solver->sizes[i];
-        if (is_left_over(tally) && kept_blocks(tally) % solver->roles->states == 0)
-            tally->expected.parts = kept_blocks(tally);
+        uint32_t parts = parts_of(tally, solver->roles->states);
+        if (tally->count == 0) {
+            tally->expected.parts = parts;
+            continue;
+        }
+        tally->expected.copies -= parts;
+        tally->expected.states += parts;
     }
 }
 
@@ -123,10 +139,13 @@ static bool solve(struct solver *solver, struct error *err)
 
 bool roles_solve(struct roles *roles, struct size_tallies *tallies,
                  const struct optimizers *optimizers, const struct size_sum *replaced,
-                 struct error *err)
+                 bool begins_late, struct error *err)
 {
-    struct solver solver = {
-        .tallies = tallies, .optimizers = *optimizers, .replaced = *replaced, .roles = roles};
+    struct solver solver = {.tallies = tallies,
+                            .optimizers = *optimizers,
+                            .replaced = *replaced,
+                            .begins_late = begins_late,
+                            .roles = roles};
     size_t capacity = 0;
     *roles = (struct roles){0};
     if (tallies->used == 0)

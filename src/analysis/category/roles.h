@@ -37,10 +37,11 @@ struct roles {
 
 /* The optimizers that annotations name. */
 struct optimizers {
-    uint32_t most_states; /* per parameter, of those of torch.optim; 0 if there are none */
-    bool any_other;       /* a class that is not in torch.optim */
-    bool may_be_unnamed;  /* stacks show the phases, so an optimizer may lack an annotation; where
-                             lifetimes do, gradients are too uncertain to tell one by sizes */
+    uint32_t most_states;  /* per parameter, of those of torch.optim; 0 if there are none */
+    uint32_t fixed_states; /* the same if it is that for each of them, whatever its options; or 0 */
+    bool any_other;        /* a class that is not in torch.optim */
+    bool may_be_unnamed;   /* stacks show the phases, so an optimizer may lack an annotation; where
+                              lifetimes do, gradients are too uncertain to tell one by sizes */
 };
 
 /* optimizer_states.c */
@@ -48,9 +49,10 @@ bool roles_find_optimizers(const struct timeline *timeline, struct optimizers *o
                            struct error *err);
 
 /* Fills tally->expected of every size.
- * `replaced`: parameters that were made, and freed before the first step. */
+ * `replaced`: parameters that were made, and freed before the first step.
+ * `begins_late`: blocks of unknown role from before the trace stay. */
 bool roles_solve(struct roles *roles, struct size_tallies *tallies,
                  const struct optimizers *optimizers, const struct size_sum *replaced,
-                 struct error *err);
+                 bool begins_late, struct error *err);
 
 #endif

@@ -16,7 +16,7 @@ static bool gradients_stay(const struct solver *solver)
         if (whole == 0)
             continue;
         uint64_t most = tally->gradients.most < whole ? tally->gradients.most : whole;
-        uint64_t used = tally->accumulated.most < whole ? tally->accumulated.most : whole;
+        uint64_t used = tally->is_dropped ? 0 : least(tally->accumulated.most, whole);
         left += bytes_of(tally->size, most);
         added += bytes_of(tally->size, used);
     }
@@ -126,13 +126,35 @@ static void count_staying_gradients(struct solver *solver)
     }
 }
 
+/* A program may compute gradients several times before a step, and keep all of them. If its
+ * optimizer has a fixed number of states, the blocks that stay tell the number of weights. */
+static void count_repeated_gradients(struct solver *solver)
+{
+    uint32_t copies = solver->optimizers.fixed_states + 1;
+    double fits = 0, all = 0;
+    for (size_t i = 0; copies > 1 && i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        uint64_t whole = staying(tally);
+        all += bytes_of(tally->size, tally->count > 0 ? whole : 0);
+        fits += bytes_of(tally->size, tally->count > 0 && whole % copies == 0 ? whole : 0);
+    }
+    for (size_t i = 0; all > 0 && fits >= all * 0.9 && i < solver->count; i++) {
+        struct size_tally *tally = solver->sizes[i];
+        uint64_t weights = staying(tally) / copies;
+        if (staying(tally) % copies == 0 && weights > 0 && weights < tally->count)
+            tally->count = (uint32_t)weights;
+    }
+}
+
 static bool states_are_made_in_trace(const struct solver *solver)
 {
     double made = 0, gradients = 0;
     for (size_t i = 0; i < solver->count; i++) {
         const struct size_tally *tally = solver->sizes[i];
-        uint32_t states =
-            tally->made_in_step > tally->replaced ? tally->made_in_step - tally->replaced : 0;
+        uint64_t others = tally->replaced;
+        if (solver->begins_late) /* states of models that are also made in the trace */
+            others += (uint64_t)tally->made * most_states_of(solver);
+        uint32_t states = tally->made_in_step > others ? tally->made_in_step - (uint32_t)others : 0;
         uint32_t count = tally->count + tally->wide;
         made += bytes_of(tally->size, states < count ? states : count);
         gradients += bytes_of(tally->size, count);
@@ -157,16 +179,26 @@ static double missing_bytes(const struct solver *solver, uint32_t states)
     return any ? missing : INFINITY;
 }
 
-/* True if blocks without a gradient hold the missing states: weights that lie in one block, as
- * those of an RNN, have a state for each part. */
+/* Blocks of a size that no weight of this size needs, nor its states. */
+static uint64_t spare_blocks(const struct solver *solver, const struct size_tally *tally,
+                             uint32_t states)
+{
+    uint64_t needed = (uint64_t)tally->count * (1u + solver->roles->stay + states);
+    if (tally->count + tally->wide == 0)
+        return kept_blocks(tally);
+    return staying(tally) > needed ? staying(tally) - needed : 0;
+}
+
+/* True if other blocks hold the missing states: weights that lie in one block, as those of an RNN,
+ * have a state for each part, which may be as large as another weight. */
 static bool others_hold_states(const struct solver *solver, uint32_t states)
 {
     double missing = missing_bytes(solver, states), found = 0;
     for (size_t i = 0; i < solver->count; i++) {
         const struct size_tally *tally = solver->sizes[i];
-        uint32_t kept = kept_blocks(tally);
-        if (tally->count + tally->wide == 0 && tally->flat == 0 && kept % states == 0)
-            found += bytes_of(tally->size, kept);
+        uint64_t spare = spare_blocks(solver, tally, states);
+        if (tally->flat == 0 && spare % states == 0)
+            found += bytes_of(tally->size, spare);
     }
     return sums_agree(missing, found);
 }
@@ -219,6 +251,8 @@ uint32_t roles_count(struct solver *solver)
     count_sparse(solver);
     if (roles->stay)
         count_staying_gradients(solver);
+    if (!states_are_made_in_trace(solver))
+        count_repeated_gradients(solver);
     roles->states = count_states(solver);
     return count_masters(solver);
 }

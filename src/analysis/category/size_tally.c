@@ -76,8 +76,10 @@ void run_count_add(struct run_count *count, uint32_t pass)
 
 uint32_t size_tally_gradients(const struct size_tally *tally, bool stay)
 {
-    uint32_t most = tally->gradients.most;
+    uint32_t most = tally->gradients.most, used = tally->accumulated.most;
     if (stay)
-        return tally->accumulated.most;
+        return used;
+    if (tally->is_dropped && used > most)
+        most = used;
     return most > tally->most_live ? most : tally->most_live;
 }

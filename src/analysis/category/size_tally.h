@@ -24,6 +24,7 @@ struct size_tally {
     struct run_count
         accumulated;           /* made in one backward pass and used up there by AccumulateGrad */
     uint32_t parameters;       /* known parameters: made while a model was built */
+    uint32_t made;             /* how many of those are made in the trace */
     uint32_t weights_replaced; /* parameters that a forward pass freed */
     uint32_t persistent;       /* of unknown role: from the start, never freed */
     uint32_t released;         /* how many of those are freed when the program ends */
@@ -38,7 +39,8 @@ struct size_tally {
     uint8_t flat;              /* of a flat buffer of all weights: 1, in a wider type: 2; else 0 */
     uint8_t twin[PHASE_COUNT]; /* by phase: 1 + category of the first that was made in the trace,
                                   outlived its phase and was freed in this one; 0 if none */
-    bool is_factor; /* blocks that neither weights nor states need are Kronecker factors */
+    bool is_dropped; /* a hook of the program frees gradients of this size in the backward pass */
+    bool is_factor;  /* blocks that neither weights nor states need are Kronecker factors */
     bool used;
     bool is_flat; /* plain code joined gradients to a vector of this size */
 };

@@ -52,9 +52,26 @@ static bool is_saved_again(const struct classifier *classifier, const struct evi
            runs[evidence->end_run].pass == runs[evidence->birth_run].pass;
 }
 
+/* True if Python code makes zeros inside AccumulateGrad, which runs none itself, and they stay. */
+static bool is_hook_state(const struct classifier *classifier, const struct evidence *evidence)
+{
+    static const char *const names[] = {"aten::zeros", "aten::zeros_like", "aten::new_zeros"};
+    uint32_t end = lifetime_end(&classifier->timeline->lifetimes[evidence->index]);
+    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
+    if (!evidence->birth->accumulates_grad || !classifier_stays(classifier, end) ||
+        evidence->birth->site.any_python_frame == NO_FRAME)
+        return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (text_equals(op, names[i]))
+            return true;
+    return false;
+}
+
 static enum reason backward_reason(const struct classifier *classifier,
                                    const struct evidence *evidence)
 {
+    if (is_hook_state(classifier, evidence))
+        return REASON_HOOK_STATE;
     if (evidence->birth->accumulates_grad && outlives_pass(classifier, evidence))
         return REASON_BACKWARD_ACCUMULATED;
     if (is_saved_again(classifier, evidence))

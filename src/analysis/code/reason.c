@@ -98,6 +98,10 @@ static const struct {
          CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
     [REASON_BACKWARD_ACCUMULATED] = {"accumulate-grad", "AccumulateGrad made it", CATEGORY_GRADIENT,
                                      CONFIDENCE_HIGH},
+    [REASON_HOOK_STATE] = {"hook-state",
+                           "zeros that a hook on gradients made, and that stay: the hook updates "
+                           "the weight",
+                           CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
     [REASON_BACKWARD_KEPT] = {"backward-kept", "made in the backward pass and kept after it",
                               CATEGORY_GRADIENT, CONFIDENCE_HIGH},
     [REASON_BACKWARD_SAVED] = {"backward-saved",

@@ -9,6 +9,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/category_test.c \
 	tests/unit/analysis/category/ends_test.c \
 	tests/unit/analysis/category/guess_test.c \
+	tests/unit/analysis/category/late_test.c \
 	tests/unit/analysis/category/passes_test.c \
 	tests/unit/analysis/category/preexisting_test.c \
 	tests/unit/analysis/category/roles_test.c \
