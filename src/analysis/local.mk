@@ -12,6 +12,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/kv_pool.c \
 	src/analysis/category/optimizer_states.c \
 	src/analysis/category/plain_reason.c \
+	src/analysis/category/plain_weights.c \
 	src/analysis/category/roles.c \
 	src/analysis/category/roles.h \
 	src/analysis/category/roles_count.c \

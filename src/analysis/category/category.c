@@ -130,7 +130,8 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         !classify_traced_persistent(classifier, categories, err))
         return false;
     classify_weight_lists(classifier, categories);
-    return classify_first_batches(classifier, categories, err) &&
+    return classify_plain_weights(classifier, categories, err) &&
+           classify_first_batches(classifier, categories, err) &&
            classify_kv_cache(classifier, categories, err) &&
            classify_cast_cache(classifier, categories, err);
 }

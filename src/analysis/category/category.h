@@ -31,7 +31,9 @@
  *    out-of-memory error or is cut: then only AccumulateGrad's own allocations are gradients.
  * 3. What was allocated before the trace (classifier.h).
  *
- * 4. Caches among all of these, by their code and by how they live: kv_cache.c, cast_cache.c.
+ * 4. Lists of weights and states that plain code makes (weight_lists.c, plain_weights.c), and
+ * batches of the first step that stay (first_batches.c).
+ * 5. Caches among all of these, by their code and by how they live: kv_cache.c, cast_cache.c.
  *
  * A function's name alone ("param" in it) is never evidence, but for `forward`, `backward` and the
  * functions of torch itself. */

@@ -48,11 +48,11 @@ static inline enum phase classifier_phase(const struct classifier *classifier, u
 static inline uint8_t classifier_doubt(const struct classifier *classifier, enum reason reason,
                                        uint32_t run)
 {
-    static const uint8_t doubts[] = {
-        [PHASE_BY_LIFETIMES] = REASON_DOUBT, [PHASE_GUESSED] = REASON_GUESS};
-    return (uint8_t)(reason | (run < classifier->phases->count
+    static const enum doubt doubts[] = {
+        [PHASE_BY_LIFETIMES] = DOUBT_INFERRED, [PHASE_GUESSED] = DOUBT_GUESS};
+    return reason_byte(reason, run < classifier->phases->count
                                    ? doubts[classifier->phases->runs[run].evidence]
-                                   : 0));
+                                   : DOUBT_NONE);
 }
 
 /* True if it is never freed, or only when the program ends. */
@@ -80,6 +80,10 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
 
 /* weight_lists.c: then what looked like a batch, but is a list with a tensor for each weight. */
 void classify_weight_lists(const struct classifier *classifier, struct categories *categories);
+
+/* plain_weights.c: then what lives over backward passes. */
+bool classify_plain_weights(const struct classifier *classifier, struct categories *categories,
+                            struct error *err);
 
 /* first_batches.c: then what looked like a weight, but comes from the line that makes batches. */
 bool classify_first_batches(const struct classifier *classifier, struct categories *categories,

@@ -298,7 +298,7 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
                                             : (uint8_t)reason_category(reason);
         categories->why_preexisting[i] = classifier_doubt(classifier, reason, run);
         if (run == NO_RUN && classifier->is_guess)
-            categories->why_preexisting[i] |= REASON_GUESS;
+            categories->why_preexisting[i] = reason_byte(reason, DOUBT_GUESS);
     }
     return true;
 }

@@ -223,7 +223,7 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
         categories->of_lifetime[i] = (uint8_t)reason_category(reason);
         /* plain code also makes other things that stay, such as caches */
         categories->why_lifetime[i] =
-            (uint8_t)(reason | (reason == REASON_INFERENCE ? REASON_DOUBT : 0));
+            reason_byte(reason, reason == REASON_INFERENCE ? DOUBT_INFERRED : DOUBT_NONE);
     }
     return true;
 }

@@ -34,7 +34,8 @@ struct size_tally {
     uint32_t count;            /* gradients, as roles_solve() takes them */
     uint32_t wide;             /* and gradients that are copies of those of half the size */
     struct run_count listed;   /* in a list of tensors that plain code makes */
-    uint32_t rank;             /* in the order in which a pass makes gradients; 0 if unknown */
+    uint32_t live_weights, grouped; /* for plain_weights.c */
+    uint32_t rank;                  /* in the order in which a pass makes gradients; 0 if unknown */
     struct expected expected;
     uint8_t flat;              /* of a flat buffer of all weights: 1, in a wider type: 2; else 0 */
     uint8_t twin[PHASE_COUNT]; /* by phase: 1 + category of the first that was made in the trace,

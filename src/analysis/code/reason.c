@@ -159,6 +159,14 @@ static const struct {
     [REASON_BEFORE_FORWARD] = {"before-forward",
                                "made before a forward pass in which it is still live",
                                CATEGORY_INPUT, CONFIDENCE_MEDIUM},
+    [REASON_PLAIN_WEIGHT] = {"plain-weight",
+                             "made by other code, with the size of a gradient, and live over "
+                             "backward passes",
+                             CATEGORY_PARAMETER, CONFIDENCE_LOW},
+    [REASON_PLAIN_STATE] = {"plain-state",
+                            "made by other code, with the size of a gradient, and live over "
+                            "backward passes, beside the weight of this size",
+                            CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
     [REASON_WEIGHT_LIST] = {"weight-list",
                             "made by other code, which makes a tensor of the size of each weight: "
                             "a copy of the model",
@@ -286,6 +294,8 @@ static const struct {
          CATEGORY_UNKNOWN, CONFIDENCE_LOW},
 };
 
+_Static_assert(REASON_COUNT <= REASON_LIMIT, "a reason byte holds every reason");
+
 const char *reason_name(uint8_t byte)
 {
     return reasons[reason_of(byte)].name;
@@ -304,8 +314,8 @@ enum category reason_category(enum reason reason)
 enum confidence reason_confidence(uint8_t byte)
 {
     enum confidence confidence = reasons[reason_of(byte)].confidence;
-    if (byte & REASON_GUESS)
+    if (byte / REASON_LIMIT == DOUBT_GUESS)
         return CONFIDENCE_LOW;
-    bool doubtful = (byte & REASON_DOUBT) && confidence > CONFIDENCE_LOW;
+    bool doubtful = byte / REASON_LIMIT == DOUBT_INFERRED && confidence > CONFIDENCE_LOW;
     return doubtful ? confidence - 1 : confidence;
 }

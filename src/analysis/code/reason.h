@@ -68,6 +68,8 @@ enum reason {
     REASON_AFTER_FORWARD,
     REASON_BATCH,
     REASON_BEFORE_FORWARD,
+    REASON_PLAIN_WEIGHT,
+    REASON_PLAIN_STATE,
     REASON_WEIGHT_LIST,
     REASON_GRADIENT_LIST,
     REASON_FIRST_BATCH,
@@ -104,15 +106,20 @@ enum reason {
     REASON_COUNT,
 };
 
-/* A reason byte is the enum value with REASON_DOUBT added when the phase it rests on is itself
- * inferred, which lowers the confidence by one degree, or with REASON_GUESS when that phase is only
- * a guess. */
-#define REASON_DOUBT 0x40
-#define REASON_GUESS 0x80
+/* What makes a reason less certain: the phase that it rests on is itself inferred, which lowers the
+ * confidence by one degree, or only a guess, which leaves little of it. */
+enum doubt { DOUBT_NONE, DOUBT_INFERRED, DOUBT_GUESS };
+
+#define REASON_LIMIT 85 /* reasons that a reason byte can hold beside the doubt */
+
+static inline uint8_t reason_byte(enum reason reason, enum doubt doubt)
+{
+    return (uint8_t)((unsigned)reason + REASON_LIMIT * (unsigned)doubt);
+}
 
 static inline enum reason reason_of(uint8_t byte)
 {
-    return (enum reason)(byte & (REASON_DOUBT - 1));
+    return (enum reason)(byte % REASON_LIMIT);
 }
 
 const char *reason_name(uint8_t byte);     /* "gradient-sizes": a stable identifier for programs */

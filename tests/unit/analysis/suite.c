@@ -25,6 +25,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_passes_tests());
     suite_add_tcase(suite, category_roles_tests());
     suite_add_tcase(suite, category_late_tests());
+    suite_add_tcase(suite, category_plain_weights_tests());
     suite_add_tcase(suite, fragmentation_tests());
     suite_add_tcase(suite, oom_tests());
     suite_add_tcase(suite, oom_error_tests());

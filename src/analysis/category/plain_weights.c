@@ -1,0 +1,262 @@
+/* Weights and states that plain code makes, as functional training does, or a model that grows.
+ *
+ * What has the size of a gradient and lives over two backward passes is neither a batch nor a
+ * result. One pass is enough where one run makes a list of such blocks for most of the model. Code
+ * that makes all of them anew computes states before it computes weights by them; the first ones
+ * are made in the order of use. Where the weights of a size live on, all else are states. */
+#include "analysis/category/classifier.h"
+
+#include <string.h>
+
+#include "analysis/phase/births.h"
+
+#define MOST_PART   0.5 /* of the bytes of the weights: a list with more of them needs one pass */
+#define LEAST_PART  0.1 /* with less it is none */
+#define LEAST_SIZES 3   /* different ones */
+#define NOWHERE     UINT32_MAX
+
+/* A weight that stays in the count until a number of backward passes has begun. */
+struct weight {
+    uint64_t size;
+    uint32_t next; /* that leaves with it */
+};
+
+struct lists {
+    const struct classifier *classifier;
+    struct categories *categories;
+    uint32_t *begun;   /* by run: backward passes that began in it or before */
+    uint32_t *leaving; /* by number of passes: the first in `weights` */
+    struct weight *weights;
+    size_t weight_count;
+    size_t begun_capacity, leaving_capacity, weight_capacity;
+    uint32_t passes; /* backward passes in all */
+    uint32_t left;   /* as many passes had begun when weights were last removed */
+    double model;    /* bytes of weights by gradients */
+};
+
+static const struct lifetime *lifetime_at(const struct lists *lists, size_t index)
+{
+    return &lists->classifier->timeline->lifetimes[index];
+}
+
+static uint64_t size_at(const struct lists *lists, size_t index)
+{
+    return trace_size(lists->classifier->timeline->trace, lifetime_at(lists, index)->alloc);
+}
+
+static uint32_t run_of(const struct lists *lists, uint32_t item)
+{
+    return phases_run_of(lists->classifier->phases, item);
+}
+
+/* Backward passes that ended before the run. */
+static uint32_t ended_before(const struct lists *lists, uint32_t run)
+{
+    if (run == NO_RUN)
+        return lists->passes;
+    bool is_in_pass = classifier_phase(lists->classifier, run) == PHASE_BACKWARD;
+    return lists->begun[run] > 0 && is_in_pass ? lists->begun[run] - 1 : lists->begun[run];
+}
+
+/* The number of whole backward passes that it lives over. */
+static uint32_t passes_over(const struct lists *lists, size_t index)
+{
+    const struct lifetime *lifetime = lifetime_at(lists, index);
+    uint32_t begun = lists->begun[run_of(lists, lifetime->alloc)];
+    uint32_t ended = ended_before(lists, run_of(lists, lifetime_end(lifetime)));
+    return ended > begun ? ended - begun : 0;
+}
+
+static struct size_tally *weight_tally(const struct lists *lists, uint64_t size)
+{
+    struct size_tally *tally =
+        (struct size_tally *)size_tallies_find(&lists->classifier->tallies, size);
+    return tally && tally->count > 0 ? tally : NULL;
+}
+
+/* True if only lifetimes tell its phase, or nothing tells its purpose. */
+static bool is_weak(const struct lists *lists, size_t index)
+{
+    const struct phase_run *run =
+        &lists->classifier->phases->runs[run_of(lists, lifetime_at(lists, index)->alloc)];
+    switch (reason_of(lists->categories->why_lifetime[index])) {
+    case REASON_NONE:
+    case REASON_BATCH:
+    case REASON_BEFORE_FORWARD:
+    case REASON_AFTER_FORWARD:
+    case REASON_PLAIN_FREED:
+    case REASON_BACKWARD_FREES:
+        return true;
+    case REASON_STEP_KEPT:
+    case REASON_FORWARD_KEPT:
+        return run->evidence == PHASE_BY_LIFETIMES;
+    default:
+        return false;
+    }
+}
+
+/* Cannot fail, since classify_traced() has already looked the stack up. */
+static const struct stack_facts *facts_at(const struct lists *lists, size_t index)
+{
+    static const struct stack_facts none = {.context = CONTEXT_NONE};
+    struct error err;
+    stack_id stack = lists->classifier->timeline->trace->stack[lifetime_at(lists, index)->alloc];
+    const struct stack_facts *facts = site_stack_facts(lists->classifier->sites, stack, &err);
+    return facts ? facts : &none;
+}
+
+/* True if plain code made it, and it lives over a backward pass. */
+static bool is_candidate(const struct lists *lists, size_t index)
+{
+    const struct classifier *classifier = lists->classifier;
+    if (!weight_tally(lists, size_at(lists, index)) || !is_weak(lists, index) ||
+        passes_over(lists, index) == 0)
+        return false;
+    if (!classifier->phases->has_stacks) /* passes are less certain */
+        return classifier_stays(classifier, lifetime_end(lifetime_at(lists, index)));
+    enum context context = (enum context)facts_at(lists, index)->context;
+    return context == CONTEXT_OTHER || context == CONTEXT_NONE;
+}
+
+/* Counts a weight among those that live on, until as many passes have begun as it lives over. */
+static bool add_weight(struct lists *lists, uint64_t size, uint32_t begun, uint32_t ended,
+                       struct error *err)
+{
+    struct size_tally *tally = weight_tally(lists, size);
+    struct weight weight = {size, NOWHERE};
+    if (!tally || ended <= begun)
+        return true;
+    tally->live_weights++;
+    weight.next = lists->leaving[ended];
+    lists->leaving[ended] = (uint32_t)lists->weight_count;
+    return vec_push(lists->weights, lists->weight_count, lists->weight_capacity,
+                    lists->classifier->timeline->snapshot->budget, err, weight);
+}
+
+static bool add_lifetime(struct lists *lists, size_t index, struct error *err)
+{
+    const struct lifetime *lifetime = lifetime_at(lists, index);
+    return add_weight(lists, size_at(lists, index), lists->begun[run_of(lists, lifetime->alloc)],
+                      ended_before(lists, run_of(lists, lifetime_end(lifetime))), err);
+}
+
+/* Removes the weights that live over no more backward pass once as many have begun. */
+static void remove_weights(struct lists *lists, uint32_t begun)
+{
+    for (; lists->left < begun; lists->left++)
+        for (uint32_t i = lists->leaving[lists->left + 1]; i != NOWHERE; i = lists->weights[i].next)
+            weight_tally(lists, lists->weights[i].size)->live_weights--;
+}
+
+/* The least number of passes that members of a group live over; 0 if it is no list. Without C++
+ * frames, the parts of a step are less certain. */
+static uint32_t least_passes(const struct lists *lists, size_t first, size_t end)
+{
+    double bytes = 0;
+    uint32_t sizes = 0;
+    bool has_operators = false;
+    for (size_t i = first; i < end; i++) {
+        struct size_tally *tally = weight_tally(lists, size_at(lists, i));
+        if (!is_candidate(lists, i))
+            continue;
+        bytes += tally->grouped < tally->count ? (double)tally->size : 0;
+        sizes += tally->grouped == 0;
+        has_operators = has_operators || facts_at(lists, i)->in_operator;
+        tally->grouped++;
+    }
+    for (size_t i = first; i < end; i++)
+        if (is_candidate(lists, i))
+            weight_tally(lists, size_at(lists, i))->grouped = 0;
+    if (sizes < LEAST_SIZES || bytes < lists->model * LEAST_PART)
+        return 0;
+    return bytes < lists->model * MOST_PART || !has_operators ? 2 : 1;
+}
+
+/* Decides for what one run made, lifetimes [first, end). */
+static bool judge_group(struct lists *lists, size_t first, size_t end, struct error *err)
+{
+    uint32_t run = run_of(lists, lifetime_at(lists, first)->alloc);
+    bool is_later = lists->begun[run] > 0;
+    uint32_t least = least_passes(lists, first, end);
+    for (size_t i = first; least > 0 && i < end; i++)
+        if (is_candidate(lists, i) && passes_over(lists, i) >= least)
+            weight_tally(lists, size_at(lists, i))->grouped++;
+    bool ok = true;
+    for (size_t i = first; ok && i < end; i++) {
+        bool is_weight = lists->categories->of_lifetime[i] == CATEGORY_PARAMETER;
+        if (least > 0 && is_candidate(lists, i) && passes_over(lists, i) >= least) {
+            struct size_tally *tally = weight_tally(lists, size_at(lists, i));
+            uint32_t missing =
+                tally->count > tally->live_weights ? tally->count - tally->live_weights : 0;
+            is_weight = missing > 0 && (!is_later || tally->grouped <= missing);
+            enum reason reason = is_weight ? REASON_PLAIN_WEIGHT : REASON_PLAIN_STATE;
+            if (lists->categories->of_lifetime[i] != reason_category(reason))
+                lists->categories->why_lifetime[i] = (uint8_t)reason;
+            lists->categories->of_lifetime[i] = (uint8_t)reason_category(reason);
+            tally->grouped--;
+        }
+        ok = !is_weight || add_lifetime(lists, i, err);
+    }
+    return ok;
+}
+
+static bool count_passes(struct lists *lists, struct error *err)
+{
+    const struct phases *phases = lists->classifier->phases;
+    uint32_t last = NO_RUN;
+    if (!vec_reserve(lists->begun, lists->begun_capacity, phases->count, phases->budget, err))
+        return false;
+    for (size_t run = 0; run < phases->count; run++) {
+        bool is_backward = phases->runs[run].phase == PHASE_BACKWARD;
+        if (is_backward && !phases->runs[run].is_recorded && phases->runs[run].pass != last) {
+            lists->passes++;
+            last = phases->runs[run].pass;
+        }
+        lists->begun[run] = lists->passes;
+    }
+    size_t count = (size_t)lists->passes + 1;
+    if (!vec_reserve(lists->leaving, lists->leaving_capacity, count, phases->budget, err))
+        return false;
+    memset(lists->leaving, 0xff, count * sizeof(*lists->leaving));
+    return true;
+}
+
+static bool judge_all(struct lists *lists, struct error *err)
+{
+    const struct timeline *timeline = lists->classifier->timeline;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (lists->categories->of_preexisting[i] == CATEGORY_PARAMETER &&
+            !add_weight(
+                lists, timeline->preexisting[i].size, 0,
+                ended_before(lists, run_of(lists, preexisting_end(&timeline->preexisting[i]))),
+                err))
+            return false;
+    for (size_t first = 0, end; first < timeline->lifetime_count; first = end) {
+        uint32_t run = run_of(lists, lifetime_at(lists, first)->alloc);
+        uint32_t until = phases_run_end(lists->classifier->phases, run, timeline->trace->count);
+        for (end = first + 1;
+             end < timeline->lifetime_count && lifetime_at(lists, end)->alloc < until;)
+            end++;
+        remove_weights(lists, lists->begun[run]);
+        if (!judge_group(lists, first, end, err))
+            return false;
+    }
+    return true;
+}
+
+bool classify_plain_weights(const struct classifier *classifier, struct categories *categories,
+                            struct error *err)
+{
+    struct lists lists = {.classifier = classifier, .categories = categories};
+    struct budget *budget = classifier->timeline->snapshot->budget;
+    if (classifier->first_backward_run == NO_RUN)
+        return true;
+    for (size_t i = 0; i < classifier->tallies.slot_count; i++)
+        lists.model +=
+            (double)classifier->tallies.slots[i].size * classifier->tallies.slots[i].count;
+    bool ok = lists.model == 0 || (count_passes(&lists, err) && judge_all(&lists, err));
+    vec_free(lists.begun, lists.begun_capacity, sizeof(*lists.begun), budget);
+    vec_free(lists.leaving, lists.leaving_capacity, sizeof(*lists.leaving), budget);
+    vec_free(lists.weights, lists.weight_capacity, sizeof(*lists.weights), budget);
+    return ok;
+}

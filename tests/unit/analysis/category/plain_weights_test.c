@@ -1,0 +1,109 @@
+/* Weights and states that plain code makes between steps. */
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define LAYERS 4u
+#define CAT    CPP("at::_ops::cat::call(x)") "," PY("grow", "/home/u/grow.py", 7) "," SCRIPT
+
+static struct capture capture;
+
+static void create(void)
+{
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static void expect_all(uint64_t first, unsigned count, enum category category)
+{
+    for (uint64_t addr = first; addr < first + count; addr++) {
+        uint8_t reason;
+        enum category found = capture_category_why(&capture, addr, &reason);
+        ck_assert_msg(found == category, "%d: %s: %s", (int)addr, category_name(found),
+                      reason_name(reason));
+    }
+}
+
+static uint64_t size_of(unsigned layer, unsigned grown)
+{
+    return 4000 + 100 * layer + 1000 * grown;
+}
+
+/* A forward and a backward pass, which leaves gradients, and a step that frees them. */
+static void step(unsigned grown)
+{
+    capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_event(&capture, "alloc", 2000 + i, size_of(i, grown), STACK_BACKWARD);
+    capture_free(&capture, 1000, 50, ENGINE);
+    capture_event(&capture, "alloc", 1001, 50, STACK_STEP);
+    capture_free(&capture, 1001, 50, STACK_STEP);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_free(&capture, 2000 + i, size_of(i, grown), SCRIPT);
+}
+
+/* Makes `copies` blocks for each layer, one after another. */
+static void make(uint64_t first, unsigned copies, unsigned grown, const char *stack)
+{
+    for (unsigned i = LAYERS; i-- > 0;) /* gradients are made in the other order */
+        for (unsigned copy = 0; copy < copies; copy++)
+            capture_event(&capture, "alloc", first + 10 * copy + i, size_of(i, grown), stack);
+}
+
+static void drop(uint64_t first, unsigned copies, unsigned grown)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        for (unsigned copy = 0; copy < copies; copy++)
+            capture_free(&capture, first + 10 * copy + i, size_of(i, grown), SCRIPT);
+}
+
+/* As Gaussian splatting does: each layer's states and then the weight itself grow. */
+START_TEST(a_model_may_grow)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 1 + i, size_of(i, 0), "");
+    step(0);
+    step(0);
+    make(100, 3, 1, CAT);
+    step(1);
+    step(1);
+    make(200, 3, 2, CAT);
+    drop(100, 3, 1);
+    step(2);
+    step(2);
+    capture_load(&capture);
+    expect_all(100, LAYERS, CATEGORY_OPTIMIZER_STATE);
+    expect_all(110, LAYERS, CATEGORY_OPTIMIZER_STATE);
+    expect_all(120, LAYERS, CATEGORY_PARAMETER);
+    expect_all(200, LAYERS, CATEGORY_OPTIMIZER_STATE);
+    expect_all(220, LAYERS, CATEGORY_PARAMETER);
+}
+END_TEST
+
+/* A result of a weight's size is none, however long a variable holds it. */
+START_TEST(one_block_of_a_weight_size_is_no_list)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 1 + i, size_of(i, 0), "");
+    step(0);
+    capture_event(&capture, "alloc", 100, size_of(0, 0), CAT);
+    step(0);
+    step(0);
+    capture_free(&capture, 100, size_of(0, 0), SCRIPT);
+    step(0);
+    capture_load(&capture);
+    expect_all(100, 1, CATEGORY_INPUT);
+}
+END_TEST
+
+TCase *category_plain_weights_tests(void)
+{
+    TCase *tests = tcase_create("weights that plain code makes");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, a_model_may_grow);
+    tcase_add_test(tests, one_block_of_a_weight_size_is_no_list);
+    return tests;
+}
