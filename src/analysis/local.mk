@@ -31,6 +31,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/forward_chain.h \
 	src/analysis/chain/names.c \
 	src/analysis/chain/names.h \
+	src/analysis/chain/operations.c \
+	src/analysis/chain/operations.h \
 	src/analysis/chain/replan.c \
 	src/analysis/chain/replan.h \
 	src/analysis/chain/replan_changes.c \
@@ -55,6 +57,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/check/rules.c \
 	src/analysis/check/rules.h \
 	src/analysis/check/summary.c \
+	src/analysis/code/dispatched.c \
+	src/analysis/code/dispatched.h \
 	src/analysis/code/frames.c \
 	src/analysis/code/frames.h \
 	src/analysis/code/labels.c \

@@ -68,7 +68,9 @@ libmemsnap_a_SOURCES += \
 	src/solve/problem/restrict.c \
 	src/solve/problem/restrict.h \
 	src/solve/problem/shared.c \
-	src/solve/problem/sizes.c
+	src/solve/problem/sizes.c \
+	src/solve/problem/weighed.c \
+	src/solve/problem/weighed.h
 
 # The kernels that devices run, in the program: OpenCL's as source, for its drivers compile it;
 # CUDA's as nvcc made it, or nothing.

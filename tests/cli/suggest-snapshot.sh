@@ -36,7 +36,7 @@ out_has 'nothing fits'
 run suggest --format json --budget 60% "$loop"
 exits 0
 for has in '"schema":"memsnap.suggest/1"' '"source":"allocator-snapshot"' '"pieces":6,' \
-    '"time":"activation_bytes"' '"parts":["model.py:93 forward [2]"]' '"verified":true' \
+    '"time":"operator_classes"' '"parts":["model.py:93 forward [2]"]' '"verified":true' \
     '"activation_bytes":153189128,' '"peak_chain_bytes":153189124,' '"output_from":"repeats"'; do
     out_has "$has"
 done

@@ -148,8 +148,8 @@ static bool note_kept(struct build *build, struct error *err)
 static bool measure(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
-    struct chain_measure measure = {build->timeline, &build->categories, &build->tree, &build->pass,
-                                    build->runs};
+    struct chain_measure measure = {build->timeline, &build->categories, &build->tree,
+                                    &build->pass,    build->runs,        build->sites};
     chain_set_outputs(chain, &measure);
     for (size_t i = 0; i < chain->count; i++) {
         chain->activation_bytes += chain->elements[i].activation_bytes;
@@ -271,6 +271,7 @@ void forward_chain_release(struct forward_chain *chain)
     vec_free(chain->parts, chain->part_capacity, sizeof(*chain->parts), budget);
     vec_free(chain->kept, chain->kept_capacity, sizeof(*chain->kept), budget);
     vec_free(chain->operators, chain->operator_capacity, sizeof(*chain->operators), budget);
+    vec_free(chain->results, chain->result_capacity, sizeof(*chain->results), budget);
     vec_free(chain->loops, chain->loop_capacity, sizeof(*chain->loops), budget);
     *chain = (struct forward_chain){0};
 }

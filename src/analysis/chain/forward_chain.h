@@ -70,6 +70,7 @@ struct chain_element {
     uint32_t backward_end;        /* the item with which its backward ends */
     int64_t forward_ns; /* see chain->timed; that of the median iteration within a loop of equals
                          */
+    int64_t weight;     /* see chain->weighed */
     enum output_evidence output_from;
     bool checkpointed; /* it ran within torch.utils.checkpoint */
 };
@@ -81,7 +82,16 @@ struct chain_operator {
     int64_t kept_bytes;    /* of its results that the element keeps for backward */
     int64_t passing_bytes; /* of its other results, which the pass frees when it has used them */
     int64_t forward_ns;    /* part of the element's */
+    int64_t weight;        /* see chain->weighed */
     bool must_run;         /* it draws random numbers, or may */
+    bool is_costly;        /* it takes much more time for its bytes than others do */
+};
+
+/* An allocation for a result of an operator. */
+struct chain_result {
+    uint32_t item;     /* of the trace */
+    uint32_t operator; /* index in chain->operators */
+    bool is_kept;      /* for backward; otherwise the pass frees it */
 };
 
 enum chain_absence {
@@ -131,8 +141,16 @@ struct forward_chain {
     int64_t recomputed_bytes; /* activations that its backward recomputed */
     size_t checkpointed;      /* elements */
 
-    struct chain_operator *operators; /* by element; none unless kernels_timed */
+    /* Without kernels, the time of an operator is unknown, but not its class. Then what it makes is
+     * weighed: bytes that are kept count once, and the results of costly operators, kept or not,
+     * as many times as operator_weight() says. An element's weight is the sum. */
+    bool weighed;
+    bool operators_named; /* the operators of some activations are known */
+
+    struct chain_operator *operators; /* by element; none unless kernels_timed or weighed */
     size_t operator_count, operator_capacity;
+    struct chain_result *results; /* of these operators, by item */
+    size_t result_count, result_capacity;
 
     size_t element_capacity, part_capacity, loop_capacity;
     struct budget *budget; /* not owned */

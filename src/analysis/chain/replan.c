@@ -20,6 +20,49 @@ static bool is_usable(const struct forward_chain *chain, const struct device_rep
     return !*replan->why;
 }
 
+#define BLOCK 512 /* PyTorch counts memory in blocks of so many bytes */
+
+/* The most that is allocated at once. A free counts when it is asked for. */
+static bool find_total(const struct program *program, uint64_t *most, struct error *err)
+{
+    uint64_t *sizes = NULL, now = 0;
+    size_t capacity = 0;
+    if (!vec_reserve(sizes, capacity, program->slot_count + 1, program->budget, err))
+        return false;
+    for (size_t i = 0; i <= program->slot_count; i++)
+        sizes[i] = 0;
+    *most = 0;
+    for (size_t i = 0; i < program->step_count; i++) {
+        const struct program_step *step = &program->steps[i];
+        if (step->kind == STEP_MALLOC)
+            now += sizes[step->slot] = (step->size + BLOCK - 1) / BLOCK * BLOCK;
+        else if (replan_is_free(step)) {
+            now -= sizes[step->slot];
+            sizes[step->slot] = 0;
+        }
+        *most = now > *most ? now : *most;
+    }
+    vec_free(sizes, capacity, sizeof(*sizes), program->budget);
+    return true;
+}
+
+static bool find_totals(const struct device_replay *replay, const struct forward_chain *chain,
+                        const struct chain_segment *segments, size_t count, struct replan *replan,
+                        struct error *err)
+{
+    struct program edited;
+    bool is_too_long;
+    if (*replay->obstacle || chain->unfinished)
+        return true;
+    if (!replan_edit(&replay->program, chain, segments, count, &edited, &is_too_long, err))
+        return false;
+    replan->has_totals = !is_too_long;
+    bool ok = is_too_long || (find_total(&replay->program, &replan->without_total, err) &&
+                              find_total(&edited, &replan->with_total, err));
+    replan_edit_release(&edited);
+    return ok;
+}
+
 static bool run_both(const struct device_replay *replay, const struct forward_chain *chain,
                      const struct chain_segment *segments, size_t count, struct replan *replan,
                      struct error *err)
@@ -56,8 +99,9 @@ bool replan_make(const struct timeline *timeline, struct site_table *sites,
     struct replan made = {0};
     if (!device_replay_begin(timeline, sites, &range, &options, &replay, err))
         return false;
-    bool ok =
-        !is_usable(chain, &replay, &made) || run_both(&replay, chain, segments, count, &made, err);
+    bool ok = find_totals(&replay, chain, segments, count, &made, err) &&
+              (!is_usable(chain, &replay, &made) ||
+               run_both(&replay, chain, segments, count, &made, err));
     device_replay_release(&replay);
     if (ok)
         *replan = made;

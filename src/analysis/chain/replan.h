@@ -7,15 +7,21 @@
 #include "analysis/chain/forward_chain.h"
 #include "analysis/code/site.h"
 
-/* Elements first..end-1 are wrapped in one checkpoint. */
+/* Elements first..end-1 are wrapped in one checkpoint, which keeps the results of the operators
+ * with these names. Only a segment that is in no other and has none within it may keep any. */
 struct chain_segment {
     size_t first, end;
+    const struct text *keep;
+    size_t keep_count;
 };
 
 struct replan {
     bool is_known;
     uint64_t without_bytes, with_bytes; /* peaks of reserved memory, both replayed */
     char why[256];                      /* they are not known */
+
+    bool has_totals;
+    uint64_t without_total, with_total; /* peaks of allocated memory in the step, all included */
 };
 
 /* Replays from the beginning of the pass to the end of its step, once as recorded and once with the
@@ -23,7 +29,8 @@ struct replan {
  * dropped is freed when the operator after the one that made it is over, an output of an element
  * when the next element is; both are made again right before the backward of their segment. With
  * nested segments, a segment that runs again drops what is within inner ones, which then run again
- * in turn. */
+ * in turn. Results that a segment keeps are made only once, and freed when the program frees them
+ * or, if the recorded program did so in the forward pass, when their segment has run again. */
 bool replan_make(const struct timeline *timeline, struct site_table *sites,
                  const struct forward_chain *chain, const struct chain_segment *segments,
                  size_t count, struct replan *replan, struct error *err);

@@ -25,14 +25,85 @@ static bool add_change(struct replan_changes *changes, struct replan_change chan
                     change);
 }
 
+/* The first of chain->results that is at or after an item. */
+static size_t result_from(const struct forward_chain *chain, uint32_t item)
+{
+    size_t low = 0, high = chain->result_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (chain->results[middle].item < item)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool keeps(const struct replan_segment *segment, const struct symbols *symbols,
+                  string_id name)
+{
+    for (size_t k = 0; k < segment->keep_count; k++)
+        if (text_same(segment->keep[k], symbols_text(symbols, name)))
+            return true;
+    return false;
+}
+
+/* Adds the results of element `index` that its segment keeps. */
+static bool add_results(struct replan_changes *changes, const struct forward_chain *chain,
+                        const struct symbols *symbols, size_t index, uint32_t segment,
+                        struct error *err)
+{
+    uint32_t from = replan_boundary(chain, index), to = replan_boundary(chain, index + 1);
+    if (changes->segments[segment].keep_count == 0)
+        return true;
+    for (size_t k = result_from(chain, from); k < chain->result_count; k++) {
+        const struct chain_result *result = &chain->results[k];
+        if (result->item >= to)
+            break;
+        bool leaves = result->item == chain->elements[index].output_item &&
+                      index + 1 == changes->segments[segment].end; /* held by the next one */
+        if (!leaves &&
+            keeps(&changes->segments[segment], symbols, chain->operators[result->operator].name) &&
+            !add_change(changes,
+                        (struct replan_change){.item = result->item,
+                                               .element = (uint32_t)index,
+                                               .level = REPLAN_NONE,
+                                               .until = result->is_kept ? REPLAN_NONE : segment,
+                                               .fate = FATE_RESULT},
+                        err))
+            return false;
+    }
+    return true;
+}
+
+/* One of the changes from..to-1, which ascend, is about that item. */
+static bool is_result(const struct replan_changes *changes, size_t from, size_t to, uint32_t item)
+{
+    size_t low = from, high = to;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (changes->changes[middle].item < item)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < to && changes->changes[low].item == item;
+}
+
 /* Adds what element `index` keeps, but for the output that leaves all segments around it. */
 static bool add_dropped(struct replan_changes *changes, const struct forward_chain *chain,
-                        size_t index, uint32_t innermost, struct error *err)
+                        const struct symbols *symbols, size_t index, uint32_t innermost,
+                        struct error *err)
 {
     uint32_t output = chain->elements[index].output_item;
-    size_t end = kept_from(chain, replan_boundary(chain, index + 1));
+    size_t end = kept_from(chain, replan_boundary(chain, index + 1)), first = changes->count;
+    if (innermost != REPLAN_NONE && !add_results(changes, chain, symbols, index, innermost, err))
+        return false;
+    size_t results = changes->count;
     for (size_t k = kept_from(chain, replan_boundary(chain, index)); k < end; k++) {
         uint32_t item = chain->kept[k], level = innermost;
+        if (is_result(changes, first, results, item))
+            continue;
         while (level != REPLAN_NONE && item == output && changes->segments[level].end == index + 1)
             level = changes->segments[level].parent;
         if (level != REPLAN_NONE && !add_change(changes,
@@ -76,7 +147,7 @@ static int by_item(const void *a, const void *b)
 }
 
 static bool add_changes(struct replan_changes *changes, const struct forward_chain *chain,
-                        struct error *err)
+                        const struct symbols *symbols, struct error *err)
 {
     uint32_t innermost = REPLAN_NONE, next = 0;
     for (size_t index = 0; index < chain->count; index++) {
@@ -86,7 +157,7 @@ static bool add_changes(struct replan_changes *changes, const struct forward_cha
         while (next < changes->segment_count && changes->segments[next].first == index)
             innermost = next++;
         if ((next > outermost && !add_held(changes, chain, outermost, innermost, err)) ||
-            !add_dropped(changes, chain, index, innermost, err))
+            !add_dropped(changes, chain, symbols, index, innermost, err))
             return false;
     }
     if (changes->count > 0)
@@ -102,7 +173,12 @@ static bool add_segments(struct replan_changes *changes, const struct forward_ch
         uint32_t parent = k > 0 ? (uint32_t)k - 1 : REPLAN_NONE;
         while (parent != REPLAN_NONE && changes->segments[parent].end <= segments[k].first)
             parent = changes->segments[parent].parent;
-        struct replan_segment segment = {segments[k].first, end, parent, chain->backward};
+        struct replan_segment segment = {.first = segments[k].first,
+                                         .end = end,
+                                         .keep = segments[k].keep,
+                                         .keep_count = segments[k].keep_count,
+                                         .parent = parent,
+                                         .again = chain->backward};
         if (end < chain->count) /* behind the free of its output, an event or two */
             segment.again = chain->elements[end].backward_end + 2;
         if (!vec_push(changes->segments, changes->segment_count, changes->segment_capacity,
@@ -176,11 +252,13 @@ bool replan_changes_find(struct replan_changes *changes, const struct program *p
                          const struct forward_chain *chain, const struct chain_segment *segments,
                          size_t count, struct error *err)
 {
+    const struct symbols *symbols =
+        chain->result_count > 0 ? program->timeline->snapshot->symbols : NULL;
     uint32_t *change_of = NULL;
     size_t capacity = 0;
     *changes = (struct replan_changes){.slots = program->slot_count, .budget = program->budget};
     bool ok = add_segments(changes, chain, segments, count, err) &&
-              add_changes(changes, chain, err) &&
+              add_changes(changes, chain, symbols, err) &&
               vec_reserve(change_of, capacity, program->slot_count + 1, program->budget, err);
     for (size_t i = 0; ok && i < program->slot_count; i++)
         change_of[i] = REPLAN_NONE;

@@ -148,6 +148,8 @@ static bool malloc_again(struct editor *editor, const struct run *run,
 {
     uint32_t at = replan_change_at(&editor->changes, step->item);
     struct replan_change *change = at == REPLAN_NONE ? NULL : &editor->changes.changes[at];
+    if (change && change->fate == FATE_RESULT)
+        return true;
     if (change && change->level == segment)
         return emit(editor, *step, STEP_MALLOC, change->new_slot, err);
     uint32_t slot = take_slot(editor);
@@ -189,20 +191,31 @@ static bool free_copies(struct editor *editor, struct step_range steps, struct p
     return true;
 }
 
-/* The input that a segment was the last to need. */
-static bool free_input(struct editor *editor, uint32_t segment, struct program_step at,
-                       struct error *err)
+static bool free_held(struct editor *editor, size_t from, size_t to, uint32_t segment,
+                      struct program_step at, struct error *err)
 {
-    const struct replan_segment *it = &editor->changes.segments[segment];
-    if (it->first == 0)
-        return true;
-    uint32_t input = editor->chain->elements[it->first - 1].output_item;
-    uint32_t held = input == EVENT_NEVER ? REPLAN_NONE : replan_change_at(&editor->changes, input);
-    if (held == REPLAN_NONE)
-        return true;
-    const struct replan_change *change = &editor->changes.changes[held];
-    return change->fate != FATE_HELD || change->until != segment ||
-           emit(editor, at, STEP_FREE_COMPLETED, change->new_slot, err);
+    for (size_t k = from; k < to; k++) {
+        const struct replan_change *change = &editor->changes.changes[k];
+        if (change->until == segment &&
+            !emit(editor, at, STEP_FREE_COMPLETED, change->new_slot, err))
+            return false;
+    }
+    return true;
+}
+
+/* The input that a segment was the last to need, and the results that it kept. */
+static bool free_inputs(struct editor *editor, uint32_t segment, struct program_step at,
+                        struct error *err)
+{
+    const struct replan_changes *changes = &editor->changes;
+    const struct replan_segment *it = &changes->segments[segment];
+    size_t from = replan_change_from(changes, replan_boundary(editor->chain, it->first));
+    size_t to = replan_change_from(changes, replan_boundary(editor->chain, it->end));
+    uint32_t input =
+        it->first > 0 ? editor->chain->elements[it->first - 1].output_item : EVENT_NEVER;
+    uint32_t held = input == EVENT_NEVER ? REPLAN_NONE : replan_change_at(changes, input);
+    return (held == REPLAN_NONE || free_held(editor, held, held + 1, segment, at, err)) &&
+           free_held(editor, from, to, segment, at, err);
 }
 
 /* The steps of a segment that run again: its checkpoint stops at the last tensor that it saves. */
@@ -238,7 +251,7 @@ static bool run_again(struct editor *editor, uint32_t segment, struct program_st
     while (run.element < it->end)
         if (!end_element(editor, &run, at, err))
             return false;
-    return free_copies(editor, steps, at, err) && free_input(editor, segment, at, err);
+    return free_copies(editor, steps, at, err) && free_inputs(editor, segment, at, err);
 }
 
 /* A recorded step, in the slot that its allocation has now. */
@@ -252,8 +265,8 @@ static bool keep_step(struct editor *editor, const struct run *run, const struct
         if (change && change->fate == FATE_DROPPED) {
             change->slot = step->slot;
             change->operator= run->operator;
-        } else if (change && change->level != REPLAN_NONE) {
-            *in = REPLAN_NONE; /* held only in a run of its level */
+        } else if (change && (change->level != REPLAN_NONE || !replan_is_held(change))) {
+            *in = REPLAN_NONE; /* held only in a run of its level; or kept anyway */
         } else if (change) {
             return emit(editor, *step, STEP_MALLOC, change->new_slot, err);
         }
@@ -264,7 +277,7 @@ static bool keep_step(struct editor *editor, const struct run *run, const struct
     const struct replan_change *change = &editor->changes.changes[*in];
     if (step->kind == STEP_FREE_COMPLETED)
         *in = REPLAN_NONE;
-    return change->fate == FATE_HELD || emit(editor, *step, step->kind, change->new_slot, err);
+    return replan_is_held(change) || emit(editor, *step, step->kind, change->new_slot, err);
 }
 
 static bool edit(struct editor *editor, struct error *err)

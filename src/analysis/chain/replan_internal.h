@@ -16,6 +16,8 @@ enum fate {
     FATE_DROPPED, /* freed in all runs but that of its level, from which the backward takes it */
     FATE_HELD,    /* the input of a segment, not kept by the recorded program; its checkpoint holds
                    * it from the run of its level until the segment runs again */
+    FATE_RESULT,  /* a result that its segment keeps: not made again; held like an input if the
+                   * recorded program freed it in the forward pass */
 };
 
 /* An allocation that checkpoints treat otherwise than the recorded program did. */
@@ -23,7 +25,7 @@ struct replan_change {
     uint32_t item;    /* its alloc */
     uint32_t element; /* that made it */
     uint32_t level;
-    uint32_t until;    /* FATE_HELD: the segment whose run ends it */
+    uint32_t until;    /* the segment whose run ends it, or REPLAN_NONE; never so for FATE_HELD */
     uint32_t slot;     /* FATE_DROPPED: in the present run, if it is freed there, or REPLAN_NONE */
     uint32_t new_slot; /* in the run of its level */
     uint32_t operator; /* of the present run, that made it */
@@ -33,6 +35,8 @@ struct replan_change {
 
 struct replan_segment {
     size_t first, end;
+    const struct text *keep;
+    size_t keep_count;
     uint32_t parent; /* the innermost segment around it, or REPLAN_NONE */
     uint32_t again;  /* the item before which it runs again */
 };
@@ -47,6 +51,12 @@ struct replan_changes {
     size_t slots;          /* of the program and of all changes */
     struct budget *budget; /* not owned */
 };
+
+/* A checkpoint holds it, where the recorded program freed it. */
+static inline bool replan_is_held(const struct replan_change *change)
+{
+    return change->until != REPLAN_NONE;
+}
 
 static inline bool replan_is_free(const struct program_step *step)
 {

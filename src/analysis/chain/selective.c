@@ -3,12 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/chain/operations.h"
+#include "analysis/code/dispatched.h"
 #include "analysis/phase/births.h"
 
 struct collector {
     struct forward_chain *chain;
     const struct chain_measure *measure;
     const struct snapshot *snapshot;
+    struct operations operations;
     uint32_t *last; /* by string: 1 + the last item of chain->operators with that name */
     size_t names;
     uint32_t element;
@@ -59,6 +62,7 @@ static struct chain_operator *operator_of(struct collector *collector, string_id
         return &chain->operators[last - 1];
     struct chain_operator made = {
         .name = name, .element = collector->element, .must_run = is_random(text)};
+    made.is_costly = operator_weight(text) > 1;
     *ok = vec_push(chain->operators, chain->operator_count, chain->operator_capacity, chain->budget,
                    collector->err, made);
     if (!*ok)
@@ -67,26 +71,26 @@ static struct chain_operator *operator_of(struct collector *collector, string_id
     return &chain->operators[chain->operator_count - 1];
 }
 
-static string_id operation_of(const struct collector *collector, uint32_t lifetime)
-{
-    const struct timeline *timeline = collector->measure->timeline;
-    uint32_t item = timeline->lifetimes[lifetime].alloc;
-    return collector->snapshot->extras[trace_extra(timeline->trace, item)].operation;
-}
-
 /* Memory that an operator frees before any other allocates is its workspace, no result. `next` is
  * the allocation that another stack makes next. */
-static void add_lifetime(struct chain_operator *operation, const struct chain_measure *measure,
+static bool add_lifetime(struct collector *collector, struct chain_operator *operation,
                          uint32_t lifetime, uint32_t next)
 {
+    const struct chain_measure *measure = collector->measure;
+    struct forward_chain *chain = collector->chain;
     const struct lifetime *it = &measure->timeline->lifetimes[lifetime];
     int64_t size = (int64_t)trace_size(measure->timeline->trace, it->alloc);
-    if (pass_keeps(measure->pass, measure->timeline, measure->categories, lifetime))
+    struct chain_result result = {it->alloc, (uint32_t)(operation - chain->operators), true};
+    result.is_kept = pass_keeps(measure->pass, measure->timeline, measure->categories, lifetime);
+    if (result.is_kept)
         operation->kept_bytes += size;
-    else if (measure->categories->of_lifetime[lifetime] != CATEGORY_WORKSPACE &&
-             lifetime_end(it) > next &&
-             __builtin_add_overflow(operation->passing_bytes, size, &operation->passing_bytes))
+    else if (measure->categories->of_lifetime[lifetime] == CATEGORY_WORKSPACE ||
+             lifetime_end(it) <= next)
+        return true;
+    else if (__builtin_add_overflow(operation->passing_bytes, size, &operation->passing_bytes))
         operation->passing_bytes = INT64_MAX;
+    return vec_push(chain->results, chain->result_count, chain->result_capacity, chain->budget,
+                    collector->err, result);
 }
 
 static bool add_lifetimes(struct collector *collector, uint32_t first, uint32_t end)
@@ -103,9 +107,9 @@ static bool add_lifetimes(struct collector *collector, uint32_t first, uint32_t 
             other++;
         uint32_t next =
             other < timeline->lifetime_count ? timeline->lifetimes[other].alloc : EVENT_NEVER - 1;
-        struct chain_operator *operation = operator_of(collector, operation_of(collector, k), &ok);
-        if (operation)
-            add_lifetime(operation, collector->measure, k, next);
+        struct chain_operator *operation =
+            operator_of(collector, operations_at(&collector->operations, k), &ok);
+        ok = ok && (!operation || add_lifetime(collector, operation, k, next));
     }
     return ok;
 }
@@ -151,6 +155,25 @@ static bool add_launches(struct collector *collector, size_t first, size_t end)
     return ok;
 }
 
+/* `first`: its first operator. */
+static void weigh(struct collector *collector, uint32_t element, size_t first)
+{
+    struct forward_chain *chain = collector->chain;
+    const struct symbols *symbols = collector->snapshot->symbols;
+    int64_t weight = chain->elements[element].activation_bytes;
+    for (size_t k = first; k < chain->operator_count; k++) {
+        struct chain_operator *it = &chain->operators[k];
+        int64_t made = it->kept_bytes;
+        it->weight = it->kept_bytes;
+        if (it->is_costly && !__builtin_add_overflow(it->kept_bytes, it->passing_bytes, &made) &&
+            !__builtin_mul_overflow(made, operator_weight(symbols_text(symbols, it->name)), &made))
+            it->weight = made;
+        if (__builtin_add_overflow(weight, it->weight - it->kept_bytes, &weight))
+            weight = INT64_MAX;
+    }
+    chain->elements[element].weight = weight;
+}
+
 static bool collect_element(struct collector *collector, uint32_t i)
 {
     struct forward_chain *chain = collector->chain;
@@ -164,8 +187,13 @@ static bool collect_element(struct collector *collector, uint32_t i)
         launch_at(collector, i + 1 < chain->count ? chain->elements[i + 1].first_item : last);
     collector->element = i;
     if (!add_lifetimes(collector, runs[measure->runs[i]].lifetime,
-                       runs[measure->runs[i + 1]].lifetime) ||
-        !add_launches(collector, first, end))
+                       runs[measure->runs[i + 1]].lifetime))
+        return false;
+    if (!chain->kernels_timed) {
+        weigh(collector, i, before);
+        return true;
+    }
+    if (!add_launches(collector, first, end))
         return false;
     int64_t measured = 0;
     for (size_t k = first; k < end; k++)
@@ -220,25 +248,40 @@ static bool rename_operators(struct collector *collector)
     return true;
 }
 
+/* The rest, when the operators of allocations are known. */
+static bool collect(struct collector *collector)
+{
+    struct forward_chain *chain = collector->chain;
+    collector->names = symbols_string_count(collector->snapshot->symbols);
+    size_t bytes = collector->names * sizeof(*collector->last);
+    if (!budget_take(chain->budget, bytes, collector->err))
+        return false;
+    collector->last = calloc(1, bytes);
+    bool ok = collector->last || error_out_of_memory(collector->err);
+    for (uint32_t i = 0; i < chain->count && ok; i++)
+        ok = collect_element(collector, i);
+    if (ok)
+        doubt_random(collector);
+    ok = ok && rename_operators(collector);
+    free(collector->last);
+    budget_give(chain->budget, bytes);
+    return ok;
+}
+
 bool chain_set_operators(struct forward_chain *chain, const struct chain_measure *measure,
                          struct error *err)
 {
     struct collector collector = {
         .chain = chain, .measure = measure, .snapshot = measure->timeline->snapshot, .err = err};
-    if (!chain->kernels_timed)
+    if (chain->count == 0)
         return true;
-    collector.names = symbols_string_count(collector.snapshot->symbols);
-    size_t bytes = collector.names * sizeof(*collector.last);
-    if (!budget_take(chain->budget, bytes, err))
+    if (!operations_find(&collector.operations, measure, measure->runs[chain->count], err))
         return false;
-    collector.last = calloc(1, bytes);
-    bool ok = collector.last || error_out_of_memory(err);
-    for (uint32_t i = 0; i < chain->count && ok; i++)
-        ok = collect_element(&collector, i);
-    if (ok)
-        doubt_random(&collector);
-    ok = ok && rename_operators(&collector);
-    free(collector.last);
-    budget_give(chain->budget, bytes);
+    bool ok = collect(&collector);
+    operations_release(&collector.operations);
+    for (size_t i = 0; i < chain->operator_count && ok; i++) {
+        chain->operators_named = true;
+        chain->weighed |= !chain->kernels_timed && chain->operators[i].is_costly;
+    }
     return ok;
 }

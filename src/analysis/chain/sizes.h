@@ -13,6 +13,7 @@ struct chain_measure {
     const struct call_tree *tree;
     const struct pass *pass;
     const uint32_t *runs;
+    struct site_table *sites;
 };
 
 /* Fills first_item, allocations, activation_bytes, output_bytes and output_from. */

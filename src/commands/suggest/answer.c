@@ -62,8 +62,10 @@ static bool replay_placement(const struct suggest_run *run, const struct placeme
     if (!vec_reserve(segments, capacity, count, run->budget, err))
         return false;
     for (size_t k = 0; k < count; k++)
-        segments[k] =
-            (struct chain_segment){placement->segments[k].first, placement->segments[k].end};
+        segments[k] = (struct chain_segment){.first = placement->segments[k].first,
+                                             .end = placement->segments[k].end,
+                                             .keep = run->problem->kept_operators,
+                                             .keep_count = placement->segments[k].option};
     const struct capture *capture = &run->snapshot->capture;
     bool ok = replan_make(capture_highest(capture), capture->sites, &run->snapshot->chain, segments,
                           count, replan, err);

@@ -126,6 +126,21 @@ static void category_text(const struct page *page, const struct forward_chain *c
                     page_bytes(page, absent, freed));
 }
 
+static void operators_text(const struct page *page, const struct suggest_subject *subject)
+{
+    const struct forward_chain *chain = subject->forward;
+    if (!chain->operators_named)
+        suggest_say(page,
+                    "The stacks do not name operators, so checkpoints run whole layers again. "
+                    "Recorded with "
+                    "torch.cuda.memory._record_memory_history(stacks=\"all\"), plans can keep the "
+                    "results of matrix products, convolutions and attention.");
+    else if (subject->problem->chain.option_count > 0)
+        suggest_say(page, "Checkpoints may keep the results of operators: what the trace shows "
+                          "them to allocate. It does not show which results are changed in place; "
+                          "a plan that keeps such a one stops with an error when it runs.");
+}
+
 bool suggest_basis_forward_text(const struct page *page, const struct suggest_subject *subject)
 {
     const struct forward_chain *chain = subject->forward;
@@ -151,15 +166,16 @@ bool suggest_basis_forward_text(const struct page *page, const struct suggest_su
             subject->problem->backward_timed ? "" : "; backward is taken to be twice the forward");
     else
         suggest_say(page,
-                    "%s, so the extra compute is unknown. Plans recompute as few bytes of "
-                    "activations as they can, unless --times gives times.",
+                    subject->problem->weighed
+                        ? "%s, so the extra compute is unknown. Plans run matrix products, "
+                          "convolutions and attention again only where cheaper operators do not "
+                          "free enough. Shares are of the bytes of activations."
+                        : "%s, so the extra compute is unknown. Plans recompute as few bytes of "
+                          "activations as they can, unless --times gives times.",
                     chain->timed ? "Times are those of the host, which do not show how long the "
                                    "device takes"
                                  : "The trace has no times");
-    if (subject->problem->chain.option_count > 0)
-        suggest_say(page, "Checkpoints may keep the results of operators: what the trace shows "
-                          "them to allocate. It does not show which results are changed in place; "
-                          "a plan that keeps such a one stops with an error when it runs.");
+    operators_text(page, subject);
     suggest_say(page, "Parameters, their gradients, the optimizer's state and the model's input "
                       "come on top.");
     return true;

@@ -32,13 +32,18 @@ static bool is_none(const struct front_advice *front, size_t i)
     return point->peak_bytes == front->comparison[0].outcome.peak_bytes && point->extra_time == 0;
 }
 
-static const char *point_remark(const struct front_advice *front, size_t i)
+static const char *point_remark(const struct problem *problem, const struct front_advice *front,
+                                size_t i)
 {
+    bool is_cheap =
+        problem->weighed && weighed_is_cheap(front->front.points[i].extra_time, problem->whole);
     if (is_none(front, i))
         return suggest_comparison_remark("none");
     if (front->knees[i])
-        return "<- knee";
-    return i > 0 ? "" : front->nested.count > 0 ? "least with one level" : "least memory";
+        return is_cheap ? "<- knee, cheap operators only" : "<- knee";
+    if (i == 0)
+        return front->nested.count > 0 ? "least with one level" : "least memory";
+    return is_cheap ? "cheap operators only" : "";
 }
 
 /* Points of the front between two rows of the table are omitted when there are many. */
@@ -153,7 +158,7 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
         if (!is_shown(front, i))
             continue;
         struct front_line line = {points[i].peak_bytes, points[i].extra_time,
-                                  point_remark(front, i)};
+                                  point_remark(subject->problem, front, i)};
         add_comparisons(&table, page, subject, front, told, line.peak_bytes);
         add_line(&table, page, subject->problem, &line);
         told = line.peak_bytes;

@@ -18,6 +18,7 @@ static void put_basis(struct json_writer *json, const struct suggest_subject *su
     json_put_string(json, "time",
                     problem->times_given ? "given"
                     : problem->timed     ? "recorded"
+                    : problem->weighed   ? "operator_classes"
                                          : "activation_bytes");
     if (subject->forward)
         suggest_put_forward(json, subject);
@@ -57,6 +58,10 @@ static void put_reserved(struct json_writer *json, const struct suggest_subject 
     if (!subject->replans || placement->count == 0)
         return;
     const struct replan *replan = &subject->replans[index];
+    if (replan->has_totals) {
+        json_put_integer(json, "total_peak_bytes", (int64_t)replan->with_total);
+        json_put_integer(json, "no_checkpoint_total_peak_bytes", (int64_t)replan->without_total);
+    }
     if (!replan->is_known) {
         json_put_string(json, "reserved_not_known", replan->why);
         return;

@@ -74,14 +74,15 @@ double suggest_share(const struct problem *problem, int64_t time)
 {
     int64_t whole =
         problem->timed ? problem_step_time(problem) : chain_forward_time(&problem->chain);
+    if (problem->weighed)
+        return weighed_share(time);
     return whole > 0 ? (double)time / (double)whole : 0;
 }
 
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time)
 {
-    int64_t whole =
-        problem->timed ? problem_step_time(problem) : chain_forward_time(&problem->chain);
-    return whole > 0 ? page_share(out, time, whole) : strcpy(out, "0.0%"); /* all take no time */
+    snprintf(out, UNITS_TEXT_SIZE, "%.1f%%", 100 * suggest_share(problem, time));
+    return out;
 }
 
 int64_t suggest_peak_without(const struct problem *problem)
@@ -93,8 +94,12 @@ const char *suggest_cost(char out[SUGGEST_COST], const struct problem *problem, 
 {
     char share[UNITS_TEXT_SIZE];
     suggest_extra(share, problem, time);
+    bool is_cheap = problem->weighed && time > 0 && weighed_is_cheap(time, problem->whole);
     snprintf(out, SUGGEST_COST,
-             problem->timed ? "with %s more compute" : "recomputing %s of activations", share);
+             problem->timed ? "with %s more compute"
+             : is_cheap     ? "recomputing %s of activations, by cheap operators"
+                            : "recomputing %s of activations",
+             share);
     return out;
 }
 

@@ -37,6 +37,12 @@ static void reserved_text(const struct page *page, const struct suggest_subject 
     if (!subject->replans || placement->count == 0)
         return;
     const struct replan *replan = &subject->replans[index];
+    if (replan->has_totals)
+        suggest_say(page,
+                    "With parameters, gradients and all else, the step then peaks at %s; without "
+                    "checkpoints at %s.",
+                    page_bytes(page, with, (int64_t)replan->with_total),
+                    page_bytes(page, without, (int64_t)replan->without_total));
     if (replan->is_known)
         suggest_say(page,
                     "Replayed through PyTorch's allocator, the step then reserves up to %s; "

@@ -30,6 +30,21 @@ static void set_layer(struct chain *layers, const struct forward_chain *chain, s
     layers->forward[i] = chain->kernels_timed ? element->forward_ns : element->activation_bytes;
 }
 
+static void set_costs(struct problem *problem, const struct forward_chain *chain)
+{
+    struct weighed_sum sum = {0};
+    for (size_t i = 0; i < chain->count; i++) {
+        problem->whole.weight += (double)chain->elements[i].weight;
+        problem->whole.bytes += (double)chain->elements[i].activation_bytes;
+    }
+    for (size_t i = 0; i < chain->count; i++) {
+        struct weighed_sum before = sum;
+        sum.weight += (double)chain->elements[i].weight;
+        sum.bytes += (double)chain->elements[i].activation_bytes;
+        problem->chain.forward[i] = weighed_cost(before, sum, problem->whole);
+    }
+}
+
 static void set_rows(struct forward_problem *made, const struct forward_chain *chain,
                      struct symbols *symbols)
 {
@@ -65,6 +80,9 @@ bool forward_problem_create(struct forward_problem *made, const struct forward_c
     if (ok) {
         set_rows(made, chain, symbols);
         problem->timed = chain->kernels_timed;
+        problem->weighed = chain->weighed;
+        if (chain->weighed)
+            set_costs(problem, chain);
         ok = chain_check(&problem->chain, err) && forward_add_options(made, chain, budget, err) &&
              chain_check(&problem->chain, err);
     }

@@ -7,9 +7,10 @@
  *   ftmp    the maximum during its forward, less all activations up to its own. Temporary
  *           memory without stored activations is not recorded, but is at most this
  *   btmp    the same for its backward, less the gradient of its output
- *   forward nanoseconds of the kernels that a profiler trace has; otherwise bytes of activations
+ *   forward nanoseconds of the kernels that a profiler trace has; otherwise bytes of activations,
+ * or costs of these bytes by the classes of operators (weighed.h) where those are known
  *
- * With such kernels a checkpoint may keep the results of operators, as the trace names them. */
+ * With times or classes, a checkpoint may keep the results of operators. */
 #ifndef MEMSNAP_SOLVE_PROBLEM_FORWARD_H
 #define MEMSNAP_SOLVE_PROBLEM_FORWARD_H
 
@@ -32,7 +33,7 @@ struct forward_problem {
  * problem. */
 bool forward_problem_create(struct forward_problem *made, const struct forward_chain *chain,
                             struct symbols *symbols, struct budget *budget, struct error *err);
-/* forward_operators.c: adds the options of the chain. The problem must be timed. */
+/* forward_operators.c: adds the options of the chain. */
 bool forward_add_options(struct forward_problem *made, const struct forward_chain *chain,
                          struct budget *budget, struct error *err);
 void forward_problem_release(struct forward_problem *made, struct budget *budget);

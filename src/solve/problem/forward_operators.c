@@ -14,6 +14,17 @@ static bool make_room(struct forward_problem *made, size_t count, struct budget 
            vec_reserve(made->storage_numbers, made->number_capacity, count, budget, err);
 }
 
+/* Or its weight, which serves to compare operators as well. */
+static double time_of(const struct forward_chain *chain, const struct chain_operator *operation)
+{
+    return chain->weighed ? (double)operation->weight : (double)operation->forward_ns / NANOSECONDS;
+}
+
+static bool is_keepable(const struct forward_chain *chain, const struct chain_operator *operation)
+{
+    return !operation->must_run && (operation->is_costly || !chain->weighed);
+}
+
 /* False if their sizes are too large to add up. */
 static bool set_operators(struct forward_problem *made, const struct forward_chain *chain)
 {
@@ -22,9 +33,9 @@ static bool set_operators(struct forward_problem *made, const struct forward_cha
         const struct chain_operator *from = &chain->operators[i];
         made->operators[i] = (struct layer_operator){.name = from->name,
                                                      .row = from->element,
-                                                     .us = (double)from->forward_ns / NANOSECONDS,
+                                                     .us = time_of(chain, from),
                                                      .other_bytes = from->passing_bytes,
-                                                     .keepable = !from->must_run,
+                                                     .keepable = is_keepable(chain, from),
                                                      .made = {(uint32_t)i, 1}};
         made->storages[i] = (struct layer_storage){from->kept_bytes, from->element};
         made->storage_numbers[i] = (uint32_t)i;
@@ -47,6 +58,51 @@ static void set_times(struct forward_problem *made, const struct forward_chain *
     for (size_t i = 0; i < chain->count; i++) {
         made->rows[i].present |= 1u << LAYER_FORWARD_US | 1u << LAYER_TAIL_US;
         made->rows[i].forward_us = (double)chain->elements[i].forward_ns / NANOSECONDS;
+    }
+}
+
+/* The option from which on the results of an operator are kept; 0: none. */
+static unsigned option_of(const struct problem *problem, struct text name)
+{
+    for (unsigned k = 0; k < problem->chain.option_count; k++)
+        if (text_same(problem->kept_operators[k], name))
+            return k + 1;
+    return 0;
+}
+
+/* Element i without the operators whose results option `number` keeps. */
+static struct weighed_sum left_over(const struct forward_problem *made,
+                                    const struct forward_chain *chain, size_t i, size_t *next,
+                                    unsigned number)
+{
+    const struct chain_element *element = &chain->elements[i];
+    struct weighed_sum left = {(double)element->weight, (double)element->activation_bytes};
+    for (; *next < chain->operator_count && chain->operators[*next].element == i; ++*next) {
+        const struct chain_operator *it = &chain->operators[*next];
+        unsigned first = option_of(&made->problem, symbols_text(made->trace.symbols, it->name));
+        if (first > 0 && first <= number && !it->must_run) {
+            left.weight -= (double)it->weight;
+            left.bytes -= (double)it->kept_bytes;
+        }
+    }
+    return left;
+}
+
+/* The costs of what the options run again. */
+static void set_costs(struct forward_problem *made, const struct forward_chain *chain)
+{
+    struct chain *layers = &made->problem.chain;
+    for (unsigned number = 1; number <= layers->option_count; number++) {
+        struct weighed_sum sum = {0};
+        size_t next = 0;
+        for (size_t i = 0; i < chain->count; i++) {
+            struct weighed_sum before = sum, left = left_over(made, chain, i, &next, number);
+            sum.weight += left.weight;
+            sum.bytes += left.bytes;
+            int64_t cost = weighed_cost(before, sum, made->problem.whole);
+            layers->options[number - 1].forward[i] =
+                cost < layers->forward[i] ? cost : layers->forward[i];
+        }
     }
 }
 
@@ -83,5 +139,9 @@ bool forward_add_options(struct forward_problem *made, const struct forward_chai
     if (!set_operators(made, chain))
         return true;
     set_times(made, chain);
-    return add_options(made, budget, err);
+    if (!add_options(made, budget, err))
+        return false;
+    if (chain->weighed)
+        set_costs(made, chain);
+    return true;
 }

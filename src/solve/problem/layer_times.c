@@ -152,6 +152,13 @@ static void scale_options(struct chain *chain, size_t i, int64_t before)
     }
 }
 
+/* Times of layers do not tell how much of them an operator takes that was only weighed. */
+static void forbid_option(struct chain *chain, size_t k)
+{
+    for (size_t i = 0; i < chain->layers; i++)
+        chain->options[k].reach[i] = (int64_t)i;
+}
+
 bool problem_set_times(struct problem *problem, const struct layer_trace *trace,
                        const struct layer_times *times, struct error *err)
 {
@@ -176,6 +183,9 @@ bool problem_set_times(struct problem *problem, const struct layer_trace *trace,
         scale_options(chain, i, recorded);
     }
     problem->timed = problem->times_given = true;
+    for (size_t k = 0; problem->weighed && k < chain->option_count; k++)
+        forbid_option(chain, k);
+    problem->weighed = false;
     problem->backward_timed = sum.all_backward;
     problem->backward_time = sum.all_backward ? (int64_t)(sum.backward_us * NANOSECONDS + 0.5)
                                               : 2 * chain_forward_time(chain);

@@ -144,7 +144,7 @@ bool recorded_add_options(const struct recorded *recorded, struct budget *budget
     const struct layer_trace *trace = recorded->trace;
     size_t names = symbols_string_count(trace->symbols), layers = recorded->problem->chain.layers;
     size_t bytes = names * sizeof(struct tally) + trace->count * sizeof(struct row_time) + layers;
-    if (trace->operator_count == 0 || !recorded->problem->timed)
+    if (trace->operator_count == 0 || !(recorded->problem->timed || recorded->problem->weighed))
         return true;
     if (!budget_take(budget, bytes, err))
         return false;

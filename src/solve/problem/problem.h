@@ -22,6 +22,7 @@
 #include "model/layer_trace.h"
 #include "solve/chain/chain.h"
 #include "solve/problem/cuts.h"
+#include "solve/problem/weighed.h"
 
 #define NANOSECONDS 1000.0 /* per microsecond */
 
@@ -37,7 +38,9 @@ struct problem {
     size_t module_count;
     struct piece *pieces; /* the layers of the chain */
     struct chain chain;
-    bool timed;            /* forward times are nanoseconds, not bytes */
+    bool timed;               /* forward times are nanoseconds, not bytes */
+    bool weighed;             /* not timed: forward times are costs as in weighed.h */
+    struct weighed_sum whole; /* weighed: of all layers */
     bool times_given;      /* given by the user (solve/problem/layer_times.h), not by the trace */
     int64_t backward_time; /* in the same unit; twice the forward time if it was not recorded */
     bool backward_timed;
@@ -45,7 +48,7 @@ struct problem {
     bool recorded;                      /* by memsnap's recorder: storages are known (recorded.c) */
     bool one_level; /* not all segments can be wrapped, so checkpoints within checkpoints are not
                        planned */
-    /* recorded: option k of the chain keeps the results of the first k of these operators */
+    /* option k of the chain keeps the results of the first k of these operators */
     struct text kept_operators[CHAIN_OPTIONS];
     int64_t before_bytes;              /* recorded: allocated before the step, and by libraries */
     int64_t no_checkpoint_bytes;       /* recorded: the peak of the chain without checkpoints */

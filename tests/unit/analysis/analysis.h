@@ -49,6 +49,7 @@ TCase *ranks_tests(void);
 TCase *trend_tests(void);
 TCase *segment_map_tests(void);
 TCase *site_names_tests(void);
+TCase *dispatched_tests(void);
 TCase *site_tests(void);
 TCase *growth_fit_tests(void);
 TCase *growth_tests(void);

@@ -19,6 +19,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/check/check_test.c \
 	tests/unit/analysis/check/rule_set_test.c \
 	tests/unit/analysis/check/rules_test.c \
+	tests/unit/analysis/code/dispatched_test.c \
 	tests/unit/analysis/code/labels_test.c \
 	tests/unit/analysis/code/reason_test.c \
 	tests/unit/analysis/code/regex_test.c \

@@ -5,6 +5,7 @@ Suite *unit_suite(void)
     Suite *suite = suite_create("analysis");
     suite_add_tcase(suite, site_names_tests());
     suite_add_tcase(suite, site_tests());
+    suite_add_tcase(suite, dispatched_tests());
     suite_add_tcase(suite, forward_tests());
     suite_add_tcase(suite, idle_gradients_tests());
     suite_add_tcase(suite, kept_results_tests());

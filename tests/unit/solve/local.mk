@@ -21,4 +21,5 @@ tests_unit_solve_run_SOURCES = $(unit_common) \
 	tests/unit/solve/shared_test.c \
 	tests/unit/solve/solve.h \
 	tests/unit/solve/suite.c \
-	tests/unit/solve/sum_test.c
+	tests/unit/solve/sum_test.c \
+	tests/unit/solve/weighed_test.c

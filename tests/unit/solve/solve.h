@@ -14,5 +14,6 @@ TCase *rotor_tests(void);
 TCase *schedule_tests(void);
 TCase *shared_tests(void);
 TCase *sum_tests(void);
+TCase *weighed_tests(void);
 
 #endif

@@ -13,5 +13,6 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, schedule_tests());
     suite_add_tcase(suite, shared_tests());
     suite_add_tcase(suite, sum_tests());
+    suite_add_tcase(suite, weighed_tests());
     return suite;
 }

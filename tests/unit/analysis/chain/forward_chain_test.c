@@ -15,6 +15,7 @@ static struct chain_options options;
 static struct buffer stack;
 static uint64_t addresses[MOST_KEPT], sizes[MOST_KEPT], next;
 static size_t kept;
+static const char *operator_frame; /* of what is allocated */
 
 static void create(void)
 {
@@ -24,6 +25,7 @@ static void create(void)
     stack = (struct buffer)BUFFER_INIT;
     next = 4096;
     kept = 0;
+    operator_frame = CPP("at::_ops::mm::call(x)");
 }
 
 static void destroy(void)
@@ -53,7 +55,7 @@ static const struct letter {
 static const char *frames_of(const char *path)
 {
     buffer_clear(&stack);
-    buffer_puts(&stack, CPP("at::_ops::mm::call(x)"));
+    buffer_puts(&stack, operator_frame);
     for (const char *at = path + strlen(path); at > path;) {
         const char *end = at;
         while (at > path && at[-1] != ' ')
@@ -447,6 +449,43 @@ START_TEST(equal_iterations_take_the_median)
 }
 END_TEST
 
+/* Results of matrix products weigh more, whether they are kept or not. */
+START_TEST(operators_are_weighed_by_class)
+{
+    operator_frame = CPP("at::_ops::gelu::redispatch(x)");
+    keep(100, "t9 m53 b10");
+    operator_frame = CPP("at::_ops::mm::redispatch(x)");
+    keep(20, "t9 m53 b11");
+    uint64_t passing = next++;
+    capture_event(&capture, "alloc", passing, 10, frames_of("t9 m53 b12"));
+    operator_frame = CPP("at::_ops::add_Tensor::redispatch(x)");
+    keep(30, "t9 m53 b13");
+    capture_free(&capture, passing, 10, "");
+    backward(1);
+    build();
+    ck_assert(chain.weighed && chain.operators_named);
+    int64_t weight = 0, kept_bytes = 0;
+    for (size_t i = 0; i < chain.count; i++) {
+        weight += chain.elements[i].weight;
+        kept_bytes += chain.elements[i].activation_bytes;
+    }
+    ck_assert_int_eq(kept_bytes, 150);
+    ck_assert_int_eq(weight, 130 + 32 * 30);
+    ck_assert_uint_eq(chain.result_count, 4);
+    ck_assert(!chain.results[2].is_kept);
+}
+END_TEST
+
+START_TEST(without_operators_nothing_is_weighed)
+{
+    keep(100, "t9 m53 b10");
+    keep(20, "t9 m53 b11");
+    backward(1);
+    build();
+    ck_assert(!chain.weighed && !chain.operators_named);
+}
+END_TEST
+
 /* The pass of the step with the peak, not a larger one elsewhere, nor a validation before it. */
 START_TEST(the_pass_is_that_of_the_peak)
 {
@@ -564,6 +603,8 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, what_keeps_nothing_joins_its_neighbour);
     tcase_add_test(tests, checkpointed_layers_are_told);
     tcase_add_test(tests, equal_iterations_take_the_median);
+    tcase_add_test(tests, operators_are_weighed_by_class);
+    tcase_add_test(tests, without_operators_nothing_is_weighed);
     tcase_add_test(tests, the_pass_is_that_of_the_peak);
     tcase_add_test(tests, inference_keeps_nothing);
     tcase_add_test(tests, without_stacks_there_are_no_layers);

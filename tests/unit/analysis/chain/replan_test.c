@@ -130,7 +130,7 @@ END_TEST
 START_TEST(one_segment)
 {
     create(true);
-    ck_assert_str_eq(edited((struct chain_segment[]){{1, 3}}, 1),
+    ck_assert_str_eq(edited((struct chain_segment[]){{.first = 1, .end = 3}}, 1),
                      "+K0 +T0 -T0 +O0 +K1 +T1 -T1 -K1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
                      "-O3 +G3 -K3 -O2 +K1 +T1 -T1 +O1 +K2 +G2 -K2 -O1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 "
                      "-G1");
@@ -143,11 +143,12 @@ END_TEST
 START_TEST(nested_segments)
 {
     create(true);
-    ck_assert_str_eq(edited((struct chain_segment[]){{0, 3}, {0, 2}}, 2),
-                     "+K0 +T0 -T0 -K0 +O0 +K1 +T1 -T1 -K1 +O1 -O0 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 "
-                     "-T3 +O3 -O3 +G3 -K3 -O2 "
-                     "+K0 +T0 -T0 -K0 +O0 +K1 +T1 -T1 -K1 +O1 -O0 +K2 +G2 -K2 -O1 "
-                     "+K0 +T0 -T0 +O0 +K1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 -G1");
+    ck_assert_str_eq(
+        edited((struct chain_segment[]){{.first = 0, .end = 3}, {.first = 0, .end = 2}}, 2),
+        "+K0 +T0 -T0 -K0 +O0 +K1 +T1 -T1 -K1 +O1 -O0 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 "
+        "-T3 +O3 -O3 +G3 -K3 -O2 "
+        "+K0 +T0 -T0 -K0 +O0 +K1 +T1 -T1 -K1 +O1 -O0 +K2 +G2 -K2 -O1 "
+        "+K0 +T0 -T0 +O0 +K1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 -G1");
     destroy();
 }
 END_TEST
@@ -158,10 +159,39 @@ END_TEST
 START_TEST(inputs_are_held)
 {
     create(false);
-    ck_assert_str_eq(edited((struct chain_segment[]){{1, 3}, {1, 2}, {2, 3}}, 3),
+    ck_assert_str_eq(edited((struct chain_segment[]){{.first = 1, .end = 3},
+                                                     {.first = 1, .end = 2},
+                                                     {.first = 2, .end = 3}},
+                            3),
                      "+K0 +T0 -T0 +O0 +K1 +T1 -T1 -K1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
                      "-O2 -O3 +G3 -K3 +K1 +T1 -T1 -K1 +O1 +K2 -O1 +G2 -K2 +K1 -O0 -G3 +G1 -K1 -G2 "
                      "+G0 -K0 -G1");
+    destroy();
+}
+END_TEST
+
+/* K1 and T1 are results that the segment keeps. T1, which the program frees at once, is held until
+ * the segment has run again; neither is made again. */
+START_TEST(results_are_kept)
+{
+    struct error err;
+    struct chain_operator kept_operator = {.element = 1};
+    struct chain_result results[] = {{11, 0, true}, {12, 0, false}};
+    const struct text keep = {"aten.mm", 7};
+    create(true);
+    struct symbols *symbols = symbols_create(&budget, &err);
+    struct snapshot snapshot = {.symbols = symbols};
+    ck_assert(symbols_string(symbols, keep.bytes, keep.size, &kept_operator.name, &err));
+    timeline.snapshot = &snapshot;
+    chain.operators = &kept_operator;
+    chain.operator_count = 1;
+    chain.results = results;
+    chain.result_count = 2;
+    struct chain_segment segment = {.first = 1, .end = 3, .keep = &keep, .keep_count = 1};
+    ck_assert_str_eq(edited(&segment, 1),
+                     "+K0 +T0 -T0 +O0 +K1 +T1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
+                     "-O3 +G3 -K3 -O2 +O1 +K2 -T1 +G2 -K2 -O1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 -G1");
+    symbols_destroy(symbols);
     destroy();
 }
 END_TEST
@@ -177,7 +207,7 @@ START_TEST(too_many_runs)
     ck_assert_ptr_nonnull(segments);
     budget.limit = (size_t)1 << 30;
     for (size_t k = 0; k < DEPTH; k++)
-        segments[k] = (struct chain_segment){0, 1};
+        segments[k] = (struct chain_segment){.first = 0, .end = 1};
     ck_assert(replan_edit(&program, &chain, segments, DEPTH, &other, &is_too_long, &err));
     ck_assert(is_too_long);
     ck_assert_uint_eq(other.step_count, 0);
@@ -194,6 +224,7 @@ TCase *replan_tests(void)
     tcase_add_test(tests, one_segment);
     tcase_add_test(tests, nested_segments);
     tcase_add_test(tests, inputs_are_held);
+    tcase_add_test(tests, results_are_kept);
     tcase_add_test(tests, too_many_runs);
     return tests;
 }

@@ -1,0 +1,25 @@
+/* The operator of each allocation of a pass's forward. A profiler trace names it; in a snapshot,
+ * C++ frames of its stack do. */
+#ifndef MEMSNAP_ANALYSIS_CHAIN_OPERATIONS_H
+#define MEMSNAP_ANALYSIS_CHAIN_OPERATIONS_H
+
+#include "analysis/chain/sizes.h"
+
+struct operations {
+    string_id *names; /* by lifetime, from `first` on; STRING_EMPTY: unknown */
+    uint32_t first;
+    size_t count, capacity;
+    struct budget *budget; /* not owned */
+};
+
+/* Of the lifetimes that runs [0, end) of the tree begin. Adds names to the symbols. */
+bool operations_find(struct operations *operations, const struct chain_measure *measure,
+                     uint32_t end, struct error *err);
+void operations_release(struct operations *operations);
+
+static inline string_id operations_at(const struct operations *operations, uint32_t lifetime)
+{
+    return operations->names[lifetime - operations->first];
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* The operator of an allocation as PyTorch's dispatcher shows it to modes such as that of selective
+ * checkpoints: below autograd, and above what the operator calls itself. */
+#ifndef MEMSNAP_ANALYSIS_CODE_DISPATCHED_H
+#define MEMSNAP_ANALYSIS_CODE_DISPATCHED_H
+
+#include "analysis/code/site.h"
+
+/* "aten::addmm" for what linear() allocates; STRING_EMPTY if the stack has no C++ frames, or none
+ * that tells. Autograd's kernel of an operator passes it on by at::_ops::NAME::redispatch, so it is
+ * the outermost such frame of those that no Python frame divides. */
+bool dispatched_operator(struct site_table *table, stack_id stack, string_id *name,
+                         struct error *err);
+
+/* How much more time an operator takes for each byte of its results than one that only reads and
+ * writes memory, as a rough figure for all of its class: attention, convolutions and matrix
+ * products take much more. 1 for all others. */
+unsigned operator_weight(struct text name);
+
+#endif
