@@ -102,7 +102,7 @@ struct oom_row {
      * is not known. See report/oom_rest.h. */
     int64_t step_bytes;
     int64_t like_step; /* the number of that step */
-    char *asker;    /* its label, or NULL */
+    char *asker;       /* its label, or NULL */
 };
 
 struct ooms {
