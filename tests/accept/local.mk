@@ -16,6 +16,7 @@ dist_check_SCRIPTS += \
 	tests/accept/newest.py \
 	tests/accept/page.py \
 	tests/accept/pprof.py \
+	tests/accept/printed.py \
 	tests/accept/profiles.py \
 	tests/accept/replay.py \
 	tests/accept/replay_cuts.py \
