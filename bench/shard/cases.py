@@ -105,7 +105,7 @@ def run(case):
     model, batch, classes = make_model(case["model"])
     plan = load(case["plan"])
     leave_out_kernels(plan)
-    if case["state_bytes"]:
+    if case.get("state_bytes"):
         Stored.bytes = case["state_bytes"]
         torch.optim.SGD = Stored
     model, optimizer = plan.shard(model.cuda(), 1e-3)

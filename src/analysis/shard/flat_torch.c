@@ -1,5 +1,6 @@
 /* The walk of torch's FullyShardedDataParallel: the parameters of a unit are one flat tensor, which
- * is gathered as it is. See torch/distributed/fsdp/_runtime_utils.py.
+ * is gathered as it is, and gets a gradient as a whole if any of them is trained. See
+ * torch/distributed/fsdp/_runtime_utils.py.
  *
  * Autograd makes the gradients of the parameters, and then of them that of the flat tensor. The
  * unit is freed when that exists, and reduced afterwards. */
@@ -180,7 +181,8 @@ static void run_backward(struct torch_walk *flat, size_t at)
     int64_t gathered = runs ? full_bytes(walk, flat->running) : 0;
     for (uint32_t i = point->first_tensor; i < point->end_tensor; i++) {
         const struct shard_tensor *tensor = &walk->model->tensors[i];
-        flat->made[tensor->unit != SHARD_ROOT] += tensor->frozen ? 0 : tensor->elements;
+        bool is_made = !tensor->frozen || walk->units[tensor->unit].trained > 0;
+        flat->made[tensor->unit != SHARD_ROOT] += is_made ? tensor->elements : 0;
     }
     int64_t made = (flat->made[0] + flat->made[1]) * walk->compute_size;
     note(flat, walk_phase(point), unit, gathered, made, ahead_in_backward(flat, point),

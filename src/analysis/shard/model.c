@@ -125,6 +125,42 @@ static void drop_empty_units(struct shard_model *model, uint32_t *places)
         model->layers[i].unit = places[model->layers[i].unit];
 }
 
+bool shard_model_mixes(const struct shard_model *model)
+{
+    bool *trains = calloc(model->unit_count, sizeof(*trains)), mixes = false;
+    for (size_t i = 0; trains && i < model->tensor_count; i++)
+        trains[model->tensors[i].unit] |= !model->tensors[i].frozen;
+    for (size_t i = 0; trains && i < model->tensor_count; i++)
+        mixes |= model->tensors[i].frozen && trains[model->tensors[i].unit];
+    free(trains);
+    return mixes;
+}
+
+static int64_t packed_by(const struct shard_model *model, uint32_t layer)
+{
+    const struct shard_layer *packing = &model->layers[layer];
+    int64_t sum = 0;
+    for (uint32_t i = packing->first_tensor; packing->packs && i < packing->end_tensor; i++)
+        sum += model->tensors[i].elements;
+    return sum;
+}
+
+/* The recurrent layers of cuDNN take their parameters as one tensor. torch.nn.LSTM keeps them so,
+ * but what gathers parameters does not: then each call packs a copy, and keeps it for backward. */
+void shard_model_set_packed(struct shard_model *model)
+{
+    uint32_t counted = 0; /* layers */
+    int64_t sum = 0;
+    for (size_t i = 0; i < model->point_count; i++) {
+        struct shard_point *point = &model->points[i];
+        while (counted <= point->layer)
+            sum += packed_by(model, counted++);
+        while (counted > point->layer + 1)
+            sum -= packed_by(model, --counted);
+        point->packed_elements = sum;
+    }
+}
+
 bool shard_model_drop_units(struct shard_model *model, struct error *err)
 {
     uint32_t *places = calloc(model->unit_count, sizeof(*places));

@@ -28,6 +28,7 @@ struct shard_layer {
     uint32_t unit;
     uint32_t first_tensor, end_tensor; /* the parameters that it is the first to use */
     bool outside;                      /* after the model has returned: the loss */
+    bool packs;                        /* by cuDNN's recurrent layers: see model.c */
     int64_t saved;                     /* bytes it makes that its backward needs */
     int64_t output;
     double us; /* forward time; 0: unknown */
@@ -42,6 +43,7 @@ struct shard_point {
     bool is_outside_unit; /* what the unit did not run: the point belongs to the root */
     uint32_t first_tensor, end_tensor; /* backward: gradients made */
     int64_t peak_bytes, end_bytes;
+    int64_t packed_elements; /* of the parameters of layers that pack, from their forward on */
 };
 
 /* The modules that fsdp, fsdp1 and fsdp2 gather together. */
@@ -88,6 +90,12 @@ struct shard_sizes {
 
 bool shard_model_by_hand(struct shard_model *model, const struct shard_sizes *sizes,
                          struct error *err);
+
+/* True if a unit has parameters of both kinds: trained and frozen. */
+bool shard_model_mixes(const struct shard_model *model);
+
+/* Sets packed_elements of the points. */
+void shard_model_set_packed(struct shard_model *model);
 
 /* Makes units without parameters part of the root: they would be gathered for nothing. */
 bool shard_model_drop_units(struct shard_model *model, struct error *err);

@@ -18,16 +18,21 @@ static bool put_name(FILE *out, struct text name)
 }
 
 /* Without module names: snapshots tell units by the loops that run them, of nested loops by the
- * inner ones. */
+ * inner ones, unless these only run layers. */
 static const char find_units[] =
     "LISTS = (torch.nn.Sequential, torch.nn.ModuleList)\n\n\n"
+    "def is_block(module):\n"
+    "    \"\"\"Not a list; or a Sequential of nothing but layers.\"\"\"\n"
+    "    if not isinstance(module, LISTS):\n"
+    "        return True\n"
+    "    is_layers = all(next(child.children(), None) is None for child in module)\n"
+    "    return isinstance(module, torch.nn.Sequential) and is_layers\n\n\n"
     "def find_units(model):\n"
-    "    \"\"\"The modules of each Sequential or ModuleList; not those inside of them.\"\"\"\n"
+    "    \"\"\"The blocks of each Sequential or ModuleList; not those inside of them.\"\"\"\n"
     "    units = []\n"
     "    for name, module in model.named_modules():\n"
     "        parent = model.get_submodule(name.rpartition(\".\")[0])\n"
-    "        is_listed = name != \"\" and isinstance(parent, LISTS) and not isinstance(module, "
-    "LISTS)\n"
+    "        is_listed = name != \"\" and isinstance(parent, LISTS) and is_block(module)\n"
     "        is_inside = any(name.startswith(unit + \".\") for unit in units)\n"
     "        if is_listed and not is_inside and any(True for _ in module.parameters()):\n"
     "            units.append(name)\n"

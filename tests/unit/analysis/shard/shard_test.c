@@ -209,6 +209,35 @@ static int64_t model_states(enum shard_strategy strategy)
            last.memory.optimizer_state_bytes;
 }
 
+/* The second layer keeps a copy of its parameters from its forward to its backward pass. */
+START_TEST(recurrent_layers_pack)
+{
+    begin(4000);
+    model.layers[1].packs = true;
+    shard_model_set_packed(&model);
+    ck_assert_int_eq(model.points[0].packed_elements, 0);
+    ck_assert_int_eq(model.points[1].packed_elements, ELEMENTS);
+    ck_assert_int_eq(model.points[LAYERS].packed_elements, ELEMENTS);
+    ck_assert_int_eq(model.points[model.point_count - 1].packed_elements, 0);
+    peaks(SHARD_DDP, 4 * ALL + 4000 + LAYER);
+    peaks(SHARD_FSDP2, ALL / 2 + ALL + 4000 + 3 * LAYER + LAYER);
+    end();
+}
+END_TEST
+
+/* The flat tensor has a gradient as a whole. */
+START_TEST(frozen_parameters_in_flat_tensors)
+{
+    begin(4000);
+    ck_assert(!shard_model_mixes(&model));
+    model.tensors[LAYERS - 1].frozen = true;
+    ck_assert(!shard_model_mixes(&model));
+    model.tensors[LAYERS - 1].unit = 1;
+    ck_assert(shard_model_mixes(&model));
+    end();
+}
+END_TEST
+
 static int64_t buffers_in_step(const char *optimizer)
 {
     struct shard_moment last;
@@ -551,6 +580,8 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, options_change_the_walk);
     tcase_add_test(tcase, torch_gathers_flat_units);
     tcase_add_test(tcase, padding_has_no_state);
+    tcase_add_test(tcase, recurrent_layers_pack);
+    tcase_add_test(tcase, frozen_parameters_in_flat_tensors);
     tcase_add_test(tcase, muon_has_a_workspace);
     tcase_add_test(tcase, uneven_rows_are_padded);
     tcase_add_test(tcase, large_units_of_fairscale);
