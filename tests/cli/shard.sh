@@ -136,6 +136,12 @@ EOF
 run shard --optimizer sgd --format json workspace.json
 exits 0
 out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":20000,'
+# and on a GPU it is there in the step: parameters, gradients, buckets, state, temporaries, and 19,000 B
+sed 's/"device": "cpu"/"device": "cuda:0"/; s/"peak_bytes": 20000/"peak_bytes": 28000/; s/"peak_bytes": 1[26]000/"peak_bytes": 9000/
+    s/"allocated": 20000/"allocated": 27000/' workspace.json >gpu.json
+run shard --optimizer adam --format json gpu.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":43000,'
 
 # the largest batch, of 65,536 combinations in a second
 run shard --gpu 1GiB --sweep world=1..1024 batch=1..64 $trace

@@ -269,8 +269,9 @@ static bool add_backward_points(struct reader *reader, const uint32_t *layers,
             return false;
     }
     model->end_bytes = positive(rows[count - 1]->allocated - known); /* with workspaces */
-    if (model->end_bytes > model->points[model->point_count - 1].peak_bytes)
-        model->end_bytes = model->points[model->point_count - 1].peak_bytes;
+    int64_t most = model->points[model->point_count - 1].peak_bytes + model->library_bytes;
+    if (model->end_bytes > most)
+        model->end_bytes = most;
     model->has_backward = true;
     return true;
 }

@@ -146,7 +146,8 @@ static int64_t packed_by(const struct shard_model *model, uint32_t layer)
 }
 
 /* The recurrent layers of cuDNN take their parameters as one tensor. torch.nn.LSTM keeps them so,
- * but what gathers parameters does not: then each call packs a copy, and keeps it for backward. */
+ * but what gathers them or makes them views of its own does not: then each call packs a copy, and
+ * keeps it for backward. */
 void shard_model_set_packed(struct shard_model *model)
 {
     uint32_t counted = 0; /* layers */

@@ -17,7 +17,8 @@ void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,
     struct shard_moment moment = {
         .phase = phase, .unit = unit, .point = *walk->point, .memory = memory};
     moment.memory.activation_bytes = (int64_t)((double)(residual + model->batch_bytes) * batch);
-    if (shard_is_full(walk->strategy) && *walk->point < model->point_count)
+    bool moves = walk->strategy != SHARD_DDP && walk->strategy != SHARD_ZERO;
+    if (moves && *walk->point < model->point_count)
         moment.memory.activation_bytes +=
             model->points[*walk->point].packed_elements * walk->compute_size;
     moment.memory.parameter_bytes += model->buffer_bytes;

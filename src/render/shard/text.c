@@ -219,8 +219,8 @@ static bool put_words(const struct page *page, const struct shard_report *report
     if (report->model->hides_units)
         paragraph(
             page,
-            "Modules of a Sequential allocate at one line only, so the snapshot does not "
-            "tell them apart: units are parts of them, but the code wraps the whole "
+            "Modules of a Sequential allocate at one line only, as far as the file tells, so they "
+            "cannot be told apart: units are parts of them, but the code wraps the whole "
             "modules. fsdp, fsdp1, fsdp2 and checkpoints may take less or more than predicted; "
             "a layer trace has the modules.");
     if (shard_model_mixes(report->model))

@@ -220,6 +220,8 @@ START_TEST(recurrent_layers_pack)
     ck_assert_int_eq(model.points[LAYERS].packed_elements, ELEMENTS);
     ck_assert_int_eq(model.points[model.point_count - 1].packed_elements, 0);
     peaks(SHARD_DDP, 4 * ALL + 4000 + LAYER);
+    peaks(SHARD_ZERO, 3 * ALL + 4000 + LAYER);
+    peaks(SHARD_OSS, 3 * ALL + 4000 + LAYER + LAYER);
     peaks(SHARD_FSDP2, ALL / 2 + ALL + 4000 + 3 * LAYER + LAYER);
     end();
 }
