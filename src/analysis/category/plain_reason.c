@@ -130,6 +130,26 @@ static bool is_in_loss(const struct classifier *classifier, const struct evidenc
            classifier->phases->runs[next].evidence == PHASE_BY_LIFETIMES;
 }
 
+/* True if it is made by other code between two parts of one forward pass, of which the one before
+ * keeps results for the backward pass: part of the computation, not a batch. */
+static bool is_between_parts(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint32_t before, after;
+    return step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
+           step_near(classifier, evidence->birth_run, 1, &after) == PHASE_FORWARD &&
+           classifier->phases->runs[before].pass == classifier->phases->runs[after].pass &&
+           classifier->phases->runs[before].is_saved;
+}
+
+bool is_batch_after_update(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct phase_run *run = &classifier->phases->runs[evidence->birth_run];
+    return run->evidence == PHASE_BY_LIFETIMES && evidence->end_run != NO_RUN &&
+           op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) &&
+           !has_gradient_size(classifier, evidence_size(classifier, evidence), true) &&
+           goes_into_forward(classifier, evidence);
+}
+
 enum reason plain_reason(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t birth = evidence->birth_run, end = evidence->end_run;
@@ -156,7 +176,8 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
     if (!by_operator && is_saved_between(classifier, evidence))
         return REASON_BACKWARD_FREES;
     bool trains = classifier->first_backward_run != NO_RUN;
-    if (goes_in && trains && is_in_loss(classifier, evidence))
+    if (goes_in && trains &&
+        (is_in_loss(classifier, evidence) || is_between_parts(classifier, evidence)))
         return REASON_AFTER_FORWARD;
     if (goes_in && trains && evidence->birth->context == CONTEXT_OTHER &&
         (end != NO_RUN || has_input_size(classifier, evidence_size(classifier, evidence))))

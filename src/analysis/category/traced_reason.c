@@ -125,7 +125,7 @@ static enum reason phase_reason(const struct classifier *classifier,
     case PHASE_BACKWARD:
         return backward_reason(classifier, evidence);
     case PHASE_OPTIMIZER:
-        return step_reason(evidence);
+        return is_batch_after_update(classifier, evidence) ? REASON_BATCH : step_reason(evidence);
     case PHASE_UNKNOWN:
     case PHASE_OTHER:
     case PHASE_DATA:

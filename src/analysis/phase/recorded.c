@@ -15,6 +15,7 @@ static void count_updates(struct phases *phases)
     uint32_t updates = 0;
     for (size_t run = 0; run < phases->count; run++) {
         phases->runs[run].updates = updates;
+        phases->runs[run].is_saved = false;
         updates += phases->runs[run].phase == PHASE_OPTIMIZER &&
                    phases->runs[run].evidence < PHASE_BY_LIFETIMES;
     }
@@ -31,7 +32,7 @@ static bool is_used(const struct phases *phases, const struct timeline *timeline
     return second < timeline->lifetime_count && timeline->lifetimes[second].alloc < item;
 }
 
-static void sum_lifetimes(const struct phases *phases, const struct timeline *timeline,
+static void sum_lifetimes(struct phases *phases, const struct timeline *timeline,
                           struct pass_sums *sums)
 {
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
@@ -43,6 +44,7 @@ static void sum_lifetimes(const struct phases *phases, const struct timeline *ti
             !is_used(phases, timeline, end, lifetime_end(lifetime)))
             continue;
         double size = (double)trace_size(timeline->trace, lifetime->alloc);
+        phases->runs[born].is_saved = true;
         sums[end].freed += size;
         sums[born + 1].left += size;
         sums[end].left -= size;

@@ -10,7 +10,7 @@
 
 #include "analysis/phase/runs.h"
 
-/* Sets is_recorded and updates of every run. The guide must be there. */
+/* Sets is_recorded, is_saved and updates of every run. The guide must be there. */
 bool phases_mark_recorded(struct phases *phases, const struct timeline *timeline,
                           struct error *err);
 

@@ -25,6 +25,7 @@ struct phase_run {
     uint32_t first;   /* item */
     uint16_t phase;   /* enum phase */
     uint8_t evidence; /* enum phase_evidence */
+    bool is_saved;    /* a backward pass of its step frees what it made */
     bool is_recorded; /* a backward pass that a later one goes through again (recorded.h) */
     uint32_t pass;    /* how many backward passes had ended, each by a forward pass after it */
     uint32_t updates; /* how many optimizer runs that not only lifetimes show came before */

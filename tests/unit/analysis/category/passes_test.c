@@ -366,6 +366,68 @@ START_TEST(buffers_of_plain_code_are_inputs)
 }
 END_TEST
 
+/* A variable holds what the script computes between two modules until the next iteration. */
+static void pass_in_two_parts(uint64_t between, const char *freed_by)
+{
+    born(1, 100, STACK_FORWARD);
+    born(between, 500, CPP("at::_ops::stack::call(x)") "," SCRIPT);
+    if (between > 50)
+        freed(between - 1, 500, SCRIPT);
+    born(3, 300, STACK_FORWARD);
+    born(4, 400, STACK_BACKWARD);
+    born(6, 600, STACK_BACKWARD);
+    freed(3, 300, ENGINE);
+    freed(6, 600, ENGINE);
+    freed(1, 100, freed_by);
+    born(5, 50, STACK_STEP);
+    freed(5, 50, STACK_STEP);
+    freed(4, 400, SCRIPT);
+}
+
+START_TEST(code_between_parts_of_a_forward_computes)
+{
+    for (unsigned step = 0; step < 3; step++)
+        pass_in_two_parts(50 + step, ENGINE);
+    capture_load(&capture);
+    expect(51, CATEGORY_ACTIVATION);
+}
+END_TEST
+
+/* As after rollouts, which keep nothing for a backward pass. */
+START_TEST(code_after_another_forward_makes_a_batch)
+{
+    for (unsigned step = 0; step < 3; step++)
+        pass_in_two_parts(50 + step, SCRIPT);
+    capture_load(&capture);
+    expect(51, CATEGORY_INPUT);
+}
+END_TEST
+
+/* Other code updates the weight and draws a batch; the latter has another size. */
+START_TEST(a_batch_may_follow_an_update)
+{
+    born(2, 400, SCRIPT);
+    for (unsigned step = 0; step < 3; step++) {
+        born(1, 100, STACK_FORWARD);
+        born(4, 400, STACK_BACKWARD);
+        freed(1, 100, ENGINE);
+        for (unsigned i = 0; i < 3; i++) {
+            born(7 + i, 400, CPP("at::_ops::mul::call(x)") "," SCRIPT);
+            freed(7 + i, 400, SCRIPT);
+        }
+        born(50 + step, 90, CPP("at::_ops::randn::call(x)") "," SCRIPT);
+        born(6, 400, CPP("at::_ops::mul::call(x)") "," SCRIPT);
+        if (step > 0)
+            freed(49 + step, 90, SCRIPT);
+        freed(6, 400, SCRIPT);
+        freed(4, 400, SCRIPT);
+    }
+    capture_load(&capture);
+    expect(7, CATEGORY_TEMPORARY);
+    expect(51, CATEGORY_INPUT);
+}
+END_TEST
+
 TCase *category_passes_tests(void)
 {
     TCase *tests = tcase_create("categories where passes interrupt one another");
@@ -385,5 +447,8 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, an_update_may_need_other_sizes_in_between);
     tcase_add_test(tests, zero_grad_may_free_a_batch);
     tcase_add_test(tests, buffers_of_plain_code_are_inputs);
+    tcase_add_test(tests, code_between_parts_of_a_forward_computes);
+    tcase_add_test(tests, code_after_another_forward_makes_a_batch);
+    tcase_add_test(tests, a_batch_may_follow_an_update);
     return tests;
 }
