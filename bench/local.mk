@@ -32,12 +32,14 @@ EXTRA_DIST += \
 	bench/loop/RESULTS.md \
 	bench/loop/RESULTS.tail.md \
 	bench/loop/autosac.py \
+	bench/loop/hand.py \
 	bench/loop/large.py \
 	bench/loop/loop.py \
 	bench/loop/measure.py \
 	bench/loop/models.py \
 	bench/loop/more.py \
 	bench/loop/prove \
+	bench/loop/snapshots \
 	bench/labelled.py \
 	bench/profile.py \
 	bench/published.c \

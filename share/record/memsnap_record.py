@@ -460,6 +460,100 @@ def checkpoint_modules(model, plan, keep=None, one_by_one=False):
     return parts
 
 
+# memsnap suggest prints what follows for plans of snapshots, which name calls by lines.
+import os
+
+
+class Runs:
+    """Watches a run of the model: by which line, within which other calls, each module is called, and how often."""
+
+    def __init__(self, model):
+        self.names = {module: name for name, module in model.named_modules()}
+        self.found, self.times = {}, {}  # lists of modules by call; the calls of each line
+        self.stack, self.caller = [], None
+        self.handles = [handle for module in self.names for handle in (
+            module.register_forward_pre_hook(self.before), module.register_forward_hook(self.after, always_call=True))]
+
+    def allocations(self):
+        if not torch.cuda.is_initialized():
+            return 0
+        return sum(torch.cuda.memory_stats(device).get("allocation.all.allocated", 0)
+                   for device in range(torch.cuda.device_count()))
+
+    def before(self, module, _args):
+        frame, container = sys._getframe(1), torch.nn.Sequential.forward
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(
+                os.path.join(os.path.dirname(torch.__file__), "")) and (
+                frame.f_code.co_name != "forward" or frame.f_code is container.__code__):
+            frame = frame.f_back
+        line = call = ()  # of the model itself
+        if not self.stack:
+            self.caller = frame
+        else:
+            _, around, *_ = self.stack[-1]
+            name = "model"
+            if frame is not self.caller:  # else the model is a container
+                name = os.path.basename(frame.f_code.co_filename) + ":" + str(frame.f_lineno)
+            line = (*around, name)
+            call = (*around, (name, self.times.get(line, 0)))
+            if type(module).forward is container:
+                line, call = (), around
+        self.stack.append((line, call, module, self.allocations()))
+
+    def after(self, _module, _args, _result):
+        """A call that allocates nothing, as of an in-place activation, goes with the call before it."""
+        line, call, module, before = self.stack.pop()
+        if line and (self.allocations() > before or not torch.cuda.is_initialized()):
+            self.found[call] = [module]
+            self.times[line] = self.times.get(line, 0) + 1
+        elif self.times.get(line):
+            self.found[(*line[:-1], (line[-1], self.times[line] - 1))].append(module)
+
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
+
+    def modules(self, written):
+        """The modules of a call such as "model.py:50 [3/12] > block.py:12"; none if the lines make other calls."""
+        call = ()
+        for step in written.split(" > "):
+            line, _, number = step.partition(" [")
+            number, total = map(int, number.rstrip("]").split("/")) if number else (0, 1)
+            if self.times.get((*call, line)) != total:
+                return []
+            call += ((line, number),)
+        return self.found.get(call, [])
+
+
+def checkpoint_calls(model, plan, keep=None, one_by_one=False):
+    """A plan is a list of parts, and a part a list of calls. The modules are found when the model first runs."""
+    def before_first_run(model, args, kwargs):
+        handle.remove()
+        runs = Runs(model)
+        try_out(model, args, kwargs)
+        runs.remove()
+        modules = sum(runs.found.values(), [])
+        parts, kept = [], {}
+        for part in plan:
+            found = [runs.modules(call) for call in part]
+            if [] in found:
+                print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
+                continue
+            found = [module for call in found for k, module in enumerate(call) if k == 0 or modules.count(module) == 1]
+            for end in (0, -1):  # what runs several times is in no chain
+                while len(found) > 1 and modules.count(found[end]) > 1:
+                    print("without a checkpoint, since it runs several times:", runs.names[found.pop(end)], file=sys.stderr)
+            if modules.count(found[0]) > 1:
+                print("runs several times, and has a checkpoint each time:", runs.names[found[0]], file=sys.stderr)
+            parts.append(list(dict.fromkeys(runs.names[module] for module in found)))
+            kept[parts[-1][0]] = (keep or {}).get(part[0], ())
+        made = replace_forwards(model, parts, kept)
+        if not one_by_one:
+            prove(made, model, args, kwargs)
+
+    handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
+
+
 # memsnap suggest prints nothing of the rest.
 __all__ = ["apply", "layers", "snapshots"]
 
@@ -1470,7 +1564,7 @@ def lines_of(code):
 
 
 def is_of_torch(frame):
-    return frame.f_code.co_filename.startswith(os.path.dirname(torch.__file__))
+    return frame.f_code.co_filename.startswith(os.path.join(os.path.dirname(torch.__file__), ""))
 
 
 def plan_of(content):
@@ -1536,6 +1630,8 @@ def apply(model, plan, one_by_one=False):
             for part, written in zip(parts, wanted["parts"]) if "keep_operators" in written}
     if wanted["target"] == "lines":
         return apply_lines(model, parts, keep, one_by_one)
+    if wanted["target"] == "calls":
+        return checkpoint_calls(model, parts, keep, one_by_one)
     return checkpoint_modules(model, parts, keep, one_by_one)
 
 

@@ -221,6 +221,7 @@ libmemsnap_a_SOURCES += \
 	src/render/stats/stats.h \
 	src/render/stats/text.c \
 	src/render/suggest/basis.c \
+	src/render/suggest/calls.c \
 	src/render/suggest/forward.c \
 	src/render/suggest/front.c \
 	src/render/suggest/json.c \
@@ -278,7 +279,7 @@ src/render/page/embedded.c: $(html_page_files) $(top_srcdir)/scripts/embed \
 # that keep results of operators, and for plans that need more than one checkpoint for each module.
 nodist_libmemsnap_a_SOURCES += src/render/suggest/printed.c
 CLEANFILES += src/render/suggest/printed.c src/render/suggest/section1.py src/render/suggest/section2.py \
-	src/render/suggest/section3.py src/render/suggest/section4.py
+	src/render/suggest/section3.py src/render/suggest/section4.py src/render/suggest/section5.py
 src/render/suggest/printed.c: $(top_srcdir)/share/record/memsnap_record.py $(top_srcdir)/scripts/embed
 	$(AM_V_GEN)$(MKDIR_P) src/render/suggest && \
 	awk '/^[#] memsnap suggest prints /{n++; next} n {print >("src/render/suggest/section" n ".py")}' \
@@ -286,7 +287,8 @@ src/render/suggest/printed.c: $(top_srcdir)/share/record/memsnap_record.py $(top
 	header=render/suggest/parts.h && export header && \
 	{ $(embed) suggest_every_code src/render/suggest/section1.py && \
 	$(embed) suggest_kept_code src/render/suggest/section2.py && \
-	$(embed) suggest_parts_code src/render/suggest/section3.py; } >$@-new && mv $@-new $@
+	$(embed) suggest_parts_code src/render/suggest/section3.py && \
+	$(embed) suggest_calls_code src/render/suggest/section4.py; } >$@-new && mv $@-new $@
 
 if HAVE_SQLITE
 libmemsnap_a_SOURCES += \

@@ -41,6 +41,27 @@ for has in '"schema":"memsnap.suggest/1"' '"source":"allocator-snapshot"' '"piec
     out_has "$has"
 done
 
+# Operators are kept by their class; where stacks do not name them, the report says how to record that.
+run suggest --format json --budget 80% "$loop"
+exits 0
+out_has '"keep_operators":["aten.mm","aten.bmm"]'
+gzip -dc "$loop" | sed 's/::redispatch(/::redispatxh(/g' >unnamed.pickle
+run suggest unnamed.pickle
+exits 0
+out_has '_record_memory_history(stacks="all")'
+out_has_not 'cheap operators'
+
+# Modules are named by the lines that call them, and no line of code is to be moved by hand.
+run suggest --budget 80% "$loop"
+out_has '    ["model.py:93 [0/3]",'
+out_has '    "model.py:93 [0/3]": ["aten.mm", "aten.bmm"],'
+out_has 'checkpoint_calls(model, plan, keep)'
+run suggest --format json --budget 80% "$loop"
+out_has '"apply":{"target":"calls","parts":[{"modules":["model.py:93 [0/3]","model.py:93 [1/3]","model.py:93 [2/3]"],"keep_operators":["aten.mm","aten.bmm"]}],"left_out":[]}'
+run suggest --model rotor --format json --budget 45% "$loop"
+exits 0
+out_has '"apply":{"target":"lines"'
+
 # What the step would reserve, from a replay of its requests.
 out_has '"reserved_not_known":"a part of what was reserved comes from before the step"'
 run suggest --format json --budget 60% samples/leak.pickle.gz

@@ -81,7 +81,7 @@ out_has 'step 0, 0 B are activations.'
 run suggest "$oom"
 out_has_not 'do not lower'
 run suggest samples/train-loop.pickle.gz
-check 'begins with the answer' test "$(head -n 1 .run/out)" = 'Memory against recomputed activations'
+check 'begins with the answer' test "$(head -n 1 .run/out)" = 'Memory against recomputed activations, with one level of checkpoints'
 
 # The command printed with a front gives the point it is printed for, or a better one.
 for file in "$oom" samples/decoder.layers.json.gz samples/train-loop.pickle.gz root.json; do
@@ -102,7 +102,7 @@ for file in "$oom" samples/decoder.layers.json.gz samples/train-loop.pickle.gz r
     done <told
 done
 COLUMNS=200 run suggest "$oom"
-out_has 'A knee, at 100.40 MiB: memsnap suggest --budget 105278404'
+out_has 'A knee, at 101.87 MiB: memsnap suggest --budget 106814404'
 rows flat.json a 100 '"saved_activations": 100'
 run suggest flat.json
 out_has 'Checkpoints between these layers save nothing; between smaller ones'

@@ -173,7 +173,7 @@ out_has_not '"modules":["model.py:93'
 run suggest --keep '* [[]2]' --format json --budget 90% samples/train-loop.pickle.gz
 exits 0
 out_has_not '"modules":["model.py:93 forward [2]"'
-out_has '"modules":["model.py:90 forward","model.py:93 forward [0]"'
+out_has '"modules":["model.py:93 forward ['
 run suggest --only '' deep.json
 exits 2
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/chain/calls.h"
 #include "analysis/chain/cut.h"
 #include "analysis/chain/names.h"
 #include "analysis/chain/selective.h"
@@ -118,14 +119,16 @@ static bool make_elements(struct build *build, struct error *err)
         chain->absence = CHAIN_UNMATCHED;
         return true;
     }
+    struct symbols *symbols = site_table_symbols(build->sites);
     if (!chain_name_parts(chain, &build->tree, &build->cut, build->sites, err) ||
+        !chain_set_calls(chain, &build->tree, &build->cut, symbols, err) ||
         !add_elements(build, err))
         return false;
     join_many(chain, build->options->most);
     if (!find_runs(build, err))
         return false;
     drop_empty_parts(build);
-    return chain_tell_apart(chain, site_table_symbols(build->sites), err);
+    return chain_tell_apart(chain, symbols, err);
 }
 
 static bool note_kept(struct build *build, struct error *err)
@@ -272,6 +275,45 @@ void forward_chain_release(struct forward_chain *chain)
     vec_free(chain->kept, chain->kept_capacity, sizeof(*chain->kept), budget);
     vec_free(chain->operators, chain->operator_capacity, sizeof(*chain->operators), budget);
     vec_free(chain->results, chain->result_capacity, sizeof(*chain->results), budget);
+    vec_free(chain->calls, chain->call_capacity, sizeof(*chain->calls), budget);
     vec_free(chain->loops, chain->loop_capacity, sizeof(*chain->loops), budget);
     *chain = (struct forward_chain){0};
+}
+
+bool chain_is_modules(const struct forward_chain *chain, size_t element)
+{
+    const struct chain_element *it = &chain->elements[element];
+    bool any = false;
+    for (uint32_t part = it->first_part; part < it->end_part; part++) {
+        bool calls = chain->parts[part].end_call > chain->parts[part].first_call;
+        if (!calls && chain->parts[part].keeps)
+            return false;
+        any |= calls;
+    }
+    return any;
+}
+
+/* Of an element that is modules. */
+static const struct chain_call *first_call(const struct forward_chain *chain, size_t element)
+{
+    uint32_t part = chain->elements[element].first_part;
+    while (chain->parts[part].end_call == chain->parts[part].first_call)
+        part++;
+    return &chain->calls[chain->parts[part].first_call];
+}
+
+static const struct chain_call *last_call(const struct forward_chain *chain, size_t element)
+{
+    uint32_t part = chain->elements[element].end_part - 1;
+    while (chain->parts[part].end_call == chain->parts[part].first_call)
+        part--;
+    return &chain->calls[chain->parts[part].end_call - 1];
+}
+
+bool chain_goes_on(const struct forward_chain *chain, size_t i)
+{
+    if (i + 1 >= chain->count || !chain_is_modules(chain, i) || !chain_is_modules(chain, i + 1))
+        return false;
+    const struct chain_call *last = last_call(chain, i), *next = first_call(chain, i + 1);
+    return last->line == next->line && last->number + 1 == next->number;
 }

@@ -51,9 +51,19 @@ struct chain_loop {
 
 /* A stretch of the call tree. */
 struct chain_part {
-    string_id name;     /* "model.py:253 forward [3]"; unique */
-    uint32_t loop;      /* of which it is an iteration, or NO_LOOP */
-    uint32_t iteration; /* from 0 */
+    string_id name;                /* "model.py:253 forward [3]"; unique */
+    uint32_t loop;                 /* of which it is an iteration, or NO_LOOP */
+    uint32_t iteration;            /* from 0 */
+    bool keeps;                    /* something for backward */
+    uint32_t first_call, end_call; /* in chain->calls: calls of modules that keep all it keeps; none
+                                      if other code keeps some of it */
+};
+
+/* A call of a module within the model. */
+struct chain_call {
+    string_id line; /* "model.py:50 [3/12] > block.py:12": the line that made it, behind the calls
+                     * around it, with the numbers of those that are one of several of their line */
+    uint32_t number, total; /* among the calls of that line in the same call around it */
 };
 
 struct chain_element {
@@ -110,6 +120,8 @@ struct forward_chain {
     size_t part_count;
     struct chain_loop *loops;
     size_t loop_count;
+    struct chain_call *calls;
+    size_t call_count, call_capacity;
     size_t joined; /* number of elements before neighbours were joined; 0 if none were */
 
     /* the pass: items first..backward-1 are its forward, backward..end-1 its backward */
@@ -161,5 +173,11 @@ bool forward_chain_build(struct forward_chain *chain, const struct timeline *tim
                          struct site_table *sites, const struct chain_options *options,
                          struct error *err);
 void forward_chain_release(struct forward_chain *chain);
+
+/* All that an element keeps, calls of modules keep. */
+bool chain_is_modules(const struct forward_chain *chain, size_t element);
+/* One checkpoint can hold both: the calls of element i+1 are the next ones of the line that made
+ * those of element i. */
+bool chain_goes_on(const struct forward_chain *chain, size_t i);
 
 #endif

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/chain/calls.h"
 #include "analysis/code/labels.h"
 #include "analysis/code/paths.h"
 #include "base/buffer.h"
 
-#define NEAR 8 /* lines that are examined on either side of a loop */
 #define LONGEST_NAME                                                                               \
     200 /* of a function or file: a file may have any, a name is made of it often */
 #define MOST_NUMBERS (CALL_MOST_LEVELS * (CALL_MOST_NESTING + 1))
@@ -64,24 +64,6 @@ static bool same_function(struct frame a, struct frame b)
     return a.file == b.file && a.name == b.name;
 }
 
-/* True if the loop is in the function itself: the function has other lines before or after those
- * that repeat. Otherwise the whole function repeats, and the loop is in its caller. */
-static bool loop_is_inside(const struct namer *namer, const struct call_node *loop,
-                           struct frame head)
-{
-    const struct call_node *nodes = namer->tree->nodes, *parent = &nodes[loop->parent];
-    uint32_t at = (uint32_t)(loop - nodes);
-    uint32_t first = at - parent->first_child < NEAR ? parent->first_child : at - NEAR;
-    uint32_t end = parent->end_child - at < NEAR ? parent->end_child : at + NEAR;
-    for (uint32_t i = first; i < end; i++) {
-        frame_id frame = call_frame(namer->tree, nodes[i].first_run, loop->level);
-        if (i != at && frame != NO_FRAME &&
-            same_function(symbols_frame_at(namer->symbols, frame), head))
-            return true;
-    }
-    return loop->level == 0;
-}
-
 static struct place find_loop_place(const struct namer *namer, const struct call_node *loop)
 {
     const struct call_tree *tree = namer->tree;
@@ -90,7 +72,7 @@ static struct place find_loop_place(const struct namer *namer, const struct call
     if (id == NO_FRAME)
         return place;
     struct frame head = symbols_frame_at(namer->symbols, id);
-    if (!loop_is_inside(namer, loop, head)) {
+    if (!call_loop_is_inside(tree, loop)) {
         place.function = head.name;
         place.is_call = true;
         return place;

@@ -13,6 +13,7 @@ struct collector {
     struct site_table *sites;
     struct symbols *symbols;
     uint32_t *paths; /* by stack */
+    uint64_t *calls; /* by stack: see struct call_run */
     size_t path_count;
     frame_id *frames; /* scratch */
     size_t frame_capacity;
@@ -20,7 +21,7 @@ struct collector {
     bool skips;     /* `skipped` is known */
 };
 
-static bool is_forward(struct text name)
+bool call_is_forward(struct text name)
 {
     return text_equals(name, "forward") || text_ends(name, ".forward");
 }
@@ -31,9 +32,18 @@ static bool is_checkpoint(struct text file)
            text_ends(file, "torch\\utils\\checkpoint.py");
 }
 
+/* torch.nn.Module.__call__, or what it consists of. */
+static bool is_module_call(struct text file, struct text name)
+{
+    return (text_equals(name, "_call_impl") || text_equals(name, "_wrapped_call_impl") ||
+            text_equals(name, "__call__")) &&
+           (text_ends(file, "torch/nn/modules/module.py") ||
+            text_ends(file, "torch\\nn\\modules\\module.py"));
+}
+
 /* Puts the frames that count, outermost first, into collector->frames. */
 static bool filter(struct collector *collector, stack_id id, size_t *count, bool *checkpointed,
-                   size_t *forward, struct error *err)
+                   size_t *forward, uint64_t *calls, struct error *err)
 {
     struct stack stack = symbols_stack_at(collector->symbols, id);
     if (!vec_grow((void **)&collector->frames, &collector->frame_capacity, stack.count,
@@ -41,16 +51,21 @@ static bool filter(struct collector *collector, stack_id id, size_t *count, bool
         return false;
     size_t made = 0;
     *forward = SIZE_MAX;
+    *calls = 0;
     for (size_t i = stack.count; i-- > 0;) {
         enum frame_kind kind = site_frame_kind(collector->sites, stack.frames[i]);
         if (kind == FRAME_NATIVE)
             continue;
         struct frame frame = symbols_frame_at(collector->symbols, stack.frames[i]);
-        bool forwards = is_forward(symbols_text(collector->symbols, frame.name));
-        if (is_checkpoint(symbols_text(collector->symbols, frame.file))) {
+        struct text file = symbols_text(collector->symbols, frame.file);
+        struct text name = symbols_text(collector->symbols, frame.name);
+        bool forwards = call_is_forward(name);
+        if (is_checkpoint(file)) {
             *checkpointed = true;
             continue;
         }
+        if (made > 0 && made <= 64 && is_module_call(file, name))
+            *calls |= UINT64_C(1) << (made - 1);
         if (kind != FRAME_USER && !forwards)
             continue;
         if (forwards && *forward == SIZE_MAX)
@@ -67,7 +82,8 @@ static bool make_path(struct collector *collector, stack_id id, uint32_t *slot, 
 {
     size_t count, forward;
     bool checkpointed = false;
-    if (!filter(collector, id, &count, &checkpointed, &forward, err))
+    uint64_t calls;
+    if (!filter(collector, id, &count, &checkpointed, &forward, &calls, err))
         return false;
     if (!collector->skips && forward != SIZE_MAX) {
         collector->skips = true;
@@ -81,6 +97,7 @@ static bool make_path(struct collector *collector, stack_id id, uint32_t *slot, 
     stack_id path;
     if (!symbols_stack(collector->symbols, frames, size, &path, err))
         return false;
+    collector->calls[id] = from < 64 ? calls >> from : 0;
     *slot = (path + 1) | (checkpointed ? CHECKPOINT : 0);
     return path < CHECKPOINT - 1 ||
            error_set(err, STATUS_LIMIT, "too many different stacks to tell layers apart");
@@ -103,8 +120,8 @@ static bool add_run(struct call_tree *tree, stack_id path, size_t lifetime, int6
 {
     if (!vec_reserve(tree->runs, tree->run_capacity, tree->run_count + 1, tree->budget, err))
         return false;
-    tree->runs[tree->run_count++] =
-        (struct call_run){.path = path, .lifetime = (uint32_t)lifetime, .kept = kept};
+    tree->runs[tree->run_count++] = (struct call_run){
+        .path = path, .lifetime = (uint32_t)lifetime, .kept = kept, .calls = UINT64_MAX};
     return true;
 }
 
@@ -129,6 +146,8 @@ static bool collect(struct collector *collector, const struct categories *catego
             return false;
         tree->has_stacks |= path != STACK_NONE;
         tree->runs[tree->run_count - 1].checkpointed |= checkpointed;
+        if (path != STACK_NONE)
+            tree->runs[tree->run_count - 1].calls &= collector->calls[trace->stack[item]];
         if (pass_keeps(pass, timeline, categories, i))
             kept += (int64_t)trace_size(trace, item);
     }
@@ -162,13 +181,14 @@ bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
         .tree = tree, .timeline = timeline, .sites = sites, .symbols = symbols};
     *tree = (struct call_tree){.symbols = symbols, .budget = budget};
     collector.path_count = symbols_stack_count(symbols);
-    size_t bytes = collector.path_count * sizeof(uint32_t);
+    size_t bytes = collector.path_count * (sizeof(uint64_t) + sizeof(uint32_t));
     if (!budget_take(budget, bytes, err))
         return false;
-    collector.paths = calloc(1, bytes);
-    bool ok = (collector.paths || error_out_of_memory(err)) &&
-              find_forward(&collector, pass, err) && collect(&collector, categories, pass, err);
-    free(collector.paths);
+    collector.calls = calloc(1, bytes);
+    bool ok = collector.calls || error_out_of_memory(err);
+    collector.paths = ok ? (uint32_t *)(collector.calls + collector.path_count) : NULL;
+    ok = ok && find_forward(&collector, pass, err) && collect(&collector, categories, pass, err);
+    free(collector.calls);
     budget_give(budget, bytes);
     vec_free(collector.frames, collector.frame_capacity, sizeof(frame_id), budget);
     if (ok && call_tree_divide(tree, err))

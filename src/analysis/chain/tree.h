@@ -38,6 +38,7 @@ struct call_run {
     stack_id path;     /* in the symbols, as a stack in reverse order */
     uint32_t lifetime; /* the first; the run ends where the next one begins */
     int64_t kept;      /* activation bytes of all runs before this one */
+    uint64_t calls;    /* bit k: all of its stacks call a module from frame k of the path */
     bool checkpointed; /* some of its stacks go through torch.utils.checkpoint */
 };
 
@@ -89,6 +90,15 @@ static inline int64_t call_kept(const struct call_tree *tree, const struct call_
 {
     return tree->runs[node->end_run].kept - tree->runs[node->first_run].kept;
 }
+
+/* Frame `level` of a run calls a module. */
+static inline bool call_is_module(const struct call_tree *tree, uint32_t run, size_t level)
+{
+    return tree->runs[run].calls >> level & 1;
+}
+
+/* The name of a function that is a forward. */
+bool call_is_forward(struct text function);
 
 /* The second half of call_tree_build(): divides the runs. */
 bool call_tree_divide(struct call_tree *tree, struct error *err);

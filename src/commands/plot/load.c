@@ -86,7 +86,7 @@ static bool draw_model_of_snapshot(const struct plot_load *load, struct input *i
     struct suggest_snapshot snapshot;
     const struct plot_options *options = load->options;
     if (!suggest_snapshot_open(&snapshot, input, &options->capture, &options->cuts,
-                               FRONT_MOST_LAYERS, err))
+                               FRONT_MOST_LAYERS, true, err))
         return false;
     bool ok =
         kind->of_model(job, &snapshot.problem.problem, snapshot.capture.snapshot->budget, err);

@@ -83,7 +83,7 @@ static bool explain_unmatched(const struct suggest_snapshot *snapshot,
 }
 
 static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cuts, size_t most,
-                       struct error *err)
+                       bool by_calls, struct error *err)
 {
     struct capture *capture = &snapshot->capture;
     const struct timeline *timeline = capture_highest(capture);
@@ -104,20 +104,20 @@ static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cut
         return explain_unmatched(snapshot, timeline, cuts, err);
     if (snapshot->chain.absence != CHAIN_FOUND)
         return explain_absence(snapshot, timeline, err);
-    return forward_problem_create(&snapshot->problem, &snapshot->chain, capture->snapshot->symbols,
-                                  capture->snapshot->budget, err);
+    return forward_problem_create(&snapshot->problem, &snapshot->chain, by_calls,
+                                  capture->snapshot->symbols, capture->snapshot->budget, err);
 }
 
 bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *input,
                            const struct capture_options *options, const struct cuts *cuts,
-                           size_t most, struct error *err)
+                           size_t most, bool by_calls, struct error *err)
 {
     struct suggest_snapshot opened = {0};
     struct capture_options with_launches = *options;
     with_launches.launches = true;
     if (!capture_open_input(&opened.capture, input, &with_launches, NULL, err))
         return false;
-    if (!read_chain(&opened, cuts, most, err)) {
+    if (!read_chain(&opened, cuts, most, by_calls, err)) {
         suggest_snapshot_close(&opened);
         return false;
     }

@@ -14,10 +14,10 @@ struct suggest_snapshot {
 
 /* Takes ownership of the input, and finds at most `most` layers. STATUS_CHECK_FAILED if no backward
  * pass needs memory that a checkpoint could free, STATUS_BAD_INPUT if stacks are missing,
- * STATUS_USAGE if a pattern matches nothing. */
+ * STATUS_USAGE if a pattern matches nothing. `by_calls` as in solve/problem/forward.h. */
 bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *input,
                            const struct capture_options *options, const struct cuts *cuts,
-                           size_t most, struct error *err);
+                           size_t most, bool by_calls, struct error *err);
 void suggest_snapshot_close(struct suggest_snapshot *snapshot);
 
 #endif

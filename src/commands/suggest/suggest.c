@@ -17,6 +17,12 @@ static size_t most_layers(const struct suggest_options *options)
     return nested ? ROTOR_MOST_LAYERS : FRONT_MOST_LAYERS;
 }
 
+/* Checkpoints within checkpoints are planned only where any run of layers may be one. */
+static bool asks_for_nested(const struct suggest_options *options)
+{
+    return options->model_given && !options->plan.any_model && options->plan.model == PLAN_ROTOR;
+}
+
 static double seconds_between(const struct timespec *from, const struct timespec *to)
 {
     return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) / 1e9;
@@ -67,7 +73,7 @@ static bool answer_snapshot(struct suggest_run *run, struct input *input, struct
 {
     struct suggest_snapshot snapshot;
     if (!suggest_snapshot_open(&snapshot, input, &run->options->capture, &run->options->cuts,
-                               most_layers(run->options), err))
+                               most_layers(run->options), !asks_for_nested(run->options), err))
         return false;
     clock_gettime(CLOCK_MONOTONIC, &run->read); /* the chain is found while it is read */
     run->snapshot = &snapshot;

@@ -283,6 +283,8 @@ bool suggest_placement_text(const struct page *page, const struct suggest_subjec
                 DEEPEST_PYTHON);
         return true;
     }
-    return subject->forward ? suggest_loops_python(page, subject, placement)
-                            : suggest_python(page, problem, placement);
+    if (!subject->forward)
+        return suggest_python(page, problem, placement);
+    return problem->by_calls ? suggest_calls_python(page, subject, placement)
+                             : suggest_loops_python(page, subject, placement);
 }

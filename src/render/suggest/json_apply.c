@@ -100,6 +100,24 @@ static void put_nested(struct applied *applied)
     close_segments(applied, layers);
 }
 
+static void put_call(void *data, struct text call)
+{
+    put_name(data, NULL, call);
+}
+
+/* False: out of memory. */
+static bool put_calls(struct applied *applied, const struct suggest_subject *subject)
+{
+    bool ok = true;
+    for (size_t k = 0; ok && k < applied->placement->count; k++) {
+        struct wrapped segment = applied->placement->segments[k];
+        open_segment(applied, segment);
+        ok = suggest_each_call(subject, segment, put_call, applied);
+        close_segments(applied, segment.end);
+    }
+    return ok;
+}
+
 static void put_reason(struct applied *applied, struct text name, const char *reason)
 {
     json_put_open(applied->json, NULL, '{');
@@ -151,21 +169,28 @@ static void put_loops(struct json_writer *json, const struct suggest_subject *su
     json_put_close(json, ']');
 }
 
-static void put_apply(struct applied *applied, const struct suggest_subject *subject)
+static bool put_apply(struct applied *applied, const struct suggest_subject *subject)
 {
-    bool whole = suggest_whole_modules(applied->problem, applied->placement);
+    bool whole = suggest_whole_modules(applied->problem, applied->placement), ok = true;
+    bool by_calls = applied->problem->by_calls;
     json_put_open(applied->json, "apply", '{');
-    json_put_string(applied->json, "target", subject->forward ? "lines" : "modules");
+    json_put_string(applied->json, "target",
+                    by_calls           ? "calls"
+                    : subject->forward ? "lines"
+                                       : "modules");
     json_put_open(applied->json, "parts", '[');
-    if (whole)
+    if (by_calls)
+        ok = put_calls(applied, subject);
+    else if (whole)
         put_whole(applied);
     else
         put_nested(applied);
     json_put_close(applied->json, ']');
-    put_left_out(applied, whole);
-    if (subject->forward)
+    put_left_out(applied, whole || by_calls);
+    if (subject->forward && !by_calls)
         put_loops(applied->json, subject);
     json_put_close(applied->json, '}');
+    return ok;
 }
 
 bool suggest_put_apply(struct json_writer *json, const struct suggest_subject *subject,
@@ -178,8 +203,7 @@ bool suggest_put_apply(struct json_writer *json, const struct suggest_subject *s
         applied.written = calloc(applied.left_out.count + 1, sizeof(*applied.written));
         ok = applied.segments && applied.written;
     }
-    if (ok)
-        put_apply(&applied, subject);
+    ok = ok && put_apply(&applied, subject);
     left_out_release(&applied.left_out);
     free(applied.segments);
     free(applied.written);

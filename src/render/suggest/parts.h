@@ -53,14 +53,27 @@ void suggest_put_forward(struct json_writer *json, const struct suggest_subject 
 bool suggest_loops_python(const struct page *page, const struct suggest_subject *subject,
                           const struct placement *placement);
 
-/* Sections of memsnap_record.py: prepare(); keep_results(); and checkpoint_modules(), which needs
- * the first and, if results of operators are kept, the second. */
+/* The Python that applies a placement to the modules that lines of subject->forward call. */
+bool suggest_calls_python(const struct page *page, const struct suggest_subject *subject,
+                          const struct placement *placement);
+
+typedef void suggest_call_function(void *data, struct text call);
+
+/* Names each call of a segment to `function`. False: out of memory. */
+bool suggest_each_call(const struct suggest_subject *subject, struct wrapped segment,
+                       suggest_call_function *function, void *data);
+
+/* Sections of memsnap_record.py: prepare(); keep_results(); checkpoint_modules(), which needs the
+ * first and, if results of operators are kept, the second; and checkpoint_calls(), which needs the
+ * same and checkpoint_modules(). */
 extern const unsigned char suggest_every_code[];
 extern const size_t suggest_every_code_size;
 extern const unsigned char suggest_kept_code[];
 extern const size_t suggest_kept_code_size;
 extern const unsigned char suggest_parts_code[];
 extern const size_t suggest_parts_code_size;
+extern const unsigned char suggest_calls_code[];
+extern const size_t suggest_calls_code_size;
 
 /* kept.c: the operators whose results a segment keeps. Returns their number. */
 size_t suggest_kept(const struct problem *problem, struct wrapped segment,

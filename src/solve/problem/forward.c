@@ -71,8 +71,29 @@ static void set_rows(struct forward_problem *made, const struct forward_chain *c
                                        .symbols = symbols};
 }
 
+/* Only what keeps most of all is worth a plan that can be applied as it stands. */
+static bool is_mostly_modules(const struct forward_chain *chain)
+{
+    int64_t kept = 0;
+    for (size_t i = 0; i < chain->count; i++)
+        kept += chain_is_modules(chain, i) ? chain->elements[i].activation_bytes : 0;
+    return kept > chain->activation_bytes / 2;
+}
+
+/* Segments are calls of modules, several only if one line makes them one after another. */
+static void wrap_modules(struct problem *problem, const struct forward_chain *chain)
+{
+    struct chain *layers = &problem->chain;
+    problem->by_calls = problem->one_level = true;
+    for (size_t i = chain->count; i-- > 0;)
+        layers->reach[i] = !chain_is_modules(chain, i) ? (int64_t)i
+                           : chain_goes_on(chain, i)   ? layers->reach[i + 1]
+                                                       : (int64_t)i + 1;
+}
+
 bool forward_problem_create(struct forward_problem *made, const struct forward_chain *chain,
-                            struct symbols *symbols, struct budget *budget, struct error *err)
+                            bool by_calls, struct symbols *symbols, struct budget *budget,
+                            struct error *err)
 {
     *made = (struct forward_problem){0};
     struct problem *problem = &made->problem;
@@ -83,6 +104,8 @@ bool forward_problem_create(struct forward_problem *made, const struct forward_c
         problem->weighed = chain->weighed;
         if (chain->weighed)
             set_costs(problem, chain);
+        if (by_calls && is_mostly_modules(chain))
+            wrap_modules(problem, chain);
         ok = chain_check(&problem->chain, err) && forward_add_options(made, chain, budget, err) &&
              chain_check(&problem->chain, err);
     }

@@ -29,10 +29,12 @@ struct forward_problem {
     struct problem problem; /* pieces are elements, modules are parts */
 };
 
-/* `chain` must have been found. `symbols`, which has its names, and `budget` must outlive the
- * problem. */
+/* `chain` must have been found. With `by_calls`, checkpoints hold only calls of modules, if these
+ * keep most of what the chain does: such a plan can be applied without a change of the model's
+ * code. `symbols`, which has its names, and `budget` must outlive the problem. */
 bool forward_problem_create(struct forward_problem *made, const struct forward_chain *chain,
-                            struct symbols *symbols, struct budget *budget, struct error *err);
+                            bool by_calls, struct symbols *symbols, struct budget *budget,
+                            struct error *err);
 /* forward_operators.c: adds the options of the chain. */
 bool forward_add_options(struct forward_problem *made, const struct forward_chain *chain,
                          struct budget *budget, struct error *err);

@@ -70,38 +70,34 @@ static unsigned option_of(const struct problem *problem, struct text name)
     return 0;
 }
 
-/* Element i without the operators whose results option `number` keeps. */
-static struct weighed_sum left_over(const struct forward_problem *made,
-                                    const struct forward_chain *chain, size_t i, size_t *next,
-                                    unsigned number)
+/* What option `number` keeps of element i. */
+static struct weighed_sum kept_of(const struct forward_problem *made,
+                                  const struct forward_chain *chain, size_t i, size_t *next,
+                                  unsigned number)
 {
-    const struct chain_element *element = &chain->elements[i];
-    struct weighed_sum left = {(double)element->weight, (double)element->activation_bytes};
+    struct weighed_sum kept = {0};
     for (; *next < chain->operator_count && chain->operators[*next].element == i; ++*next) {
         const struct chain_operator *it = &chain->operators[*next];
         unsigned first = option_of(&made->problem, symbols_text(made->trace.symbols, it->name));
         if (first > 0 && first <= number && !it->must_run) {
-            left.weight -= (double)it->weight;
-            left.bytes -= (double)it->kept_bytes;
+            kept.weight += (double)it->weight;
+            kept.bytes += (double)it->kept_bytes;
         }
     }
-    return left;
+    return kept;
 }
 
 /* The costs of what the options run again. */
 static void set_costs(struct forward_problem *made, const struct forward_chain *chain)
 {
     struct chain *layers = &made->problem.chain;
+    const struct weighed_sum none = {0};
     for (unsigned number = 1; number <= layers->option_count; number++) {
-        struct weighed_sum sum = {0};
         size_t next = 0;
         for (size_t i = 0; i < chain->count; i++) {
-            struct weighed_sum before = sum, left = left_over(made, chain, i, &next, number);
-            sum.weight += left.weight;
-            sum.bytes += left.bytes;
-            int64_t cost = weighed_cost(before, sum, made->problem.whole);
+            struct weighed_sum kept = kept_of(made, chain, i, &next, number);
             layers->options[number - 1].forward[i] =
-                cost < layers->forward[i] ? cost : layers->forward[i];
+                weighed_less(layers->forward[i], weighed_cost(none, kept, made->problem.whole));
         }
     }
 }

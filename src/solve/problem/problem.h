@@ -46,6 +46,7 @@ struct problem {
     bool backward_timed;
     bool partly_timed, partly_backward; /* not timed, although some rows of the trace have times */
     bool recorded;                      /* by memsnap's recorder: storages are known (recorded.c) */
+    bool by_calls;  /* of a snapshot: checkpoints hold calls of modules only (forward.h) */
     bool one_level; /* not all segments can be wrapped, so checkpoints within checkpoints are not
                        planned */
     /* option k of the chain keeps the results of the first k of these operators */

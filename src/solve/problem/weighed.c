@@ -20,6 +20,13 @@ int64_t weighed_cost(struct weighed_sum from, struct weighed_sum to, struct weig
     return weight * (INT64_C(1) << LOW_BITS) + bytes;
 }
 
+int64_t weighed_less(int64_t cost, int64_t part)
+{
+    const int64_t low = (INT64_C(1) << LOW_BITS) - 1;
+    int64_t weight = (cost >> LOW_BITS) - (part >> LOW_BITS), bytes = (cost & low) - (part & low);
+    return (weight > 0 ? weight : 0) * (INT64_C(1) << LOW_BITS) + (bytes > 0 ? bytes : 0);
+}
+
 static double weight_share(int64_t cost)
 {
     return (double)(cost >> LOW_BITS) / weight_units;

@@ -16,6 +16,9 @@ struct weighed_sum {
 /* The cost of a layer between two sums. Costs of neighbours add up without errors of rounding. */
 int64_t weighed_cost(struct weighed_sum from, struct weighed_sum to, struct weighed_sum whole);
 
+/* The cost of a layer without that of a part of it. */
+int64_t weighed_less(int64_t cost, int64_t part);
+
 /* The part of all activations that a cost makes again; above 1 if some are made several times. */
 double weighed_share(int64_t cost);
 

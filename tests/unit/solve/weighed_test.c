@@ -34,10 +34,21 @@ START_TEST(neighbours_add_up)
 }
 END_TEST
 
+START_TEST(parts_are_taken_off)
+{
+    int64_t layer = cost(0, 0, 300, 30), part = cost(0, 0, 200, 10);
+    ck_assert_int_eq(weighed_less(layer, 0), layer);
+    ck_assert_int_eq(weighed_less(layer, layer), 0);
+    ck_assert_double_eq_tol(weighed_share(weighed_less(layer, part)), 0.2, 1e-4);
+    ck_assert_double_eq_tol(weighed_share(weighed_less(part, cost(0, 0, 100, 50))), 0, 1e-4);
+}
+END_TEST
+
 TCase *weighed_tests(void)
 {
     TCase *tests = tcase_create("weighed");
     tcase_add_test(tests, weights_decide);
     tcase_add_test(tests, neighbours_add_up);
+    tcase_add_test(tests, parts_are_taken_off);
     return tests;
 }

@@ -449,6 +449,53 @@ START_TEST(equal_iterations_take_the_median)
 }
 END_TEST
 
+static void expect_call(uint32_t index, const char *line, uint32_t number, uint32_t total)
+{
+    ck_assert_uint_lt(index, chain.call_count);
+    const struct chain_call *call = &chain.calls[index];
+    ck_assert_str_eq(symbols_text(capture.snapshot->symbols, call->line).bytes, line);
+    ck_assert_uint_eq(call->number, number);
+    ck_assert_uint_eq(call->total, total);
+}
+
+/* A loop of blocks, each a call of one line, between other lines. */
+START_TEST(blocks_are_calls_of_a_line)
+{
+    keep(100, "t9 m51 a3");
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 50);
+    keep(8, "t9 m55");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 5);
+    expect_call(0, "model.py:51", 0, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        expect_call(i + 1, "model.py:53", i, 3);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert(chain_is_modules(&chain, i));
+    ck_assert(!chain_is_modules(&chain, 4)); /* the model's own */
+    ck_assert(!chain_goes_on(&chain, 0));
+    ck_assert(chain_goes_on(&chain, 1) && chain_goes_on(&chain, 2));
+    ck_assert(!chain_goes_on(&chain, 3) && !chain_goes_on(&chain, 4));
+}
+END_TEST
+
+/* What a line calls may change: then it is another call. */
+START_TEST(other_modules_are_other_calls)
+{
+    for (int i = 0; i < 2; i++) {
+        block("t9 m53 S9", 50);
+        keep(20, "t9 m53 S9 a3");
+        keep(20, "t9 m53 S9 a4");
+    }
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.call_count, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        expect_call(i, "model.py:53", i, 4);
+}
+END_TEST
+
 /* Results of matrix products weigh more, whether they are kept or not. */
 START_TEST(operators_are_weighed_by_class)
 {
@@ -603,6 +650,8 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, what_keeps_nothing_joins_its_neighbour);
     tcase_add_test(tests, checkpointed_layers_are_told);
     tcase_add_test(tests, equal_iterations_take_the_median);
+    tcase_add_test(tests, blocks_are_calls_of_a_line);
+    tcase_add_test(tests, other_modules_are_other_calls);
     tcase_add_test(tests, operators_are_weighed_by_class);
     tcase_add_test(tests, without_operators_nothing_is_weighed);
     tcase_add_test(tests, the_pass_is_that_of_the_peak);

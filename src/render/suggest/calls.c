@@ -1,0 +1,114 @@
+/* Writes Python code that checkpoints calls of modules, which it finds by the lines that make them.
+ */
+#include <stdlib.h>
+
+#include "render/core/escape.h"
+#include "render/suggest/parts.h"
+
+/* "model.py:50 > block.py:12 [3/12]": the call with its number, if its line makes several. */
+static void add_call(struct buffer *out, const struct symbols *symbols,
+                     const struct chain_call *call)
+{
+    struct text line = symbols_text(symbols, call->line);
+    buffer_add(out, line.bytes, line.size);
+    if (call->total > 1)
+        buffer_printf(out, " [%u/%u]", (unsigned)call->number, (unsigned)call->total);
+}
+
+bool suggest_each_call(const struct suggest_subject *subject, struct wrapped segment,
+                       suggest_call_function *function, void *data)
+{
+    const struct forward_chain *chain = subject->forward;
+    struct buffer text = BUFFER_INIT;
+    bool ok = true;
+    for (size_t i = segment.first; i < segment.end; i++) {
+        const struct chain_element *element = &chain->elements[i];
+        for (uint32_t part = element->first_part; part < element->end_part; part++)
+            for (uint32_t k = chain->parts[part].first_call; k < chain->parts[part].end_call; k++) {
+                buffer_clear(&text);
+                add_call(&text, subject->trace->symbols, &chain->calls[k]);
+                ok = ok && !text.failed;
+                if (ok)
+                    function(data, (struct text){text.bytes, text.size});
+            }
+    }
+    buffer_release(&text);
+    return ok;
+}
+
+struct listing {
+    struct buffer *out;
+    size_t count;
+    bool only_first;
+};
+
+static void list_call(void *data, struct text call)
+{
+    struct listing *listing = data;
+    if (listing->only_first && listing->count > 0)
+        return;
+    if (listing->count > 0)
+        buffer_puts(listing->out, ",\n     ");
+    escape_python(listing->out, call.bytes, call.size);
+    listing->count++;
+}
+
+static bool list_segment(struct buffer *out, const struct suggest_subject *subject,
+                         struct wrapped segment)
+{
+    struct listing listing = {.out = out};
+    buffer_puts(out, "    [");
+    bool ok = suggest_each_call(subject, segment, list_call, &listing);
+    buffer_puts(out, "],\n");
+    return ok;
+}
+
+static bool list_kept(struct buffer *out, const struct suggest_subject *subject,
+                      struct wrapped segment)
+{
+    struct listing listing = {.out = out, .only_first = true};
+    struct text names[CHAIN_OPTIONS];
+    if (suggest_kept(subject->problem, segment, names) == 0)
+        return true;
+    buffer_puts(out, "    ");
+    bool ok = suggest_each_call(subject, segment, list_call, &listing);
+    buffer_puts(out, ": ");
+    suggest_add_kept_list(out, subject->problem, segment);
+    buffer_puts(out, ",\n");
+    return ok;
+}
+
+bool suggest_calls_python(const struct page *page, const struct suggest_subject *subject,
+                          const struct placement *placement)
+{
+    struct buffer text = BUFFER_INIT;
+    bool is_selective = suggest_keeps_results(subject->problem, placement), ok = true;
+    buffer_puts(
+        &text, "# Modules by the lines that call them, and the number of the call if there are\n"
+               "# several. Those in one list are checkpointed together, if they form a chain. The\n"
+               "# first call of the model finds them, in a run without gradients.\n"
+               "plan = [\n");
+    for (size_t k = 0; k < placement->count; k++)
+        ok = ok && list_segment(&text, subject, placement->segments[k]);
+    buffer_puts(&text, "]\n");
+    if (is_selective)
+        buffer_puts(&text,
+                    "keep = {  # results that the checkpoint which begins with this call keeps\n");
+    for (size_t k = 0; k < placement->count && is_selective; k++)
+        ok = ok && list_kept(&text, subject, placement->segments[k]);
+    buffer_puts(&text, is_selective ? "}\n\n" : "\n");
+    ok = ok && !text.failed;
+    if (ok) {
+        fwrite(text.bytes, 1, text.size, page->out);
+        fwrite(suggest_every_code, 1, suggest_every_code_size, page->out);
+        if (is_selective)
+            fwrite(suggest_kept_code, 1, suggest_kept_code_size, page->out);
+        fwrite(suggest_parts_code, 1, suggest_parts_code_size, page->out);
+        fwrite(suggest_calls_code, 1, suggest_calls_code_size, page->out);
+        fputs(is_selective ? "checkpoint_calls(model, plan, keep)\n"
+                           : "checkpoint_calls(model, plan)\n",
+              page->out);
+    }
+    buffer_release(&text);
+    return ok;
+}
