@@ -512,6 +512,7 @@ class Runs:
     def remove(self):
         for handle in self.handles:
             handle.remove()
+        self.caller = None  # its frame refers to what the run returned, and in the end to this object
 
     def modules(self, written):
         """The modules of a call such as "model.py:50 [3/12] > block.py:12"; none if the lines make other calls."""
