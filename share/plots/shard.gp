@@ -12,6 +12,7 @@ if (is_region) {
     set xrange [edge(before_first, first):edge(last, after_last)]
     set xlabel 'ranks' offset 0, label_lift textcolor rgb '#444444'
     set ylabel 'times the recorded batch' textcolor rgb '#444444'
+    if (y_top < 12) { set ytics 1 } # whole numbers
     if (best_left) {
         set label 5 best_text at best_x, best_y right offset -0.4, 0.9
     } else {

@@ -40,6 +40,7 @@ static bool add_layer(struct snapshot_reader *reader, size_t at, struct error *e
     if (!add_tensors(reader, at, layer.unit, err))
         return false;
     layer.end_tensor = (uint32_t)model->tensor_count;
+    layer.packs = snapshot_packs(reader, at);
     return vec_push(model->layers, model->layer_count, model->layer_capacity, model->budget, err,
                     layer);
 }
@@ -179,7 +180,10 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
     model->has_tensors = model->has_backward = true;
     int64_t rest = reader->parameter_bytes - shard_elements(model) * ELEMENT;
     model->buffer_bytes = rest > 0 ? rest : 0;
-    return add_points(reader, err) && shard_model_drop_units(model, err);
+    if (!add_points(reader, err))
+        return false;
+    shard_model_set_packed(model);
+    return shard_model_drop_units(model, err);
 }
 
 static bool make_room(struct snapshot_reader *reader, size_t items, struct error *err)

@@ -39,6 +39,8 @@ void snapshot_set_layers(struct snapshot_reader *reader);
  * is left of them. It is part of a loop if the first element is, as the first of several modules
  * that take what the one before keeps. */
 const struct chain_part *snapshot_part(const struct snapshot_reader *reader, size_t layer);
+/* It is a recurrent layer of torch.nn. */
+bool snapshot_packs(const struct snapshot_reader *reader, size_t layer);
 /* An iteration of a loop, or a module that a torch.nn.Sequential calls once. */
 bool snapshot_is_unit(const struct snapshot_reader *reader, size_t layer);
 /* True for units inside of modules that a torch.nn.Sequential calls, and that cannot be told apart

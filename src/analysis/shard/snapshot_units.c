@@ -27,6 +27,22 @@ static bool is_sequential(const struct snapshot_reader *reader, frame_id id)
                                       text_ends(file, "torch\\nn\\modules\\container.py"));
 }
 
+bool snapshot_packs(const struct snapshot_reader *reader, size_t layer)
+{
+    if (layer < SHARD_FIRST_ELEMENT)
+        return false;
+    size_t element = layer - SHARD_FIRST_ELEMENT;
+    struct stack stack = stack_of(reader, reader->chain->elements[element].first_item);
+    for (size_t i = 0; i < stack.count; i++) {
+        struct frame frame = symbols_frame_at(reader->symbols, stack.frames[i]);
+        struct text file = symbols_text(reader->symbols, frame.file);
+        if (text_ends(file, "torch/nn/modules/rnn.py") ||
+            text_ends(file, "torch\\nn\\modules\\rnn.py"))
+            return true;
+    }
+    return false;
+}
+
 bool snapshot_is_unit(const struct snapshot_reader *reader, size_t layer)
 {
     if (snapshot_part(reader, layer)->loop != NO_LOOP)

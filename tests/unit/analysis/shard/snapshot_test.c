@@ -92,6 +92,24 @@ START_TEST(units_are_what_lists_call)
 }
 END_TEST
 
+START_TEST(recurrent_layers_are_known)
+{
+    keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
+    for (int i = 0; i < 2; i++) {
+        keep(CPP("at::_ops::mm::call(x)") "," PY("forward", TORCH "nn/modules/rnn.py",
+                                                 1080) "," CALL "," MODEL(6),
+             true);
+        keep(LINEAR "," MODEL(7), true);
+    }
+    build();
+    int64_t packed = 0;
+    for (size_t i = 0; i < model.layer_count; i++)
+        packed += model.layers[i].packs;
+    ck_assert_int_ge(packed, 1);
+    ck_assert(!model.layers[1].packs);
+}
+END_TEST
+
 /* The loss is a part of a model that returns it. */
 START_TEST(a_model_may_compute_its_loss)
 {
@@ -127,6 +145,7 @@ TCase *shard_snapshot_tests(void)
     TCase *tests = tcase_create("shard_snapshot");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, units_are_what_lists_call);
+    tcase_add_test(tests, recurrent_layers_are_known);
     tcase_add_test(tests, a_model_may_compute_its_loss);
     tcase_add_test(tests, blocks_of_one_line_hide);
     return tests;
