@@ -41,12 +41,19 @@ static bool is_cheaper(const struct shard_row *a, const struct shard_row *b)
     return shard_preference(a->result.strategy) < shard_preference(b->result.strategy);
 }
 
+bool shard_choice_runs(const struct shard_choice *choice, enum shard_strategy strategy)
+{
+    bool is_flat =
+        strategy == SHARD_FSDP || (strategy == SHARD_FSDP1 && choice->options->has_flat_parameters);
+    return !(is_flat && choice->mixes_units) && shard_optimizer_runs(choice->optimizer, strategy);
+}
+
 static bool helps(const struct shard_choice *choice, const struct shard_row *row)
 {
     bool shards_state_only =
         row->result.strategy == SHARD_ZERO || row->result.strategy == SHARD_OSS;
     return !(choice->is_stateless && shards_state_only) &&
-           shard_optimizer_runs(choice->optimizer, row->result.strategy);
+           shard_choice_runs(choice, row->result.strategy);
 }
 
 static void recommend(struct shard_choice *choice)
@@ -55,7 +62,7 @@ static void recommend(struct shard_choice *choice)
     for (size_t i = 0; i < choice->count; i++) {
         const struct shard_row *row = &choice->rows[i];
         if (row->result.peak_bytes < least->result.peak_bytes &&
-            shard_optimizer_runs(choice->optimizer, row->result.strategy))
+            shard_choice_runs(choice, row->result.strategy))
             least = row;
         if (row->fits && helps(choice, row) && (!best || is_cheaper(row, best)))
             best = row;
@@ -71,7 +78,10 @@ bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
                   const struct shard_model *checkpointed, double extra_time_share,
                   const struct shard_options *options, uint64_t gpu_bytes, struct error *err)
 {
-    *choice = (struct shard_choice){.gpu_bytes = gpu_bytes, .optimizer = options->optimizer};
+    *choice = (struct shard_choice){.gpu_bytes = gpu_bytes,
+                                    .options = options,
+                                    .optimizer = options->optimizer,
+                                    .mixes_units = shard_model_mixes(model)};
     bool ok =
         add_rows(choice, model, false, 0, options, err) &&
         (!checkpointed || add_rows(choice, checkpointed, true, extra_time_share, options, err));

@@ -27,6 +27,8 @@ struct shard_choice {
     enum shard_reason reason;
     size_t row;        /* that the reason is about */
     bool is_stateless; /* the optimizer has no state, so zero and oss save nothing */
+    bool mixes_units;  /* some units have trained and frozen parameters */
+    const struct shard_options *options;
     const struct shard_optimizer *optimizer;
 };
 
@@ -34,6 +36,9 @@ struct shard_choice {
 bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
                   const struct shard_model *checkpointed, double extra_time_share,
                   const struct shard_options *options, uint64_t gpu_bytes, struct error *err);
+/* False if the strategy's code would stop: see shard_optimizer_runs(). Flat tensors of torch's and
+ * FairScale's FullyShardedDataParallel are trained or frozen as a whole. */
+bool shard_choice_runs(const struct shard_choice *choice, enum shard_strategy strategy);
 void shard_choice_release(struct shard_choice *choice);
 
 /* Of strategies that cost the same, the lowest is recommended: the simplest, and torch's before

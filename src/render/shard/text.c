@@ -223,10 +223,10 @@ static bool put_words(const struct page *page, const struct shard_report *report
             "cannot be told apart: units are parts of them, but the code wraps the whole "
             "modules. fsdp, fsdp1, fsdp2 and checkpoints may take less or more than predicted; "
             "a layer trace has the modules.");
-    if (shard_model_mixes(report->model))
-        paragraph(page, "Some units have trained and frozen parameters. fsdp and fsdp1 make "
-                        "gradients for both, and activations that these need come on top of the "
-                        "prediction; fsdp2 does not.");
+    if (report->choice->mixes_units)
+        paragraph(page, "Some units have trained and frozen parameters. fsdp refuses these, and so "
+                        "does fsdp1 with flat parameters. Else fsdp1 makes gradients for both, and "
+                        "activations that these need come on top of the prediction.");
     if (!report->model->has_tensors)
         paragraph(page, "The input has the sum of each module's parameters, not the tensors: the "
                         "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");

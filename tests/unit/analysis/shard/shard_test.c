@@ -1,6 +1,7 @@
 /* Predictions for chains of equal layers, against closed forms worked out by hand. */
 #include "analysis/shard/shard.h"
 
+#include "analysis/shard/choice.h"
 #include "analysis/shard/partition.h"
 #include "analysis/shard/sweep.h"
 #include "unit/analysis/analysis.h"
@@ -236,6 +237,17 @@ START_TEST(frozen_parameters_in_flat_tensors)
     ck_assert(!shard_model_mixes(&model));
     model.tensors[LAYERS - 1].unit = 1;
     ck_assert(shard_model_mixes(&model));
+    struct shard_choice choice;
+    struct error err;
+    ck_assert(shard_choose(&choice, &model, NULL, 0, &options, 1, &err));
+    ck_assert(!shard_choice_runs(&choice, SHARD_FSDP));
+    ck_assert(shard_choice_runs(&choice, SHARD_FSDP1));
+    ck_assert(shard_choice_runs(&choice, SHARD_FSDP2));
+    shard_choice_release(&choice);
+    options.has_flat_parameters = true;
+    ck_assert(shard_choose(&choice, &model, NULL, 0, &options, 1, &err));
+    ck_assert(!shard_choice_runs(&choice, SHARD_FSDP1));
+    shard_choice_release(&choice);
     end();
 }
 END_TEST
