@@ -82,9 +82,7 @@ static bool is_main_gradient(const struct classifier *classifier, const struct e
             has_gradient_size(classifier, half, false));
 }
 
-/* True if plain code after a backward pass joins two or more of its gradients in one vector, or
- * computes another vector of that size. */
-static bool is_flat_gradient(const struct classifier *classifier, const struct evidence *evidence)
+bool is_flat_gradient(const struct classifier *classifier, const struct evidence *evidence)
 {
     const struct left_gradients *left = &classifier->left;
     uint64_t size = evidence_size(classifier, evidence), sum = 0;

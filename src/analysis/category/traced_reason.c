@@ -2,6 +2,8 @@
 
 #include "analysis/phase/births.h"
 
+#define MOST_BETWEEN 64 /* runs from a forward pass to its backward pass */
+
 /* True if it is freed in the run in which it was made, or in the same backward pass. */
 static bool ends_in_pass(const struct classifier *classifier, const struct evidence *evidence)
 {
@@ -97,13 +99,25 @@ static bool is_new_weight(const struct classifier *classifier, const struct evid
                              phases->runs[end].pass > phases->runs[birth].pass);
 }
 
+/* True if the next backward pass keeps the graph that it goes through: it may have used this. */
+static bool is_kept_by_pass(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct phase_run *runs = classifier->phases->runs;
+    uint32_t end = evidence->end_run, last = evidence->birth_run + MOST_BETWEEN;
+    for (uint32_t run = evidence->birth_run + 1; run < end && run <= last; run++)
+        if (runs[run].phase == PHASE_BACKWARD)
+            return runs[run].is_recorded;
+    return false;
+}
+
 static enum reason forward_reason(const struct classifier *classifier,
                                   const struct evidence *evidence)
 {
     if (evidence_ends_in_run(evidence))
         return is_scratch(classifier, evidence) ? REASON_FORWARD_SCRATCH : REASON_FORWARD_PASSED_ON;
     if (evidence->end && evidence->end->releases_graph && !evidence->end->site.has_backward &&
-        classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD)
+        classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD &&
+        !is_kept_by_pass(classifier, evidence))
         return REASON_GRAPH_DROPPED;
     if (classifier->first_backward_run == NO_RUN)
         return REASON_FORWARD_RESULT;
@@ -115,13 +129,23 @@ static enum reason step_reason(const struct evidence *evidence)
     return evidence_ends_in_run(evidence) ? REASON_STEP_FREED : REASON_STEP_KEPT;
 }
 
+/* True if only lifetimes show the phase in which it was made. */
+static bool is_inferred(const struct classifier *classifier, const struct evidence *evidence)
+{
+    return classifier->phases->has_stacks &&
+           classifier->phases->runs[evidence->birth_run].evidence == PHASE_BY_LIFETIMES;
+}
+
 /* For stacks that show no context: by the phase in which it was made. */
 static enum reason phase_reason(const struct classifier *classifier,
                                 const struct evidence *evidence)
 {
     switch (classifier_phase(classifier, evidence->birth_run)) {
     case PHASE_FORWARD:
-        return forward_reason(classifier, evidence);
+        /* between two backward passes, a script may join gradients */
+        return is_inferred(classifier, evidence) && is_flat_gradient(classifier, evidence)
+                   ? REASON_MAIN_GRADIENT
+                   : forward_reason(classifier, evidence);
     case PHASE_BACKWARD:
         return backward_reason(classifier, evidence);
     case PHASE_OPTIMIZER:

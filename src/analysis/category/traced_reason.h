@@ -36,4 +36,8 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
  * copy or a random draw of another size than gradients, which lives into the next forward pass. */
 bool is_batch_after_update(const struct classifier *classifier, const struct evidence *evidence);
 
+/* True if plain code after a backward pass joins two or more of its gradients in one vector, or
+ * computes another vector of that size. */
+bool is_flat_gradient(const struct classifier *classifier, const struct evidence *evidence);
+
 #endif

@@ -96,8 +96,11 @@ static bool collect_gradients(struct finder *finder, struct error *err)
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
+        uint32_t run = phases_run_of(finder->phases, lifetime->alloc);
         bool is_idle = finder->idle->of_lifetime && finder->idle->of_lifetime[i];
-        if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT || is_idle)
+        /* autograd.grad(create_graph=True) makes no attribute that zero_grad() frees */
+        bool is_result = run != NO_RUN && finder->phases->runs[run].is_recorded;
+        if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT || is_idle || is_result)
             continue;
         struct stale_gradient gradient = {.born = lifetime->alloc,
                                           .freed = lifetime->free_completed,

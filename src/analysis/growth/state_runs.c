@@ -13,7 +13,8 @@ bool state_runs_add(struct state_runs *runs, const struct timeline *timeline,
     uint32_t item = timeline->lifetimes[lifetime].alloc;
     uint64_t size = trace_size(timeline->trace, item);
     uint32_t run = phases_run_of(phases, item);
-    if (run == NO_RUN || size < SMALL_STATE)
+    if (run == NO_RUN || size < SMALL_STATE ||
+        phases->runs[run].evidence >= PHASE_BY_LIFETIMES) /* may be any code's */
         return true;
     return vec_push(runs->items, runs->count, runs->capacity, runs->budget, err,
                     (struct optimizer_state){size, item, run, timeline->trace->stack[item]});

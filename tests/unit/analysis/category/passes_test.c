@@ -428,6 +428,35 @@ START_TEST(a_batch_may_follow_an_update)
 }
 END_TEST
 
+/* As for gradients of several losses that are not to conflict. */
+START_TEST(a_script_may_join_gradients_between_passes)
+{
+    for (unsigned step = 0; step < 2; step++) {
+        born(1, 100, STACK_FORWARD);
+        born(2, 200, STACK_FORWARD);
+        born(10, 3000, STACK_BACKWARD);
+        born(11, 2000, STACK_BACKWARD);
+        freed(2, 200, ENGINE);
+        born(12, 5000, CPP("at::_ops::cat::call(x)") "," SCRIPT);
+        born(13, 700, STACK_BACKWARD);
+        born(14, 800, STACK_BACKWARD);
+        freed(1, 100, ENGINE);
+        born(5, 50, STACK_STEP);
+        freed(5, 50, STACK_STEP);
+        for (unsigned i = 10; i < 15; i++)
+            freed(i,
+                  i == 10   ? 3000
+                  : i == 11 ? 2000
+                  : i == 12 ? 5000
+                  : i == 13 ? 700
+                            : 800,
+                  SCRIPT);
+    }
+    capture_load(&capture);
+    expect(12, CATEGORY_GRADIENT);
+}
+END_TEST
+
 TCase *category_passes_tests(void)
 {
     TCase *tests = tcase_create("categories where passes interrupt one another");
@@ -450,5 +479,6 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, code_between_parts_of_a_forward_computes);
     tcase_add_test(tests, code_after_another_forward_makes_a_batch);
     tcase_add_test(tests, a_batch_may_follow_an_update);
+    tcase_add_test(tests, a_script_may_join_gradients_between_passes);
     return tests;
 }
