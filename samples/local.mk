@@ -59,6 +59,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/fsdp2.py \
 	samples/programs/gan.py \
 	samples/programs/generate.py \
+	samples/programs/hook_updates.py \
 	samples/programs/leak_cycle.py \
 	samples/programs/leak_hooks.py \
 	samples/programs/leak_losses.py \
@@ -76,13 +77,17 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/pipeline_stages.py \
 	samples/programs/plain_script.py \
 	samples/programs/ppo.py \
+	samples/programs/recommender.py \
 	samples/programs/resnet50.py \
+	samples/programs/splatting.py \
 	samples/programs/step_in_backward.py \
 	samples/programs/train_and_generate.py \
+	samples/programs/transducer.py \
 	samples/programs/truncated_bptt.py \
 	samples/programs/truth.py \
 	samples/programs/two_devices.py \
 	samples/programs/two_streams.py \
+	samples/programs/two_tasks.py \
 	samples/programs/unet_ema.py \
 	samples/recorded/accumulated-masters.pickle.gz \
 	samples/recorded/accumulated-masters.truth.json.gz \
@@ -106,6 +111,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/gan.truth.json.gz \
 	samples/recorded/generate.pickle.gz \
 	samples/recorded/generate.truth.json.gz \
+	samples/recorded/hook-updates.pickle.gz \
+	samples/recorded/hook-updates.truth.json.gz \
 	samples/recorded/leak-cycle.pickle.gz \
 	samples/recorded/leak-cycle.truth.json.gz \
 	samples/recorded/leak-hooks.pickle.gz \
@@ -146,6 +153,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/plain-updates.truth.json.gz \
 	samples/recorded/ppo.pickle.gz \
 	samples/recorded/ppo.truth.json.gz \
+	samples/recorded/recommender.pickle.gz \
+	samples/recorded/recommender.truth.json.gz \
 	samples/recorded/resnet50-kept-gradients.pickle.gz \
 	samples/recorded/resnet50-kept-gradients.truth.json.gz \
 	samples/recorded/resnet50.pickle.gz \
@@ -154,16 +163,22 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/segments-expandable.truth.json.gz \
 	samples/recorded/segments-fixed.pickle.gz \
 	samples/recorded/segments-fixed.truth.json.gz \
+	samples/recorded/splatting.pickle.gz \
+	samples/recorded/splatting.truth.json.gz \
 	samples/recorded/step-in-backward.pickle.gz \
 	samples/recorded/step-in-backward.truth.json.gz \
 	samples/recorded/train-and-generate.pickle.gz \
 	samples/recorded/train-and-generate.truth.json.gz \
+	samples/recorded/transducer.pickle.gz \
+	samples/recorded/transducer.truth.json.gz \
 	samples/recorded/truncated-bptt.pickle.gz \
 	samples/recorded/truncated-bptt.truth.json.gz \
 	samples/recorded/two-gpus.pickle.gz \
 	samples/recorded/two-gpus.truth.json.gz \
 	samples/recorded/two-streams.pickle.gz \
 	samples/recorded/two-streams.truth.json.gz \
+	samples/recorded/two-tasks.pickle.gz \
+	samples/recorded/two-tasks.truth.json.gz \
 	samples/recorded/unet-ema.pickle.gz \
 	samples/recorded/unet-ema.truth.json.gz
 

@@ -30,6 +30,8 @@ def note(kind, *things):
             note(kind, *thing.values())
         elif isinstance(thing, (list, tuple)):
             note(kind, *thing)
+        elif isinstance(thing, torch.Tensor) and thing.is_sparse:
+            note(kind, thing._indices(), thing._values())
         elif hasattr(thing, "to_local"):  # a tensor that is distributed over ranks
             note(kind, thing.to_local())
         elif isinstance(thing, torch.Tensor) and thing.is_cuda:

@@ -87,5 +87,7 @@ run analyze samples/recorded/segments-expandable.pickle.gz
 out_has_not 'of reserved memory:'
 says two-gpus 'Device 0: ' 'Device 1: '
 says fsdp2 '39.01 MiB 16.3% 13 communication'
+says splatting '12.60 MiB 5.7% 10 optimizer_state'
+says hook-updates '13.75 MiB 16.4% 42 optimizer_state'
 
 finish
