@@ -31,6 +31,7 @@ EXTRA_DIST += \
 	bench/loop/RESULTS.head.md \
 	bench/loop/RESULTS.md \
 	bench/loop/RESULTS.tail.md \
+	bench/loop/SNAPSHOTS.md \
 	bench/loop/autosac.py \
 	bench/loop/hand.py \
 	bench/loop/large.py \

@@ -471,11 +471,12 @@ class Runs:
         self.names = {module: name for name, module in model.named_modules()}
         self.found, self.times = {}, {}  # lists of modules by call; the calls of each line
         self.stack, self.caller = [], None
+        self.counts = any(parameter.is_cuda for parameter in model.parameters())  # can tell what allocates
         self.handles = [handle for module in self.names for handle in (
             module.register_forward_pre_hook(self.before), module.register_forward_hook(self.after, always_call=True))]
 
     def allocations(self):
-        if not torch.cuda.is_initialized():
+        if not self.counts:
             return 0
         return sum(torch.cuda.memory_stats(device).get("allocation.all.allocated", 0)
                    for device in range(torch.cuda.device_count()))
@@ -488,11 +489,11 @@ class Runs:
             frame = frame.f_back
         line = call = ()  # of the model itself
         if not self.stack:
-            self.caller = frame
+            self.caller = frame.f_code  # a frame would hold results
         else:
             _, around, *_ = self.stack[-1]
             name = "model"
-            if frame is not self.caller:  # else the model is a container
+            if frame.f_code is not self.caller:  # else the model is a container
                 name = os.path.basename(frame.f_code.co_filename) + ":" + str(frame.f_lineno)
             line = (*around, name)
             call = (*around, (name, self.times.get(line, 0)))
@@ -503,7 +504,7 @@ class Runs:
     def after(self, _module, _args, _result):
         """A call that allocates nothing, as of an in-place activation, goes with the call before it."""
         line, call, module, before = self.stack.pop()
-        if line and (self.allocations() > before or not torch.cuda.is_initialized()):
+        if line and (self.allocations() > before or not self.counts):
             self.found[call] = [module]
             self.times[line] = self.times.get(line, 0) + 1
         elif self.times.get(line):

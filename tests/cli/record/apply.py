@@ -163,6 +163,24 @@ def main():
         else:
             raise AssertionError("the operators of lines were ignored")
 
+    # calls of modules, those of a Sequential in one of the blocks, and one that the program does not make
+    def line(words):
+        return "program_model.py:%d" % (1 + next(number for number, text in enumerate(lines) if words in text))
+
+    block, inner = line("x = block(x)"), line("return x + self.inner")
+    plan = plan_of({"modules": [block + " [0/3]", block + " [1/3]"]},
+                   {"modules": [block + " [2/3] > " + inner + " [%d/4]" % k for k in (1, 2, 3)]},
+                   {"modules": [block + " [0/5]"]})
+    plan["apply"]["target"] = "calls"
+    _, model = compare(program_model.Model(), torch.randint(0, 1000, (8, 32)), plan)
+    assert replaced(model) == ["blocks.0", "blocks.1", *("blocks.2.inner.%d" % k for k in (0, 1, 2))], replaced(model)
+    # the model is a Sequential; a module that runs twice is in no part of several
+    twice = nn.GELU()
+    model = nn.Sequential(nn.Linear(16, 16), twice, nn.Linear(16, 16), twice)
+    plan["apply"]["parts"] = [{"modules": ["model [%d/4]" % k for k in (1, 2, 3)]}, {"modules": ["model [0/4]"]}]
+    _, model = compare(model, torch.randn(8, 16), plan)
+    assert replaced(model) == ["0", "2"], replaced(model)
+
     fails(model, {"schema": "memsnap.suggest/1", "points": []}, "--budget")
     fails(model, {"schema": "memsnap.suggest/1", "feasible": False}, "--budget")
     fails(model, {"schema": "memsnap.diff/1"}, "memsnap suggest")
