@@ -51,6 +51,13 @@ exits 0
 out_has '_record_memory_history(stacks="all")'
 out_has_not 'cheap operators'
 
+printf 'model.py:%s\t10\n' '90 forward' '93 forward' '94 forward' >some.times
+printf 'train.py:29 train_step\t10\n' >>some.times
+run suggest --times some.times --budget 80% "$loop"
+exits 0
+out_has 'Times of layers do not tell those of their operators'
+out_has_not 'aten.mm'
+
 # Modules are named by the lines that call them, and no line of code is to be moved by hand.
 run suggest --budget 80% "$loop"
 out_has '    ["model.py:93 [0/3]",'

@@ -135,6 +135,10 @@ static void operators_text(const struct page *page, const struct suggest_subject
                     "Recorded with "
                     "torch.cuda.memory._record_memory_history(stacks=\"all\"), plans can keep the "
                     "results of matrix products, convolutions and attention.");
+    else if (chain->weighed && subject->problem->times_given)
+        suggest_say(page,
+                    "Times of layers do not tell those of their operators, so checkpoints run "
+                    "whole layers again.");
     else if (subject->problem->chain.option_count > 0)
         suggest_say(page, "Checkpoints may keep the results of operators: what the trace shows "
                           "them to allocate. It does not show which results are changed in place; "
