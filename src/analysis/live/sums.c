@@ -39,6 +39,14 @@ static uint32_t end_of(const struct live_set *set, const struct live *live)
                           : preexisting_end(&set->timeline->preexisting[live->index]);
 }
 
+/* True for what is never freed and born since the last backward pass that ended before the moment,
+ * if its own backward pass does not come, or fails. */
+static bool is_left_behind(const struct live_facts *facts, uint32_t birth)
+{
+    return birth >= facts->last_pass &&
+           (facts->is_last_pass || failures_between(facts->failures, birth, EVENT_NEVER));
+}
+
 bool live_waits_for_backward(const struct live_set *set, const struct live_facts *facts,
                              const struct live *live, const struct live_source *source)
 {
@@ -47,7 +55,7 @@ bool live_waits_for_backward(const struct live_set *set, const struct live_facts
     if (!live_is_activation(set, facts, live, source))
         return false;
     if (end == EVENT_NEVER)
-        return facts->is_last_pass && birth >= facts->last_pass;
+        return is_left_behind(facts, birth);
     if (live->in_trace && failures_between(facts->failures, birth, end))
         return true;
     uint32_t run = phases_run_of(facts->phases, end);
@@ -86,8 +94,7 @@ bool live_is_logits(const struct live_set *set, const struct live_facts *facts,
     if (!live->in_trace || !facts->is_logits || !facts->is_logits[live->index])
         return false;
     const struct lifetime *lifetime = &set->timeline->lifetimes[live->index];
-    return lifetime_end(lifetime) != EVENT_NEVER ||
-           (facts->is_last_pass && lifetime->alloc >= facts->last_pass);
+    return lifetime_end(lifetime) != EVENT_NEVER || is_left_behind(facts, lifetime->alloc);
 }
 
 static enum grad_mode mode_of(const struct live_set *set, const struct live *live)

@@ -115,6 +115,17 @@ START_TEST(a_pass_that_fails_may_have_been_training)
 }
 END_TEST
 
+/* What it had saved is never freed in the trace. */
+START_TEST(a_backward_pass_runs_out_of_memory)
+{
+    train(1000);
+    born(3000, STACK_FORWARD);
+    born(10, STACK_BACKWARD);
+    capture_event(&capture, "oom", 0, 5000, STACK_BACKWARD);
+    ck_assert_int_eq(saving(FINDING_ACTIVATIONS), 3000);
+}
+END_TEST
+
 START_TEST(one_step_has_larger_tensors)
 {
     for (unsigned i = 0; i < 6; i++)
@@ -152,6 +163,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, training_reaches_the_peak);
     tcase_add_test(tests, a_backward_pass_follows);
     tcase_add_test(tests, a_pass_that_fails_may_have_been_training);
+    tcase_add_test(tests, a_backward_pass_runs_out_of_memory);
     tcase_add_test(tests, one_step_has_larger_tensors);
     tcase_add_test(tests, steps_are_alike);
     tcase_add_test(tests, one_step_does_more);
