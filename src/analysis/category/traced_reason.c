@@ -2,8 +2,6 @@
 
 #include "analysis/phase/births.h"
 
-#define MOST_BETWEEN 64 /* runs from a forward pass to its backward pass */
-
 /* True if it is freed in the run in which it was made, or in the same backward pass. */
 static bool ends_in_pass(const struct classifier *classifier, const struct evidence *evidence)
 {
@@ -99,25 +97,13 @@ static bool is_new_weight(const struct classifier *classifier, const struct evid
                              phases->runs[end].pass > phases->runs[birth].pass);
 }
 
-/* True if the next backward pass keeps the graph that it goes through: it may have used this. */
-static bool is_kept_by_pass(const struct classifier *classifier, const struct evidence *evidence)
-{
-    const struct phase_run *runs = classifier->phases->runs;
-    uint32_t end = evidence->end_run, last = evidence->birth_run + MOST_BETWEEN;
-    for (uint32_t run = evidence->birth_run + 1; run < end && run <= last; run++)
-        if (runs[run].phase == PHASE_BACKWARD)
-            return runs[run].is_recorded;
-    return false;
-}
-
 static enum reason forward_reason(const struct classifier *classifier,
                                   const struct evidence *evidence)
 {
     if (evidence_ends_in_run(evidence))
         return is_scratch(classifier, evidence) ? REASON_FORWARD_SCRATCH : REASON_FORWARD_PASSED_ON;
     if (evidence->end && evidence->end->releases_graph && !evidence->end->site.has_backward &&
-        classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD &&
-        !is_kept_by_pass(classifier, evidence))
+        classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD)
         return REASON_GRAPH_DROPPED;
     if (classifier->first_backward_run == NO_RUN)
         return REASON_FORWARD_RESULT;

@@ -530,6 +530,56 @@ START_TEST(two_optimizers_of_two_models)
 }
 END_TEST
 
+/* As the step of SAM, which a script takes back later: the optimizer is made once. */
+START_TEST(what_other_code_keeps_is_no_optimizer)
+{
+    capture_event(&capture, "alloc", 10, 8192, MADE_MODEL);
+    for (uint64_t i = 0; i < 2; i++) {
+        capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+        capture_event(&capture, "alloc", 2, 8192, STACK_BACKWARD);
+        capture_free(&capture, 1, 100, ENGINE);
+        capture_event(&capture, "alloc", 20 + i, 8192,
+                      i == 0 ? CPP("at::_ops::mul::call(x)") "," SCRIPT : STATE(80));
+        capture_free(&capture, 2, 8192, i == 0 ? SCRIPT : STACK_STEP);
+    }
+    make_report(0);
+    ck_assert_int_eq(capture_category(&capture, 20), CATEGORY_OPTIMIZER_STATE);
+    ck_assert_ptr_null(finding_of(FINDING_REPEATED_STATE));
+}
+END_TEST
+
+/* What autograd.grad(create_graph=True) returned is no attribute of a weight, however long a
+ * variable holds it. */
+START_TEST(results_of_recorded_passes_are_no_kept_gradients)
+{
+    capture_block(&capture, 9, 8192, "");
+    for (uint64_t i = 0; i < 4; i++) {
+        capture_event(&capture, "alloc", 1, 4000, STACK_FORWARD);
+        capture_event(&capture, "alloc", 2, 4000, STACK_FORWARD);
+        capture_event(&capture, "alloc", 20 + i, 8192, STACK_BACKWARD);
+        capture_event(&capture, "alloc", 3, 40, STACK_BACKWARD);
+        capture_free(&capture, 3, 40, ENGINE);
+        if (i > 0)
+            capture_free(&capture, 19 + i, 8192, SCRIPT);
+        capture_event(&capture, "alloc", 4, 50, STACK_FORWARD);
+        capture_event(&capture, "alloc", 5, 8192, STACK_BACKWARD);
+        capture_event(&capture, "alloc", 6, 60, STACK_BACKWARD);
+        capture_event(&capture, "alloc", 7, 60, STACK_BACKWARD);
+        capture_free(&capture, 4, 50, ENGINE);
+        capture_free(&capture, 2, 4000, ENGINE);
+        capture_free(&capture, 1, 4000, ENGINE);
+        capture_free(&capture, 6, 60, ENGINE);
+        capture_free(&capture, 7, 60, ENGINE);
+        capture_event(&capture, "alloc", 8, 50, STACK_STEP);
+        capture_free(&capture, 8, 50, STACK_STEP);
+        capture_free(&capture, 5, 8192, SCRIPT);
+    }
+    make_report(0);
+    ck_assert_int_eq(capture_category(&capture, 21), CATEGORY_GRADIENT);
+    ck_assert_uint_eq(report->growth.gradients.count, 0);
+}
+END_TEST
+
 /* An optimizer step whose temporaries, of 1200 bytes in all, cause the peak. */
 static const char *advice_on_temporaries(uint64_t count)
 {
@@ -586,5 +636,7 @@ TCase *report_tests(void)
     tcase_add_test(tests, temporaries_of_one_parameter);
     tcase_add_test(tests, an_optimizer_made_twice);
     tcase_add_test(tests, two_optimizers_of_two_models);
+    tcase_add_test(tests, what_other_code_keeps_is_no_optimizer);
+    tcase_add_test(tests, results_of_recorded_passes_are_no_kept_gradients);
     return tests;
 }
