@@ -120,6 +120,7 @@ START_TEST(a_backward_pass_runs_out_of_memory)
 {
     train(1000);
     born(3000, STACK_FORWARD);
+    capture_free(&capture, born(1000, STACK_FORWARD), 1000, STACK_FORWARD); /* the peak */
     born(10, STACK_BACKWARD);
     capture_event(&capture, "oom", 0, 5000, STACK_BACKWARD);
     ck_assert_int_eq(saving(FINDING_ACTIVATIONS), 3000);
