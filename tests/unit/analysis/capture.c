@@ -31,6 +31,12 @@ void capture_event(struct capture *capture, const char *action, uint64_t addr, u
     capture_event_with(capture, action, addr, size, frames, "");
 }
 
+uint64_t capture_alloc(struct capture *capture, uint64_t size, const char *frames)
+{
+    capture_event(capture, "alloc", ++capture->next, size, frames);
+    return capture->next;
+}
+
 void capture_free(struct capture *capture, uint64_t addr, uint64_t size, const char *frames)
 {
     capture_event(capture, "free_requested", addr, size, frames);
@@ -117,6 +123,18 @@ struct device_report *capture_report(struct capture *capture, size_t top)
     if (!report)
         ck_abort_msg("no report: %s", err.text);
     return report;
+}
+
+int64_t capture_saving(struct capture *capture, enum finding_kind kind)
+{
+    int64_t bytes = -1;
+    capture_load(capture);
+    struct device_report *report = capture_report(capture, 10);
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i].kind == kind)
+            bytes = report->findings.items[i].save_bytes;
+    device_report_destroy(report);
+    return bytes;
 }
 
 enum category capture_category(struct capture *capture, uint64_t addr)

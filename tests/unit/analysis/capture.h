@@ -30,7 +30,7 @@
 
 struct capture {
     struct buffer events, blocks, annotations, settings;
-    uint64_t time_us, total_size;
+    uint64_t time_us, total_size, next;
     unsigned pool[2];                  /* of the segment */
     uint64_t blocks_end, blocks_bytes; /* of `blocks` */
     uint64_t untold_bytes;             /* of the segment, beside what no block is active in */
@@ -47,6 +47,8 @@ void capture_event(struct capture *capture, const char *action, uint64_t addr, u
 /* The same with further keys: ",\"category\":\"input\"". */
 void capture_event_with(struct capture *capture, const char *action, uint64_t addr, uint64_t size,
                         const char *frames, const char *more);
+/* An alloc at an address of its own, 1, 2, ..., which it returns. */
+uint64_t capture_alloc(struct capture *capture, uint64_t size, const char *frames);
 /* free_requested and free_completed at once */
 void capture_free(struct capture *capture, uint64_t addr, uint64_t size, const char *frames);
 /* A block of the dump; those that the trace leaves live belong here too. */
@@ -58,6 +60,9 @@ void capture_setting(struct capture *capture, const char *key, const char *json_
 /* Aborts the test on failure. */
 void capture_load(struct capture *capture);
 struct device_report *capture_report(struct capture *capture, size_t top);
+/* Loads the capture. The bytes that a finding of its report would save; -1: it is not among them.
+ */
+int64_t capture_saving(struct capture *capture, enum finding_kind kind);
 /* The category of the last allocation at `addr`: in the trace, else before it. */
 enum category capture_category(struct capture *capture, uint64_t addr);
 /* The same, and the reason byte. */

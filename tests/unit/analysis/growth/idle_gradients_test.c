@@ -9,12 +9,10 @@
 #define INIT    PY("_apply", TORCH "nn/modules/module.py", 900) "," SCRIPT
 
 static struct capture capture;
-static uint64_t next;
 
 static void create(void)
 {
     capture_init(&capture);
-    next = 1;
 }
 
 static void destroy(void)
@@ -24,8 +22,7 @@ static void destroy(void)
 
 static uint64_t born(uint64_t size, const char *frames)
 {
-    capture_event(&capture, "alloc", next, size, frames);
-    return next++;
+    return capture_alloc(&capture, size, frames);
 }
 
 static void passing(uint64_t size, const char *frames)

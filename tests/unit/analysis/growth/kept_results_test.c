@@ -13,12 +13,10 @@
     CPP("at::_ops::exp::call(x)") "," PY("forward", "/home/u/model.py", 2) "," CALL "," AT(4)
 
 static struct capture capture;
-static uint64_t next;
 
 static void create(void)
 {
     capture_init(&capture);
-    next = 1;
 }
 
 static void destroy(void)
@@ -28,8 +26,7 @@ static void destroy(void)
 
 static uint64_t born(uint64_t size, const char *frames)
 {
-    capture_event(&capture, "alloc", next, size, frames);
-    return next++;
+    return capture_alloc(&capture, size, frames);
 }
 
 /* logits = model(x); loss.backward(); optimizer.step(), where `logits` is set again, deleted at the

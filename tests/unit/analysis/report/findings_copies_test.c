@@ -22,12 +22,10 @@
     "," PY("_pre_forward", TORCH "nn/parallel/distributed.py", 1790) "," CALL "," SCRIPT
 
 static struct capture capture;
-static uint64_t next;
 
 static void create(void)
 {
     capture_init(&capture);
-    next = 1;
 }
 
 static void destroy(void)
@@ -37,8 +35,7 @@ static void destroy(void)
 
 static uint64_t born(uint64_t size, const char *frames)
 {
-    capture_event(&capture, "alloc", next, size, frames);
-    return next++;
+    return capture_alloc(&capture, size, frames);
 }
 
 static void make_weights(const char *frames)
@@ -60,17 +57,9 @@ static void train(void)
     }
 }
 
-/* The bytes that the finding would save; -1: it is not among them. */
 static int64_t saving(enum finding_kind kind)
 {
-    int64_t bytes = -1;
-    capture_load(&capture);
-    struct device_report *report = capture_report(&capture, 10);
-    for (size_t i = 0; i < report->findings.count; i++)
-        if (report->findings.items[i].kind == kind)
-            bytes = report->findings.items[i].save_bytes;
-    device_report_destroy(report);
-    return bytes;
+    return capture_saving(&capture, kind);
 }
 
 START_TEST(a_checkpoint_stays_beside_the_model)

@@ -4,12 +4,10 @@
 #include "unit/analysis/capture.h"
 
 static struct capture capture;
-static uint64_t next;
 
 static void create(void)
 {
     capture_init(&capture);
-    next = 1;
 }
 
 static void destroy(void)
@@ -19,8 +17,7 @@ static void destroy(void)
 
 static uint64_t born(uint64_t size, const char *frames)
 {
-    capture_event(&capture, "alloc", next, size, frames);
-    return next++;
+    return capture_alloc(&capture, size, frames);
 }
 
 /* The tensors of a step are `size` bytes large. */
@@ -54,17 +51,9 @@ static void evaluate(uint64_t size, bool fails)
     evaluate_until(size, fails, SCRIPT);
 }
 
-/* The bytes that the finding would save; -1: it is not among them. */
 static int64_t saving(enum finding_kind kind)
 {
-    int64_t bytes = -1;
-    capture_load(&capture);
-    struct device_report *report = capture_report(&capture, 10);
-    for (size_t i = 0; i < report->findings.count; i++)
-        if (report->findings.items[i].kind == kind)
-            bytes = report->findings.items[i].save_bytes;
-    device_report_destroy(report);
-    return bytes;
+    return capture_saving(&capture, kind);
 }
 
 START_TEST(an_evaluation_reaches_the_peak)

@@ -11,12 +11,10 @@
     CPP("at::_ops::exp::call(x)") "," PY("forward", "/home/u/model.py", 4) "," CALL "," SCRIPT
 
 static struct capture capture;
-static uint64_t next;
 
 static void create(void)
 {
     capture_init(&capture);
-    next = 1;
 }
 
 static void destroy(void)
@@ -26,8 +24,7 @@ static void destroy(void)
 
 static uint64_t born(uint64_t size, const char *frames)
 {
-    capture_event(&capture, "alloc", next, size, frames);
-    return next++;
+    return capture_alloc(&capture, size, frames);
 }
 
 /* A complete step; returns its gradient, which stays. */
