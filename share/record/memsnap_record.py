@@ -27,6 +27,7 @@ import re
 import resource
 import runpy
 import subprocess
+import threading
 from collections.abc import Mapping
 
 from torch.multiprocessing.reductions import StorageWeakRef
@@ -170,6 +171,23 @@ class Checkpointed:
             return start()
 
 
+WRAPPERS = "module", "_orig_mod", "_fsdp_wrapped_module"  # DataParallel and DDP, torch.compile(), FSDP
+
+
+def find_module(model, name):
+    """The module of that name, in a model that may be wrapped otherwise than the recorded one."""
+    module = model
+    for word in name.split(".") if name else []:
+        wrapped = module
+        while wrapped is not None and word not in wrapped._modules:
+            wrapped = next((wrapped._modules[key] for key in WRAPPERS if key in wrapped._modules), None)
+        if wrapped is not None:
+            module = wrapped._modules[word]
+        elif word not in WRAPPERS:
+            raise ValueError(f"the model has no module {name}")
+    return module
+
+
 def inside(module):
     """A checkpoint goes inside FSDP, so that parameters are gathered before the module runs again."""
     return getattr(module, "_fsdp_wrapped_module", module)
@@ -292,7 +310,7 @@ class Part:
 
     def __init__(self, model, part, operators):
         self.names = names(part)
-        outer = [model.get_submodule(name) for name in self.names]
+        outer = [find_module(model, name) for name in self.names]
         self.modules = list(map(inside, outer))
         self.are_wrapped = self.modules != outer  # each must gather its parameters itself
         self.forwards = [module.forward for module in self.modules]
@@ -444,7 +462,7 @@ def replace_forwards(model, plan, keep=None):
     in which lists are checkpoints of their own. `keep` has the operators whose results a part keeps,
     by the name of its first module."""
     plan = [part for part in plan if names(part)]
-    prepare(model, [model.get_submodule(name) for part in plan for name in names(part)])
+    prepare(model, [find_module(model, name) for part in plan for name in names(part)])
     return [Part(model, part, (keep or {}).get(names(part)[0], ())) for part in plan]
 
 
@@ -892,9 +910,9 @@ def before_call(module, hook, **options):
         lambda called, args: hook(called, args, {}) if called is module else None)
 
 
-def after_call(module, hook):
+def after_call(module, hook, **options):
     if not isinstance(module, torch.jit.ScriptModule):
-        return module.register_forward_hook(hook)
+        return module.register_forward_hook(hook, **options)
     return torch.nn.modules.module.register_module_forward_hook(
         lambda called, args, output: hook(called, args, output) if called is module else None)
 
@@ -962,6 +980,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.saving = torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack)
 
     def start(self):
+        self.thread = threading.get_ident()
         self.fewest = fewest_references()
         self.saving.__enter__()
         self.__enter__()
@@ -975,9 +994,15 @@ class Structure(Hooks, TorchDispatchMode):
         self.end_backward()
         self.close_row()
         self.add_uncalled()
-        self.__exit__(None, None, None)
-        self.saving.__exit__()
+        if self.thread == threading.get_ident():  # what it entered is of that thread
+            self.__exit__(None, None, None)
+            self.saving.__exit__()
         self.remove()
+
+    @property
+    def has_failed(self):
+        """An error ended the run of the model, while no other goes on."""
+        return bool(self.stack)
 
     def allocated(self):
         return self.device.allocated(self.storages.bytes)
@@ -1324,6 +1349,8 @@ def is_called_by_autograd(frame):
 class Times(Hooks):
     """Measures a step by CUDA events at the same boundaries as Structure, and nothing else."""
 
+    has_failed = False
+
     def __init__(self, model):
         super().__init__(model)
         self.forward, self.backward, self.order = [], [], []
@@ -1650,10 +1677,13 @@ class layers(contextlib.ContextDecorator):
         self.trace = None
         self.handles = []
         self.structure = self.times = self.running = None
-        self.begun = 0
+        self.begun = self.depth = 0  # steps, and runs of the model that have not ended
 
     def __enter__(self):
+        self.begun = self.depth = 0
+        self.trace = None
         self.handles = [before_call(self.model, self.before_model, prepend=True),
+                        after_call(self.model, self.after_model, always_call=True),
                         register_optimizer_step_pre_hook(self.before_step)]
         return self
 
@@ -1670,8 +1700,12 @@ class layers(contextlib.ContextDecorator):
         return False
 
     def before_model(self, module, args, kwargs):
-        if not torch.is_grad_enabled() or is_backward():
-            return
+        self.depth += 1
+        if not torch.is_grad_enabled() or is_backward() or torch._C._functorch.peek_interpreter_stack() is not None:
+            return  # transforms of torch.func allow no hooks of saved tensors
+        if self.depth == 1 and self.running is not None and self.running.has_failed:
+            self.begun -= 1  # an error ended the run before, so the program tries again
+            self.end()
         if self.running is not None and not self.running.was_backward:
             return  # the model runs several times in this step
         self.end()
@@ -1687,8 +1721,12 @@ class layers(contextlib.ContextDecorator):
             self.running.start()
             self.running.before_module("", module, args, kwargs)  # this call does not see its new hook
 
+    def after_model(self, _module, _args, _output):
+        self.depth = max(self.depth - 1, 0)
+
     def before_step(self, *_arguments):
-        if self.running is not None and self.running.was_backward:
+        # some programs step each parameter as soon as it has its gradient
+        if self.running is not None and self.running.was_backward and not is_backward():
             self.end()
 
     def end(self):

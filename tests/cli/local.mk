@@ -81,6 +81,7 @@ EXTRA_DIST += \
 	tests/cli/record/program.py \
 	tests/cli/record/program_model.py \
 	tests/cli/record/sharded.py \
+	tests/cli/record/sides.py \
 	tests/cli/record/state.py \
 	tests/cli/record/train.py \
 	tests/cli/record/wrapped.py

@@ -59,6 +59,9 @@ check 'applies plans' grep -q '^all is right$' .run/out
 dry -- "$MEMSNAP_TORCH" state.py
 check 'runs modules again as they were' grep -q '^all is right$' .run/out
 
+dry -- "$MEMSNAP_TORCH" sides.py
+check 'records programs that are no plain loop' grep -q '^all is right$' .run/out
+
 dry -- "$MEMSNAP_TORCH" wrapped.py
 check 'puts checkpoints inside FSDP' grep -q '^all is right$' .run/out
 

@@ -96,7 +96,7 @@ static bool put_whole(FILE *out, const struct problem *problem, const struct pla
     bool ok = put_names(out, problem, placement);
     fputs("]\n\n", out);
     fwrite(suggest_every_code, 1, suggest_every_code_size, out);
-    fputs("modules = [model.get_submodule(name) for name in dict.fromkeys(names)]\n"
+    fputs("modules = [find_module(model, name) for name in dict.fromkeys(names)]\n"
           "prepare(model, modules)\n"
           "for module in map(inside, modules):\n"
           "    module.forward = Checkpointed(module.forward, [module], {})\n",

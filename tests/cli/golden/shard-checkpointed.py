@@ -135,6 +135,23 @@ class Checkpointed:
             return start()
 
 
+WRAPPERS = "module", "_orig_mod", "_fsdp_wrapped_module"  # DataParallel and DDP, torch.compile(), FSDP
+
+
+def find_module(model, name):
+    """The module of that name, in a model that may be wrapped otherwise than the recorded one."""
+    module = model
+    for word in name.split(".") if name else []:
+        wrapped = module
+        while wrapped is not None and word not in wrapped._modules:
+            wrapped = next((wrapped._modules[key] for key in WRAPPERS if key in wrapped._modules), None)
+        if wrapped is not None:
+            module = wrapped._modules[word]
+        elif word not in WRAPPERS:
+            raise ValueError(f"the model has no module {name}")
+    return module
+
+
 def inside(module):
     """A checkpoint goes inside FSDP, so that parameters are gathered before the module runs again."""
     return getattr(module, "_fsdp_wrapped_module", module)

@@ -1,0 +1,97 @@
+"""The recorder in programs that are not a plain loop of steps."""
+import threading
+
+import memsnap_record
+import torch
+from torch import nn
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+
+
+class Failing(nn.Module):
+    fails = True
+
+    def forward(self, x):
+        if self.fails:
+            raise RuntimeError("no memory")
+        return x
+
+
+def make():
+    return nn.Sequential(*(nn.Sequential(nn.Linear(8, 8), nn.GELU()) for _ in range(3)))
+
+
+def train(model):
+    model(torch.randn(4, 8)).sum().backward()
+
+
+def rows(recording):
+    return [row["module_name"] for row in recording.traces]
+
+
+def main():
+    model = make()
+    recording = memsnap_record.layers(model)
+    with recording:
+        train(model)
+    expected = rows(recording)
+    assert len(expected) > 12, expected
+
+    # again, as a decorated function does that is called twice
+    recording(train)(model)
+    assert rows(recording) == expected
+
+    # a run that ends with an error, and another try
+    model.append(Failing())
+    with memsnap_record.layers(model) as recording:
+        try:
+            train(model)
+        except RuntimeError:
+            Failing.fails = False
+        train(model)
+    assert [name for name in rows(recording) if name != "3"] == expected, rows(recording)
+
+    # optimizers that step in the backward pass
+    model = make()
+    optimizers = {parameter: torch.optim.SGD([parameter], 0.1) for parameter in model.parameters()}
+    for parameter in model.parameters():
+        parameter.register_hook(lambda gradient, parameter=parameter: [optimizers[parameter].step(), gradient][1])
+    with memsnap_record.layers(model) as recording:
+        train(model)
+    assert rows(recording) == expected
+
+    # the step runs in another thread
+    with memsnap_record.layers(model) as recording:
+        thread = threading.Thread(target=train, args=(model,))
+        thread.start()
+        thread.join()
+    assert rows(recording) == expected
+
+    # a transform of torch.func, which allows no hooks of saved tensors, is no step
+    parameters, batch = dict(model.named_parameters()), torch.randn(4, 8)
+    with memsnap_record.layers(model) as recording:
+        torch.func.grad(lambda given: torch.func.functional_call(model, given, (batch,)).sum())(parameters)
+        train(model)
+    assert rows(recording) == expected
+
+    # a plan fits a model that is wrapped otherwise than the recorded one
+    plan = {"schema": "memsnap.suggest/1", "apply": {"target": "modules", "parts": [{"modules": ["module.1"]}]}}
+    for model in make(), nn.DataParallel(make()):
+        memsnap_record.apply(model, plan)
+        inner = getattr(model, "module", model)
+        assert ["forward" in vars(module) for module in inner] == [False, True, False]
+        train(model)
+    plan["apply"]["parts"][0]["modules"] = ["1"]
+    memsnap_record.apply(nn.DataParallel(make()), plan)
+    plan["apply"]["parts"][0]["modules"] = ["4"]
+    try:
+        memsnap_record.apply(make(), plan)
+    except ValueError as error:
+        assert str(error) == "the model has no module 4", error
+    else:
+        raise AssertionError("a module that does not exist was found")
+
+    assert not _get_current_dispatch_mode_stack()
+    print("all is right")
+
+
+main()
