@@ -264,12 +264,12 @@ static bool rest_of_step(const struct page *page, const struct oom_row *row)
     int64_t most = row->at.reserved_bytes + (int64_t)row->device_free_bytes;
     if (row->step_bytes <= most)
         return true;
-    buffer_printf(
-        &text,
-        "the rest of the step does not fit either: by step %lld, the step needs about %s, "
-        "%s more than there is: save at least that much, for example with a smaller batch",
-        (long long)row->like_step, page_bytes(page, needed, row->step_bytes),
-        page_bytes(page, missing, row->step_bytes - most));
+    buffer_printf(&text,
+                  "the rest of the step does not fit either: judged by step %lld, the whole step "
+                  "needs about %s, %s more than PyTorch can have; save at least that much, for "
+                  "example with a smaller batch",
+                  (long long)row->like_step, page_bytes(page, needed, row->step_bytes),
+                  page_bytes(page, missing, row->step_bytes - most));
     bool ok = put(page, OOM_INDENT, &text);
     buffer_release(&text);
     return ok;
