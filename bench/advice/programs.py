@@ -499,6 +499,24 @@ def results_logits():
     return best
 
 
+def results_retained():
+    """Two losses, each with a backward pass of its own, of which also the last one retains the graph."""
+    model = Decoder().to(DEVICE)
+    head = torch.nn.Linear(64, 16).to(DEVICE)
+    optimizer = torch.optim.AdamW([*model.parameters(), *head.parameters()])
+    for _ in range(STEPS):
+        batch = tokens()
+        scores = model(batch)
+        likelihood = F.cross_entropy(scores.flatten(0, 1), batch.flatten())
+        spread = head(scores[..., :64]).square().mean()
+        optimizer.zero_grad()
+        likelihood.backward(retain_graph=True)
+        spread.backward(retain_graph=True)
+        optimizer.step()
+        if FOLLOWED:
+            del scores, likelihood, spread
+
+
 # growth
 
 def growth_losses():

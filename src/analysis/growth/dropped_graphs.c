@@ -63,6 +63,20 @@ static uint32_t backward_of(const struct finder *finder, uint32_t pass)
     return NO_RUN;
 }
 
+/* True if the next backward pass frees nothing of the forward runs before it, from `run` on, as
+ * with retain_graph=True: then what lives on does not show which tensors that pass has used. */
+static bool is_retained(const struct finder *finder, uint32_t run)
+{
+    for (uint32_t first = run; run < finder->phases->count && run - first <= MOST_RUNS; run++) {
+        enum phase phase = phase_of(finder, run);
+        if (phase == PHASE_BACKWARD || phase == PHASE_OPTIMIZER)
+            return phase == PHASE_BACKWARD;
+        if (phase == PHASE_FORWARD && finder->used[run] > 0)
+            return false;
+    }
+    return false;
+}
+
 static void mark(struct finder *finder, uint32_t index)
 {
     finder->dropped->is_dropped[index] = true;
@@ -79,6 +93,8 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
         return true;
     uint32_t pass = pass_of(finder, index);
     if (pass == NO_RUN || failures_between(&finder->failures, lifetime->alloc, item))
+        return true;
+    if (is_retained(finder, pass))
         return true;
     uint32_t backward = backward_of(finder, pass);
     bool is_early = backward != NO_RUN && item < finder->phases->runs[backward].first;
@@ -160,19 +176,24 @@ static bool judge_all(struct finder *finder, struct error *err)
     return true;
 }
 
-/* Counts what backward passes free of each forward pass, and what graphs dropped. */
-static void add_up(struct finder *finder)
+/* Counts what backward passes free of each forward pass. */
+static void add_up_used(struct finder *finder)
 {
     for (size_t i = 0; i < finder->timeline->lifetime_count; i++) {
         uint32_t pass, end = lifetime_end(&finder->timeline->lifetimes[i]);
-        if (finder->categories->of_lifetime[i] != CATEGORY_ACTIVATION ||
-            (pass = pass_of(finder, i)) == NO_RUN)
-            continue;
-        if (phase_of(finder, phases_run_of(finder->phases, end)) == PHASE_BACKWARD)
+        if (finder->categories->of_lifetime[i] == CATEGORY_ACTIVATION &&
+            phase_of(finder, phases_run_of(finder->phases, end)) == PHASE_BACKWARD &&
+            (pass = pass_of(finder, i)) != NO_RUN)
             finder->used[pass] += size_of(finder, i);
-        else if (finder->dropped->is_dropped[i] && !finder->is_early[i])
-            finder->unused[pass] += size_of(finder, i);
     }
+}
+
+/* Counts what graphs dropped of each forward pass. */
+static void add_up_unused(struct finder *finder)
+{
+    for (size_t i = 0; i < finder->timeline->lifetime_count; i++)
+        if (finder->dropped->is_dropped[i] && !finder->is_early[i])
+            finder->unused[pass_of(finder, i)] += size_of(finder, i);
 }
 
 /* Leaves out passes whose tensors a backward pass used, and counts the others. */
@@ -181,7 +202,7 @@ static void count_passes(struct finder *finder)
     const struct timeline *timeline = finder->timeline;
     struct dropped_graphs *dropped = finder->dropped;
     int64_t peak = timeline->active.peak_event;
-    add_up(finder);
+    add_up_unused(finder);
     for (size_t run = 0; run < finder->phases->count; run++)
         dropped->passes +=
             finder->unused[run] > 0 && finder->unused[run] / OVERWHELMING >= finder->used[run];
@@ -228,8 +249,10 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
                             .dropped = &made};
     bool ok = true;
     if (phases->has_stacks && phases->any_step) {
-        ok = failures_find(&finder.failures, timeline, err) && make_room(&finder, err) &&
-             judge_all(&finder, err);
+        ok = failures_find(&finder.failures, timeline, err) && make_room(&finder, err);
+        if (ok)
+            add_up_used(&finder);
+        ok = ok && judge_all(&finder, err);
         if (ok && finder.any_dropped)
             count_passes(&finder);
         ok = ok && (made.at_peak_bytes == 0 ||

@@ -1,5 +1,6 @@
 #include "analysis/growth/kept_results.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/phase/births.h"
@@ -12,13 +13,21 @@ struct held {
     uint32_t from, to, lifetime;
 };
 
+/* A tensor that outlives the step which made it, until the program frees it at the item `end`. */
+struct outliving {
+    uint32_t end, lifetime, step;
+};
+
 struct finder {
     const struct timeline *timeline;
+    struct site_table *sites;
     const struct categories *categories;
     const struct steps *steps;
     const uint8_t *is_dropped;
     bool *is_replaced; /* by stack: a block of the code has been replaced */
     size_t stack_capacity;
+    struct outliving *outliving;
+    size_t outliving_count, outliving_capacity;
     struct held *held;
     size_t count, capacity;
     struct budget *budget;
@@ -62,20 +71,72 @@ static bool add(struct finder *finder, size_t index, size_t step, uint32_t to, s
     return vec_push(finder->held, finder->count, finder->capacity, finder->budget, err, held);
 }
 
-static bool find_replaced(struct finder *finder, struct error *err)
+static bool collect_outliving(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         uint32_t alloc = timeline->lifetimes[i].alloc, end = lifetime_end(&timeline->lifetimes[i]);
         if (end == EVENT_NEVER || !may_be_result(finder, i))
             continue;
-        size_t made = steps_of(finder->steps, alloc);
-        if (made == NO_STEP || end <= finder->steps->items[made].last)
+        size_t step = steps_of(finder->steps, alloc);
+        if (step == NO_STEP || end <= finder->steps->items[step].last)
             continue;
-        if (!is_set_again(finder, i, end))
-            continue;
-        finder->is_replaced[timeline->trace->stack[alloc]] = true;
-        if (!add(finder, i, made, timeline->lifetimes[i].free_completed, err))
+        struct outliving outliving = {end, (uint32_t)i, (uint32_t)step};
+        if (!vec_push(finder->outliving, finder->outliving_count, finder->outliving_capacity,
+                      finder->budget, err, outliving))
+            return false;
+    }
+    return true;
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+    const struct outliving *x = a, *y = b;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return (x->lifetime > y->lifetime) - (x->lifetime < y->lifetime);
+}
+
+/* True if nothing is allocated from one free to the next. */
+static bool in_one_burst(const struct trace *trace, uint32_t from, uint32_t to)
+{
+    for (uint32_t item = from; item < to; item++)
+        if (trace->action[item] == ACTION_ALLOC)
+            return false;
+    return true;
+}
+
+/* Adds tensors of one step that are freed together, if one of them is set again: the others belong
+ * to its graph, or are its parts. */
+static bool add_burst(struct finder *finder, const struct outliving *items, size_t count,
+                      struct error *err)
+{
+    const struct timeline *timeline = finder->timeline;
+    bool any_set = false;
+    for (size_t i = 0; i < count && !any_set; i++)
+        any_set = is_set_again(finder, items[i].lifetime, items[i].end);
+    for (size_t i = 0; any_set && i < count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[items[i].lifetime];
+        finder->is_replaced[timeline->trace->stack[lifetime->alloc]] = true;
+        if (!add(finder, items[i].lifetime, items[i].step, lifetime->free_completed, err))
+            return false;
+    }
+    return true;
+}
+
+static bool find_replaced(struct finder *finder, struct error *err)
+{
+    if (!collect_outliving(finder, err))
+        return false;
+    const struct outliving *items = finder->outliving;
+    if (finder->outliving_count > 1)
+        qsort(finder->outliving, finder->outliving_count, sizeof(*items), compare_ends);
+    for (size_t i = 0, next; i < finder->outliving_count; i = next) {
+        for (next = i + 1; next < finder->outliving_count; next++)
+            if (items[next].step != items[i].step ||
+                !in_one_burst(finder->timeline->trace, items[next - 1].end, items[next].end))
+                break;
+        if (!add_burst(finder, &items[i], next - i, err))
             return false;
     }
     return true;
@@ -119,6 +180,24 @@ static bool measure(const struct finder *finder, int64_t *save_bytes, struct err
     return ok;
 }
 
+/* Adds to the memory that counts at the peak. */
+static bool count_at_peak(const struct finder *finder, struct kept_results *kept,
+                          const struct held *held, struct error *err)
+{
+    const struct trace *trace = finder->timeline->trace;
+    const struct lifetime *lifetime = &finder->timeline->lifetimes[held->lifetime];
+    uint64_t bytes = trace_size(trace, lifetime->alloc);
+    kept->is_kept[held->lifetime] = 1;
+    kept->at_peak_bytes += bytes;
+    if (held->to == EVENT_NEVER)
+        return true;
+    const struct stack_facts *facts =
+        site_stack_facts(finder->sites, trace->stack[lifetime_end(lifetime)], err);
+    if (facts && facts->releases_graph)
+        kept->graph_bytes += bytes;
+    return facts != NULL;
+}
+
 /* Marks what counts at the peak. */
 static bool mark(const struct finder *finder, struct kept_results *kept, struct error *err)
 {
@@ -129,21 +208,20 @@ static bool mark(const struct finder *finder, struct kept_results *kept, struct 
     memset(kept->is_kept, 0, count);
     for (size_t i = 0; i < finder->count; i++) {
         const struct held *held = &finder->held[i];
-        if (peak < (int64_t)held->from || peak >= (int64_t)held->to)
-            continue;
-        kept->is_kept[held->lifetime] = 1;
-        kept->at_peak_bytes +=
-            trace_size(finder->timeline->trace, finder->timeline->lifetimes[held->lifetime].alloc);
+        if (peak >= (int64_t)held->from && peak < (int64_t)held->to &&
+            !count_at_peak(finder, kept, held, err))
+            return false;
     }
     return kept->at_peak_bytes == 0 || measure(finder, &kept->save_bytes, err);
 }
 
 bool kept_results_find(struct kept_results *kept, const struct timeline *timeline,
-                       const struct categories *categories, const struct steps *steps,
-                       const uint8_t *is_dropped, struct error *err)
+                       struct site_table *sites, const struct categories *categories,
+                       const struct steps *steps, const uint8_t *is_dropped, struct error *err)
 {
     struct kept_results made = {.budget = timeline->snapshot->budget};
     struct finder finder = {.timeline = timeline,
+                            .sites = sites,
                             .categories = categories,
                             .steps = steps,
                             .is_dropped = is_dropped,
@@ -158,6 +236,7 @@ bool kept_results_find(struct kept_results *kept, const struct timeline *timelin
     ok = ok && find_replaced(&finder, err) && find_last(&finder, err) &&
          (finder.count == 0 || mark(&finder, &made, err));
     vec_free(finder.is_replaced, finder.stack_capacity, sizeof(*finder.is_replaced), made.budget);
+    vec_free(finder.outliving, finder.outliving_capacity, sizeof(*finder.outliving), made.budget);
     vec_free(finder.held, finder.capacity, sizeof(*finder.held), made.budget);
     if (!ok || made.at_peak_bytes == 0)
         kept_results_release(&made);

@@ -3,8 +3,10 @@
  * A training loop's variables, such as the logits, keep their tensors while the next iteration
  * computes new ones. A tensor counts from the end of the step that made it (steps.h) until it is
  * freed, if it is freed after that step, right after the same code has made a block of the same
- * size. In the last step it counts, too, if earlier tensors of the same code did. Weights,
- * gradients, optimizer states and caches do not count, nor what has no stack.
+ * size. So do the tensors of that step which are freed together with it, such as an autograd graph
+ * that backward(retain_graph=True) has kept. In the last step it counts, too, if earlier tensors of
+ * the same code did. Weights, gradients, optimizer states and caches do not count, nor what has no
+ * stack.
  *
  * The next iteration may need such a tensor, as the state of a recurrent network. The trace does
  * not tell. */
@@ -16,6 +18,7 @@
 
 struct kept_results {
     uint64_t at_peak_bytes; /* those that count at the active peak */
+    uint64_t graph_bytes;   /* of these, what an autograd graph frees, as C++ frames show */
     uint8_t *is_kept;       /* by lifetime: counts at the active peak. NULL: none does */
     size_t capacity;
     /* How much lower the active peak would be if all were freed at the end of their steps. */
@@ -25,8 +28,8 @@ struct kept_results {
 
 /* `is_dropped`, by lifetime, leaves some out; NULL: none. */
 bool kept_results_find(struct kept_results *kept, const struct timeline *timeline,
-                       const struct categories *categories, const struct steps *steps,
-                       const uint8_t *is_dropped, struct error *err);
+                       struct site_table *sites, const struct categories *categories,
+                       const struct steps *steps, const uint8_t *is_dropped, struct error *err);
 void kept_results_release(struct kept_results *kept);
 
 #endif

@@ -77,14 +77,21 @@ static bool about_dropped(struct findings_maker *maker, const struct live_sum *s
 static bool about_kept_results(struct findings_maker *maker, const struct live_sum *sum,
                                const struct buffer *most)
 {
-    int64_t save = maker->evidence->kept->save_bytes;
-    if (finding_share(maker, save) < LEAST_SHARE)
+    const struct kept_results *kept = maker->evidence->kept;
+    bool keeps_graph = kept->graph_bytes > kept->at_peak_bytes / 2;
+    if (finding_share(maker, kept->save_bytes) < LEAST_SHARE)
         return true;
     return finding_add(
-        maker, (struct finding){.kind = FINDING_KEPT_RESULTS, .save_bytes = save, .at_most = true},
-        "Unless the next step needs them, delete these variables at the end of the step (del "
-        "NAME), "
-        "or move the body of the loop into a function.",
+        maker,
+        (struct finding){
+            .kind = FINDING_KEPT_RESULTS, .save_bytes = kept->save_bytes, .at_most = true},
+        keeps_graph
+            ? "Most of it belongs to a graph that the backward pass did not free: leave "
+              "retain_graph=True out of the last backward pass through it. Unless the next step "
+              "needs them, delete these variables at the end of the step (del NAME), or move the "
+              "body of the loop into a function."
+            : "Unless the next step needs them, delete these variables at the end of the step (del "
+              "NAME), or move the body of the loop into a function.",
         "At the peak, variables still hold %s of the step before%s; they are freed only when the "
         "same code sets them again.",
         finding_size(maker, sum->bytes).text, most->bytes);

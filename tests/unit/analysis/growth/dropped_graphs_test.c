@@ -135,6 +135,21 @@ START_TEST(a_graph_that_is_dropped_before_the_backward_pass)
 }
 END_TEST
 
+/* backward(retain_graph=True) uses the graph and frees nothing of it. The loss between the model
+ * and its second head is plain code, so the forward pass has two parts. */
+START_TEST(a_graph_that_is_retained)
+{
+    forward(layers);
+    capture_event(&capture, "alloc", 300, 20, SCRIPT);
+    capture_event(&capture, "alloc", 301, 100, RESULT);
+    capture_event(&capture, "alloc", 400, 10, STACK_BACKWARD);
+    capture_event(&capture, "alloc", 500, 10, STACK_STEP);
+    drop(GRAPH_DIES);
+    ck_assert_ptr_null(find(FINDING_NO_GRAD));
+    ck_assert_uint_eq(report->dropped.count, 0);
+}
+END_TEST
+
 /* torch.autograd.grad() with create_graph=True frees nothing of the graph that it goes through. */
 START_TEST(a_pass_that_is_differentiated)
 {
@@ -202,6 +217,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, tensors_freed_by_the_pass_are_no_graph);
     tcase_add_test(tests, an_unused_part_of_a_training_graph);
     tcase_add_test(tests, a_graph_that_is_dropped_before_the_backward_pass);
+    tcase_add_test(tests, a_graph_that_is_retained);
     tcase_add_test(tests, a_pass_that_is_differentiated);
     tcase_add_test(tests, an_evaluation_without_no_grad);
     tcase_add_test(tests, a_pass_that_ran_out_of_memory);

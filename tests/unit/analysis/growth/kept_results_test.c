@@ -96,6 +96,30 @@ START_TEST(the_last_step_may_end_before_it_sets_the_variable)
 }
 END_TEST
 
+#define GRAPH_DIES                                                                                 \
+    CPP("torch::autograd::SavedVariable::reset_data()")                                            \
+    "," CPP("torch::autograd::Node::~Node()") "," AT(4)
+
+/* loss.backward(retain_graph=True) frees nothing: the graph dies when `loss` is set again. */
+START_TEST(a_graph_that_a_variable_keeps)
+{
+    uint64_t saved = 0, loss = 0;
+    for (unsigned i = 0; i < STEPS; i++) {
+        uint64_t inner = born(2000, INSIDE), result = born(LOGITS, MODEL);
+        if (loss) {
+            capture_free(&capture, loss, LOGITS, AT(4));
+            capture_free(&capture, saved, 2000, GRAPH_DIES);
+        }
+        uint64_t gradient = born(10, STACK_BACKWARD);
+        capture_free(&capture, gradient, 10, STACK_STEP);
+        born(1, STACK_STEP);
+        saved = inner;
+        loss = result;
+    }
+    expect(2000 + LOGITS, 2000 + LOGITS - 10);
+}
+END_TEST
+
 TCase *kept_results_tests(void)
 {
     TCase *tests = tcase_create("kept results");
@@ -105,5 +129,6 @@ TCase *kept_results_tests(void)
     tcase_add_test(tests, a_deleted_variable_keeps_nothing);
     tcase_add_test(tests, a_list_is_no_variable);
     tcase_add_test(tests, the_last_step_may_end_before_it_sets_the_variable);
+    tcase_add_test(tests, a_graph_that_a_variable_keeps);
     return tests;
 }
