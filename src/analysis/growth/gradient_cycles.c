@@ -25,6 +25,14 @@ static void extend_forward(struct cycle *cycle, const struct timeline *timeline,
         cycle->forward_end = end;
 }
 
+/* Extends the backward passes of `cycle` by a run that ends at `end`. */
+static void extend_backward(struct cycle *cycle, uint32_t end, bool forward_again)
+{
+    if (cycle->pass_end == cycle->end && !forward_again)
+        cycle->pass_end = end;
+    cycle->end = end;
+}
+
 /* An optimizer step that lifetimes suggest may be anything between two backward passes whose
  * gradients accumulate. */
 static bool is_sure_step(const struct phase_run *run)
@@ -43,6 +51,7 @@ static bool find(struct cycles *cycles, const struct timeline *timeline,
 {
     struct cycle open = {.first = true};
     bool in_forward = false, waits = true; /* waits: no forward pass since the optimizer step */
+    bool forward_again = false;            /* a forward pass since the last backward pass */
     size_t next = 0;
     uint32_t taken = 0; /* annotated steps that end at or before this item have been used */
     for (size_t run = 0; run < phases->count; run++) {
@@ -64,15 +73,16 @@ static bool find(struct cycles *cycles, const struct timeline *timeline,
             in_forward = true;
         } else if (phase == PHASE_BACKWARD && in_forward) {
             open.backward = begin;
-            open.end = end;
+            open.end = open.pass_end = end;
             in_forward = false;
             if (!add_cycle(cycles, open, err))
                 return false;
         } else if (phase == PHASE_BACKWARD && !waits && cycles->count > 0) {
-            cycles->items[cycles->count - 1].end = end;
+            extend_backward(&cycles->items[cycles->count - 1], end, forward_again);
         } else if (phase == PHASE_BACKWARD) {
             waits = false; /* the trace begins in it: its gradients may be meant to accumulate */
         }
+        forward_again = phase == PHASE_FORWARD || (forward_again && phase != PHASE_BACKWARD);
     }
     return true;
 }

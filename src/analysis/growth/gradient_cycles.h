@@ -8,7 +8,8 @@
 struct cycle {
     uint32_t used;          /* end of the optimizer step: its gradients are stale from here on */
     uint32_t forward_end;   /* after the last allocation of the forward pass before the backward */
-    uint32_t backward, end; /* the backward pass: [backward, end) */
+    uint32_t backward, end; /* the backward passes up to the next step: [backward, end) */
+    uint32_t pass_end;      /* of the first of them: up to another forward pass */
     bool first;             /* no optimizer step before it is in the trace */
     uint64_t bytes, count;  /* stale gradients; filled in by the caller */
 };

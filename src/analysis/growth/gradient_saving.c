@@ -17,7 +17,7 @@ static uint32_t as_late(const struct gradient_saving *saving, uint32_t born, siz
 {
     uint32_t begin = saving->phases->runs[run].first;
     uint32_t end = phases_run_end(saving->phases, run, saving->timeline->trace->count);
-    uint64_t later = (uint64_t)(born - begin) * (now->end - now->backward);
+    uint64_t later = (uint64_t)(born - begin) * (now->pass_end - now->backward);
     return now->backward + (uint32_t)(later / (end - begin));
 }
 
@@ -29,8 +29,8 @@ static bool needed_again(const struct gradient_saving *saving,
                          struct repeated *repeated, uint32_t *item, struct error *err)
 {
     const struct cycle *now = &saving->cycles->items[cycle];
-    *item = gradient->freed <= now->end ? gradient->freed : now->backward;
-    if (gradient->freed <= now->end || gradient->preexisting)
+    *item = gradient->freed <= now->pass_end ? gradient->freed : now->backward;
+    if (gradient->freed <= now->pass_end || gradient->preexisting)
         return true;
     const struct phases *phases = saving->phases;
     size_t run = phases_run_of(phases, gradient->born);
@@ -43,8 +43,8 @@ static bool needed_again(const struct gradient_saving *saving,
     }
     const struct pass_birth *summand =
         pass_births_again(&repeated->earlier, &repeated->now, gradient->size, gradient->born);
-    *item = summand && summand->freed <= now->end ? summand->freed
-                                                  : as_late(saving, gradient->born, run, now);
+    *item = summand && summand->freed <= now->pass_end ? summand->freed
+                                                       : as_late(saving, gradient->born, run, now);
     return true;
 }
 
@@ -86,8 +86,9 @@ static bool list_endings(const struct gradient_saving *saving, size_t cycle,
 {
     const struct cycle *now = &saving->cycles->items[cycle];
     struct repeated repeated = {.run = SIZE_MAX};
-    bool ok = pass_births_find(&repeated.now, saving->timeline, now->backward, now->end, err) &&
-              add_endings(saving, cycle, &repeated, endings, err);
+    bool ok =
+        pass_births_find(&repeated.now, saving->timeline, now->backward, now->pass_end, err) &&
+        add_endings(saving, cycle, &repeated, endings, err);
     pass_births_release(&repeated.now);
     pass_births_release(&repeated.earlier);
     if (ok && endings->count > 0)

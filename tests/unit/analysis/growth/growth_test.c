@@ -424,6 +424,29 @@ START_TEST(gradients_at_the_peak)
 }
 END_TEST
 
+/* The first of two passes that precede the next step needs the gradient, so the second, which is as
+ * high, would have it in any case. */
+START_TEST(gradients_that_an_earlier_pass_needs)
+{
+    train(1, ZERO_NEVER);
+    for (int pass = 0; pass < 3; pass++) {
+        born(1, 40, STACK_FORWARD);
+        if (pass == 2)
+            freed(2, 100, STACK_ZERO);
+        born(4, pass < 2 ? 500 : 20, STACK_BACKWARD);
+        freed(4, pass < 2 ? 500 : 20, ENGINE);
+        if (pass == 2)
+            born(2, 100, STACK_BACKWARD);
+        freed(1, 40, ENGINE);
+    }
+    born(3, 10, STACK_STEP);
+    freed(3, 10, STACK_STEP);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_int_eq(growth->gradients.save_bytes, 0);
+}
+END_TEST
+
 START_TEST(gradients_that_accumulate)
 {
     born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
@@ -532,6 +555,7 @@ TCase *growth_tests(void)
     tcase_add_test(tests, gradients_that_wait_for_their_turn);
     tcase_add_test(tests, derivatives_that_the_program_keeps);
     tcase_add_test(tests, gradients_at_the_peak);
+    tcase_add_test(tests, gradients_that_an_earlier_pass_needs);
     tcase_add_test(tests, gradients_that_accumulate);
     tcase_add_loop_test(tests, cycles_need_a_sure_optimizer_step, 0, 3);
     tcase_add_test(tests, sizes_that_sum_beyond_64_bits);
