@@ -70,7 +70,7 @@ bool dispatched_operator(struct site_table *table, stack_id stack, string_id *na
         if (!text_find(function, "::redispatch("))
             continue;
         enum native_role role = native_classify(function, text);
-        if (role == NATIVE_OPERATOR || role == NATIVE_FACTORY)
+        if (role == NATIVE_OPERATOR || role == NATIVE_TO_DEVICE || role == NATIVE_FACTORY)
             memcpy(found, text, sizeof(found));
     }
     *name = STRING_EMPTY;

@@ -141,8 +141,11 @@ static enum native_role classify_operator(struct text function, char name[NATIVE
 
     memcpy(bare, rest.bytes, size);
     bare[size] = '\0';
+    bool to_device = strcmp(bare, "to_dtype_layout") == 0 || strcmp(bare, "to_device") == 0;
     cut_overload(bare);
     snprintf(name, NATIVE_NAME_SIZE, "aten::%s", bare);
+    if (to_device)
+        return NATIVE_TO_DEVICE;
     return is_one_of(bare, factories, COUNT(factories)) ? NATIVE_FACTORY : NATIVE_OPERATOR;
 }
 

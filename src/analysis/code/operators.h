@@ -11,6 +11,7 @@ enum native_role {
     NATIVE_PLAIN,
     NATIVE_OPERATOR,      /* at::_ops::NAME::call or redispatch, or "aten::NAME" in a profile:
                              named "aten::NAME" */
+    NATIVE_TO_DEVICE,     /* an operator behind Tensor.to(device), which may convert nothing */
     NATIVE_FACTORY,       /* an operator that only makes storage: empty, resize_, ... */
     NATIVE_NODE,          /* NAME::apply of an autograd node: named "NAME" */
     NATIVE_ENGINE,        /* the autograd engine itself */

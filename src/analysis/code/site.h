@@ -75,6 +75,7 @@ struct stack_facts {
     bool is_workspace;     /* allocated by a library for its scratch space */
     bool in_main;          /* a Python frame is a script's top level: not a thread of autograd */
     bool empties_cache;    /* torch.cuda.empty_cache(), called by the program */
+    bool to_device;        /* Tensor.to(device) copies: the dtype may be the same */
     bool is_autocast;      /* autocast converts an argument of an operator */
     bool ends_autocast;    /* autocast drops its copies of weights */
     bool in_multihead;     /* torch.nn.MultiheadAttention computes it */

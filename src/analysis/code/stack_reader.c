@@ -39,7 +39,9 @@ static bool read_native(struct site_table *table, struct stack_reader *reader, f
     struct site *site = &reader->facts.site;
     bool no_python = site->any_python_frame == NO_FRAME;
     switch ((enum native_role)facts->role) {
+    case NATIVE_TO_DEVICE:
     case NATIVE_OPERATOR:
+        reader->facts.to_device = reader->facts.to_device || facts->role == NATIVE_TO_DEVICE;
         reader->facts.in_operator = true;
         return site->op != STRING_EMPTY || reader->op_closed ||
                native_name(table, id, facts, &site->op, err);

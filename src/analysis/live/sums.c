@@ -146,8 +146,12 @@ bool live_is_cast(const struct live_set *set, const struct live_facts *facts,
                   const struct live *live, const struct live_source *source)
 {
     struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);
-    return live_waits_for_backward(set, facts, live, source) && text_equals(op, "aten::_to_copy") &&
-           !live_is_logits(set, facts, live, source) && !replaces_source(set, facts, live);
+    if (!live_waits_for_backward(set, facts, live, source) || !text_equals(op, "aten::_to_copy") ||
+        live_is_logits(set, facts, live, source) || replaces_source(set, facts, live))
+        return false;
+    struct error err; /* cannot fail: the source has looked the stack up */
+    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    return stack && !stack->to_device;
 }
 
 bool live_is_optimizer_temporary(const struct live_set *set, const struct live_facts *facts,

@@ -67,8 +67,9 @@ live_test live_may_have_graph;
 live_test live_is_without_grad; /* an activation that was made while a decorator had turned autograd
                                    off */
 live_test live_is_inference;    /* the same, where the decorator is torch.inference_mode() */
-live_test live_is_cast; /* live_waits_for_backward, and a copy in another dtype or on another
-                           device, but not of logits, nor of a larger tensor that is not kept */
+live_test live_is_cast;         /* live_waits_for_backward, and a copy in another dtype, but not of
+                                   logits, nor of a larger tensor that is not kept. What may come from
+                                   another device does not count */
 live_test live_is_optimizer_temporary;
 
 #endif

@@ -429,12 +429,17 @@ START_TEST(logits_of_no_linear_layer)
 }
 END_TEST
 
+#define CONVERSION CPP("at::_ops::_to_copy::call(x)") "," IN_ATTENTION
+#define MOVE                                                                                       \
+    CPP("at::_ops::_to_copy::call(x)")                                                             \
+    "," CPP("at::_ops::to_dtype_layout::call(x)") "," IN_ATTENTION
+
 /* A conversion of 800 bytes to 400, which are kept for backward. `freed_by` is the stack that frees
  * the source in the backward pass; NULL: plain code frees it in the forward pass. */
-static const struct finding *cast_of_source(const char *freed_by)
+static const struct finding *cast_of_source(const char *frames, const char *freed_by)
 {
     capture_event(&capture, "alloc", 1, 800, STACK_FORWARD);
-    capture_event(&capture, "alloc", 2, 400, CPP("at::_ops::_to_copy::call(x)") "," IN_ATTENTION);
+    capture_event(&capture, "alloc", 2, 400, frames);
     if (!freed_by)
         capture_free(&capture, 1, 800, SCRIPT);
     capture_event(&capture, "alloc", 3, 300, STACK_FORWARD);
@@ -449,7 +454,7 @@ static const struct finding *cast_of_source(const char *freed_by)
 
 START_TEST(a_conversion_of_what_is_kept_costs_memory)
 {
-    const struct finding *finding = cast_of_source(ENGINE);
+    const struct finding *finding = cast_of_source(CONVERSION, ENGINE);
     ck_assert_ptr_nonnull(finding);
     ck_assert_int_eq(finding->save_bytes, 400);
 }
@@ -457,7 +462,13 @@ END_TEST
 
 START_TEST(a_conversion_may_save_memory)
 {
-    ck_assert_ptr_null(cast_of_source(NULL));
+    ck_assert_ptr_null(cast_of_source(CONVERSION, NULL));
+}
+END_TEST
+
+START_TEST(a_tensor_that_may_come_from_another_device_is_no_conversion)
+{
+    ck_assert_ptr_null(cast_of_source(MOVE, ENGINE));
 }
 END_TEST
 
@@ -631,6 +642,7 @@ TCase *report_tests(void)
     tcase_add_test(tests, logits_of_no_linear_layer);
     tcase_add_test(tests, a_conversion_of_what_is_kept_costs_memory);
     tcase_add_test(tests, a_conversion_may_save_memory);
+    tcase_add_test(tests, a_tensor_that_may_come_from_another_device_is_no_conversion);
     tcase_add_test(tests, optimizers_in_hooks);
     tcase_add_test(tests, temporaries_of_many_parameters);
     tcase_add_test(tests, temporaries_of_one_parameter);
