@@ -741,6 +741,46 @@ def derivatives_penalty():
                 p -= 0.01 * p.grad
 
 
+# elementwise
+
+def elementwise_gelu():
+    """GELU written out, or run under a checkpoint."""
+    def gelu(x):
+        return 0.5 * x * (1 + torch.tanh(0.7978845608 * (x + 0.044715 * x ** 3)))
+
+    class Layers(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList([nn.Linear(512, 512) for _ in range(6)])
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x)
+                x = checkpoint(gelu, x, use_reentrant=False) if FOLLOWED else gelu(x)
+            return x
+
+    train(Layers().to(DEVICE), lambda m: m(torch.randn(8192, 512, device=DEVICE)).square().mean())
+
+
+def elementwise_norm():
+    """RMS normalization written out, or the fused operator. This reads its input, which was not kept before."""
+    class Norm(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(width))
+
+        def forward(self, x):
+            if FOLLOWED:
+                return F.rms_norm(x, x.shape[-1:], self.weight, 1e-6)
+            y = x.float()
+            y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6)
+            return self.weight * y.to(x.dtype)
+
+    model = nn.Sequential(*[layer for _ in range(6) for layer in (nn.Linear(512, 512), Norm(512))])
+    train(model.to(DEVICE, torch.bfloat16),
+          lambda m: m(torch.randn(8192, 512, device=DEVICE, dtype=torch.bfloat16)).square().mean())
+
+
 # casts
 
 def casts_float_norm():

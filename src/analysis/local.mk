@@ -300,6 +300,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/replay/what_if.h \
 	src/analysis/report/attention.c \
 	src/analysis/report/attention.h \
+	src/analysis/report/elementwise.c \
+	src/analysis/report/elementwise.h \
 	src/analysis/report/explain.c \
 	src/analysis/report/explain.h \
 	src/analysis/report/findings.c \

@@ -154,6 +154,15 @@ bool live_is_cast(const struct live_set *set, const struct live_facts *facts,
     return stack && !stack->to_device;
 }
 
+bool live_is_elementwise(const struct live_set *set, const struct live_facts *facts,
+                         const struct live *live, const struct live_source *source)
+{
+    return live->in_trace && facts->is_elementwise && facts->is_elementwise[live->index] &&
+           live_waits_for_backward(set, facts, live, source) &&
+           !live_is_logits(set, facts, live, source) &&
+           !(facts->is_attention && facts->is_attention[live->index]);
+}
+
 bool live_is_optimizer_temporary(const struct live_set *set, const struct live_facts *facts,
                                  const struct live *live, const struct live_source *source)
 {

@@ -18,11 +18,12 @@ struct live_sum {
 struct live_facts {
     const struct phases *phases;
     const struct failures *failures;
-    const uint8_t *is_dropped;   /* by lifetime: see growth/dropped_graphs.h; NULL: none is */
-    const uint8_t *is_kept;      /* by lifetime: see growth/kept_results.h; NULL: none is */
-    const uint8_t *is_attention; /* by lifetime: see report/attention.h; NULL: none is */
-    const uint8_t *is_logits;    /* by lifetime: see report/logits.h; NULL: none is */
-    bool is_last_pass;           /* no backward pass begins after the moment */
+    const uint8_t *is_dropped;     /* by lifetime: see growth/dropped_graphs.h; NULL: none is */
+    const uint8_t *is_kept;        /* by lifetime: see growth/kept_results.h; NULL: none is */
+    const uint8_t *is_attention;   /* by lifetime: see report/attention.h; NULL: none is */
+    const uint8_t *is_logits;      /* by lifetime: see report/logits.h; NULL: none is */
+    const uint8_t *is_elementwise; /* by lifetime: see report/elementwise.h; NULL: none is */
+    bool is_last_pass;             /* no backward pass begins after the moment */
     uint32_t last_pass; /* first item of the last backward pass that ended before it, or 0 */
 };
 
@@ -46,7 +47,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 11
+#define LIVE_SUMS_MOST 12
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -61,6 +62,9 @@ live_test live_waits_for_backward;
 live_test live_is_attention; /* live_waits_for_backward, and a matrix of attention by hand */
 live_test live_is_multihead; /* the same, but made by torch.nn.MultiheadAttention */
 live_test live_is_logits;    /* logits, or their loss or gradient */
+/* live_waits_for_backward, an intermediate result of elementwise operators, and nothing of the two
+ * above. */
+live_test live_is_elementwise;
 /* An activation that is not freed in the trace, and that no decorator shows to be without a graph.
  */
 live_test live_may_have_graph;

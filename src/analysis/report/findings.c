@@ -9,6 +9,7 @@ static const char *const names[] = {
     [FINDING_UNEVEN_STEPS] = "uneven_steps",
     [FINDING_ATTENTION] = "attention",
     [FINDING_LOGITS] = "logits",
+    [FINDING_ELEMENTWISE] = "elementwise",
     [FINDING_CASTS] = "casts",
     [FINDING_OPTIMIZER_TEMPORARIES] = "optimizer_temporaries",
     [FINDING_LOADED_WEIGHTS] = "loaded_weights",

@@ -23,6 +23,7 @@ enum finding_kind {
     FINDING_UNEVEN_STEPS,          /* the peak lies in a step with larger tensors than others */
     FINDING_ATTENTION,             /* matrices of attention written by hand */
     FINDING_LOGITS,                /* logits of a language model, and their loss */
+    FINDING_ELEMENTWISE,           /* intermediate results of elementwise operators */
     FINDING_CASTS,                 /* activations that are copies in another dtype */
     FINDING_OPTIMIZER_TEMPORARIES, /* that cause the peak to lie in the optimizer step */
     FINDING_REPEATED_STATE,        /* of a second optimizer for the same parameters */

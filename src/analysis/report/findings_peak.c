@@ -3,12 +3,14 @@
 
 #include "analysis/live/sums.h"
 #include "analysis/report/attention.h"
+#include "analysis/report/elementwise.h"
 #include "analysis/report/logits.h"
 
 /* In percent of the peak: smaller findings are left out. */
 #define LEAST_ACTIVATIONS 10
 #define LEAST_CASTS       5
 #define LEAST_ATTENTION   5
+#define LEAST_ELEMENTWISE 5
 #define LEAST_LOGITS      15
 
 #define LOOP_TEMPORARIES 2 /* of the size of a parameter, that Adam's loop over them makes */
@@ -165,6 +167,22 @@ static bool about_logits(struct findings_maker *maker, const struct live_sum *su
         finding_size(maker, sum->bytes).text, share, most->bytes);
 }
 
+static bool about_elementwise(struct findings_maker *maker, const struct live_sum *sum,
+                              const struct buffer *most)
+{
+    double share = finding_share(maker, sum->bytes);
+    if (share < LEAST_ELEMENTWISE)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){.kind = FINDING_ELEMENTWISE, .save_bytes = sum->bytes, .at_most = true},
+        "Use a fused operator there (torch.nn.functional has gelu, silu, rms_norm, layer_norm and "
+        "others), or run the function under torch.utils.checkpoint or torch.compile.",
+        "Functions that call one elementwise operator after the other keep %s of intermediate "
+        "results, %.1f%% of the peak, for the backward pass%s.",
+        finding_size(maker, sum->bytes).text, share, most->bytes);
+}
+
 static bool about_casts(struct findings_maker *maker, const struct live_sum *sum,
                         const struct buffer *most)
 {
@@ -215,6 +233,7 @@ enum {
     SUM_ATTENTION,
     SUM_MULTIHEAD,
     SUM_LOGITS,
+    SUM_ELEMENTWISE,
     SUM_CASTS,
     SUM_TEMPORARIES,
     SUM_WITHOUT_GRAD,
@@ -241,6 +260,7 @@ struct marks {
     struct failures failures;
     struct attention attention;
     struct logits logits;
+    struct elementwise elementwise;
 };
 
 static void marks_release(struct marks *marks)
@@ -248,6 +268,7 @@ static void marks_release(struct marks *marks)
     failures_release(&marks->failures);
     attention_release(&marks->attention);
     logits_release(&marks->logits);
+    elementwise_release(&marks->elementwise);
 }
 
 static bool marks_find(struct marks *marks, const struct findings_maker *maker)
@@ -257,7 +278,9 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
     struct marks made = {0};
     if (!failures_find(&made.failures, set->timeline, maker->err) ||
         !attention_find(&made.attention, set->timeline, set->sites, item, maker->err) ||
-        !logits_find(&made.logits, set->timeline, set->sites, item, maker->err)) {
+        !logits_find(&made.logits, set->timeline, set->sites, item, maker->err) ||
+        !elementwise_find(&made.elementwise, set->timeline, set->sites, set->categories, item,
+                          maker->err)) {
         marks_release(&made);
         return false;
     }
@@ -275,6 +298,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_ATTENTION] = {.counts = live_is_attention},
         [SUM_MULTIHEAD] = {.counts = live_is_multihead},
         [SUM_LOGITS] = {.counts = live_is_logits},
+        [SUM_ELEMENTWISE] = {.counts = live_is_elementwise},
         [SUM_CASTS] = {.counts = live_is_cast},
         [SUM_TEMPORARIES] = {.counts = live_is_optimizer_temporary},
         [SUM_WITHOUT_GRAD] = {.counts = live_is_without_grad},
@@ -289,6 +313,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_ATTENTION] = about_attention,
         [SUM_MULTIHEAD] = about_multihead,
         [SUM_LOGITS] = about_logits,
+        [SUM_ELEMENTWISE] = about_elementwise,
         [SUM_CASTS] = about_casts,
         [SUM_TEMPORARIES] = about_optimizer_temporaries,
     };
@@ -304,6 +329,7 @@ bool findings_of_sums(struct findings_maker *maker)
         .is_kept = maker->evidence->kept ? maker->evidence->kept->is_kept : NULL,
         .is_attention = marks.attention.is_part,
         .is_logits = marks.logits.is_part,
+        .is_elementwise = marks.elementwise.is_part,
     };
     place(maker->evidence->phases, maker->evidence->peak->item, &facts);
     bool ok = live_sums(set, &facts, questions, SUMS, sums, maker->err);
@@ -324,7 +350,8 @@ bool findings_of_sums(struct findings_maker *maker)
         bool is_other = k == lesser;
         is_other =
             is_other || ((k == SUM_ACTIVATIONS || k == SUM_MAY_HAVE_GRAPH) && &sums[k] != kept);
-        is_other = is_other || (k == SUM_CASTS && !kept) || (k == SUM_LOGITS && !trains);
+        is_other = is_other || (k == SUM_CASTS && !kept) ||
+                   ((k == SUM_LOGITS || k == SUM_ELEMENTWISE) && !trains);
         ok = ok && (is_other || !about[k] || sums[k].bytes == 0 ||
                     (most_at(maker, &sums[k], &most) && about[k](maker, &sums[k], &most)));
         buffer_release(&most);

@@ -21,6 +21,7 @@ TCase *diff_tests(void);
 TCase *findings_tests(void);
 TCase *oom_rest_tests(void);
 TCase *findings_copies_tests(void);
+TCase *elementwise_tests(void);
 TCase *findings_passes_tests(void);
 TCase *category_ends_tests(void);
 TCase *category_guess_tests(void);
