@@ -387,6 +387,25 @@ def loaded_checkpoint():
           torch.optim.AdamW(model.parameters(), foreach=False))
 
 
+def keep_best(copy_of):
+    """Trains, and keeps the weights of the best epoch."""
+    model = wide().to(DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    best = None
+    for _ in range(3):
+        train(model, lambda m: m(torch.randn(256, 2048, device=DEVICE)).square().mean(), optimizer, 2)
+        best = {name: tensor.cpu() for name, tensor in model.state_dict().items()} if FOLLOWED else copy_of(model)
+    return best
+
+
+def copied_best():
+    keep_best(lambda model: copy.deepcopy(model.state_dict()))
+
+
+def copied_clones():
+    keep_best(lambda model: {name: tensor.detach().clone() for name, tensor in model.state_dict().items()})
+
+
 def buckets_two_ranks():
     torch.distributed.init_process_group("nccl")
     model = nn.parallel.DistributedDataParallel(wide().to(DEVICE), gradient_as_bucket_view=FOLLOWED)

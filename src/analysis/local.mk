@@ -315,8 +315,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings_state.c \
 	src/analysis/report/grouping.c \
 	src/analysis/report/grouping.h \
-	src/analysis/report/loaded_weights.c \
-	src/analysis/report/loaded_weights.h \
 	src/analysis/report/logits.c \
 	src/analysis/report/logits.h \
 	src/analysis/report/notices.c \
@@ -333,6 +331,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/rows.h \
 	src/analysis/report/uneven_steps.c \
 	src/analysis/report/uneven_steps.h \
+	src/analysis/report/weight_copies.c \
+	src/analysis/report/weight_copies.h \
 	src/analysis/run/check.c \
 	src/analysis/run/check_tables.c \
 	src/analysis/run/figures.c \

@@ -29,6 +29,7 @@ static const struct role_rule torch_rules[] = {
     {"nn/modules/", "__init__", ROLE_MODEL_INIT},
     {"nn/modules/", "reset_parameters", ROLE_MODEL_INIT},
     {"nn/modules/", "_reset_parameters", ROLE_MODEL_INIT},
+    {"_tensor.py", "__deepcopy__", ROLE_COPY_TENSOR},
     {"nn/parameter.py", "__deepcopy__", ROLE_COPY_MODEL},
     {"nn/parameter.py", NULL, ROLE_MODEL_INIT},
     {"nn/init.py", NULL, ROLE_MODEL_INIT},

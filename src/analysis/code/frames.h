@@ -22,6 +22,7 @@ enum frame_role {
     ROLE_LOAD,         /* torch.load() */
     ROLE_LOAD_WEIGHTS, /* a library reads weights from a file */
     ROLE_COPY_MODEL,   /* copy.deepcopy() of a parameter */
+    ROLE_COPY_TENSOR,  /* copy.deepcopy() of a tensor */
     ROLE_EMPTY_CACHE,  /* torch.cuda.empty_cache() */
     ROLE_CAPTURE,      /* torch.cuda.graph(), which empties the cache before it captures */
     ROLE_AUTOCAST_END, /* leaves a region of autocast */

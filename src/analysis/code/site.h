@@ -72,6 +72,7 @@ struct stack_facts {
     bool is_bucket;        /* a gradient bucket of DistributedDataParallel */
     bool is_loaded;        /* torch.load() or a library reads it from a file */
     bool is_deep_copy;     /* copy.deepcopy() copies a parameter */
+    bool copies_tensor;    /* copy.deepcopy() copies a tensor */
     bool is_workspace;     /* allocated by a library for its scratch space */
     bool in_main;          /* a Python frame is a script's top level: not a thread of autograd */
     bool empties_cache;    /* torch.cuda.empty_cache(), called by the program */

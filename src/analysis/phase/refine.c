@@ -12,7 +12,10 @@ struct refiner {
     struct phases made;
     uint64_t *sizes; /* distinct sizes of the last backward pass's gradients, ascending */
     size_t size_count, size_capacity;
-    uint64_t gradient_bytes;      /* of all of them */
+    uint64_t gradient_bytes;        /* of all of them */
+    const struct step_marks *steps; /* annotated optimizer steps; NULL: do not ask */
+    size_t next_step;
+    uint32_t pass_begin;          /* first item of the last backward pass */
     size_t stop;                  /* the next backward or optimizer run; see look_ahead() */
     size_t last_forward;          /* the last forward run before it; 0 if none */
     struct forward_search search; /* for the forward pass in plain code */
@@ -69,6 +72,30 @@ static bool collect_gradient_sizes(struct refiner *refiner, size_t pass, struct 
     return true;
 }
 
+/* True if an annotation shows where the step is that follows the last backward pass: then no code
+ * up to the item `end` has to be guessed to be it. */
+static bool step_is_marked(struct refiner *refiner, uint32_t end)
+{
+    const struct step_marks *steps = refiner->steps;
+    if (!steps)
+        return false;
+    while (refiner->next_step < steps->count &&
+           steps->items[refiner->next_step].begin < refiner->pass_begin)
+        refiner->next_step++;
+    return refiner->next_step < steps->count && steps->items[refiner->next_step].begin <= end;
+}
+
+/* True if copy.deepcopy() made the allocation, which no optimizer calls for its states. */
+static bool is_deep_copy(const struct refiner *refiner, uint32_t item)
+{
+    struct error err; /* cannot fail: the phases have looked the stack up */
+    stack_id stack = refiner->timeline->trace->stack[item];
+    if (!refiner->sites || stack == STACK_NONE)
+        return false;
+    const struct stack_facts *facts = site_stack_facts(refiner->sites, stack, &err);
+    return facts && facts->copies_tensor;
+}
+
 /* Finds the part [*begin, *stop) of plain items [first, end) that updates parameters; empty if none
  * does. */
 static void find_update(const struct refiner *refiner, uint32_t first, uint32_t end,
@@ -85,7 +112,8 @@ static void find_update(const struct refiner *refiner, uint32_t first, uint32_t 
         uint32_t item = timeline->lifetimes[i].alloc;
         uint64_t size = trace_size(timeline->trace, item);
         bool fits = bsearch(&size, refiner->sizes, refiner->size_count, sizeof(size),
-                            compare_sizes) != NULL;
+                            compare_sizes) != NULL &&
+                    !is_deep_copy(refiner, item);
         bool stays = lifetime_end(&timeline->lifetimes[i]) >= end;
         all = add_capped(all, size);
         if (stays)
@@ -117,7 +145,7 @@ static bool put_plain(struct refiner *refiner, uint32_t first, uint32_t end,
     uint32_t begin = end, stop = end;
     enum phase phase = (enum phase)run->phase;
     enum phase_evidence evidence = (enum phase_evidence)run->evidence;
-    if (after_pass)
+    if (after_pass && !step_is_marked(refiner, end))
         find_update(refiner, first, end, &begin, &stop);
     return (begin == first || first == end ||
             phases_append(&refiner->made, first, phase, evidence, err)) &&
@@ -209,9 +237,9 @@ static bool refine_run(struct refiner *refiner, size_t run, bool after_pass, str
 }
 
 bool phases_refine(struct phases *phases, const struct timeline *timeline, struct site_table *sites,
-                   struct error *err)
+                   const struct step_marks *steps, struct error *err)
 {
-    struct refiner refiner = {.old = phases, .timeline = timeline, .sites = sites};
+    struct refiner refiner = {.old = phases, .timeline = timeline, .sites = sites, .steps = steps};
     refiner.search = (struct forward_search){.phases = phases,
                                              .timeline = timeline,
                                              .sites = sites,
@@ -223,6 +251,7 @@ bool phases_refine(struct phases *phases, const struct timeline *timeline, struc
         ok = refine_run(&refiner, run, after_pass, err);
         if (phases->runs[run].phase == PHASE_BACKWARD) {
             refiner.search.is_initial = false;
+            refiner.pass_begin = phases->runs[run].first;
             ok = ok && collect_gradient_sizes(&refiner, run, err);
         }
         if (phases->runs[run].phase > PHASE_DATA)

@@ -14,9 +14,12 @@
 
 #include "analysis/code/site.h"
 #include "analysis/phase/runs.h"
+#include "analysis/phase/step_marks.h"
 
-/* `sites` is NULL if nothing has a stack: then only optimizer steps are searched for. */
+/* `sites` is NULL if nothing has a stack: then only optimizer steps are searched for. `steps` are
+ * annotated optimizer steps; none is searched for between a backward pass and the next plain code
+ * that one of them follows or precedes. NULL: annotations do not matter. */
 bool phases_refine(struct phases *phases, const struct timeline *timeline, struct site_table *sites,
-                   struct error *err);
+                   const struct step_marks *steps, struct error *err);
 
 #endif

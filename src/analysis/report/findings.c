@@ -13,6 +13,7 @@ static const char *const names[] = {
     [FINDING_CASTS] = "casts",
     [FINDING_OPTIMIZER_TEMPORARIES] = "optimizer_temporaries",
     [FINDING_LOADED_WEIGHTS] = "loaded_weights",
+    [FINDING_COPIED_WEIGHTS] = "copied_weights",
     [FINDING_GRADIENT_BUCKETS] = "gradient_buckets",
     [FINDING_OPTIMIZER_STATE] = "optimizer_state",
     [FINDING_REPEATED_STATE] = "repeated_state",
@@ -41,8 +42,8 @@ static bool find_at_peak(struct findings_maker *maker)
     return findings_of_sums(maker) && finding_of_unused_pass(maker) &&
            finding_of_uneven_steps(maker) && finding_of_empty_cache(maker) &&
            finding_of_repeated_state(maker) && finding_of_loaded_weights(maker) &&
-           finding_of_gradient_buckets(maker) && finding_of_state(maker) &&
-           finding_of_gradients(maker);
+           finding_of_copied_weights(maker) && finding_of_gradient_buckets(maker) &&
+           finding_of_state(maker) && finding_of_gradients(maker);
 }
 
 /* Growth comes first: what it holds is only what the trace has seen of it so far. */

@@ -28,6 +28,7 @@ enum finding_kind {
     FINDING_OPTIMIZER_TEMPORARIES, /* that cause the peak to lie in the optimizer step */
     FINDING_REPEATED_STATE,        /* of a second optimizer for the same parameters */
     FINDING_LOADED_WEIGHTS,        /* a copy of the weights that was read from a file */
+    FINDING_COPIED_WEIGHTS,        /* a copy of the weights that the program made */
     FINDING_GRADIENT_BUCKETS,      /* of DistributedDataParallel, beside the gradients */
     FINDING_OPTIMIZER_STATE,       /* could be sharded */
     FINDING_GRADIENTS,             /* all gradients */

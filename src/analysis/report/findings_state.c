@@ -3,8 +3,8 @@
 
 #include "analysis/phase/births.h"
 #include "analysis/report/findings_internal.h"
-#include "analysis/report/loaded_weights.h"
 #include "analysis/report/repeated_state.h"
+#include "analysis/report/weight_copies.h"
 
 #define LEAST_STATE 15 /* in percent of the peak: smaller findings are left out */
 
@@ -54,8 +54,9 @@ bool finding_of_repeated_state(struct findings_maker *maker)
 
 bool finding_of_loaded_weights(struct findings_maker *maker)
 {
-    struct loaded_weights loaded;
-    if (!loaded_weights_find(&loaded, maker->evidence->at_peak, maker->err))
+    struct weight_copies loaded;
+    if (!weight_copies_find(&loaded, maker->evidence->at_peak, maker->evidence->phases,
+                            WEIGHTS_LOADED, maker->err))
         return false;
     if (finding_share(maker, loaded.save_bytes) < LEAST_SHARE)
         return true;
@@ -66,6 +67,43 @@ bool finding_of_loaded_weights(struct findings_maker *maker)
         "Weights read from a file hold %s, although the model has parameters of its own with the "
         "same sizes.",
         finding_size(maker, loaded.bytes).text);
+}
+
+/* Adds " at train.py:20 <module>" if the stack names a line. */
+static bool put_line(const struct findings_maker *maker, stack_id stack, struct buffer *text)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    const struct stack_facts *facts = site_stack_facts(set->sites, stack, maker->err);
+    if (!facts)
+        return false;
+    if (site_line(&facts->site) != NO_FRAME) {
+        buffer_puts(text, " at ");
+        site_label(set->sites, stack, &facts->site, text);
+    } else {
+        buffer_puts(text, "");
+    }
+    return !text->failed || error_out_of_memory(maker->err);
+}
+
+bool finding_of_copied_weights(struct findings_maker *maker)
+{
+    struct weight_copies copied;
+    struct buffer line = BUFFER_INIT;
+    if (!weight_copies_find(&copied, maker->evidence->at_peak, maker->evidence->phases,
+                            WEIGHTS_COPIED, maker->err))
+        return false;
+    if (finding_share(maker, copied.save_bytes) < LEAST_SHARE)
+        return true;
+    bool ok = put_line(maker, copied.stack, &line) &&
+              finding_add(
+                  maker,
+                  (struct finding){.kind = FINDING_COPIED_WEIGHTS, .save_bytes = copied.save_bytes},
+                  "If the program only saves it or loads it again, keep it in host memory: "
+                  "{name: tensor.cpu() for name, tensor in model.state_dict().items()}.",
+                  "A copy of the weights, made%s by deepcopy() or clone(), holds %s.", line.bytes,
+                  finding_size(maker, copied.bytes).text);
+    buffer_release(&line);
+    return ok;
 }
 
 bool finding_of_gradient_buckets(struct findings_maker *maker)

@@ -126,6 +126,51 @@ START_TEST(a_loss_in_plain_code_is_forward)
 }
 END_TEST
 
+#define DEEPCOPY                                                                                   \
+    PY("__deepcopy__", TORCH "_tensor.py", 174)                                                    \
+    "," PY("deepcopy", "/usr/lib/copy.py", 153) "," AT(8)
+
+/* The phase of an allocation of a weight's size after a backward pass, with an annotation of the
+ * optimizer step, which allocates nothing, in between or not. */
+static enum phase phase_after_pass(const char *frames, bool is_marked)
+{
+    struct phases phases;
+    uint64_t copy = 0;
+    born(WEIGHT, AT(1));
+    for (unsigned i = 0; i < ITERATIONS; i++) {
+        uint64_t saved = born(500, STACK_FORWARD), gradient = born(WEIGHT, STACK_BACKWARD);
+        capture_free(&capture, saved, 500, ENGINE);
+        if (is_marked) {
+            capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+            capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+        }
+        copy = born(WEIGHT, frames);
+        capture_free(&capture, gradient, WEIGHT, AT(9));
+    }
+    load(&phases);
+    enum phase phase = phase_of(&phases, copy);
+    phases_release(&phases);
+    return phase;
+}
+
+START_TEST(plain_code_of_the_weights_sizes_updates_them)
+{
+    ck_assert_int_eq(phase_after_pass(OP("clone") AT(8), false), PHASE_OPTIMIZER);
+}
+END_TEST
+
+START_TEST(an_annotated_step_is_the_update)
+{
+    ck_assert_int_eq(phase_after_pass(OP("clone") AT(8), true), PHASE_OTHER);
+}
+END_TEST
+
+START_TEST(a_deep_copy_is_no_update)
+{
+    ck_assert_int_eq(phase_after_pass(DEEPCOPY, false), PHASE_OTHER);
+}
+END_TEST
+
 TCase *forward_tests(void)
 {
     TCase *tests = tcase_create("forward");
@@ -133,5 +178,8 @@ TCase *forward_tests(void)
     tcase_add_test(tests, variables_hold_what_operators_computed);
     tcase_add_test(tests, the_first_line_makes_the_batch);
     tcase_add_test(tests, a_loss_in_plain_code_is_forward);
+    tcase_add_test(tests, plain_code_of_the_weights_sizes_updates_them);
+    tcase_add_test(tests, an_annotated_step_is_the_update);
+    tcase_add_test(tests, a_deep_copy_is_no_update);
     return tests;
 }

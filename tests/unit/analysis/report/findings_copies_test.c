@@ -14,6 +14,9 @@
 #define COPIED                                                                                     \
     PY("__deepcopy__", TORCH "nn/parameter.py", 70)                                                \
     "," PY("deepcopy", "/usr/lib/copy.py", 153) "," SCRIPT
+#define DEEPCOPY                                                                                   \
+    PY("__deepcopy__", TORCH "_tensor.py", 174)                                                    \
+    "," PY("deepcopy", "/usr/lib/copy.py", 153) "," SCRIPT
 #define BUCKET                                                                                     \
     CPP("at::_ops::empty_memory_format::call(x)")                                                  \
     "," PY("_pre_forward", TORCH "nn/parallel/distributed.py", 1797) "," CALL "," SCRIPT
@@ -106,6 +109,36 @@ START_TEST(a_part_of_the_model_was_loaded)
 }
 END_TEST
 
+START_TEST(the_best_weights_are_copied)
+{
+    make_weights(INIT);
+    train();
+    make_weights(DEEPCOPY);
+    train();
+    ck_assert_int_eq(saving(FINDING_COPIED_WEIGHTS), 3 * WEIGHT + 3);
+}
+END_TEST
+
+/* A copy of the module, such as a teacher, may run in each step. */
+START_TEST(a_module_is_copied)
+{
+    make_weights(INIT);
+    make_weights(COPIED);
+    train();
+    ck_assert_int_eq(saving(FINDING_COPIED_WEIGHTS), -1);
+}
+END_TEST
+
+START_TEST(other_tensors_are_copied)
+{
+    make_weights(INIT);
+    for (unsigned i = 0; i < LAYERS; i++)
+        born(2 * WEIGHT, DEEPCOPY);
+    train();
+    ck_assert_int_eq(saving(FINDING_COPIED_WEIGHTS), -1);
+}
+END_TEST
+
 START_TEST(buckets_beside_gradients)
 {
     make_weights(INIT);
@@ -133,6 +166,9 @@ TCase *findings_copies_tests(void)
     tcase_add_test(tests, the_model_itself_was_loaded);
     tcase_add_test(tests, the_loaded_model_was_copied);
     tcase_add_test(tests, a_part_of_the_model_was_loaded);
+    tcase_add_test(tests, the_best_weights_are_copied);
+    tcase_add_test(tests, a_module_is_copied);
+    tcase_add_test(tests, other_tensors_are_copied);
     tcase_add_test(tests, buckets_beside_gradients);
     tcase_add_test(tests, a_batch_that_was_moved_is_no_bucket);
     return tests;

@@ -1,0 +1,175 @@
+#include "analysis/report/weight_copies.h"
+
+#include <stdlib.h>
+
+#include "analysis/live/sums.h"
+#include "base/budget.h"
+#include "base/text.h"
+#include "model/peak_without.h"
+
+#define MOST 8 / 10 /* of the model's parameters must have a copy */
+
+struct weight {
+    uint64_t size;
+    uint32_t lifetime;
+    bool is_copy;
+};
+
+struct finder {
+    const struct live_set *set;
+    const struct phases *phases;
+    enum weight_origin origin;
+    struct weight *weights; /* by size; copies first */
+    size_t count, capacity;
+    struct absence *absences;
+    size_t absent, absences_capacity;
+    uint64_t own_bytes, matched_bytes; /* of parameters that are no copies; of those in pairs */
+    uint64_t copy_bytes;               /* of all copies with the size of a parameter */
+    stack_id *stacks;                  /* that made these copies; later sorted */
+    size_t stack_count, stacks_capacity;
+    struct budget *budget;
+};
+
+/* True for a clone that the program makes between its steps, and that no other kind of memory
+ * explains. */
+static bool is_clone(const struct finder *finder, const struct live *live,
+                     const struct stack_facts *facts)
+{
+    struct text op = symbols_text(site_table_symbols(finder->set->sites), facts->site.op);
+    switch (live_category(finder->set, live)) {
+    case CATEGORY_PARAMETER:
+    case CATEGORY_ACTIVATION:
+    case CATEGORY_INPUT:
+    case CATEGORY_UNKNOWN:
+        return text_equals(op, "aten::clone") &&
+               live_phase(finder->set, finder->phases, live) <= PHASE_OTHER;
+    default:
+        return false;
+    }
+}
+
+static bool is_copy(const struct finder *finder, const struct live *live,
+                    const struct stack_facts *facts)
+{
+    if (finder->origin == WEIGHTS_LOADED)
+        return facts->is_loaded;
+    return !facts->is_deep_copy && (facts->copies_tensor || is_clone(finder, live, facts));
+}
+
+static bool add(struct finder *finder, const struct live *live, struct error *err)
+{
+    const struct stack_facts *facts = site_stack_facts(finder->set->sites, live->stack, err);
+    if (!facts)
+        return false;
+    bool copy = is_copy(finder, live, facts);
+    bool is_own = live_category(finder->set, live) == CATEGORY_PARAMETER && !facts->is_deep_copy;
+    if (!copy && !is_own)
+        return true;
+    return vec_push(finder->weights, finder->count, finder->capacity, finder->budget, err,
+                    (struct weight){live->size, live->index, copy});
+}
+
+static int compare_weights(const void *a, const void *b)
+{
+    const struct weight *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    if (x->is_copy != y->is_copy)
+        return x->is_copy ? -1 : 1;
+    return (x->lifetime > y->lifetime) - (x->lifetime < y->lifetime);
+}
+
+static bool collect(struct finder *finder, struct error *err)
+{
+    const struct live_set *set = finder->set;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct live *live = &set->items[i];
+        if (live->in_trace && live->stack != STACK_NONE && !add(finder, live, err))
+            return false;
+    }
+    if (finder->count > 0)
+        qsort(finder->weights, finder->count, sizeof(*finder->weights), compare_weights);
+    return true;
+}
+
+/* Pairs the parameters of one size, weights [from, to), with copies. */
+static bool pair(struct finder *finder, size_t from, size_t to, struct error *err)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    uint64_t size = finder->weights[from].size;
+    size_t own = from;
+    while (own < to && finder->weights[own].is_copy)
+        own++;
+    size_t pairs = own - from < to - own ? own - from : to - own;
+    finder->own_bytes += (to - own) * size;
+    finder->matched_bytes += pairs * size;
+    if (own == to)
+        return true;
+    finder->copy_bytes += (own - from) * size;
+    for (size_t i = from; i < own; i++) {
+        uint32_t alloc = timeline->lifetimes[finder->weights[i].lifetime].alloc;
+        if (!vec_push(finder->stacks, finder->stack_count, finder->stacks_capacity, finder->budget,
+                      err, timeline->trace->stack[alloc]))
+            return false;
+    }
+    return true;
+}
+
+static bool pair_all(struct finder *finder, struct error *err)
+{
+    for (size_t from = 0, to; from < finder->count; from = to) {
+        for (to = from; to < finder->count; to++)
+            if (finder->weights[to].size != finder->weights[from].size)
+                break;
+        if (!pair(finder, from, to, err))
+            return false;
+    }
+    return true;
+}
+
+static int compare_stacks(const void *a, const void *b)
+{
+    stack_id x = *(const stack_id *)a, y = *(const stack_id *)b;
+    return (x > y) - (x < y);
+}
+
+/* Lists all that the code which made the copies has allocated in the trace: without the copies of
+ * the peak, those of another moment would make the next one. */
+static bool list_absences(struct finder *finder, struct error *err)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    qsort(finder->stacks, finder->stack_count, sizeof(*finder->stacks), compare_stacks);
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        stack_id stack = timeline->trace->stack[lifetime->alloc];
+        struct absence absence = {lifetime->alloc, lifetime->free_completed,
+                                  trace_size(timeline->trace, lifetime->alloc)};
+        if (bsearch(&stack, finder->stacks, finder->stack_count, sizeof(stack), compare_stacks) &&
+            !vec_push(finder->absences, finder->absent, finder->absences_capacity, finder->budget,
+                      err, absence))
+            return false;
+    }
+    return true;
+}
+
+bool weight_copies_find(struct weight_copies *copies, const struct live_set *set,
+                        const struct phases *phases, enum weight_origin origin, struct error *err)
+{
+    struct finder finder = {
+        .set = set, .phases = phases, .origin = origin, .budget = set->timeline->snapshot->budget};
+    int64_t peak;
+    *copies = (struct weight_copies){0};
+    bool ok = collect(&finder, err) && pair_all(&finder, err);
+    if (ok && finder.stack_count > 0 && finder.matched_bytes >= finder.own_bytes * MOST) {
+        stack_id first = finder.stacks[0];
+        ok = list_absences(&finder, err) &&
+             timeline_peak_without(set->timeline, finder.absences, finder.absent, &peak, err);
+        if (ok)
+            *copies = (struct weight_copies){(int64_t)finder.copy_bytes,
+                                             set->timeline->active.peak_bytes - peak, first};
+    }
+    vec_free(finder.weights, finder.capacity, sizeof(*finder.weights), finder.budget);
+    vec_free(finder.stacks, finder.stacks_capacity, sizeof(*finder.stacks), finder.budget);
+    vec_free(finder.absences, finder.absences_capacity, sizeof(*finder.absences), finder.budget);
+    return ok;
+}

@@ -1,0 +1,26 @@
+/* Second copies of the weights that stay on the device beside the parameters of a model. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_WEIGHT_COPIES_H
+#define MEMSNAP_ANALYSIS_REPORT_WEIGHT_COPIES_H
+
+#include "analysis/live/source.h"
+#include "analysis/phase/phases.h"
+
+enum weight_origin {
+    WEIGHTS_LOADED, /* torch.load() or safetensors read them, and load_state_dict() copied them */
+    WEIGHTS_COPIED, /* copy.deepcopy(model.state_dict()), or clone() of each tensor in it, as for
+                     * the best weights so far. The copy of a module does not count: it may run */
+};
+
+struct weight_copies {
+    int64_t bytes;      /* live at the peak */
+    int64_t save_bytes; /* how much lower the active peak would be if they had never been made */
+    stack_id stack;     /* that made the first one */
+};
+
+/* `set` is live at the peak. Finds nothing unless most parameters that are no such copies have one
+ * of their size each. Parameters of a copied module do not count either: of WEIGHTS_LOADED, the
+ * model itself may be what was loaded. Needs Python frames; clone() is known by C++ frames. */
+bool weight_copies_find(struct weight_copies *copies, const struct live_set *set,
+                        const struct phases *phases, enum weight_origin origin, struct error *err);
+
+#endif
