@@ -105,12 +105,14 @@ bool is_flat_gradient(const struct classifier *classifier, const struct evidence
 
 /* True if plain code between two parts of a forward pass made it, or after a pass that autograd
  * records, and the backward pass frees it as a saved tensor; without C++ frames, if it frees it at
- * all. */
+ * all. A graph that the backward pass retains frees it later. */
 static bool is_saved_between(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t near;
-    if (classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD ||
-        (evidence->end && !evidence->end->releases_saved))
+    bool in_pass = classifier_phase(classifier, evidence->end_run) == PHASE_BACKWARD;
+    bool is_freed = in_pass ? !evidence->end || evidence->end->releases_saved
+                            : evidence->end && evidence->end->releases_graph;
+    if (!is_freed)
         return false;
     enum phase before = step_near(classifier, evidence->birth_run, -1, &near);
     return before == PHASE_FORWARD ||

@@ -219,6 +219,26 @@ START_TEST(plain_code_between_modules_is_saved)
 }
 END_TEST
 
+/* backward(retain_graph=True) frees nothing; the graph dies when its loss is computed anew. */
+START_TEST(plain_code_between_modules_is_saved_by_a_retained_graph)
+{
+    for (uint64_t step = 0; step < 2; step++) {
+        uint64_t next = 10 * step;
+        born(next + 2, 200, STACK_FORWARD);
+        born(next + 3, 300, STACK_LOSS);
+        born(next + 5, 200, STACK_FORWARD);
+        if (step > 0) {
+            freed(5, 200, SAVED_DIES "," SCRIPT);
+            freed(3, 300, SAVED_DIES "," SCRIPT);
+            freed(2, 200, SAVED_DIES "," SCRIPT);
+        }
+        born(next + 6, 1000, STACK_BACKWARD);
+    }
+    capture_load(&capture);
+    expect(3, CATEGORY_ACTIVATION);
+}
+END_TEST
+
 /* The loss of two results: what the backward pass frees shows that it belongs to the forward. */
 START_TEST(the_loss_is_no_input)
 {
@@ -469,6 +489,7 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, a_thread_may_drop_the_last_graph_when_the_next_pass_begins);
     tcase_add_test(tests, what_a_graph_saved_is_no_gradient);
     tcase_add_test(tests, plain_code_between_modules_is_saved);
+    tcase_add_test(tests, plain_code_between_modules_is_saved_by_a_retained_graph);
     tcase_add_test(tests, the_loss_is_no_input);
     tcase_add_test(tests, gradients_are_added_up_in_plain_code);
     tcase_add_test(tests, gradients_may_be_joined_in_one_vector);
