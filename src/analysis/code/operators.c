@@ -27,7 +27,7 @@ static const char *const overloads[] = {
     "_int",     "_int_out",      "_values",    "_values_stable", "_stable",     "_correction",
     "_names",   "_generator",    "_vec",       "_src",           "_value",      "_from",
     "_float",   "_grad_input",   "_dim_max",   "_dim_min",       "_self_int",   "_decomposed",
-    "_padding", "_ratio",
+    "_padding", "_ratio",        "_low",
 };
 
 /* Operators whose own names end like an overload. */

@@ -91,6 +91,8 @@ static const struct {
     {"at::_ops::to_dtype_layout::call(x)", "aten::to", NATIVE_TO_DEVICE},
     {"at::_ops::to_dtype::call(x)", "aten::to", NATIVE_OPERATOR},
     {"at::_ops::where_self::call(x)", "aten::where", NATIVE_OPERATOR},
+    {"at::_ops::randint_low::call(x)", "aten::randint", NATIVE_OPERATOR},
+    {"at::_ops::randint_low_generator::call(x)", "aten::randint", NATIVE_OPERATOR},
     {"at::_ops::random__from::call(x)", "aten::random_", NATIVE_OPERATOR},
     {"at::_ops::__and___Tensor::call(x)", "aten::__and__", NATIVE_OPERATOR},
     {"at::_ops::_foreach_mul__Scalar::call(x)", "aten::_foreach_mul_", NATIVE_OPERATOR},
