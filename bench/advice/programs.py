@@ -174,6 +174,24 @@ def uneven_lengths():
         train(model, lambda m: language_loss(m, tokens(8, min(length, 224) if FOLLOWED else length)), optimizer, 1)
 
 
+def summed_losses():
+    """Gradients over four batches, from one backward pass or from one for each batch."""
+    model = Decoder().to(DEVICE)
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(STEPS):
+        total = 0
+        optimizer.zero_grad()
+        for _ in range(4):
+            loss = language_loss(model, tokens(4)) / 4
+            if FOLLOWED:
+                loss.backward()
+            else:
+                total = total + loss
+        if not FOLLOWED:
+            total.backward()
+        optimizer.step()
+
+
 # attention
 
 def attention_by_hand():

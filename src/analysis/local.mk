@@ -329,6 +329,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/report.h \
 	src/analysis/report/rows.c \
 	src/analysis/report/rows.h \
+	src/analysis/report/summed_losses.c \
+	src/analysis/report/summed_losses.h \
 	src/analysis/report/uneven_steps.c \
 	src/analysis/report/uneven_steps.h \
 	src/analysis/report/weight_copies.c \

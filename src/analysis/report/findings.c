@@ -7,6 +7,7 @@ static const char *const names[] = {
     [FINDING_NO_GRAD] = "no_grad",
     [FINDING_UNUSED_PASS] = "unused_pass",
     [FINDING_UNEVEN_STEPS] = "uneven_steps",
+    [FINDING_SUMMED_LOSSES] = "summed_losses",
     [FINDING_ATTENTION] = "attention",
     [FINDING_LOGITS] = "logits",
     [FINDING_ELEMENTWISE] = "elementwise",
@@ -40,10 +41,11 @@ const char *finding_bound(const struct finding *finding)
 static bool find_at_peak(struct findings_maker *maker)
 {
     return findings_of_sums(maker) && finding_of_unused_pass(maker) &&
-           finding_of_uneven_steps(maker) && finding_of_empty_cache(maker) &&
-           finding_of_repeated_state(maker) && finding_of_loaded_weights(maker) &&
-           finding_of_copied_weights(maker) && finding_of_gradient_buckets(maker) &&
-           finding_of_state(maker) && finding_of_gradients(maker);
+           finding_of_uneven_steps(maker) && finding_of_summed_losses(maker) &&
+           finding_of_empty_cache(maker) && finding_of_repeated_state(maker) &&
+           finding_of_loaded_weights(maker) && finding_of_copied_weights(maker) &&
+           finding_of_gradient_buckets(maker) && finding_of_state(maker) &&
+           finding_of_gradients(maker);
 }
 
 /* Growth comes first: what it holds is only what the trace has seen of it so far. */

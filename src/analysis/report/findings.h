@@ -21,6 +21,7 @@ enum finding_kind {
     FINDING_NO_GRAD,               /* kept by graphs that no backward pass used */
     FINDING_UNUSED_PASS,           /* the peak lies in a pass without a backward pass */
     FINDING_UNEVEN_STEPS,          /* the peak lies in a step with larger tensors than others */
+    FINDING_SUMMED_LOSSES,         /* several forward passes share a backward pass */
     FINDING_ATTENTION,             /* matrices of attention written by hand */
     FINDING_LOGITS,                /* logits of a language model, and their loss */
     FINDING_ELEMENTWISE,           /* intermediate results of elementwise operators */

@@ -36,7 +36,7 @@ finding_of finding_of_loaded_weights, finding_of_copied_weights, finding_of_grad
     finding_of_repeated_state, finding_of_state, finding_of_gradients;
 
 /* findings_passes.c: these need evidence of the peak */
-finding_of finding_of_unused_pass, finding_of_uneven_steps;
+finding_of finding_of_unused_pass, finding_of_uneven_steps, finding_of_summed_losses;
 
 /* findings_peak.c: findings on parts of the peak that are summed in one pass. */
 bool findings_of_sums(struct findings_maker *maker);

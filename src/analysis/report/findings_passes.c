@@ -1,5 +1,6 @@
 /* Findings on the pass or the step in which the peak lies. */
 #include "analysis/report/findings_internal.h"
+#include "analysis/report/summed_losses.h"
 #include "analysis/report/uneven_steps.h"
 
 #define LEAST_PASS 10 /* in percent of the peak: smaller findings are left out */
@@ -41,4 +42,25 @@ bool finding_of_uneven_steps(struct findings_maker *maker)
         "allocates %.1f times the bytes. The peak of half of the other steps is at most %s.",
         (long long)uneven.step, (long long)uneven.usual_step, uneven.times,
         finding_size(maker, uneven.usual_bytes).text);
+}
+
+bool finding_of_summed_losses(struct findings_maker *maker)
+{
+    const struct evidence_of_all *evidence = maker->evidence;
+    struct summed_losses summed;
+    if (!summed_losses_find(&summed, evidence->at_peak, evidence->phases, evidence->peak->item,
+                            maker->err))
+        return false;
+    if (finding_share(maker, summed.save_bytes) < LEAST_PASS)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){
+            .kind = FINDING_SUMMED_LOSSES, .save_bytes = summed.save_bytes, .at_most = true},
+        "If the loss is the sum or the mean of theirs, and no pass uses results of another, call "
+        "backward() on the loss of each batch as soon as it is computed: the gradients add up to "
+        "the same.",
+        "%zu forward passes, each on a batch of its own, come before one backward pass, and keep "
+        "%s at the peak.",
+        summed.passes, finding_size(maker, summed.bytes).text);
 }

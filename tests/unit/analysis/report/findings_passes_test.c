@@ -144,6 +144,56 @@ START_TEST(one_step_does_more)
 }
 END_TEST
 
+#define PASSES 3
+#define SAVED  9 /* of a pass */
+#define BATCH  CPP("at::_ops::_to_copy::call(x)") "," SCRIPT
+#define STATE  CPP("at::_ops::zeros::call(x)") "," SCRIPT
+
+/* Passes that one backward pass follows, each with an allocation of `batch` at its beginning. */
+static void sum_losses(const char *batch, size_t last)
+{
+    uint64_t saved[PASSES][SAVED], batches[PASSES];
+    for (unsigned pass = 0; pass < PASSES; pass++) {
+        batches[pass] = born(600, batch);
+        for (unsigned i = 0; i < (pass + 1 < PASSES ? SAVED : last); i++)
+            saved[pass][i] = born(1000, STACK_FORWARD);
+        born(8, STACK_LOSS);
+    }
+    uint64_t gradient = born(100, STACK_BACKWARD);
+    for (unsigned pass = 0; pass < PASSES; pass++) {
+        for (unsigned i = 0; i < (pass + 1 < PASSES ? SAVED : last); i++)
+            capture_free(&capture, saved[pass][i], 1000, ENGINE);
+        capture_free(&capture, batches[pass], 600, SCRIPT);
+    }
+    capture_free(&capture, born(100, STACK_STEP), 100, STACK_STEP);
+    capture_free(&capture, gradient, 100, STACK_STEP);
+}
+
+START_TEST(a_backward_pass_for_several_batches)
+{
+    sum_losses(BATCH, SAVED);
+    sum_losses(BATCH, SAVED);
+    ck_assert_int_eq(saving(FINDING_SUMMED_LOSSES), (PASSES - 1) * SAVED * 1000);
+}
+END_TEST
+
+/* The passes of a recurrent network need each other's results. */
+START_TEST(passes_that_make_no_batch)
+{
+    sum_losses(STATE, SAVED);
+    sum_losses(STATE, SAVED);
+    ck_assert_int_eq(saving(FINDING_SUMMED_LOSSES), -1);
+}
+END_TEST
+
+START_TEST(passes_that_differ)
+{
+    sum_losses(BATCH, SAVED - 1);
+    sum_losses(BATCH, SAVED - 1);
+    ck_assert_int_eq(saving(FINDING_SUMMED_LOSSES), -1);
+}
+END_TEST
+
 TCase *findings_passes_tests(void)
 {
     TCase *tests = tcase_create("findings of passes");
@@ -157,5 +207,8 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, one_step_has_larger_tensors);
     tcase_add_test(tests, steps_are_alike);
     tcase_add_test(tests, one_step_does_more);
+    tcase_add_test(tests, a_backward_pass_for_several_batches);
+    tcase_add_test(tests, passes_that_make_no_batch);
+    tcase_add_test(tests, passes_that_differ);
     return tests;
 }

@@ -1,0 +1,147 @@
+#include "analysis/report/summed_losses.h"
+
+#include "analysis/phase/births.h"
+#include "analysis/phase/forward.h"
+#include "base/budget.h"
+#include "base/hash.h"
+
+#define LEAST_BYTES  513 /* sums of losses take fewer */
+#define LEAST_BIRTHS 8   /* of a pass */
+
+/* An allocation, with a hash of the lines of code and the operator that made it. Native frames of
+ * the Python interpreter differ from one turn of a loop to the next. */
+struct birth {
+    uint64_t code;
+    uint32_t lifetime;
+};
+
+struct finder {
+    const struct live_set *set;
+    const struct phases *phases;
+    struct birth *births; /* from the pass or step before on, up to the backward pass */
+    size_t count, capacity;
+    struct budget *budget;
+};
+
+static enum phase phase_of(const struct finder *finder, uint32_t run)
+{
+    return run < finder->phases->count ? (enum phase)finder->phases->runs[run].phase
+                                       : PHASE_UNKNOWN;
+}
+
+/* The run of the backward pass in which the peak lies, or that follows the forward passes in which
+ * it lies; NO_RUN: it lies elsewhere. */
+static uint32_t backward_run(const struct finder *finder, int64_t peak)
+{
+    uint32_t run = peak < 0 ? NO_RUN : phases_run_of(finder->phases, (uint32_t)peak);
+    while (run < finder->phases->count && phase_of(finder, run) <= PHASE_FORWARD)
+        run++;
+    return phase_of(finder, run) == PHASE_BACKWARD ? run : NO_RUN;
+}
+
+static bool add(struct finder *finder, size_t index, struct error *err)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    struct site_table *sites = finder->set->sites;
+    stack_id stack = timeline->trace->stack[timeline->lifetimes[index].alloc];
+    const struct stack_facts *facts = site_stack_facts(sites, stack, err);
+    if (!facts)
+        return false;
+    struct birth birth = {.code = facts->site.op, .lifetime = (uint32_t)index};
+    struct stack frames = symbols_stack_at(site_table_symbols(sites), stack);
+    for (uint32_t i = 0; i < frames.count; i++)
+        if (site_frame_kind(sites, frames.frames[i]) != FRAME_NATIVE)
+            birth.code = hash_word(frames.frames[i], birth.code);
+    return vec_push(finder->births, finder->count, finder->capacity, finder->budget, err, birth);
+}
+
+static bool collect(struct finder *finder, uint32_t backward, struct error *err)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    uint32_t run = backward, end = finder->phases->runs[backward].first;
+    while (run > 0 && phase_of(finder, run - 1) <= PHASE_FORWARD)
+        run--;
+    for (size_t i = births_from(timeline, finder->phases->runs[run].first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++)
+        if (trace_size(timeline->trace, timeline->lifetimes[i].alloc) >= LEAST_BYTES &&
+            !add(finder, i, err))
+            return false;
+    return true;
+}
+
+static stack_id stack_at(const struct finder *finder, size_t i)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    return timeline->trace->stack[timeline->lifetimes[finder->births[i].lifetime].alloc];
+}
+
+/* True if the births are those of `length` births again and again. */
+static bool repeats(const struct finder *finder, size_t length)
+{
+    for (size_t i = 0; i + length < finder->count; i++)
+        if (stack_at(finder, i) == STACK_NONE ||
+            finder->births[i].code != finder->births[i + length].code)
+            return false;
+    return true;
+}
+
+/* Sets `makes` if one of the first `length` births is a batch that the program makes. */
+static bool makes_batch(const struct finder *finder, size_t length, bool *makes, struct error *err)
+{
+    struct site_table *sites = finder->set->sites;
+    *makes = false;
+    for (size_t i = 0; i < length && !*makes; i++) {
+        const struct stack_facts *facts = site_stack_facts(sites, stack_at(finder, i), err);
+        if (!facts)
+            return false;
+        enum category category =
+            (enum category)finder->set->categories->of_lifetime[finder->births[i].lifetime];
+        *makes =
+            category == CATEGORY_INPUT && op_makes_input(site_table_symbols(sites), facts->site.op);
+    }
+    return true;
+}
+
+/* The number of births of one pass; all of them if no part repeats. */
+static size_t pass_length(const struct finder *finder)
+{
+    for (size_t passes = finder->count / LEAST_BIRTHS; passes > 1; passes--)
+        if (finder->count % passes == 0 && repeats(finder, finder->count / passes))
+            return finder->count / passes;
+    return finder->count;
+}
+
+static void add_up(const struct finder *finder, size_t length, int64_t peak,
+                   struct summed_losses *summed)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    for (size_t i = 0; i < finder->count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[finder->births[i].lifetime];
+        if (finder->set->categories->of_lifetime[finder->births[i].lifetime] !=
+                CATEGORY_ACTIVATION ||
+            (int64_t)lifetime->alloc > peak || (int64_t)lifetime->free_completed <= peak)
+            continue;
+        int64_t size = (int64_t)trace_size(timeline->trace, lifetime->alloc);
+        summed->bytes += size;
+        summed->save_bytes += i + length < finder->count ? size : 0;
+    }
+    summed->passes = finder->count / length;
+}
+
+bool summed_losses_find(struct summed_losses *summed, const struct live_set *set,
+                        const struct phases *phases, int64_t peak, struct error *err)
+{
+    struct finder finder = {
+        .set = set, .phases = phases, .budget = set->timeline->snapshot->budget};
+    uint32_t backward = backward_run(&finder, peak);
+    bool makes = false;
+    *summed = (struct summed_losses){0};
+    bool ok = backward == NO_RUN || collect(&finder, backward, err);
+    size_t length = ok ? pass_length(&finder) : 0;
+    if (ok && length < finder.count)
+        ok = makes_batch(&finder, length, &makes, err);
+    if (ok && makes)
+        add_up(&finder, length, peak, summed);
+    vec_free(finder.births, finder.capacity, sizeof(*finder.births), finder.budget);
+    return ok;
+}
