@@ -45,6 +45,17 @@ static bool find_turn(struct pattern *pattern, uint32_t from, uint32_t to, bool 
     return top > 0 && first < passes->backward;
 }
 
+/* Finds the passes before a step. Code that makes a model, and drops the parts that it is made of,
+ * piles up tensors as well: the passes come after it. */
+static bool find_passes(struct pattern *pattern, uint32_t from, uint32_t to, bool any_size,
+                        struct passes *passes)
+{
+    bool found = find_turn(pattern, from, to, any_size, passes);
+    while (found && pattern_makes_model(pattern, passes))
+        found = find_turn(pattern, passes->backward, to, any_size, passes);
+    return found;
+}
+
 static int compare_passes(const void *a, const void *b)
 {
     const struct passes *x = a, *y = b;
@@ -75,8 +86,8 @@ static bool add_before_steps(struct pattern *pattern, struct error *err)
             has_passes = has_passes || pattern->passes[next].forward >= from;
         struct passes passes;
         if (!has_passes &&
-            (find_turn(pattern, from, to, false, &passes) ||
-             find_turn(pattern, from, to, true, &passes)) &&
+            (find_passes(pattern, from, to, false, &passes) ||
+             find_passes(pattern, from, to, true, &passes)) &&
             !pattern_add_passes(pattern, passes, err))
             return false;
     }

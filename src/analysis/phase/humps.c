@@ -100,11 +100,11 @@ static uint32_t end_of_backward(const struct pattern *pattern, const struct hump
     return end;
 }
 
-static bool add_passes(struct pattern *pattern, const struct hump *hump, struct error *err)
+static struct passes passes_of(const struct pattern *pattern, const struct hump *hump)
 {
     struct passes passes = {.forward = pattern->saved[0].birth, .backward = hump->top + 1};
     passes.end = passes.updated = end_of_backward(pattern, hump);
-    return pattern_add_passes(pattern, passes, err);
+    return passes;
 }
 
 /* The blocks of the weights' sizes that are made while a hump falls. */
@@ -186,8 +186,12 @@ static bool add_hump(struct pattern *pattern, const struct hump *hump, struct er
         qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), compare_births);
     pattern->is_open = pattern->saved_count >= LEAST_SAVED && makes_gradients(pattern, hump) &&
                        are_reversed(pattern->saved, pattern->saved_count);
-    if (pattern->is_open && !add_passes(pattern, hump, err))
-        return false;
+    if (pattern->is_open) {
+        struct passes passes = passes_of(pattern, hump);
+        pattern->is_open = !pattern_makes_model(pattern, &passes);
+        if (pattern->is_open && !pattern_add_passes(pattern, passes, err))
+            return false;
+    }
     keep_ending_after(pattern, hump->end);
     return true;
 }

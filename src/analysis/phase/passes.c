@@ -6,7 +6,8 @@
 #include "analysis/phase/births.h"
 #include "base/bisect.h"
 
-#define MOST_RATIO 8 /* times the median: births per staying block of a size */
+#define MOST_RATIO 8  /* times the median: births per staying block of a size */
+#define LEAST_MADE 10 /* times what was there, at least, is a model that is made */
 
 static int compare_sizes(const void *a, const void *b)
 {
@@ -144,6 +145,41 @@ static void flag_crossings(struct pattern *pattern)
         pattern->flags[i] |=
             (uint8_t)((in_step ? PATTERN_IN_STEP : 0) | (crosses ? PATTERN_CROSSES : 0));
     }
+}
+
+/* The item at which the last is freed that was made before the turn and ends within the passes. */
+static uint32_t end_of_fall(const struct pattern *pattern, const struct passes *passes)
+{
+    const struct timeline *timeline = pattern->timeline;
+    uint32_t fall = passes->backward;
+    for (size_t i = births_from(timeline, passes->forward);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < passes->backward; i++) {
+        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
+        fall = end < passes->end && end > fall ? end : fall;
+    }
+    return fall;
+}
+
+bool pattern_makes_model(const struct pattern *pattern, const struct passes *passes)
+{
+    const struct timeline *timeline = pattern->timeline;
+    uint32_t last = births_end(timeline), fall = end_of_fall(pattern, passes);
+    double before = 0, made = 0;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (preexisting_end(&timeline->preexisting[i]) >= last)
+            before += (double)timeline->preexisting[i].size;
+    for (size_t i = 0; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < fall; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc, end = lifetime_end(&timeline->lifetimes[i]);
+        double size = (double)trace_size(timeline->trace, item);
+        bool is_gradient = item >= passes->backward && end >= passes->end && end < last;
+        if (is_gradient && (pattern->flags[i] & PATTERN_WEIGHT))
+            return false;
+        if (end < last)
+            continue;
+        before += item < passes->forward ? size : 0;
+        made += item < passes->forward ? 0 : size;
+    }
+    return made > before * LEAST_MADE;
 }
 
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err)

@@ -59,6 +59,10 @@ static inline bool pattern_may_be_saved(const struct pattern *pattern, size_t in
     return (pattern->flags[index] & unsaved) == 0;
 }
 
+/* True if these are no passes, but code that makes a model, which piles up tensors as well: it
+ * makes nearly all of what stays for the whole trace, and leaves nothing that may be gradients. */
+bool pattern_makes_model(const struct pattern *pattern, const struct passes *passes);
+
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err);
 
 /* humps.c: finds passes by how saved blocks pile up and go. */

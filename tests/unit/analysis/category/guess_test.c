@@ -348,6 +348,37 @@ static void small_step(void)
     }
 }
 
+/* Parts of 20 models, stacked into one tensor for each layer, and dropped in the reverse order. */
+static void stack_models(void)
+{
+    for (unsigned i = 0; i < 20; i++)
+        born(1000 + i, 300 + i % LAYERS, "");
+    for (unsigned i = 0; i < LAYERS; i++)
+        born(1 + i, PARAMETER + i, "");
+    for (unsigned i = 20; i-- > 0;)
+        freed(1000 + i, 300 + i % LAYERS, "");
+}
+
+START_TEST(a_model_that_is_made_of_parts_is_no_forward)
+{
+    stack_models();
+    born(40, PARAMETER, ""); /* data */
+    for (unsigned step = 0; step < 2; step++) {
+        one_step("", "");
+        capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+        born(60, 16, "");
+        freed(60, 16, "");
+        capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+        for (unsigned i = 0; i < LAYERS; i++)
+            freed(300 + i, PARAMETER + i, "");
+    }
+    capture_load(&capture);
+    expect(3, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
+    expect(102, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    expect(302, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
 START_TEST(an_annotated_step_has_passes_before_it)
 {
     for (unsigned i = 0; i < 3; i++)
@@ -443,6 +474,7 @@ TCase *category_guess_tests(void)
     tcase_add_test(tests, what_outlives_a_forward_without_a_backward);
     tcase_add_test(tests, cublas_workspaces_have_a_size);
     tcase_add_test(tests, a_product_makes_its_workspace);
+    tcase_add_test(tests, a_model_that_is_made_of_parts_is_no_forward);
     tcase_add_test(tests, an_annotated_step_has_passes_before_it);
     tcase_add_test(tests, a_step_that_allocates_nothing_has_passes_before_it);
     tcase_add_test(tests, a_step_may_run_the_passes_itself);
