@@ -169,10 +169,43 @@ bool roles_find_flat(struct solver *solver, struct error *err)
     return true;
 }
 
+/* True if the states have the length of the narrow buffers. */
+static bool states_are_narrow(const struct solver *solver)
+{
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        if (tally->flat == 1 &&
+            (tally->made_in_step > tally->replaced || tally->persistent > most_states_of(solver)))
+            return true;
+    }
+    return false;
+}
+
+/* A single wide buffer beside narrow states holds gradients that are summed in a wider type: states
+ * are as large as the masters, and where ranks share masters out, those may be as large as the
+ * weights. */
+static bool share_wide_gradients(struct solver *solver, struct shared *shared)
+{
+    struct size_tally *wide = NULL;
+    for (size_t i = 0; i < solver->count; i++)
+        if (solver->sizes[i]->flat == 2) {
+            if (wide)
+                return false;
+            wide = solver->sizes[i];
+        }
+    if (!wide || wide->persistent != 1 || wide->made_in_step > 0 || shared->gradients ||
+        !states_are_narrow(solver))
+        return false;
+    wide->expected = (struct expected){.main_gradients = 1};
+    shared->gradients = shared->masters = true;
+    return true;
+}
+
 void roles_share_flat(struct solver *solver)
 {
     struct shared shared = find_shared(solver);
-    for (unsigned width = 1; width <= 2; width++)
+    unsigned widths = share_wide_gradients(solver, &shared) ? 1 : 2;
+    for (unsigned width = 1; width <= widths; width++)
         for (size_t i = 0; i < solver->count; i++)
             if (solver->sizes[i]->flat == width)
                 share_buffers(solver, solver->sizes[i], &shared);

@@ -191,6 +191,20 @@ START_TEST(flat_gradients_may_be_made_before_masters)
 }
 END_TEST
 
+/* As a distributed optimizer does: half of the masters is as large as all weights. */
+START_TEST(flat_states_tell_the_width_of_masters)
+{
+    for (unsigned i = 0; i < 4; i++)
+        block(FLAT);
+    block(2 * FLAT);
+    step_with_flat_gradients();
+    capture_load(&capture);
+    expect_all(1, 1, CATEGORY_PARAMETER);
+    expect_all(2, 3, CATEGORY_OPTIMIZER_STATE);
+    expect_all(5, 1, CATEGORY_GRADIENT);
+}
+END_TEST
+
 START_TEST(gradients_alone_may_be_flat)
 {
     uint64_t weights = copy_of_model(1), masters = copy_of_model(2), flat = next;
@@ -543,6 +557,7 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, flat_buffers_hold_weights_gradients_and_states);
     tcase_add_test(tests, flat_masters_may_have_gradients);
     tcase_add_test(tests, flat_gradients_may_be_made_before_masters);
+    tcase_add_test(tests, flat_states_tell_the_width_of_masters);
     tcase_add_test(tests, gradients_alone_may_be_flat);
     tcase_add_test(tests, a_model_without_gaps_has_no_flat_buffers);
     tcase_add_test(tests, large_blocks_without_gradients_are_data);
