@@ -59,6 +59,17 @@ static void keep_ending_after(struct pattern *pattern, uint32_t item)
     pattern->saved_count = kept;
 }
 
+/* True if most of pattern->saved are scalars, as are the norms of all gradients, of which a program
+ * makes a list. */
+static bool are_scalars(const struct pattern *pattern)
+{
+    const struct timeline *timeline = pattern->timeline;
+    size_t scalars = 0;
+    for (size_t i = 0; i < pattern->saved_count; i++)
+        scalars += trace_size(timeline->trace, pattern->saved[i].birth) < LEAST_WEIGHT;
+    return scalars * 2 > pattern->saved_count;
+}
+
 /* Adds the blocks that are alive at the top of a hump to pattern->saved. */
 static bool add_members(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
@@ -185,7 +196,7 @@ static bool add_hump(struct pattern *pattern, const struct hump *hump, struct er
     if (may_nest && pattern->saved_count > 0) /* is_nested() left them in another order */
         qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), compare_births);
     pattern->is_open = pattern->saved_count >= LEAST_SAVED && makes_gradients(pattern, hump) &&
-                       are_reversed(pattern->saved, pattern->saved_count);
+                       !are_scalars(pattern) && are_reversed(pattern->saved, pattern->saved_count);
     if (pattern->is_open) {
         struct passes passes = passes_of(pattern, hump);
         pattern->is_open = !pattern_makes_model(pattern, &passes);

@@ -379,6 +379,31 @@ START_TEST(a_model_that_is_made_of_parts_is_no_forward)
 }
 END_TEST
 
+/* The norms of all gradients, dropped in the reverse order while copies of gradients are made. */
+START_TEST(a_list_of_scalars_is_no_forward)
+{
+    parameters_before();
+    for (unsigned step = 0; step < 3; step++) {
+        one_step("", "");
+        for (unsigned i = 0; step < 2 && i < LAYERS; i++)
+            born(600 + i, 4, "");
+        for (unsigned i = LAYERS; step < 2 && i-- > 0;) {
+            born(700 + i, PARAMETER + i, "");
+            freed(600 + i, 4, "");
+        }
+        for (unsigned i = 0; i < LAYERS; i++) {
+            if (step < 2)
+                freed(700 + i, PARAMETER + i, "");
+            freed(300 + i, PARAMETER + i, "");
+        }
+    }
+    capture_load(&capture);
+    expect(102, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    expect(302, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+    expect(604, CATEGORY_UNKNOWN, CONFIDENCE_LOW);
+}
+END_TEST
+
 START_TEST(an_annotated_step_has_passes_before_it)
 {
     for (unsigned i = 0; i < 3; i++)
@@ -475,6 +500,7 @@ TCase *category_guess_tests(void)
     tcase_add_test(tests, cublas_workspaces_have_a_size);
     tcase_add_test(tests, a_product_makes_its_workspace);
     tcase_add_test(tests, a_model_that_is_made_of_parts_is_no_forward);
+    tcase_add_test(tests, a_list_of_scalars_is_no_forward);
     tcase_add_test(tests, an_annotated_step_has_passes_before_it);
     tcase_add_test(tests, a_step_that_allocates_nothing_has_passes_before_it);
     tcase_add_test(tests, a_step_may_run_the_passes_itself);
