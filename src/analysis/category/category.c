@@ -124,7 +124,8 @@ static bool count_live_gradients(struct classifier *classifier, const struct cat
 
 static bool assign(struct classifier *classifier, struct categories *categories, struct error *err)
 {
-    if (!classify_traced(classifier, categories, err) ||
+    if ((!classifier->phases->has_stacks && !classifier_count_early(classifier, err)) ||
+        !classify_traced(classifier, categories, err) ||
         !count_live_gradients(classifier, categories, err) ||
         !classify_preexisting(classifier, categories, err) ||
         !classify_traced_persistent(classifier, categories, err))

@@ -31,6 +31,9 @@ struct classifier {
     bool is_guess;            /* the phases are only guessed */
     bool is_cut;              /* the trace may end in the middle of a step */
     bool has_file_categories; /* some event has a category in the file */
+    double early_bytes;       /* of blocks that stay and were there before the first step */
+    bool sizes_tell; /* without stacks: gradients have the sizes of blocks that stay; early_sizes.c
+                      */
     struct left_gradients left;
     struct size_sum replaced; /* parameters that were made, and freed before the first step */
     uint32_t teardown;  /* the item from which on the program only frees; EVENT_NEVER if unknown */
@@ -65,6 +68,13 @@ static inline bool classifier_stays(const struct classifier *classifier, uint32_
  * before the first step and stay. `end` is the item at which it is freed. */
 bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_t end,
                            enum reason *reason, struct error *err);
+
+/* early_sizes.c: counts `early` of every size, and sets sizes_tell. */
+bool classifier_count_early(struct classifier *classifier, struct error *err);
+
+/* True if a block of the size cannot be a gradient: in a trace without stacks, whose gradients have
+ * the sizes of blocks that stay, it has none of these, and plain code joined none of them to it. */
+bool classifier_is_no_gradient(const struct classifier *classifier, uint64_t size);
 
 /* The categories, in this order. First what is allocated in the trace, by stack, phases and
  * lifetime; counts sizes for the others. */

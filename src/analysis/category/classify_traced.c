@@ -100,6 +100,10 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
     }
     if (reason == REASON_MAIN_GRADIENT) /* beside the pass's own gradient */
         return mark_flat(classifier, evidence, err);
+    if (reason == REASON_BACKWARD_KEPT &&
+        classifier_is_no_gradient(classifier, evidence_size(classifier, evidence)) &&
+        !mark_flat(classifier, evidence, err))
+        return false;
     if (!undecided && !is_parameter && !accumulated && !crosses && category != CATEGORY_GRADIENT &&
         category != CATEGORY_OPTIMIZER_STATE)
         return true;

@@ -82,17 +82,11 @@ static bool is_main_gradient(const struct classifier *classifier, const struct e
             has_gradient_size(classifier, half, false));
 }
 
-bool is_flat_gradient(const struct classifier *classifier, const struct evidence *evidence)
+bool joins_gradients(const struct classifier *classifier, uint64_t size, uint32_t run)
 {
     const struct left_gradients *left = &classifier->left;
-    uint64_t size = evidence_size(classifier, evidence), sum = 0;
-    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
-    uint32_t pass;
-    if (step_near(classifier, evidence->birth_run, -1, &pass) != PHASE_BACKWARD)
-        return false;
-    if (tally && tally->is_flat)
-        return true;
-    if (left->run != pass)
+    uint64_t sum = 0;
+    if (left->run != run)
         return false;
     for (uint32_t i = 1; i <= left->count && i <= FLAT_MOST && sum < size; i++) {
         uint64_t part = left->sizes[(left->count - i) % FLAT_MOST];
@@ -101,6 +95,16 @@ bool is_flat_gradient(const struct classifier *classifier, const struct evidence
         sum += part;
     }
     return sum == size && size >= LEAST_FLAT;
+}
+
+bool is_flat_gradient(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint64_t size = evidence_size(classifier, evidence);
+    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
+    uint32_t pass;
+    if (step_near(classifier, evidence->birth_run, -1, &pass) != PHASE_BACKWARD)
+        return false;
+    return (tally && tally->is_flat) || joins_gradients(classifier, size, pass);
 }
 
 /* True if plain code between two parts of a forward pass made it, or after a pass that autograd

@@ -92,13 +92,19 @@ static uint32_t elected(const struct ballot *ballot)
     return best;
 }
 
-/* The number of staying blocks per gradient that most bytes agree on. */
+/* The number of staying blocks per gradient that most bytes agree on. Where more blocks look like
+ * gradients than stay, others have the size as well: there is one for each weight. */
 static uint32_t count_copies(const struct solver *solver)
 {
     struct ballot ballot = {0};
-    for (size_t i = 0; i < solver->count; i++)
-        if (solver->sizes[i]->count > 0)
-            vote(&ballot, solver->sizes[i], staying(solver->sizes[i]));
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        uint64_t whole = staying(tally);
+        if (tally->count > 0 && whole < tally->count)
+            ballot.bytes[1] += bytes_of(tally->size, whole);
+        else if (tally->count > 0)
+            vote(&ballot, tally, whole);
+    }
     ballot.bytes[0] = 0; /* a weight is a copy */
     return elected(&ballot);
 }

@@ -48,7 +48,8 @@ struct size_tally *size_tallies_at(struct size_tallies *tallies, uint64_t size, 
     struct size_tally *tally = find_slot(tallies->slots, tallies->slot_count, tallies->seed, size);
     if (!tally->used) {
         *tally = (struct size_tally){.size = size, .used = true};
-        tally->gradients.pass = tally->accumulated.pass = tally->listed.pass = NO_RUN;
+        tally->gradients.pass = tally->accumulated.pass = NO_RUN;
+        tally->listed.pass = tally->left.pass = NO_RUN;
         tallies->used++;
     }
     return tally;

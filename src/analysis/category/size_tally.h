@@ -29,10 +29,12 @@ struct size_tally {
     uint32_t persistent;       /* of unknown role: from the start, never freed */
     uint32_t released;         /* how many of those are freed when the program ends */
     uint32_t placed;           /* how many of those have been given a role */
+    uint32_t early;            /* all blocks that stay and were there before the first step */
     uint32_t replaced;         /* preexisting, no stack, freed in an optimizer step */
     uint32_t made_in_step;     /* made by an optimizer step and kept */
     uint32_t count;            /* gradients, as roles_solve() takes them */
     uint32_t wide;             /* and gradients that are copies of those of half the size */
+    struct run_count left;     /* without stacks, by one backward pass; for early_sizes.c */
     struct run_count listed;   /* in a list of tensors that plain code makes */
     uint32_t live_weights, grouped; /* for plain_weights.c */
     uint32_t rank;                  /* in the order in which a pass makes gradients; 0 if unknown */

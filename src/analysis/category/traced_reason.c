@@ -67,6 +67,21 @@ static bool is_hook_state(const struct classifier *classifier, const struct evid
     return false;
 }
 
+/* For what lives on after a backward pass: a gradient; or without stacks, what has no gradient's
+ * size, a result of another pass, or a batch that was made right after this one. */
+static enum reason left_reason(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint64_t size = evidence_size(classifier, evidence);
+    if (!classifier_is_no_gradient(classifier, size) ||
+        joins_gradients(classifier, size, evidence->birth_run))
+        return REASON_BACKWARD_KEPT;
+    if (evidence->end_run == NO_RUN)
+        return REASON_AFTER_FORWARD;
+    return classifier_phase(classifier, evidence->end_run) == PHASE_BACKWARD
+               ? REASON_BACKWARD_FREES
+               : REASON_BEFORE_FORWARD;
+}
+
 static enum reason backward_reason(const struct classifier *classifier,
                                    const struct evidence *evidence)
 {
@@ -77,7 +92,7 @@ static enum reason backward_reason(const struct classifier *classifier,
     if (is_saved_again(classifier, evidence))
         return REASON_BACKWARD_SAVED;
     if (outlives_pass(classifier, evidence))
-        return REASON_BACKWARD_KEPT;
+        return left_reason(classifier, evidence);
     if (evidence->end_run == NO_RUN)
         return evidence->birth->accumulates_grad ? REASON_BACKWARD_ACCUMULATED : REASON_NONE;
     return is_scratch(classifier, evidence) ? REASON_BACKWARD_SCRATCH : REASON_BACKWARD_PASSED_ON;

@@ -36,6 +36,9 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
  * copy or a random draw of another size than gradients, which lives into the next forward pass. */
 bool is_batch_after_update(const struct classifier *classifier, const struct evidence *evidence);
 
+/* True if the size is the sum of the last gradients that a backward run left, two or more. */
+bool joins_gradients(const struct classifier *classifier, uint64_t size, uint32_t run);
+
 /* True if plain code after a backward pass joins two or more of its gradients in one vector, or
  * computes another vector of that size. */
 bool is_flat_gradient(const struct classifier *classifier, const struct evidence *evidence);

@@ -404,6 +404,34 @@ START_TEST(a_list_of_scalars_is_no_forward)
 }
 END_TEST
 
+/* What is made between the pass and the annotated step seems to belong to the pass. */
+START_TEST(gradients_have_the_sizes_of_weights)
+{
+    parameters_before();
+    for (unsigned step = 0; step < 3; step++) {
+        one_step("", "");
+        born(800 + step, 9000, "");        /* a result that is kept */
+        born(900, 7000, "");               /* and one that is not */
+        born(901, 5 * PARAMETER + 10, ""); /* five gradients in one vector */
+        born(902, 16, "");
+        freed(902, 16, "");
+        capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+        born(60, 16, "");
+        freed(60, 16, "");
+        capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+        freed(900, 7000, "");
+        freed(901, 5 * PARAMETER + 10, "");
+        for (unsigned i = 0; i < LAYERS; i++)
+            freed(300 + i, PARAMETER + i, "");
+    }
+    capture_load(&capture);
+    expect(302, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+    expect(801, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
+    expect(900, CATEGORY_INPUT, CONFIDENCE_LOW);
+    expect(901, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
 START_TEST(an_annotated_step_has_passes_before_it)
 {
     for (unsigned i = 0; i < 3; i++)
@@ -501,6 +529,7 @@ TCase *category_guess_tests(void)
     tcase_add_test(tests, a_product_makes_its_workspace);
     tcase_add_test(tests, a_model_that_is_made_of_parts_is_no_forward);
     tcase_add_test(tests, a_list_of_scalars_is_no_forward);
+    tcase_add_test(tests, gradients_have_the_sizes_of_weights);
     tcase_add_test(tests, an_annotated_step_has_passes_before_it);
     tcase_add_test(tests, a_step_that_allocates_nothing_has_passes_before_it);
     tcase_add_test(tests, a_step_may_run_the_passes_itself);
