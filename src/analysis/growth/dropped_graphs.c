@@ -29,7 +29,9 @@ struct finder {
     struct end *ends;
     size_t end_count;
     int64_t *used, *unused; /* by run: bytes that a backward pass freed; that a graph dropped */
-    size_t end_capacity, used_capacity, unused_capacity, early_capacity;
+    int64_t *freed, *held;  /* by backward run: bytes of its step that it frees, and leaves alone */
+    size_t end_capacity, used_capacity, unused_capacity, freed_capacity, held_capacity;
+    size_t early_capacity;
 };
 
 static int64_t size_of(const struct finder *finder, size_t index)
@@ -63,18 +65,39 @@ static uint32_t backward_of(const struct finder *finder, uint32_t pass)
     return NO_RUN;
 }
 
-/* True if the next backward pass frees nothing of the forward runs before it, from `run` on, as
- * with retain_graph=True: then what lives on does not show which tensors that pass has used. */
-static bool is_retained(const struct finder *finder, uint32_t run)
+/* The next backward run of the step in which it was made, or NO_RUN. */
+static uint32_t next_backward(const struct finder *finder, size_t index)
 {
-    for (uint32_t first = run; run < finder->phases->count && run - first <= MOST_RUNS; run++) {
-        enum phase phase = phase_of(finder, run);
-        if (phase == PHASE_BACKWARD || phase == PHASE_OPTIMIZER)
-            return phase == PHASE_BACKWARD;
-        if (phase == PHASE_FORWARD && finder->used[run] > 0)
-            return false;
+    const struct phase_run *runs = finder->phases->runs;
+    uint32_t birth = phases_run_of(finder->phases, finder->timeline->lifetimes[index].alloc);
+    for (uint32_t run = birth + 1; run < finder->phases->count && run - birth <= MOST_RUNS; run++)
+        if (runs[run].phase == PHASE_BACKWARD)
+            return runs[run].pass == runs[birth].pass ? run : NO_RUN;
+    return NO_RUN;
+}
+
+/* Sums up what backward passes free of their step. */
+static void measure_passes(struct finder *finder)
+{
+    const struct timeline *timeline = finder->timeline;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        uint32_t next = next_backward(finder, i);
+        uint32_t end = phases_run_of(finder->phases, lifetime_end(&timeline->lifetimes[i]));
+        if (finder->categories->of_lifetime[i] != CATEGORY_ACTIVATION || next == NO_RUN ||
+            end < next)
+            continue;
+        *(end == next ? &finder->freed[next] : &finder->held[next]) += size_of(finder, i);
     }
-    return false;
+}
+
+/* True if the backward pass after it may have gone through its graph and left it for another one
+ * (retain_graph=True): the pass frees little of what its step made. */
+static bool may_be_retained(const struct finder *finder, size_t index)
+{
+    uint32_t next = next_backward(finder, index);
+    return next != NO_RUN &&
+           lifetime_end(&finder->timeline->lifetimes[index]) >= finder->phases->runs[next].first &&
+           finder->held[next] / OVERWHELMING >= finder->freed[next];
 }
 
 static void mark(struct finder *finder, uint32_t index)
@@ -89,12 +112,11 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
     const stack_id *stacks = finder->timeline->trace->stack;
     const struct lifetime *lifetime = &finder->timeline->lifetimes[index];
     uint32_t item = lifetime_end(lifetime), run = phases_run_of(finder->phases, item);
-    if (item == EVENT_NEVER || phase_of(finder, run) == PHASE_BACKWARD)
+    if (item == EVENT_NEVER || phase_of(finder, run) == PHASE_BACKWARD ||
+        may_be_retained(finder, index))
         return true;
     uint32_t pass = pass_of(finder, index);
     if (pass == NO_RUN || failures_between(&finder->failures, lifetime->alloc, item))
-        return true;
-    if (is_retained(finder, pass))
         return true;
     uint32_t backward = backward_of(finder, pass);
     bool is_early = backward != NO_RUN && item < finder->phases->runs[backward].first;
@@ -176,24 +198,19 @@ static bool judge_all(struct finder *finder, struct error *err)
     return true;
 }
 
-/* Counts what backward passes free of each forward pass. */
-static void add_up_used(struct finder *finder)
+/* Counts what backward passes free of each forward pass, and what graphs dropped. */
+static void add_up(struct finder *finder)
 {
     for (size_t i = 0; i < finder->timeline->lifetime_count; i++) {
         uint32_t pass, end = lifetime_end(&finder->timeline->lifetimes[i]);
-        if (finder->categories->of_lifetime[i] == CATEGORY_ACTIVATION &&
-            phase_of(finder, phases_run_of(finder->phases, end)) == PHASE_BACKWARD &&
-            (pass = pass_of(finder, i)) != NO_RUN)
+        if (finder->categories->of_lifetime[i] != CATEGORY_ACTIVATION ||
+            (pass = pass_of(finder, i)) == NO_RUN)
+            continue;
+        if (phase_of(finder, phases_run_of(finder->phases, end)) == PHASE_BACKWARD)
             finder->used[pass] += size_of(finder, i);
+        else if (finder->dropped->is_dropped[i] && !finder->is_early[i])
+            finder->unused[pass] += size_of(finder, i);
     }
-}
-
-/* Counts what graphs dropped of each forward pass. */
-static void add_up_unused(struct finder *finder)
-{
-    for (size_t i = 0; i < finder->timeline->lifetime_count; i++)
-        if (finder->dropped->is_dropped[i] && !finder->is_early[i])
-            finder->unused[pass_of(finder, i)] += size_of(finder, i);
 }
 
 /* Leaves out passes whose tensors a backward pass used, and counts the others. */
@@ -202,7 +219,7 @@ static void count_passes(struct finder *finder)
     const struct timeline *timeline = finder->timeline;
     struct dropped_graphs *dropped = finder->dropped;
     int64_t peak = timeline->active.peak_event;
-    add_up_unused(finder);
+    add_up(finder);
     for (size_t run = 0; run < finder->phases->count; run++)
         dropped->passes +=
             finder->unused[run] > 0 && finder->unused[run] / OVERWHELMING >= finder->used[run];
@@ -227,12 +244,16 @@ static bool make_room(struct finder *finder, struct error *err)
     struct dropped_graphs *dropped = finder->dropped;
     if (!vec_reserve(finder->used, finder->used_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(finder->unused, finder->unused_capacity, runs + 1, dropped->budget, err) ||
+        !vec_reserve(finder->freed, finder->freed_capacity, runs + 1, dropped->budget, err) ||
+        !vec_reserve(finder->held, finder->held_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(dropped->is_dropped, dropped->capacity, lifetimes + 1, dropped->budget, err) ||
         !vec_reserve(finder->is_early, finder->early_capacity, lifetimes + 1, dropped->budget, err))
         return false;
     memset(finder->is_early, 0, lifetimes + 1);
     memset(finder->used, 0, (runs + 1) * sizeof(*finder->used));
     memset(finder->unused, 0, (runs + 1) * sizeof(*finder->unused));
+    memset(finder->freed, 0, (runs + 1) * sizeof(*finder->freed));
+    memset(finder->held, 0, (runs + 1) * sizeof(*finder->held));
     memset(dropped->is_dropped, 0, lifetimes + 1);
     return true;
 }
@@ -251,7 +272,7 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
     if (phases->has_stacks && phases->any_step) {
         ok = failures_find(&finder.failures, timeline, err) && make_room(&finder, err);
         if (ok)
-            add_up_used(&finder);
+            measure_passes(&finder);
         ok = ok && judge_all(&finder, err);
         if (ok && finder.any_dropped)
             count_passes(&finder);
@@ -263,6 +284,8 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
     vec_free(finder.is_early, finder.early_capacity, sizeof(*finder.is_early), made.budget);
     vec_free(finder.used, finder.used_capacity, sizeof(*finder.used), made.budget);
     vec_free(finder.unused, finder.unused_capacity, sizeof(*finder.unused), made.budget);
+    vec_free(finder.freed, finder.freed_capacity, sizeof(*finder.freed), made.budget);
+    vec_free(finder.held, finder.held_capacity, sizeof(*finder.held), made.budget);
     if (!ok || made.count == 0) {
         dropped_graphs_release(&made);
         made = (struct dropped_graphs){0};

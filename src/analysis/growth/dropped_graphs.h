@@ -8,8 +8,10 @@
  * A forward pass counts if no backward pass follows it before the next forward pass, and if it has
  * at least four times as many bytes of these as a backward pass frees of it, so that parts of a
  * training graph that no gradient reaches do not count. Nor does a pass that a failed request
- * ended. A graph that is dropped before the backward pass begins, such as that of a teacher which
- * runs before the model in training, counts in any case, but only C++ frames show it. */
+ * ended, nor what is live over a backward pass that frees little of its step: it may have gone
+ * through the graph, and left it for another pass (retain_graph=True). A graph that is dropped
+ * before the backward pass begins, such as that of a teacher which runs before the model in
+ * training, counts in any case, but only C++ frames show it. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_DROPPED_GRAPHS_H
 #define MEMSNAP_ANALYSIS_GROWTH_DROPPED_GRAPHS_H
 

@@ -162,6 +162,22 @@ START_TEST(a_pass_that_is_differentiated)
 }
 END_TEST
 
+/* Two passes, one for each head, go through the graph of a trunk, which is dropped after them. */
+START_TEST(a_graph_that_several_passes_share)
+{
+    forward(layers);
+    capture_event(&capture, "alloc", 300, 100, SCRIPT);
+    capture_event(&capture, "alloc", 301, 10, STACK_FORWARD); /* the heads */
+    for (uint64_t i = 0; i < 2; i++)
+        capture_event(&capture, "alloc", 400 + i, 100, STACK_BACKWARD);
+    capture_free(&capture, 301, 10, ENGINE);
+    capture_event(&capture, "alloc", 500, 10, STACK_STEP);
+    drop(GRAPH_DIES);
+    ck_assert_ptr_null(find(FINDING_NO_GRAD));
+    ck_assert_uint_eq(report->dropped.count, 0);
+}
+END_TEST
+
 /* An evaluation between training steps. */
 START_TEST(an_evaluation_without_no_grad)
 {
@@ -219,6 +235,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, a_graph_that_is_dropped_before_the_backward_pass);
     tcase_add_test(tests, a_graph_that_is_retained);
     tcase_add_test(tests, a_pass_that_is_differentiated);
+    tcase_add_test(tests, a_graph_that_several_passes_share);
     tcase_add_test(tests, an_evaluation_without_no_grad);
     tcase_add_test(tests, a_pass_that_ran_out_of_memory);
     tcase_add_test(tests, results_under_a_decorator);
