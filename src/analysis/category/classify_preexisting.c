@@ -170,7 +170,9 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
     uint32_t weights = expected->weights, models = weights + expected->copies;
     uint32_t masters = models + expected->masters, main = masters + expected->main_gradients;
     uint32_t states = main + expected->states;
-    if (!trains)
+    if (!trains && classifier->is_guess && classifier->phases->has_stacks && classifier->roles.few)
+        *reason = REASON_PERSISTENT_DATA;
+    else if (!trains)
         *reason = classifier->has_forward ? REASON_INFERENCE : REASON_NONE;
     else if (tally->flat > 0 && place < weights)
         *reason = REASON_FLAT_WEIGHTS;

@@ -98,6 +98,15 @@ static bool look_like_data(const struct solver *solver)
     return all > weights && in_few > all * LEAST_IN_FEW;
 }
 
+/* True if no more blocks stay than data has; a model has a tensor or two for each layer. */
+static bool stay_few(const struct solver *solver)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < solver->count; i++)
+        count += staying(solver->sizes[i]);
+    return count > 0 && count <= MOST_DATA_BLOCKS;
+}
+
 /* True if the program ends without freeing most blocks that have gradients. The model is then still
  * allocated, so the blocks that are freed at the end do not belong to it. */
 static bool is_model_kept(const struct solver *solver)
@@ -134,6 +143,7 @@ static bool solve(struct solver *solver, struct error *err)
     roles_find_factors(solver);
     roles->kept = is_model_kept(solver);
     roles->data = look_like_data(solver);
+    roles->few = stay_few(solver);
     return true;
 }
 

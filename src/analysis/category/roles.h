@@ -32,6 +32,7 @@ struct roles {
     bool stay;         /* gradients are never freed, but added to */
     bool kept;         /* the end of the program does not free the model */
     bool data;         /* blocks without a gradient look like data */
+    bool few;          /* so few blocks stay that they are no model, if nothing else tells */
     bool flat_buffers; /* flat buffers hold weights, gradients or states */
 };
 

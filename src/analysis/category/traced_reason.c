@@ -36,7 +36,8 @@ static bool is_scratch(const struct classifier *classifier, const struct evidenc
 
 /* True if autograd saved it: the pass that made it was itself recorded (create_graph=True). The
  * graph releases what it saved, which C++ frames show; without them, a later backward pass frees
- * it, or the program drops the graph before the next forward pass. */
+ * it, or the program drops the graph before the next forward pass. A thread of autograd that holds
+ * the results of a pass frees them in the next, which C++ frames tell from saved ones. */
 static bool is_saved_again(const struct classifier *classifier, const struct evidence *evidence)
 {
     const struct phase_run *runs = classifier->phases->runs;
@@ -47,7 +48,8 @@ static bool is_saved_again(const struct classifier *classifier, const struct evi
         return false;
     enum context context = evidence->end ? (enum context)evidence->end->context : CONTEXT_NONE;
     if (runs[evidence->end_run].phase == PHASE_BACKWARD)
-        return !evidence->end || context == CONTEXT_BACKWARD || context == CONTEXT_NONE;
+        return !evidence->end || context == CONTEXT_NONE ||
+               (context == CONTEXT_BACKWARD && !evidence->birth->in_operator);
     return context != CONTEXT_ZERO_GRAD &&
            runs[evidence->end_run].pass == runs[evidence->birth_run].pass;
 }

@@ -243,6 +243,21 @@ START_TEST(a_model_without_modules_computes_forward)
 }
 END_TEST
 
+/* As clustering does. */
+START_TEST(code_with_a_tensor_that_stays_has_data)
+{
+    born(1, PARAMETER, SCRIPT);
+    for (unsigned i = 0; i < 100; i++) {
+        born(100 + i, ACTIVATION, SCRIPT);
+        if (i > 0)
+            freed(99 + i, ACTIVATION, SCRIPT);
+    }
+    freed(199, ACTIVATION, SCRIPT);
+    capture_load(&capture);
+    expect(1, CATEGORY_INPUT, CONFIDENCE_LOW);
+}
+END_TEST
+
 START_TEST(plain_code_that_only_piles_up_computes_nothing)
 {
     functions_only(false);
@@ -521,6 +536,7 @@ TCase *category_guess_tests(void)
     tcase_add_test(tests, what_a_variable_holds_does_not_join_steps);
     tcase_add_test(tests, without_a_turn_it_is_a_guess);
     tcase_add_test(tests, a_model_without_modules_computes_forward);
+    tcase_add_test(tests, code_with_a_tensor_that_stays_has_data);
     tcase_add_test(tests, plain_code_that_only_piles_up_computes_nothing);
     tcase_add_test(tests, gradients_may_stay);
     tcase_add_test(tests, copies_in_a_wider_type);

@@ -118,7 +118,7 @@ START_TEST(a_pass_may_be_recorded_for_a_later_one)
     born(5, 1000, STACK_BACKWARD);
     freed(7, 8, ENGINE);
     freed(4, 100, ENGINE);
-    freed(2, 1000, ENGINE);
+    freed(2, 1000, SAVED_DIES "," ENGINE);
     freed(1, 100, ENGINE);
     born(6, 16, STACK_STEP);
     freed(5, 1000, PY("zero_grad", TORCH "optim/optimizer.py", 9) "," SCRIPT);
@@ -127,6 +127,29 @@ START_TEST(a_pass_may_be_recorded_for_a_later_one)
     expect(2, CATEGORY_ACTIVATION);
     expect(3, CATEGORY_GRADIENT);
     expect(5, CATEGORY_GRADIENT);
+}
+END_TEST
+
+/* What a pass leaves may be freed by autograd's thread, which holds its results, in the next one.
+ */
+START_TEST(a_thread_may_hold_gradients)
+{
+    born(1, 100, STACK_FORWARD);
+    born(2, 1000, STACK_BACKWARD); /* autograd.grad(retain_graph=True) */
+    born(3, 2000, STACK_BACKWARD);
+    born(4, 3000, NORM);
+    born(7, 8, STACK_BACKWARD); /* the gradient of the other loss */
+    freed(2, 1000, ENGINE);
+    born(5, 1000, STACK_BACKWARD);
+    freed(7, 8, ENGINE);
+    freed(1, 100, ENGINE);
+    born(6, 16, STACK_STEP);
+    freed(4, 3000, SCRIPT);
+    freed(5, 1000, SCRIPT);
+    freed(3, 2000, SCRIPT);
+    capture_load(&capture);
+    expect(2, CATEGORY_GRADIENT);
+    expect(3, CATEGORY_GRADIENT);
 }
 END_TEST
 
@@ -485,6 +508,7 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, after_the_hook_a_thread_without_python_goes_on);
     tcase_add_test(tests, python_of_torch_alone_may_be_a_thread_of_autograd);
     tcase_add_test(tests, a_pass_may_be_recorded_for_a_later_one);
+    tcase_add_test(tests, a_thread_may_hold_gradients);
     tcase_add_test(tests, python_stacks_suffice_to_find_a_recorded_pass);
     tcase_add_test(tests, a_thread_may_drop_the_last_graph_when_the_next_pass_begins);
     tcase_add_test(tests, what_a_graph_saved_is_no_gradient);
