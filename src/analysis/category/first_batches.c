@@ -7,7 +7,12 @@
 static bool is_weak(enum reason reason)
 {
     return reason == REASON_INFERENCE || reason == REASON_PERSISTENT || reason == REASON_PREPARED ||
-           reason == REASON_PERSISTENT_DATA;
+           reason == REASON_PERSISTENT_DATA || reason == REASON_MODEL_COPY;
+}
+
+static bool is_batch(enum reason reason)
+{
+    return reason == REASON_BATCH || reason == REASON_BEFORE_FORWARD;
 }
 
 bool classify_first_batches(const struct classifier *classifier, struct categories *categories,
@@ -28,7 +33,7 @@ bool classify_first_batches(const struct classifier *classifier, struct categori
         return false;
     memset(makes_batches, 0, stacks * sizeof(*makes_batches));
     for (size_t i = first; i < timeline->lifetime_count; i++)
-        if (reason_of(categories->why_lifetime[i]) == REASON_BATCH)
+        if (is_batch(reason_of(categories->why_lifetime[i])))
             makes_batches[timeline->trace->stack[timeline->lifetimes[i].alloc]] = true;
     makes_batches[STACK_NONE] = false;
     for (size_t i = 0; i < first; i++)

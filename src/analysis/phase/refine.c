@@ -16,6 +16,7 @@ struct refiner {
     const struct step_marks *steps; /* annotated optimizer steps; NULL: do not ask */
     size_t next_step;
     uint32_t pass_begin;          /* first item of the last backward pass */
+    uint32_t gradients_end;       /* the item that frees the last of them */
     size_t stop;                  /* the next backward or optimizer run; see look_ahead() */
     size_t last_forward;          /* the last forward run before it; 0 if none */
     struct forward_search search; /* for the forward pass in plain code */
@@ -47,7 +48,7 @@ static uint64_t add_capped(uint64_t sum, uint64_t size)
 static bool collect_gradient_sizes(struct refiner *refiner, size_t pass, struct error *err)
 {
     const struct timeline *timeline = refiner->timeline;
-    uint32_t end = run_end(refiner, pass);
+    uint32_t end = run_end(refiner, pass), freed = 0;
     size_t count = 0;
     uint64_t bytes = 0;
     for (size_t i = births_from(timeline, refiner->old->runs[pass].first);
@@ -60,9 +61,12 @@ static bool collect_gradient_sizes(struct refiner *refiner, size_t pass, struct 
                       sizeof(uint64_t), refiner->made.budget, err))
             return false;
         refiner->sizes[count++] = size;
+        if (lifetime_end(&timeline->lifetimes[i]) > freed)
+            freed = lifetime_end(&timeline->lifetimes[i]);
     }
     if (count == 0)
         return true;
+    refiner->gradients_end = freed;
     qsort(refiner->sizes, count, sizeof(uint64_t), compare_sizes);
     refiner->gradient_bytes = bytes;
     refiner->size_count = 0;
@@ -97,7 +101,7 @@ static bool is_deep_copy(const struct refiner *refiner, uint32_t item)
 }
 
 /* Finds the part [*begin, *stop) of plain items [first, end) that updates parameters; empty if none
- * does. */
+ * does. Nothing does once all gradients are freed. */
 static void find_update(const struct refiner *refiner, uint32_t first, uint32_t end,
                         uint32_t *begin, uint32_t *stop)
 {
@@ -110,6 +114,8 @@ static void find_update(const struct refiner *refiner, uint32_t first, uint32_t 
     for (size_t i = births_from(timeline, first);
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
         uint32_t item = timeline->lifetimes[i].alloc;
+        if (item > refiner->gradients_end)
+            break;
         uint64_t size = trace_size(timeline->trace, item);
         bool fits = bsearch(&size, refiner->sizes, refiner->size_count, sizeof(size),
                             compare_sizes) != NULL &&

@@ -99,6 +99,28 @@ START_TEST(a_loop_written_by_hand)
 }
 END_TEST
 
+/* Batches, and what is made of them and stays, of the sizes of weights. */
+START_TEST(an_update_ends_with_the_gradients)
+{
+    parameters_before();
+    for (unsigned step = 0; step < 3; step++) {
+        for (unsigned i = 0; i < 2; i++) {
+            born(700 + 10 * step + i, PARAMETER + i, CPP("at::_ops::mul::call(x)") "," SCRIPT);
+            born(600 + i, PARAMETER + i, CPP("at::_ops::randn::call(x)") "," SCRIPT);
+        }
+        one_step(STACK_FORWARD, ENGINE);
+        for (unsigned i = 0; i < LAYERS; i++)
+            freed(300 + i, PARAMETER + i, SCRIPT);
+        freed(600, PARAMETER, SCRIPT);
+        freed(601, PARAMETER + 1, SCRIPT);
+    }
+    capture_load(&capture);
+    expect(600, CATEGORY_INPUT, CONFIDENCE_MEDIUM);
+    expect(700, CATEGORY_INPUT, CONFIDENCE_MEDIUM);
+    expect(710, CATEGORY_INPUT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
 START_TEST(a_thread_of_autograd_has_no_python)
 {
     parameters_before();
@@ -528,6 +550,7 @@ TCase *category_guess_tests(void)
     TCase *tests = tcase_create("categories without stacks");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_loop_written_by_hand);
+    tcase_add_test(tests, an_update_ends_with_the_gradients);
     tcase_add_test(tests, a_thread_of_autograd_has_no_python);
     tcase_add_test(tests, a_thread_that_frees_nothing_of_the_forward_is_none_of_autograds);
     tcase_add_test(tests, without_stacks_the_lifetimes_tell);
