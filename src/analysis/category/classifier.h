@@ -34,6 +34,7 @@ struct classifier {
     double early_bytes;       /* of blocks that stay and were there before the first step */
     bool sizes_tell; /* without stacks: gradients have the sizes of blocks that stay; early_sizes.c
                       */
+    bool passes_make_states; /* without stacks: what passes leave for good are states */
     struct left_gradients left;
     struct size_sum replaced; /* parameters that were made, and freed before the first step */
     uint32_t teardown;  /* the item from which on the program only frees; EVENT_NEVER if unknown */
@@ -69,7 +70,7 @@ static inline bool classifier_stays(const struct classifier *classifier, uint32_
 bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_t end,
                            enum reason *reason, struct error *err);
 
-/* early_sizes.c: counts `early` of every size, and sets sizes_tell. */
+/* early_sizes.c: counts `early` of every size, and sets sizes_tell and passes_make_states. */
 bool classifier_count_early(struct classifier *classifier, struct error *err);
 
 /* True if a block of the size cannot be a gradient: in a trace without stacks, whose gradients have

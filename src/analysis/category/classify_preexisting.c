@@ -287,6 +287,7 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
     if (!roles_find_optimizers(timeline, &optimizers, err))
         return false;
     optimizers.may_be_unnamed = classifier->phases->has_stacks;
+    optimizers.in_passes = classifier->passes_make_states;
     if (!roles_solve(&classifier->roles, &classifier->tallies, &optimizers, &classifier->replaced,
                      begins_late, err) ||
         (!timeline->snapshot->profile.is_heap && !assign_by_sizes(classifier, categories, err)))

@@ -5,7 +5,10 @@
 
 #include "analysis/phase/births.h"
 
-#define LEAST_PART 4 /* of what stays, gradients of those sizes that one pass leaves */
+#define MOST_BETWEEN 4    /* items between the states of a weight */
+#define LONG_LIFE    64   /* items: scratch of an operator is freed before */
+#define MOST_STATES  0.75 /* of the bytes that passes leave for good */
+#define LEAST_PART   4    /* of what stays, gradients of those sizes that one pass leaves */
 
 static bool count_early(struct classifier *classifier, uint64_t size, double *bytes,
                         struct error *err)
@@ -51,6 +54,73 @@ static double most_left(const struct classifier *classifier)
     return most;
 }
 
+/* What the passes but the last leave for good, in blocks of early sizes. */
+struct left_for_good {
+    double bytes, paired; /* paired: made right after another one of the size */
+    double weights;       /* of those bytes, no more of a size than stay from before */
+    double come_and_go;   /* of those bytes: of sizes that later live long, but do not stay */
+    uint64_t last_size;
+    uint32_t last_item;
+};
+
+static void add_left_for_good(struct left_for_good *left, struct size_tally *tally, uint32_t item)
+{
+    double size = (double)tally->size;
+    bool pairs = left->last_size == tally->size && item - left->last_item <= MOST_BETWEEN;
+    left->bytes += size;
+    left->paired += pairs ? 2 * size : 0;
+    left->weights += tally->kept < tally->early ? size : 0;
+    left->last_size = pairs ? 0 : tally->size;
+    left->last_item = item;
+    tally->kept++;
+}
+
+/* Sets the last backward pass. False if steps of the optimizer are known, which make the states. */
+static bool find_last_pass(const struct phases *phases, uint32_t *last)
+{
+    *last = 0;
+    for (size_t run = 0; run < phases->count; run++) {
+        if (phases->runs[run].phase == PHASE_BACKWARD)
+            *last = phases->runs[run].pass;
+        if (phases->runs[run].phase == PHASE_OPTIMIZER &&
+            phases->runs[run].evidence < PHASE_BY_LIFETIMES)
+            return false;
+    }
+    return true;
+}
+
+/* True if the optimizer seems to step in what looks like a backward pass, and to make its states
+ * there: gradients of the same sizes come and go in later passes, or the states come in pairs, more
+ * than there are weights. Gradients that stay are made once, and later passes add to them. */
+static bool makes_states(const struct classifier *classifier)
+{
+    const struct phases *phases = classifier->phases;
+    const struct timeline *timeline = classifier->timeline;
+    struct left_for_good left = {0};
+    uint32_t last;
+    if (!find_last_pass(phases, &last))
+        return false;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        uint32_t run = phases_run_of(phases, lifetime->alloc);
+        uint32_t end = lifetime_end(lifetime);
+        struct size_tally *tally = (struct size_tally *)size_tallies_find(
+            &classifier->tallies, trace_size(timeline->trace, lifetime->alloc));
+        if (classifier_phase(classifier, run) != PHASE_BACKWARD || !tally || tally->early == 0)
+            continue;
+        if (classifier_stays(classifier, end)) {
+            if (phases->runs[run].pass < last)
+                add_left_for_good(&left, tally, lifetime->alloc);
+        } else if (end - lifetime->alloc >= LONG_LIFE && tally->kept > tally->gone) {
+            left.come_and_go += (double)tally->size * (tally->kept - tally->gone);
+            tally->gone = tally->kept;
+        }
+    }
+    return left.bytes > 0 &&
+           (left.come_and_go >= left.bytes * MOST_STATES ||
+            (left.paired >= left.bytes * MOST_STATES && left.bytes * 2 >= left.weights * 3));
+}
+
 bool classifier_count_early(struct classifier *classifier, struct error *err)
 {
     const struct timeline *timeline = classifier->timeline;
@@ -68,6 +138,7 @@ bool classifier_count_early(struct classifier *classifier, struct error *err)
             return false;
     }
     classifier->sizes_tell = bytes > 0 && most_left(classifier) * LEAST_PART >= bytes;
+    classifier->passes_make_states = makes_states(classifier);
     return true;
 }
 

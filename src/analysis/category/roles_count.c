@@ -246,7 +246,7 @@ static uint32_t count_masters(const struct solver *solver)
 uint32_t roles_count(struct solver *solver)
 {
     struct roles *roles = solver->roles;
-    roles->stay = !roles->flat_buffers && gradients_stay(solver);
+    roles->stay = !roles->flat_buffers && !solver->optimizers.in_passes && gradients_stay(solver);
     for (size_t i = 0; i < solver->count; i++) {
         struct size_tally *tally = solver->sizes[i];
         tally->wide = 0;

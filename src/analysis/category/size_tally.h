@@ -35,6 +35,7 @@ struct size_tally {
     uint32_t count;            /* gradients, as roles_solve() takes them */
     uint32_t wide;             /* and gradients that are copies of those of half the size */
     struct run_count left;     /* without stacks, by one backward pass; for early_sizes.c */
+    uint32_t kept, gone;       /* left for good by passes; of those, before others came and went */
     struct run_count listed;   /* in a list of tensors that plain code makes */
     uint32_t live_weights, grouped; /* for plain_weights.c */
     uint32_t rank;                  /* in the order in which a pass makes gradients; 0 if unknown */

@@ -74,6 +74,12 @@ static bool is_hook_state(const struct classifier *classifier, const struct evid
 static enum reason left_reason(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint64_t size = evidence_size(classifier, evidence);
+    const struct size_tally *tally =
+        classifier->passes_make_states ? size_tallies_find(&classifier->tallies, size) : NULL;
+    if (tally && tally->kept > 0 &&
+        classifier_stays(classifier,
+                         lifetime_end(&classifier->timeline->lifetimes[evidence->index])))
+        return REASON_PASS_STATE;
     if (!classifier_is_no_gradient(classifier, size) ||
         joins_gradients(classifier, size, evidence->birth_run))
         return REASON_BACKWARD_KEPT;

@@ -98,6 +98,10 @@ static const struct {
          CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
     [REASON_BACKWARD_ACCUMULATED] = {"accumulate-grad", "AccumulateGrad made it", CATEGORY_GRADIENT,
                                      CONFIDENCE_HIGH},
+    [REASON_PASS_STATE] = {"pass-state",
+                           "never freed, and made in what looks like a backward pass, where "
+                           "gradients of its size come and go",
+                           CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
     [REASON_HOOK_STATE] = {"hook-state",
                            "zeros that a hook on gradients made, and that stay: the hook updates "
                            "the weight",

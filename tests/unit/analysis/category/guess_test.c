@@ -416,6 +416,32 @@ START_TEST(a_model_that_is_made_of_parts_is_no_forward)
 }
 END_TEST
 
+/* A hook updates each weight as soon as its gradient is there, with two states. */
+START_TEST(states_may_be_made_in_a_pass)
+{
+    parameters_before();
+    for (unsigned step = 0; step < 3; step++) {
+        forward_pass("");
+        born(200 + LAYERS, ACTIVATION, "");
+        for (unsigned i = LAYERS; i-- > 0;) {
+            born(300 + i, PARAMETER + i, "");
+            for (unsigned state = 0; step == 0 && state < 2; state++)
+                born(400 + 100 * state + i, PARAMETER + i, "");
+            born(200 + i, ACTIVATION + i, "");
+            freed(300 + i, PARAMETER + i, "");
+            freed(201 + i, ACTIVATION, "");
+            freed(100 + i, ACTIVATION + i, "");
+        }
+        freed(200, ACTIVATION, "");
+    }
+    capture_load(&capture);
+    expect(3, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
+    expect(103, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    expect(403, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW);
+    expect(503, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW);
+}
+END_TEST
+
 /* The norms of all gradients, dropped in the reverse order while copies of gradients are made. */
 START_TEST(a_list_of_scalars_is_no_forward)
 {
@@ -567,6 +593,7 @@ TCase *category_guess_tests(void)
     tcase_add_test(tests, cublas_workspaces_have_a_size);
     tcase_add_test(tests, a_product_makes_its_workspace);
     tcase_add_test(tests, a_model_that_is_made_of_parts_is_no_forward);
+    tcase_add_test(tests, states_may_be_made_in_a_pass);
     tcase_add_test(tests, a_list_of_scalars_is_no_forward);
     tcase_add_test(tests, gradients_have_the_sizes_of_weights);
     tcase_add_test(tests, an_annotated_step_has_passes_before_it);
