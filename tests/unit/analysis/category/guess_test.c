@@ -416,6 +416,42 @@ START_TEST(a_model_that_is_made_of_parts_is_no_forward)
 }
 END_TEST
 
+static void annotated_step(void)
+{
+    one_step("", "");
+    capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+    born(60, 16, "");
+    freed(60, 16, "");
+    capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+    for (unsigned i = 0; i < LAYERS; i++)
+        freed(300 + i, PARAMETER + i, "");
+}
+
+/* Each layer makes temporaries that go in the reverse order, and keeps results, one of them as
+ * large as a weight. */
+START_TEST(a_forward_pass_may_run_out_of_memory)
+{
+    parameters_before();
+    annotated_step();
+    annotated_step();
+    for (unsigned layer = 0; layer < 10; layer++) {
+        born(700 + layer, 30000, "");
+        for (unsigned i = 0; i < LAYERS; i++)
+            born(600 + i, 3000 + i, "");
+        born(800 + layer, PARAMETER, "");
+        for (unsigned i = LAYERS; i-- > 0;)
+            freed(600 + i, 3000 + i, "");
+    }
+    capture_event(&capture, "oom", 50, 5000, "");
+    capture_load(&capture);
+    expect(301, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+    for (unsigned layer = 0; layer < 10; layer++) {
+        expect(700 + layer, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+        expect(800 + layer, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    }
+}
+END_TEST
+
 /* A hook updates each weight as soon as its gradient is there, with two states. */
 START_TEST(states_may_be_made_in_a_pass)
 {
@@ -593,6 +629,7 @@ TCase *category_guess_tests(void)
     tcase_add_test(tests, cublas_workspaces_have_a_size);
     tcase_add_test(tests, a_product_makes_its_workspace);
     tcase_add_test(tests, a_model_that_is_made_of_parts_is_no_forward);
+    tcase_add_test(tests, a_forward_pass_may_run_out_of_memory);
     tcase_add_test(tests, states_may_be_made_in_a_pass);
     tcase_add_test(tests, a_list_of_scalars_is_no_forward);
     tcase_add_test(tests, gradients_have_the_sizes_of_weights);
