@@ -46,18 +46,39 @@ static bool add_element(struct build *build, uint32_t part, struct error *err)
     return true;
 }
 
-/* A part that keeps nothing joins the element before it or, at the beginning, the one after it. */
+static bool is_modules(const struct chain_part *part)
+{
+    return part->end_call > part->first_call;
+}
+
+/* True if a part that keeps nothing belongs to what comes after it: it runs between calls of
+ * modules, with which a checkpoint ends, and other code, as a module whose result is concatenated
+ * with another. `last` is the part before it that keeps something. */
+static bool leads_on(const struct build *build, uint32_t part, uint32_t last)
+{
+    const struct chain_part *parts = build->chain->parts;
+    while (part < build->cut.count && kept_by(build, part) == 0)
+        part++;
+    return part < build->cut.count && is_modules(&parts[last]) && !is_modules(&parts[part]);
+}
+
+/* A part that keeps nothing joins the element before it or, at the beginning or if it leads on, the
+ * one after it. */
 static bool add_elements(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
     int64_t kept = 0;
+    uint32_t last = 0;
     for (uint32_t part = 0; part < build->cut.count; part++) {
         int64_t own = kept_by(build, part);
-        bool join = chain->count > 0 && (own == 0 || kept == 0 || build->cut.joined[part]);
+        bool alone = own == 0 && kept > 0 && leads_on(build, part, last);
+        bool join =
+            chain->count > 0 && !alone && (own == 0 || kept == 0 || build->cut.joined[part]);
         if (!join && !add_element(build, part, err))
             return false;
         chain->elements[chain->count - 1].end_part = part + 1;
         kept = join ? kept + own : own;
+        last = own > 0 ? part : last;
     }
     return true;
 }

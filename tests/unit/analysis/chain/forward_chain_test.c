@@ -496,6 +496,28 @@ START_TEST(other_modules_are_other_calls)
 }
 END_TEST
 
+/* The result of a module that is then concatenated with another: it keeps nothing, and belongs to
+ * the line that keeps what it is part of, not to the block before. */
+START_TEST(what_keeps_nothing_leads_on_to_other_code)
+{
+    options.level = CHAIN_LINES;
+    keep(30, "t9 m43 b2");
+    keep(31, "t9 m44 b2");
+    uint64_t grown = next++;
+    capture_event(&capture, "alloc", grown, 64, frames_of("t9 m46 L125"));
+    keep(40, "t9 m46");
+    capture_free(&capture, grown, 64, "");
+    pass_by(7, "t9 m47 L125");
+    keep(50, "t9 m48 b2");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 4);
+    expect(1, "block.py:2 forward (2)", 31, 31);
+    expect(2, "model.py:46 forward", 40, 40);
+    expect(3, "block.py:2 forward (3)", 50, 50);
+}
+END_TEST
+
 /* Results of matrix products weigh more, whether they are kept or not. */
 START_TEST(operators_are_weighed_by_class)
 {
@@ -652,6 +674,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, equal_iterations_take_the_median);
     tcase_add_test(tests, blocks_are_calls_of_a_line);
     tcase_add_test(tests, other_modules_are_other_calls);
+    tcase_add_test(tests, what_keeps_nothing_leads_on_to_other_code);
     tcase_add_test(tests, operators_are_weighed_by_class);
     tcase_add_test(tests, without_operators_nothing_is_weighed);
     tcase_add_test(tests, the_pass_is_that_of_the_peak);
