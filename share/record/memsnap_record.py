@@ -487,7 +487,8 @@ class Runs:
 
     def __init__(self, model):
         self.names = {module: name for name, module in model.named_modules()}
-        self.found, self.times = {}, {}  # lists of modules by call; the calls of each line
+        self.found, self.times = {}, {}  # modules by call, each with its turn; the calls of each line
+        self.turns = {}  # how often each module ran
         self.stack, self.caller = [], None
         self.counts = any(parameter.is_cuda for parameter in model.parameters())  # can tell what allocates
         self.handles = [handle for module in self.names for handle in (
@@ -517,7 +518,8 @@ class Runs:
             call = (*around, (name, self.times.get(line, 0)))
             if type(module).forward is container:
                 line, call = (), around
-        self.stack.append((line, call, module, self.allocations()))
+        turn = self.turns[module] = self.turns.get(module, -1) + 1
+        self.stack.append((line, call, (module, turn), self.allocations()))
 
     def after(self, _module, _args, _result):
         """A call that allocates nothing, as of an in-place activation, goes with the call before it."""
@@ -534,7 +536,7 @@ class Runs:
         self.caller = None  # its frame refers to what the run returned, and in the end to this object
 
     def modules(self, written):
-        """The modules of a call such as "model.py:50 [3/12] > block.py:12"; none if the lines make other calls."""
+        """The modules, and their turns, of a call such as "model.py:50 [3/12] > block.py:12"; none if the lines make other calls."""
         call = ()
         for step in written.split(" > "):
             line, _, number = step.partition(" [")
@@ -545,6 +547,46 @@ class Runs:
         return self.found.get(call, [])
 
 
+class Turns:
+    """The forward of a module that runs several times in a run of the model: some of its calls have checkpoints."""
+
+    def __init__(self, model, forward):
+        self.forward, self.parts, self.count = forward, {}, None  # forwards of parts by the number of the call
+        model.register_forward_pre_hook(self.begin)
+        model.register_forward_hook(self.end, always_call=True)
+
+    def begin(self, _model, _args):
+        self.count = 0
+
+    def end(self, _model, _args, _result):
+        self.count = None
+
+    def __call__(self, *args, **kwargs):
+        if self.count is None or is_backward():
+            return self.forward(*args, **kwargs)
+        self.count += 1
+        return self.parts.get(self.count - 1, self.forward)(*args, **kwargs)
+
+
+def replace_calls(model, runs, plan):
+    """The parts of a plan, of modules and their turns, and what replaces the forward of modules that run several times."""
+    prepare(model, [module for found, _ in plan for module, _ in found])
+    parts, turns = [], {}
+    for found, operators in plan:
+        modules = [inside(module) for module, _ in found]
+        forwards = [module.forward for module in modules]
+        parts.append(Part(model, [runs.names[module] for module, _ in found], operators))
+        for k, (module, turn) in enumerate(found):
+            if runs.turns[module] > 0:
+                if modules[k] not in turns:
+                    turns[modules[k]] = Turns(model, forwards[k])
+                turns[modules[k]].parts[turn] = partial(parts[-1].forward, k)
+                modules[k].forward = forwards[k]
+    for module, several in turns.items():
+        module.forward = several
+    return parts, list(turns.values())
+
+
 def checkpoint_calls(model, plan, keep=None, one_by_one=False):
     """A plan is a list of parts, and a part a list of calls. The modules are found when the model first runs."""
     def before_first_run(model, args, kwargs):
@@ -552,24 +594,18 @@ def checkpoint_calls(model, plan, keep=None, one_by_one=False):
         runs = Runs(model)
         try_out(model, args, kwargs)
         runs.remove()
-        modules = sum(runs.found.values(), [])
-        parts, kept = [], {}
+        parts = []
         for part in plan:
             found = [runs.modules(call) for call in part]
             if [] in found:
                 print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
                 continue
-            found = [module for call in found for k, module in enumerate(call) if k == 0 or modules.count(module) == 1]
-            for end in (0, -1):  # what runs several times is in no chain
-                while len(found) > 1 and modules.count(found[end]) > 1:
-                    print("without a checkpoint, since it runs several times:", runs.names[found.pop(end)], file=sys.stderr)
-            if modules.count(found[0]) > 1:
-                print("runs several times, and has a checkpoint each time:", runs.names[found[0]], file=sys.stderr)
-            parts.append(list(dict.fromkeys(runs.names[module] for module in found)))
-            kept[parts[-1][0]] = (keep or {}).get(part[0], ())
-        made = replace_forwards(model, parts, kept)
+            parts.append(([*dict.fromkeys(sum(found, []))], (keep or {}).get(part[0], ())))
+        made, turns = replace_calls(model, runs, parts)
         if not one_by_one:
             prove(made, model, args, kwargs)
+        for several in turns:
+            several.begin(model, args)  # a hook that is added in a run is not called in it
 
     handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
 

@@ -34,7 +34,8 @@ def compare(plain, batch, plan):
     assert tensors.keys() == others.keys()
     for name, tensor in tensors.items():
         assert torch.allclose(tensor, others[name], atol=1e-6), name
-    assert not any(module._forward_pre_hooks for module in checkpointed.modules())
+    assert all(type(getattr(hook, "__self__", None)) is memsnap_record.Turns  # what counts the calls of a module
+               for module in checkpointed.modules() for hook in module._forward_pre_hooks.values())
     return parts, checkpointed
 
 
@@ -83,6 +84,22 @@ class Dense(nn.Module):
         for layer in self.layers:
             results.append(layer(results))
         return results[-1]
+
+
+class Counted(nn.Module):
+    """Counts how often it runs, in an object that is no value of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.count = nn.Linear(16, 16), []
+
+    @property
+    def runs(self):
+        return len(self.count)
+
+    def forward(self, x):
+        self.count.append(1)
+        return self.linear(x).tanh()
 
 
 class Cell(nn.Module):
@@ -174,12 +191,14 @@ def main():
     plan["apply"]["target"] = "calls"
     _, model = compare(program_model.Model(), torch.randint(0, 1000, (8, 32)), plan)
     assert replaced(model) == ["blocks.0", "blocks.1", *("blocks.2.inner.%d" % k for k in (0, 1, 2))], replaced(model)
-    # the model is a Sequential; a module that runs twice is in no part of several
-    twice = nn.GELU()
-    model = nn.Sequential(nn.Linear(16, 16), twice, nn.Linear(16, 16), twice)
-    plan["apply"]["parts"] = [{"modules": ["model [%d/4]" % k for k in (1, 2, 3)]}, {"modules": ["model [0/4]"]}]
+    # the model is a Sequential; each call of a module that runs several times has a checkpoint of its own, or none
+    twice = Counted()
+    model = nn.Sequential(nn.Linear(16, 16), twice, nn.Linear(16, 16), twice, twice, nn.Linear(16, 16))
+    plan["apply"]["parts"] = [{"modules": ["model [%d/6]" % k for k in (1, 2)]}, {"modules": ["model [4/6]", "model [5/6]"]},
+                              {"modules": ["model [0/6]"]}]
     _, model = compare(model, torch.randn(8, 16), plan)
-    assert replaced(model) == ["0", "2"], replaced(model)
+    assert replaced(model) == ["0", "1", "2", "5"] and sorted(model[1].forward.parts) == [0, 2], replaced(model)
+    assert model[1].runs == 2 * 3 + 2 * (3 + 2), model[1].runs  # two trials; in a step, two of the three run again
 
     fails(model, {"schema": "memsnap.suggest/1", "points": []}, "--budget")
     fails(model, {"schema": "memsnap.suggest/1", "feasible": False}, "--budget")
