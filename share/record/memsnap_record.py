@@ -89,11 +89,19 @@ def set_attributes(module, wanted):
     vars(module).update(wanted)
 
 
+HOOKS = "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks"
+
+
+def hooks_of(modules):
+    return [getattr(module, name) for module in modules for name in HOOKS if isinstance(getattr(module, name, None), dict)]
+
+
 class Before:
     """What modules are like when a checkpoint first runs them. They must be so when it runs them again, and then as
-    they were: some count their calls, or average what they see in a buffer."""
+    they were: some count their calls, average what they see in a buffer, or hook others when they first run."""
 
     def __init__(self, modules, modules_with_buffers):
+        self.hooks = [(hooks, set(hooks)) for hooks in hooks_of(modules)]
         self.attributes = [(module, set(vars(module)), {name: value for name, value in vars(module).items() if is_plain(value)})
                            for module in modules]
         self.buffers = [(module, name, buffer, None if buffer is None else (buffer._version, buffer.detach().clone()))
@@ -110,6 +118,10 @@ class Before:
     def restored(self):
         attributes = [(module, dict(vars(module))) for module, _, _ in self.attributes]
         buffers = [(module, name, getattr(module, name, None)) for module, name, _, _ in self.buffers]
+        every_hook = [(hooks, dict(hooks)) for hooks, _ in self.hooks]
+        for hooks, known in self.hooks:
+            for number in hooks.keys() - known:
+                del hooks[number]
         for module, names, values in self.attributes:
             set_attributes(module, {**{name: value for name, value in vars(module).items() if name in names}, **values})
         for module, name, _, known in self.buffers:
@@ -121,6 +133,9 @@ class Before:
                 set_attributes(module, values)
             for module, name, buffer in buffers:
                 setattr(module, name, buffer)
+            for hooks, values in every_hook:
+                hooks.clear()
+                hooks.update(values)
 
 
 def is_sharded(module):
@@ -292,8 +307,15 @@ class InRow:
         return result
 
 
+def runs_compiled(modules):
+    """A checkpoint of the modules has compiled code in it, which shows it no operators, or runs otherwise when watched."""
+    return any("_orig_mod" in inner._modules or (inner is not module and vars(inner).get("_compiled_call_impl"))
+               for module in modules for inner in module.modules())
+
+
 def recompute(calls, modules, operators=(), **more):
-    return Checkpointed(InRow(calls), modules, keep_results(operators, **more) if operators else {})
+    keep = operators and not runs_compiled(modules)
+    return Checkpointed(InRow(calls), modules, keep_results(operators, **more) if keep else {})
 
 
 def build(part, modules, operators=()):
@@ -323,6 +345,8 @@ class Part:
         ]
         self.is_chain, self.proof, self.asked = False, None, set()
         self.forget()
+        if operators and runs_compiled(self.modules):
+            print("compiled, so all of it runs again:", *self.names, file=sys.stderr)
         for k, module in enumerate(self.modules):
             module.forward = partial(self.forward, k)
 

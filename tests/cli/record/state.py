@@ -55,6 +55,24 @@ class Counting(nn.Module):
         return x * self.scale
 
 
+class Collecting(nn.Module):
+    """Hooks its layers when it first runs, and uses what the hooks collect."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers, self.head = nn.Sequential(*(Counting() for _ in range(3))), nn.Linear(48, 8)
+        self.is_hooked, self.seen = False, []
+
+    def forward(self, x):
+        if not self.is_hooked:
+            for layer in self.layers:
+                layer.register_forward_hook(lambda _module, _args, result: self.seen.append(result))
+            self.is_hooked = True
+        self.seen.clear()
+        self.layers(x)
+        return self.head(torch.cat(self.seen, 1))
+
+
 class Skipping(nn.Module):
     def __init__(self):
         super().__init__()
@@ -96,6 +114,9 @@ def main():
     blocks = lambda: nn.Sequential(*(Counting() for _ in range(4)))
     plain, checkpointed, _ = compare(blocks, batch, ["0"], ["1", "2", "3"])
     assert [block.calls for block in plain] == [3] * 4 and [block.calls for block in checkpointed] in ([3] * 4, [3, 4, 4, 4])
+
+    compare(Collecting, batch, ["layers.0", "layers.1"], ["layers.2"])
+    compare(lambda: nn.Sequential(Collecting(), nn.Tanh()), batch, ["0", "1"])
 
     # a copy, as an average of the weights needs it, runs itself and not the model that it is a copy of
     average = copy.deepcopy(checkpointed)
@@ -155,6 +176,17 @@ def main():
                 module.compile(backend="eager")
             return nn.Sequential(*modules)
         compare(compiled, batch, ["0"], ["1", "2"])
+        # what compiled code keeps cannot be chosen
+        def compiled_inside():
+            modules = [nn.Sequential(nn.Linear(16, 16), nn.GELU(), nn.LayerNorm(16)) for _ in range(3)]
+            return nn.Sequential(*(torch.compile(module, backend="aot_eager") for module in modules))
+        plan = plan_of(["0"], ["1", "2"])
+        plan["apply"]["parts"][1]["keep_operators"] = ["aten.addmm"]
+        plain = compiled_inside()
+        model = copy.deepcopy(plain)
+        memsnap_record.apply(model, plan)
+        for _ in range(2):
+            assert_same(train(plain, batch), train(model, batch))
     print("all is right")
 
 
