@@ -38,7 +38,7 @@ bool chain_create(struct chain *chain, size_t layers, struct budget *budget, str
     return true;
 }
 
-#define OPTION_ARRAYS 5
+#define OPTION_ARRAYS 6
 
 static size_t option_bytes(size_t layers)
 {
@@ -61,6 +61,7 @@ bool chain_add_option(struct chain *chain, struct budget *budget, struct error *
         .forward = next + 2 * n,
         .tail = next + 3 * n,
         .reach = next + 4 * n,
+        .late = next + 5 * n,
     };
     return true;
 }

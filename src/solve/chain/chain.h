@@ -17,6 +17,8 @@ struct chain_option {
     int64_t *kept;    /* [n] bytes of such results of layer i */
     int64_t *unsaved; /* [n] part of kept[i] that xbar[i] does not include; freed as soon as the
                          layer has run again */
+    int64_t *late;    /* [n] part of kept[i] that is made after the last tensor that layer i saves,
+                         and so part of chain.over that is there all the same */
     int64_t *forward; /* [n] time of the layer without those operators */
     int64_t *tail;    /* [n] as chain.tail, without them */
     int64_t *reach;   /* [n] as chain.reach: some results cannot be kept */
@@ -87,6 +89,14 @@ void chain_drop_gradients(struct chain *counted,
 bool chain_check(const struct chain *chain, struct error *err);
 
 int64_t chain_forward_time(const struct chain *chain);
+
+/* How much less than xbar + ftmp of layer i a checkpoint that ends with it reaches. */
+static inline int64_t chain_over(const struct chain *chain, const struct chain_option *option,
+                                 size_t i)
+{
+    int64_t late = option ? option->late[i] : 0;
+    return chain->over[i] > late ? chain->over[i] - late : 0;
+}
 
 /* An option by its number from 1; NULL for 0, a checkpoint that keeps no results. */
 static inline const struct chain_option *chain_option(const struct chain *chain, size_t number)

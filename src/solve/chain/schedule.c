@@ -130,7 +130,8 @@ static bool run_and_keep(struct replay *replay, size_t i, const struct chain_opt
         return false;
     if (replay->flags[i] & PINNED)
         replay->held -= pinned(replay, i);
-    int64_t over = replay->gradient == i + 1 ? chain->over[i] : 0; /* a checkpoint ends here */
+    /* a checkpoint may end here */
+    int64_t over = replay->gradient == i + 1 ? chain_over(chain, option, i) : 0;
     bool first = replay->gradient == NONE;
     use(replay, chain->xbar[i] - held + unsaved + chain->ftmp[i] - over);
     replay->time += option ? option->forward[i] : chain->forward[i];

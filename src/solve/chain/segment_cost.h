@@ -36,7 +36,7 @@ static inline void segment_cost_add(struct segment_cost *cost, const struct chai
     int64_t before = cost->again + held + chain->pinned[l];
     int64_t running_again = cost->kept + unsaved + chain->ftmp[l];
     cost->again = larger(before, running_again);
-    cost->stop = larger(before, running_again - chain->over[l]);
+    cost->stop = larger(before, running_again - chain_over(chain, option, l));
     cost->rest =
         larger(cost->rest, cost->kept + chain->x[l + 1] + chain->btmp[l] + chain->piled[l]);
     cost->forward += option ? option->forward[l] : chain->forward[l];

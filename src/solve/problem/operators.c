@@ -20,6 +20,7 @@ struct chooser {
     const struct recorded *recorded;
     struct tally *tallies; /* by string id */
     struct row_time *rows; /* by row of the trace: of the operators of an option */
+    uint32_t *saving;      /* by layer of the chain: the last row that saves a tensor, plus one */
     size_t names;
 };
 
@@ -67,9 +68,25 @@ static struct tally *costliest(const struct chooser *chooser, const struct tally
     return best;
 }
 
+static void find_saving(struct chooser *chooser)
+{
+    const struct layer_trace *trace = chooser->recorded->trace;
+    for (uint32_t i = 0; i < trace->count; i++)
+        if (trace->rows[i].is_forward && layer_has(&trace->rows[i], LAYER_TAIL_US))
+            chooser->saving[chooser->recorded->piece_of[i]] = i + 1;
+}
+
+/* The operator runs after the last tensor that its layer saves. */
+static bool is_late(const struct chooser *chooser, const struct layer_operator *operation)
+{
+    uint32_t saving = chooser->saving[chooser->recorded->piece_of[operation->row]];
+    return operation->row + 1 > saving ||
+           (operation->row + 1 == saving && operation->tail_us >= operation->us);
+}
+
 /* Bytes that keeping a result adds, beyond those that are held in any case. */
 static void add_result(const struct recorded *recorded, struct chain_option *option,
-                       uint32_t number, uint32_t piece)
+                       uint32_t number, uint32_t piece, bool late)
 {
     const struct usage *usage = &recorded->usages[number];
     int64_t bytes = recorded->trace->storages[number].bytes;
@@ -77,6 +94,7 @@ static void add_result(const struct recorded *recorded, struct chain_option *opt
     if (saved && usage->flags & FAR)
         return; /* part of chain.pinned */
     option->kept[piece] += bytes;
+    option->late[piece] += late ? bytes : 0;
     if (!saved || usage->maker != piece)
         option->unsaved[piece] += bytes;
 }
@@ -94,9 +112,11 @@ static void add_operator(struct chooser *chooser, struct chain_option *option,
     chooser->rows[operation->row].tail += operation->tail_us * NANOSECONDS;
     option->kept[piece] += operation->other_bytes;
     option->unsaved[piece] += operation->other_bytes;
+    bool late = is_late(chooser, operation);
+    option->late[piece] += late ? operation->other_bytes : 0;
     for (uint32_t k = 0; k < operation->made.count; k++)
         add_result(recorded, option, recorded->trace->storage_numbers[operation->made.first + k],
-                   piece);
+                   piece, late);
 }
 
 static void fill_option(struct chooser *chooser, unsigned number, bool *blocked)
@@ -143,7 +163,8 @@ bool recorded_add_options(const struct recorded *recorded, struct budget *budget
 {
     const struct layer_trace *trace = recorded->trace;
     size_t names = symbols_string_count(trace->symbols), layers = recorded->problem->chain.layers;
-    size_t bytes = names * sizeof(struct tally) + trace->count * sizeof(struct row_time) + layers;
+    size_t bytes = names * sizeof(struct tally) + trace->count * sizeof(struct row_time) +
+                   layers * (sizeof(uint32_t) + sizeof(bool));
     if (trace->operator_count == 0 || !(recorded->problem->timed || recorded->problem->weighed))
         return true;
     if (!budget_take(budget, bytes, err))
@@ -154,7 +175,9 @@ bool recorded_add_options(const struct recorded *recorded, struct budget *budget
         struct chooser chooser = {
             .recorded = recorded, .tallies = (struct tally *)(void *)memory, .names = names};
         chooser.rows = (struct row_time *)(chooser.tallies + names);
-        ok = add_all(&chooser, (bool *)(chooser.rows + trace->count), budget, err);
+        chooser.saving = (uint32_t *)(chooser.rows + trace->count);
+        find_saving(&chooser);
+        ok = add_all(&chooser, (bool *)(chooser.saving + layers), budget, err);
     }
     free(memory);
     budget_give(budget, bytes);

@@ -18,6 +18,7 @@ static void add_option(struct chain *chain, struct chance *chance)
         int64_t saved = chance_in(chance, 0, (int32_t)chain->xbar[i]);
         option->unsaved[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, 20);
         option->kept[i] = saved + option->unsaved[i];
+        option->late[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, (int32_t)option->kept[i]);
         option->forward[i] = chance_in(chance, 0, (int32_t)chain->forward[i]);
         option->tail[i] = chance_in(chance, 0, (int32_t)option->forward[i]);
         option->reach[i] =
@@ -295,7 +296,7 @@ static const char operators[] =
     ",\"operators\":[" OPERATOR("mm", "0", "1.5", "0.25", "7", "true", "1") "," OPERATOR(
         "add", "1", "1", "1", "500", "true",
         "2") "," OPERATOR("mm", "2", "1", "0", "0", "false",
-                          "4") "," OPERATOR("mm", "3", "2", "0", "0", "true", "6") "]}";
+                          "4") "," OPERATOR("mm", "3", "2", "2", "0", "true", "6") "]}";
 
 /* Both layers are checkpointed. In the forward pass their casts, 7 and 9, add up; later each layer
  * has its own. */
@@ -328,6 +329,38 @@ START_TEST(casts_are_held_until_the_backward_pass)
 }
 END_TEST
 
+/* A checkpoint stops at the last saved tensor, 40 bytes before the end; 25 of them are a result
+ * that it keeps. */
+START_TEST(late_results_are_there_where_a_checkpoint_stops)
+{
+    struct chain chain;
+    struct error err;
+    struct placement placement = {0};
+    struct replay_outcome without, with;
+    ck_assert(chain_create(&chain, 2, &budget, &err));
+    ck_assert(chain_add_option(&chain, &budget, &err));
+    chain.x[1] = 25;
+    chain.xbar[0] = 60;
+    chain.ftmp[0] = 30;
+    chain.over[0] = 40;
+    chain.options[0].kept[0] = 25;
+    for (size_t i = 0; i < 2; i++)
+        chain.options[0].reach[i] = chain.reach[i];
+    ck_assert(placement_add(&placement, 0, 1, &budget, &err));
+    placement.segments[0].option = 1;
+    ck_assert(placement_replay(&placement, &chain, &budget, &without, &err));
+    chain.options[0].late[0] = 25;
+    ck_assert(placement_replay(&placement, &chain, &budget, &with, &err));
+    ck_assert_int_eq(with.peak_bytes, 25 + 60 + 30 - 15);
+    ck_assert_int_eq(without.peak_bytes, 25 + 60);
+    struct segment_cost cost = {.option = &chain.options[0]};
+    segment_cost_add(&cost, &chain, 0, 0);
+    ck_assert_int_eq(segment_cost_peak(&cost, &chain, 1), with.peak_bytes);
+    placement_release(&placement, &budget);
+    chain_release(&chain, &budget);
+}
+END_TEST
+
 START_TEST(operators_make_options)
 {
     const struct cuts leaves = {.kind = CUT_LEAVES};
@@ -344,11 +377,13 @@ START_TEST(operators_make_options)
     ck_assert_uint_eq(chain->option_count, 1);
     ck_assert(text_equals(problem.kept_operators[0], "mm"));
     static const int64_t kept[] = {107, 0, 0, 60, 0}, unsaved[] = {7, 0, 0, 60, 0};
+    static const int64_t late[] = {0, 0, 0, 60, 0};
     static const int64_t forward[] = {500, 2000, 2000, 0, 1000};
     static const int64_t tail[] = {250, 2000, 1000, 0, 1000}, reach[] = {1, 2, 2, 4, 4};
     for (size_t i = 0; i < 5; i++) {
         ck_assert_int_eq(chain->options[0].kept[i], kept[i]);
         ck_assert_int_eq(chain->options[0].unsaved[i], unsaved[i]);
+        ck_assert_int_eq(chain->options[0].late[i], late[i]);
         ck_assert_int_eq(chain->options[0].forward[i], forward[i]);
         ck_assert_int_eq(chain->options[0].tail[i], tail[i]);
         ck_assert_int_eq(chain->options[0].reach[i], reach[i]);
@@ -395,6 +430,7 @@ TCase *recorded_tests(void)
     tcase_add_test(tests, the_least_total_is_found);
     tcase_add_test(tests, points_with_a_larger_total_are_dropped);
     tcase_add_test(tests, casts_are_held_until_the_backward_pass);
+    tcase_add_test(tests, late_results_are_there_where_a_checkpoint_stops);
     tcase_add_test(tests, operators_make_options);
     tcase_add_test(tests, huge_sizes_are_refused);
     return tests;
