@@ -102,7 +102,7 @@ class Bench:
             return
         plan = json.loads(content)
         plan_of = plan.get("best", plan)
-        row["predicted"] = {key: plan_of.get(key) for key in ("peak_bytes", "total_peak_bytes", "extra_time_share")}
+        row["predicted"] = {key: plan_of.get(key) for key in ("peak_bytes", "total_peak_bytes", "extra_time_share", "extra_flops_share")}
         row["without"] = plan["no_checkpoint_total_peak_bytes"]
         row["printed"] = self.measure(lambda model: exec(code, {"model": model}))
         if "apply" in plan:

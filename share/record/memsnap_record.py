@@ -742,6 +742,7 @@ class Operator:
 
     def __init__(self):
         self.us = self.saved_us = 0.0
+        self.flops = self.saved_flops = 0
         self.is_keepable = True
         self.made = []
 
@@ -1079,7 +1080,7 @@ class Structure(Hooks, TorchDispatchMode):
     def new_row(self, name, depth, leaf):
         self.storages.take_peak()
         return {"module_name": name, "module_params": 0, "is_forward": True, "is_leaf": leaf, "depth": depth,
-                "before": self.allocated(), "us": 0.0, "saved_us": None, "saved_peak": None, "memory_activations": 0,
+                "before": self.allocated(), "us": 0.0, "saved_us": None, "flops": 0, "saved_flops": 0, "saved_peak": None, "memory_activations": 0,
                 "output_bytes": None, "gradient_bytes": 0, "reads": {}, "saves": {}, "ops": 0, "gathered": 0,
                 "casts_are_kept": casts_are_kept(), "cast_bytes": 0, "boundary": self.boundaries, "plain": None, "follows": None, "changes": [], "dtype": None, "tensors": "", "index": len(self.rows), "call": None,
                 "operators": {}, "traits": set()}
@@ -1184,7 +1185,7 @@ class Structure(Hooks, TorchDispatchMode):
     def begin_backward(self, of, size):
         self.end_row_of_backward()
         self.storages.take_peak()
-        self.backward = {"of": of, "before": self.allocated(), "us": 0.0, "memory_activations": size,
+        self.backward = {"of": of, "before": self.allocated(), "us": 0.0, "flops": 0, "memory_activations": size,
                          "gathered": 0}
 
     def end_row_of_backward(self):
@@ -1266,8 +1267,10 @@ class Structure(Hooks, TorchDispatchMode):
                           for item in func._schema.returns):
             return out  # a question about a tensor, or a view
         size = sum(storage.nbytes() for storage in {**read, **written}.values())
-        us = max(flops_us(func, args, kwargs, out), size / BYTES_PER_US)
+        flops = flops_of(func, args, kwargs, out)
+        us = max(flops_us(flops, args), size / BYTES_PER_US)
         row["us"] += us
+        row["flops"] += flops
         if "ops" in row:
             row["ops"] += 1
             if row["casts_are_kept"] and func._overloadpacket is torch.ops.aten._to_copy and args[0].is_leaf and \
@@ -1275,7 +1278,7 @@ class Structure(Hooks, TorchDispatchMode):
                 row["cast_bytes"] += sum(made.bytes for made in new)
             draws = is_random(func, args, kwargs)
             row["traits"].update(["random"] if draws else [])
-            self.add_operator(row, func, us, new, is_write(func) or draws)
+            self.add_operator(row, func, (us, flops), new, is_write(func) or draws)
         if is_gather:
             self.gather(row, func, args, out)
         return out
@@ -1299,9 +1302,10 @@ class Structure(Hooks, TorchDispatchMode):
         return made if is_free else None
 
     @staticmethod
-    def add_operator(row, func, us, made, must_run):
+    def add_operator(row, func, cost, made, must_run):
         operator = row["operators"].setdefault(str(func.overloadpacket), Operator())
-        operator.us += us
+        operator.us += cost[0]
+        operator.flops += cost[1]
         operator.is_keepable &= not must_run
         operator.made += made
         for storage in made:
@@ -1329,11 +1333,11 @@ class Structure(Hooks, TorchDispatchMode):
     def pack(self, tensor):
         row = self.row
         if row is not None and not is_backward():
-            row["saved_us"] = row["us"]
+            row["saved_us"], row["saved_flops"] = row["us"], row["flops"]
             self.storages.sweep()
             row["saved_peak"] = max(self.storages.peak, self.storages.bytes)
             for operator in row["operators"].values():
-                operator.saved_us = operator.us
+                operator.saved_us, operator.saved_flops = operator.us, operator.flops
         if row is not None and not is_backward() and not isinstance(tensor, torch.nn.Parameter):
             for key, storage in storages_of(tensor).items():
                 made = self.find(key, storage, tensor, row)
@@ -1379,10 +1383,11 @@ def casts_are_kept():
     return torch.is_autocast_enabled(*device) and torch.is_autocast_cache_enabled()
 
 
-def flops_us(func, args, kwargs, out):
+def flops_of(func, args, kwargs, out):
+    """What torch.utils.flop_counter counts: matrix products, convolutions and attention."""
     formula = flop_formula(func._overloadpacket)
     if formula is None:
-        return 0.0
+        return 0
     try:
         if hasattr(flop_counter, "flop_registry"):
             flops = formula(*args, **kwargs, out_val=out)
@@ -1390,9 +1395,13 @@ def flops_us(func, args, kwargs, out):
             flat = flop_counter.tree_map(flop_counter.get_shape, (args, kwargs, out))
             flops = formula(*flat[0], **flat[1], out_shape=flat[2])
     except Exception:  # a formula that does not know these arguments
-        return 0.0
+        return 0
     if VERSION < (2, 2) and "backward" in func._schema.name:
         flops = 2 * conv_flops(args) if "convolution" in func._schema.name else flops
+    return int(flops)
+
+
+def flops_us(flops, args):
     tensor = next(tensors_in(args), None)
     return flops / FLOPS_PER_US.get(tensor.dtype if tensor is not None else None, SHORT_FLOPS_PER_US)
 
@@ -1477,6 +1486,8 @@ def written_row(source, keys, at):
     row = {name: source[name] for name in ("module_name", "module_params", "allocated", "reserved", "is_forward")}
     row.update(all_gathered=source["gathered"], cumul_all_gathered=source["cumul"] if source["is_forward"] else 0,
                is_leaf=source["is_leaf"], depth=source["depth"], peak_bytes=source["peak_bytes"])
+    if source["flops"]:
+        row["flops"] = source["flops"]
     if not source["is_forward"]:
         row["backward_us"] = round(source["us"], 3)
         row["event"] = {"memory_activations": source["memory_activations"]}
@@ -1485,6 +1496,8 @@ def written_row(source, keys, at):
     if source["saved_us"] is not None:
         row["tail_us"] = round(source["us"] - source["saved_us"], 3)
         row["saved_peak_bytes"] = source["saved_peak"]
+        if source["flops"] > source["saved_flops"]:
+            row["tail_flops"] = source["flops"] - source["saved_flops"]
     row["saved_activations"] = source["kept"]
     row["gradient_bytes"] = source["gradient_bytes"]
     for name in ("output_bytes", "plain", "follows", "dtype"):
@@ -1541,7 +1554,9 @@ def operators_of(pairs, keys):
                           "tail_us": round((operator.us - operator.saved_us) * scale, 3),
                           "other_bytes": sum(made.bytes for made in operator.made if id(made) not in keys),
                           "keepable": operator.is_keepable,
-                          "made": sorted(keys[id(made)] for made in operator.made if id(made) in keys)})
+                          "made": sorted(keys[id(made)] for made in operator.made if id(made) in keys),
+                          **({"flops": operator.flops, "tail_flops": operator.flops - operator.saved_flops}
+                             if operator.flops else {})})
     return table
 
 

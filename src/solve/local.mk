@@ -54,6 +54,8 @@ libmemsnap_a_SOURCES += \
 	src/solve/opencl/opencl.h \
 	src/solve/problem/cuts.c \
 	src/solve/problem/cuts.h \
+	src/solve/problem/flops.c \
+	src/solve/problem/flops.h \
 	src/solve/problem/forward.c \
 	src/solve/problem/forward.h \
 	src/solve/problem/forward_operators.c \

@@ -26,6 +26,8 @@ const struct field layer_fields[LAYER_FIELDS] = {
     [LAYER_CHANGES] = SOMETIMES(COUNT, changes),
     [LAYER_CAST_BYTES] = SOMETIMES(SIZE, cast_bytes),
     [LAYER_SAVED_PEAK_BYTES] = SOMETIMES(SIZE, saved_peak_bytes),
+    [LAYER_FLOPS] = SOMETIMES(SIZE, flops),
+    [LAYER_TAIL_FLOPS] = SOMETIMES(SIZE, tail_flops),
     [LAYER_DTYPE] = SOMETIMES(STRING, dtype),
     [LAYER_TENSORS] = SOMETIMES(STRING, tensors),
     [LAYER_TRAITS] = SOMETIMES(STRING, traits),
@@ -41,6 +43,8 @@ const struct field layer_operator_fields[OPERATOR_FIELDS] = {
     [OPERATOR_TAIL_US] = OPERATOR(DURATION, tail_us),
     [OPERATOR_OTHER_BYTES] = OPERATOR(SIZE, other_bytes),
     [OPERATOR_KEEPABLE] = OPERATOR(BOOL, keepable),
+    [OPERATOR_FLOPS] = FIELD(SIZE, layer_operator, flops, "flops"),
+    [OPERATOR_TAIL_FLOPS] = FIELD(SIZE, layer_operator, tail_flops, "tail_flops"),
     [OPERATOR_MADE] = OTHER_FIELD("a list of storages", "made", true),
 };
 

@@ -32,6 +32,8 @@ enum layer_field {
     LAYER_CHANGES,
     LAYER_CAST_BYTES,
     LAYER_SAVED_PEAK_BYTES,
+    LAYER_FLOPS,
+    LAYER_TAIL_FLOPS,
     LAYER_DTYPE,
     LAYER_TENSORS,
     LAYER_TRAITS,
@@ -76,6 +78,7 @@ struct layer_row {
     int64_t gradient_bytes;    /* gradients that its backward makes */
     int64_t peak_bytes;        /* the most that was allocated while it ran */
     double tail_us;            /* part of forward_us after the last tensor that it saved */
+    int64_t flops, tail_flops; /* as the times: of what torch.utils.flop_counter counts */
     struct storage_list reads; /* made by earlier rows */
     struct storage_list saves; /* for backward */
 };
@@ -137,6 +140,8 @@ enum operator_field {
     OPERATOR_TAIL_US,
     OPERATOR_OTHER_BYTES,
     OPERATOR_KEEPABLE,
+    OPERATOR_FLOPS,
+    OPERATOR_TAIL_FLOPS,
     OPERATOR_MADE,
     OPERATOR_FIELDS,
 };
@@ -146,11 +151,12 @@ struct layer_operator {
     uint32_t present; /* 1 << enum operator_field */
     string_id name;   /* "aten.addmm" */
     int64_t row;
-    double us;                /* part of the row's forward_us */
-    double tail_us;           /* part of the row's tail_us */
-    int64_t other_bytes;      /* of its results that have no number */
-    bool keepable;            /* a checkpoint may keep its results: see the recorder */
-    struct storage_list made; /* its results */
+    double us;                 /* part of the row's forward_us */
+    double tail_us;            /* part of the row's tail_us */
+    int64_t flops, tail_flops; /* as the times; 0 if absent */
+    int64_t other_bytes;       /* of its results that have no number */
+    bool keepable;             /* a checkpoint may keep its results: see the recorder */
+    struct storage_list made;  /* its results */
 };
 
 struct layer_sink {

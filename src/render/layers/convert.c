@@ -89,6 +89,11 @@ static void put_list(struct json_writer *json, const char *key, const struct lay
     json_put_close(json, ']');
 }
 
+static bool operator_has(const struct layer_operator *operation, enum operator_field field)
+{
+    return (operation->present >> field & 1) != 0;
+}
+
 static void put_operators(struct json_writer *json, const struct layer_trace *trace)
 {
     if (trace->operator_count == 0)
@@ -103,6 +108,10 @@ static void put_operators(struct json_writer *json, const struct layer_trace *tr
         put_time(json, "tail_us", operation->tail_us);
         json_put_integer(json, "other_bytes", operation->other_bytes);
         json_put_bool(json, "keepable", operation->keepable);
+        if (operator_has(operation, OPERATOR_FLOPS))
+            json_put_integer(json, "flops", operation->flops);
+        if (operator_has(operation, OPERATOR_TAIL_FLOPS))
+            json_put_integer(json, "tail_flops", operation->tail_flops);
         put_list(json, "made", trace, operation->made);
         json_put_close(json, '}');
     }
@@ -133,6 +142,10 @@ static void put_recorded(struct json_writer *json, const struct layer_trace *tra
         json_put_integer(json, "cast_bytes", row->cast_bytes);
     if (layer_has(row, LAYER_SAVED_PEAK_BYTES))
         json_put_integer(json, "saved_peak_bytes", row->saved_peak_bytes);
+    if (layer_has(row, LAYER_FLOPS))
+        json_put_integer(json, "flops", row->flops);
+    if (layer_has(row, LAYER_TAIL_FLOPS))
+        json_put_integer(json, "tail_flops", row->tail_flops);
     if (layer_has(row, LAYER_DTYPE))
         json_put_text(json, "dtype", symbols_text(trace->symbols, row->dtype));
     if (layer_has(row, LAYER_TENSORS))
@@ -215,6 +228,8 @@ static const char *const names[LAYER_FIELDS] = {
     [LAYER_CHANGES] = "changes",
     [LAYER_CAST_BYTES] = "cast_bytes",
     [LAYER_SAVED_PEAK_BYTES] = "saved_peak_bytes",
+    [LAYER_FLOPS] = "flops",
+    [LAYER_TAIL_FLOPS] = "tail_flops",
     [LAYER_DTYPE] = "dtype",
     [LAYER_TENSORS] = "tensors",
     [LAYER_TRAITS] = "traits",
@@ -286,6 +301,8 @@ static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
         [LAYER_CHANGES] = row->changes,
         [LAYER_CAST_BYTES] = row->cast_bytes,
         [LAYER_SAVED_PEAK_BYTES] = row->saved_peak_bytes,
+        [LAYER_FLOPS] = row->flops,
+        [LAYER_TAIL_FLOPS] = row->tail_flops,
     };
     if (!layer_has(row, field)) {
         msgpack_pack_nil(packer);
@@ -371,7 +388,9 @@ static void pack_operators(msgpack_packer *packer, const struct layer_trace *tra
     for (size_t i = 0; i < trace->operator_count; i++) {
         const struct layer_operator *operation = &trace->operators[i];
         struct text name = symbols_text(trace->symbols, operation->name);
-        msgpack_pack_map(packer, OPERATOR_FIELDS);
+        bool flops = operator_has(operation, OPERATOR_FLOPS);
+        bool tail = operator_has(operation, OPERATOR_TAIL_FLOPS);
+        msgpack_pack_map(packer, OPERATOR_FIELDS - (size_t)!flops - (size_t)!tail);
         pack_word(packer, "name");
         pack_text(packer, name.bytes, name.size);
         pack_word(packer, "row");
@@ -384,6 +403,14 @@ static void pack_operators(msgpack_packer *packer, const struct layer_trace *tra
         msgpack_pack_int64(packer, operation->other_bytes);
         pack_word(packer, "keepable");
         pack_bool(packer, operation->keepable);
+        if (flops) {
+            pack_word(packer, "flops");
+            msgpack_pack_int64(packer, operation->flops);
+        }
+        if (tail) {
+            pack_word(packer, "tail_flops");
+            msgpack_pack_int64(packer, operation->tail_flops);
+        }
         pack_word(packer, "made");
         pack_list(packer, trace, operation->made);
     }

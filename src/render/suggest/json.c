@@ -1,5 +1,6 @@
 #include "render/core/rows.h"
 #include "render/suggest/parts.h"
+#include "solve/problem/flops.h"
 
 static const char schema[] = "memsnap.suggest/1";
 
@@ -70,6 +71,19 @@ static void put_reserved(struct json_writer *json, const struct suggest_subject 
     json_put_integer(json, "no_checkpoint_reserved_peak_bytes", (int64_t)replan->without_bytes);
 }
 
+/* Nothing if the trace does not tell. */
+static void put_flops(struct json_writer *json, const struct suggest_subject *subject,
+                      const struct placement *plan)
+{
+    struct budget budget = {.limit = SIZE_MAX};
+    struct error err;
+    double share;
+    if (!problem_extra_flops(subject->problem, subject->trace, plan, &share, &budget, &err))
+        json->failed = true;
+    else if (share >= 0)
+        json_put_real(json, "extra_flops_share", share);
+}
+
 bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
                             const struct fairscale_advice *advice)
 {
@@ -106,6 +120,7 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
         json_put_integer(&json, "total_peak_bytes",
                          problem->before_bytes + advice->best_outcome.total_bytes);
     suggest_put_cost(&json, problem, advice->best_outcome.extra_time);
+    put_flops(&json, subject, &advice->best);
     put_segments(&json, problem, &advice->best);
     put_reserved(&json, subject, 1, &advice->best);
     json_put_close(&json, '}');
@@ -142,6 +157,7 @@ static void put_feasible(struct json_writer *json, const struct suggest_subject 
     if (problem->recorded)
         json_put_integer(json, "total_peak_bytes", plan->total_bytes);
     suggest_put_cost(json, problem, plan->extra_time);
+    put_flops(json, subject, &plan->segments);
     json_put_open(json, "split_modules", '[');
     for (size_t k = 0; k < plan->segments.count; k++)
         put_name(json, NULL,
