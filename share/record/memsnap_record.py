@@ -1036,6 +1036,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.storages = Storages(storages_of([*model.parameters(), *model.buffers()]).values())
         self.uncalled = dict(model.named_modules())
         self.unlisted = {id(parameter): place for place, parameter in enumerate(model.parameters())}  # places in the model
+        self.without_gradient = [parameter for parameter in model.parameters() if parameter.grad is None]
         self.parameter_bytes = bytes_of(model.parameters())
         self.buffer_bytes = bytes_of(model.buffers())
         self.saving = torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack)
@@ -1064,6 +1065,10 @@ class Structure(Hooks, TorchDispatchMode):
     def has_failed(self):
         """An error ended the run of the model, while no other goes on."""
         return bool(self.stack)
+
+    def made_gradients(self):
+        """Parameters that had no gradient before the step have one now."""
+        return any(parameter.grad is not None for parameter in self.without_gradient)
 
     def allocated(self):
         return self.device.allocated(self.storages.bytes)
@@ -1121,6 +1126,7 @@ class Structure(Hooks, TorchDispatchMode):
     def add_uncalled(self):
         """Some modules take parameters from one below, and never call it: MultiheadAttention does."""
         rows = {row["module_name"]: row for row in reversed(self.rows) if row["is_forward"]}
+        had_none = set(map(id, self.without_gradient))
         for name, module in self.uncalled.items():
             parent = name
             while parent and parent not in rows:
@@ -1131,7 +1137,7 @@ class Structure(Hooks, TorchDispatchMode):
                 self.list_tensors(rows[parent], parameters)
                 rows[parent]["gradient_bytes"] += bytes_of(
                     parameter for parameter in parameters
-                    if parameter.requires_grad and parameter.grad is not None and id(parameter) not in self.counted)
+                    if parameter.grad is not None and id(parameter) in had_none - self.counted)
 
     def enter(self, name, module, args, kwargs):
         self.uncalled.pop(name, None)
@@ -1743,7 +1749,8 @@ class layers(contextlib.ContextDecorator):
     """Records the layers of one step of `model` to `path`: a JSON file that memsnap reads.
 
     Skips `warmup` steps. A step begins when the model runs with gradients after a backward pass, and ends with an
-    optimizer's step or where the next one begins. On CUDA a second step is measured, with hooks but for times
+    optimizer's step or where the next one begins. If gradients are still there then, because they pile up over several
+    runs, that step is recorded instead of the first one. On CUDA a second step is measured, with hooks but for times
     removed; if there is none, times follow from operations and bytes, as they do on the CPU.
     """
 
@@ -1785,6 +1792,9 @@ class layers(contextlib.ContextDecorator):
             return  # the model runs several times in this step
         self.end()
         self.begun += 1
+        if self.structure is not None and self.structure.made_gradients():
+            self.begun = self.warmup + 1  # gradients pile up over several runs: the first has none yet, so record this one
+            self.times = None
         if self.begun == self.warmup + 1:
             if getattr(getattr(module, "config", None), "use_cache", False):
                 print("memsnap_record: config.use_cache is on. Plans turn it off, and some models then take another "

@@ -28,7 +28,26 @@ def rows(recording):
     return [row["module_name"] for row in recording.traces]
 
 
+def check_accumulation():
+    """Gradients pile up over two runs: the second one is recorded. After zero_grad() the first one is."""
+    model = nn.Sequential(*(nn.Linear(64, 64) for _ in range(3)))
+    size = sum(parameter.nbytes for parameter in model.parameters())
+    for keeps in True, False:
+        model.zero_grad()
+        with memsnap_record.layers(model) as recording:
+            for _ in range(3):
+                model(torch.randn(4, 64)).sum().backward()
+                if not keeps:
+                    model.zero_grad()
+        made = sum(row["gradient_bytes"] for row in recording.forward_traces)
+        assert made == (0 if keeps else size), made
+        before = recording.trace["before_bytes"]
+        assert (before >= 2 * size) == keeps and before >= size, before
+        assert sum(row["is_leaf"] for row in recording.forward_traces) == 3
+
+
 def main():
+    check_accumulation()
     model = make()
     recording = memsnap_record.layers(model)
     with recording:
