@@ -21,8 +21,7 @@ import memsnap_record
 from large import MODELS
 from loop import python_of
 
-NEAR = 1.01  # plans that are predicted to exceed a peak by less are tried, too
-MOST_TRIED = 4
+NEAR = 1.01, 1.002, 1.0, 0.998, 0.99  # predictions, relative to a peak, of the plans that are tried for it
 
 
 class Subject:
@@ -119,11 +118,15 @@ class Bench:
     def plan_within(self, peak):
         """Measures the plan with the least extra time whose peak, as measured, is no higher."""
         front = json.loads(self.suggest("--format", "json") or "{}")
-        points = [(point["extra_time_share"], str(point["peak_bytes"])) for point in front.get("points", [])
-                  if point["total_peak_bytes"] <= NEAR * peak]
-        if front.get("least", {}).get("total_peak_bytes", math.inf) <= NEAR * peak:
-            points.append((front["least"]["extra_time_share"], "least"))
-        for _, budget in sorted(points)[:MOST_TRIED] + [(0, "least")]:
+        points = [(point["total_peak_bytes"], point["extra_time_share"], str(point["peak_bytes"]))
+                  for point in front.get("points", [])]
+        if "least" in front:
+            points.append((front["least"]["total_peak_bytes"], front["least"]["extra_time_share"], "least"))
+        tried = []
+        for near in NEAR:
+            within = [(extra, budget) for total, extra, budget in points if total <= near * peak]
+            tried += [min(within)[1]] if within else []
+        for budget in dict.fromkeys([*tried, "least"]):
             code = python_of(self.suggest("--budget", budget))
             found = self.measure(lambda model: exec(code, {"model": model})) if code else {
                 "peak": self.plain["peak"], "extra_flops": 0.0, "extra_time": 0.0}

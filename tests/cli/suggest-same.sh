@@ -42,7 +42,7 @@ done
 # Slots are rounded alike.
 decoder=samples/decoder.layers.json.gz
 for backend in $works; do
-    answer "$decoder" --model rotor --slots 37 --budget 44% --backend "$backend"
+    answer "$decoder" --model rotor --slots 37 --budget 42% --backend "$backend"
     command cp .run/same "slots-$backend"
     check "ran on $backend" grep -q "\"backend\":\"$backend\"" .run/out
     check 'gives the same with few slots' cmp slots-cpu "slots-$backend"

@@ -16,7 +16,7 @@
 
 #define FRONT_MOST_LAYERS 4096
 #define FRONT_LEAST_SLOTS 100 /* slots in the time of a forward pass */
-#define FRONT_TOLD_APART  1000
+#define FRONT_TOLD_APART  10000
 
 struct front_point {
     int64_t peak_bytes;
