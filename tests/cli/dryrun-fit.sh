@@ -108,7 +108,14 @@ out_has 'larger ones may fit too'
 # Memory that is not monotone, and memory that runs out while the program goes on.
 fit MIB=100,101,102,200,201,210 --gpu 1GiB -- "$PYTHON3" fit.py '{MIB}' wave
 exits 0
-out_has 'Memory is not monotone in MIB. 101 does not fit, but 102 does.'
+out_has 'all values tried fit; 101 runs out of memory, but 210 fits'
+out_has 'Memory is not monotone in MIB.'
+out_has_not 'tries each of them'
+fit MIB=100,101,102,200,201,210 --gpu 1GiB --format json -- "$PYTHON3" fit.py '{MIB}' wave
+tells 'gpu["largest"] == 100 and gpu["limit"] == 101 and gpu["fits_above_limit"] == 210'
+fit MIB=101,102 --gpu 1GiB -- "$PYTHON3" fit.py '{MIB}' wave
+exits 1
+out_has 'out of memory, but 102 fits'
 fit MIB=10,11,12 --gpu 1GiB -- "$PYTHON3" fit.py '{MIB}' wave
 exits 0
 out_has 'Peak active falls'

@@ -61,7 +61,7 @@ run analyze near.json
 check 'says why' sh -c 'tr -s "\n " " " <.run/out | grep -q "Near the limit the allocator releases cached memory."'
 run analyze --format json fit.json
 exits 0
-out_has '"largest":60,"limit":61,"not_monotone":[]'
+out_has '"largest":60,"limit":61,"fits_above_limit":null,"not_monotone":[]'
 out_has '"largest":256,"limit":300'
 run analyze --at end fit.json
 exits 2

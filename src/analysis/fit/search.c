@@ -5,6 +5,7 @@
 
 #define GUESSES_MOST 8
 #define DOWN_SHARE   256
+#define BEYOND_MOST  3    /* values tried above one that does not fit */
 #define NEAR         0.95 /* share of available memory beyond which a line tells little more */
 
 void fit_search_begin(struct fit_search *search, const struct fit_values *values,
@@ -108,6 +109,28 @@ static int64_t untried(const struct fit_search *search)
     return index;
 }
 
+static bool is_told(const struct fit_search *search, int64_t index)
+{
+    for (size_t i = 0; i < search->told_count && i < FIT_POINTS_MOST; i++)
+        if (search->told[i] == index)
+            return true;
+    return false;
+}
+
+/* A value above the smallest that does not fit, whose active memory should fit. */
+static bool next_beyond(const struct fit_search *search, size_t *index)
+{
+    int64_t next = search->fails + 1, end = next + BEYOND_MOST;
+    if (search->fits < 0)
+        return false;
+    while (next < end && is_told(search, next))
+        next++;
+    if (next == end || next >= (int64_t)search->values->count)
+        return false;
+    *index = (size_t)next;
+    return (double)fit_search_predict(search, *index).active <= search->available;
+}
+
 bool fit_search_next(const struct fit_search *search, size_t *index)
 {
     int64_t low = search->fits, high = search->fails, middle = low + (high - low) / 2, next;
@@ -117,7 +140,7 @@ bool fit_search_next(const struct fit_search *search, size_t *index)
         return first < search->values->count;
     }
     if (high - low <= 1)
-        return false;
+        return next_beyond(search, index);
     if (search->mode == FIT_UP)
         next = low + search->stride < high ? low + search->stride : high - 1;
     else if (search->mode == FIT_DOWN)
@@ -176,6 +199,24 @@ static void judge_stride(struct fit_search *search, bool fits)
     }
 }
 
+/* The index of the largest value below `fails` that a run fitted with. */
+static int64_t largest_below(const struct fit_search *search)
+{
+    double limit = (double)fit_value(search->values, (size_t)search->fails);
+    size_t i = search->own.count;
+    while (i > 0 && search->own.items[i - 1].value >= limit)
+        i--;
+    int64_t low = -1, high = search->fails;
+    while (i > 0 && high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if ((double)fit_value(search->values, (size_t)middle) <= search->own.items[i - 1].value)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void fit_search_tell(struct fit_search *search, size_t index, bool fits, struct fit_peaks peaks)
 {
     int64_t at = (int64_t)index;
@@ -183,10 +224,15 @@ void fit_search_tell(struct fit_search *search, size_t index, bool fits, struct 
         search->tried |= UINT64_C(1) << index;
     if (fits)
         add_point(&search->own, fit_value(search->values, index), peaks);
+    search->told[search->told_count++ % FIT_POINTS_MOST] = at;
+    if (at > search->fails)
+        return;
     if (fits && at > search->fits)
         search->fits = at;
     if (!fits && at < search->fails)
         search->fails = at;
+    if (search->fits > search->fails)
+        search->fits = largest_below(search);
     if (search->mode == FIT_GUESS)
         judge_guess(search, fits);
     else if (search->mode != FIT_BISECT)

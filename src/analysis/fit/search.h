@@ -3,7 +3,10 @@
  * It assumes that what fits with a value also fits with smaller ones, and that peaks are about
  * linear in the value. The second assumption only saves runs: the search ends when a value
  * fits and the next one does not, and it never needs more than a few runs beyond twice those of a
- * binary search. */
+ * binary search.
+ *
+ * Where memory runs out although active memory alone would fit, how blocks lie in segments decides,
+ * and the first assumption may not hold. The search then tries a few values beyond. */
 #ifndef MEMSNAP_ANALYSIS_FIT_SEARCH_H
 #define MEMSNAP_ANALYSIS_FIT_SEARCH_H
 
@@ -38,9 +41,11 @@ enum fit_mode {
 struct fit_search {
     const struct fit_values *values; /* not owned */
     double available;                /* bytes */
-    int64_t fits;                    /* index of the largest value known to fit; -1: none */
+    int64_t fits;                    /* index of the largest below `fails` known to fit; -1: none */
     int64_t fails;                   /* of the smallest known not to fit; values->count: none */
     uint64_t tried;                  /* a bit for each value of a list */
+    int64_t told[FIT_POINTS_MOST];   /* the latest results, in any order */
+    size_t told_count;
     struct fit_points own, hints;
     enum fit_mode mode;
     int64_t stride;

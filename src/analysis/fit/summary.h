@@ -10,9 +10,9 @@ struct fit_pair {
 };
 
 struct fit_summary {
-    const struct fit_run *largest; /* that fits; NULL: none */
-    const struct fit_run *limit;   /* the smallest above it that does not; NULL: none */
-    struct fit_pair fits_again;    /* `low` does not fit and `high` does */
+    const struct fit_run *largest; /* that fits, as all below it do; NULL: none */
+    const struct fit_run *limit;   /* the smallest that does not fit; NULL: none */
+    struct fit_pair fits_again;    /* the limit, and the largest above it that fits */
     struct fit_pair active_falls;  /* both fit, and the peak of `high` is lower */
     struct fit_pair reserved_falls;
 };

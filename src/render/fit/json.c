@@ -52,6 +52,7 @@ static void put_gpu(struct json_writer *json, const struct fit_gpu *gpu)
     json_put_fields(json, &gpu_type, gpu, &context);
     put_value(json, "largest", summary.largest);
     put_value(json, "limit", summary.limit);
+    put_value(json, "fits_above_limit", summary.fits_again.high);
     json_put_open(json, "not_monotone", '[');
     put_pair(json, "fits", &summary.fits_again);
     put_pair(json, "peak_active", &summary.active_falls);

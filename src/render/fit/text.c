@@ -44,11 +44,26 @@ static bool headline(const struct page *page, const struct fit *fit)
     return ok;
 }
 
+/* "up to 57, all values tried fit; 58 runs out of memory, but 61 fits" */
+static void add_gap(struct buffer *text, const struct fit_summary *summary)
+{
+    const struct fit_run *limit = summary->limit;
+    if (summary->largest)
+        buffer_printf(text, "up to %" PRIu64 ", all values tried fit; ", summary->largest->value);
+    buffer_printf(text, "%" PRIu64 " %s, but %" PRIu64 " fits", limit->value,
+                  limit->result == FIT_FAILED ? "fails" : "runs out of memory",
+                  summary->fits_again.high->value);
+}
+
 /* "the largest BATCH that fits is 212; 213 runs out of memory" */
 static void add_verdict(struct buffer *text, const struct fit *fit,
                         const struct fit_summary *summary)
 {
     const struct fit_run *limit = summary->limit;
+    if (summary->fits_again.low) {
+        add_gap(text, summary);
+        return;
+    }
     if (!summary->largest) {
         buffer_printf(text, "no %s fits: %" PRIu64 " runs out of memory", fit->variable,
                       limit ? limit->value : 0);
@@ -152,16 +167,14 @@ static void add_warning(const struct page *page, struct buffer *text, const stru
 {
     const struct fit_pair *active = &summary->active_falls, *reserved = &summary->reserved_falls;
     buffer_printf(text, "Memory is not monotone in %s.", fit->variable);
-    if (summary->fits_again.low)
-        buffer_printf(text, " %" PRIu64 " does not fit, but %" PRIu64 " does.",
-                      summary->fits_again.low->value, summary->fits_again.high->value);
     if (active->low)
         add_fall(page, text, "active", active, active->low->active_bytes,
                  active->high->active_bytes);
     if (reserved->low)
         add_fall(page, text, "reserved", reserved, reserved->low->reserved_bytes,
                  reserved->high->reserved_bytes);
-    buffer_puts(text, " Larger values may fit too; --fit with a list tries each of them.");
+    if (strstr(fit->values, ".."))
+        buffer_puts(text, " Larger values may fit too; --fit with a list tries each of them.");
 }
 
 static bool put_warnings(const struct page *page, const struct fit *fit, const struct fit_gpu *gpu,

@@ -147,6 +147,60 @@ START_TEST(every_value_of_a_list_is_tried)
 }
 END_TEST
 
+/* Searches values of which each needs 10 bytes, and returns the number of runs. */
+static unsigned search_flags(struct fit_search *search, const bool *fits)
+{
+    unsigned runs = 0;
+    uint64_t tried = 0;
+    size_t index;
+    while (fit_search_next(search, &index)) {
+        uint64_t bytes = 10 * fit_value(search->values, index);
+        ck_assert_uint_eq(tried >> index & 1, 0);
+        tried |= UINT64_C(1) << index;
+        fit_search_tell(search, index, fits[index], (struct fit_peaks){bytes, bytes});
+        runs++;
+    }
+    return runs;
+}
+
+/* 1, 14 and 13 are tried, and then down to 10; active memory would fit up to 14. */
+START_TEST(values_beyond_the_limit_are_tried_if_active_memory_fits)
+{
+    static const bool fits[20] = {true, true, true, true, true, true, true, true, true, true};
+    struct fit_values values = values_of("B=1..20");
+    struct fit_search search;
+    fit_search_begin(&search, &values, 145);
+    unsigned runs = search_flags(&search, fits);
+    ck_assert_int_eq(search.fits, 9);
+    ck_assert_int_eq(search.fails, 10);
+    for (int64_t beyond = 11; beyond <= 13; beyond++) {
+        bool is_tried = false;
+        for (size_t i = 0; i < runs; i++)
+            is_tried = is_tried || search.told[i] == beyond;
+        ck_assert(is_tried);
+    }
+    fit_search_begin(&search, &values, 105);
+    search_flags(&search, fits);
+    ck_assert_int_eq(search.fits, 9);
+    for (size_t i = 0; i < search.told_count; i++)
+        ck_assert_int_le(search.told[i], 10);
+}
+END_TEST
+
+/* Runs in parallel may end in any order. */
+START_TEST(a_lower_limit_found_late)
+{
+    struct fit_values values = values_of("B=1..100");
+    struct fit_search search;
+    fit_search_begin(&search, &values, 1000);
+    fit_search_tell(&search, 9, true, (struct fit_peaks){100, 100});
+    fit_search_tell(&search, 59, true, (struct fit_peaks){600, 600});
+    fit_search_tell(&search, 49, false, (struct fit_peaks){0, 0});
+    ck_assert_int_eq(search.fits, 9);
+    ck_assert_int_eq(search.fails, 49);
+}
+END_TEST
+
 static const struct {
     const char *text;
     size_t count;
@@ -197,6 +251,8 @@ TCase *fit_search_tests(void)
     tcase_add_test(tests, random_programs);
     tcase_add_test(tests, peaks_of_another_gpu_save_runs);
     tcase_add_test(tests, every_value_of_a_list_is_tried);
+    tcase_add_test(tests, values_beyond_the_limit_are_tried_if_active_memory_fits);
+    tcase_add_test(tests, a_lower_limit_found_late);
     tcase_add_test(tests, values_are_parsed);
     return tests;
 }
