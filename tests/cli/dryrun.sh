@@ -41,7 +41,7 @@ err "memsnap: dryrun: invalid --format 'xml' (expected text or json)"
 if [ ! -e "${MEMSNAP%/*}/libmemsnap-dryrun.so" ]; then
     run dryrun -- true
     exits 5
-    err_has 'this memsnap was built or installed without it'
+    err_has 'in the folder where memsnap was built'
     echo 'skipped the rest: the stand-in for CUDA was not built'
     finish
 fi

@@ -44,7 +44,7 @@ bool dryrun_find_library(char path[PATH_MAX], struct error *err)
             return true;
     }
     return error_set(err, STATUS_IO,
-                     "cannot find %.150s: this memsnap was built or installed without it",
+                     "cannot find %.150s: run 'make' in the folder where memsnap was built",
                      installed);
 }
 
