@@ -30,6 +30,7 @@ struct classifier {
     bool has_model;           /* of the allocations taken so far, some made a model */
     bool is_guess;            /* the phases are only guessed */
     bool is_cut;              /* the trace may end in the middle of a step */
+    bool has_sparse;          /* gradients of tables are sparse, and have other sizes */
     bool has_file_categories; /* some event has a category in the file */
     double early_bytes;       /* of blocks that stay and were there before the first step */
     bool sizes_tell; /* without stacks: gradients have the sizes of blocks that stay; early_sizes.c

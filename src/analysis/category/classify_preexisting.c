@@ -195,7 +195,7 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
     else if (expected->parts > 0) /* an average of the weights, which has those sizes, may end */
         *reason = end == EVENT_NEVER || expected->parts == tally->persistent ? REASON_STATE_BYTES
                                                                              : REASON_MODEL_COPY;
-    else if (classifier->roles.data)
+    else if (classifier->roles.data && !classifier->has_sparse)
         *reason = REASON_PERSISTENT_DATA;
     else if (classifier->roles.kept && end != EVENT_NEVER)
         *reason = REASON_RELEASED_DATA;

@@ -82,6 +82,14 @@ static bool is_freed_by_hook(const struct evidence *evidence)
            evidence->end->site.any_python_frame != NO_FRAME;
 }
 
+/* True if the gradient of an embedding selects rows instead of filling the whole table. */
+static bool is_sparse_gradient(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct symbols *symbols = site_table_symbols(classifier->sites);
+    return text_starts(symbols_text(symbols, evidence->birth->site.node), "EmbeddingB") &&
+           text_equals(symbols_text(symbols, evidence->birth->site.op), "aten::index_select");
+}
+
 /* Counts what the size and the end of an allocation imply for others. */
 static bool count_sizes(struct classifier *classifier, const struct evidence *evidence,
                         enum category category, enum reason reason, struct error *err)
@@ -113,6 +121,7 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
         return false;
     uint32_t pass = classifier->phases->runs[evidence->birth_run].pass;
     if (category == CATEGORY_GRADIENT) {
+        classifier->has_sparse = classifier->has_sparse || is_sparse_gradient(classifier, evidence);
         run_count_add(&tally->gradients, pass);
         add_left(classifier, evidence);
     } else if (category == CATEGORY_OPTIMIZER_STATE) {

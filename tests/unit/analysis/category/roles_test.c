@@ -241,6 +241,26 @@ START_TEST(large_blocks_without_gradients_are_data)
 }
 END_TEST
 
+START_TEST(large_blocks_may_be_tables_with_sparse_gradients)
+{
+    copy_of_model(1);
+    uint64_t tables = next;
+    block(1000000);
+    block(500000);
+    capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_event(&capture, "alloc", 2000 + i, SIZE + 100 * i, STACK_BACKWARD);
+    capture_event(&capture, "alloc", 3000, 300,
+                  CPP("at::_ops::index_select::call(x)") "," CPP(
+                      "torch::autograd::generated::EmbeddingBagBackward0::apply(x)") "," ENGINE);
+    capture_free(&capture, 1000, 50, ENGINE);
+    capture_event(&capture, "alloc", 1001, 50, STACK_STEP);
+    capture_free(&capture, 1001, 50, STACK_STEP);
+    capture_load(&capture);
+    expect_all(tables, 2, CATEGORY_PARAMETER);
+}
+END_TEST
+
 /* On Hopper, cuBLAS's workspace is as large as a weight of 4096 x 4096 in 2 bytes. */
 START_TEST(a_large_workspace_is_no_data)
 {
@@ -561,6 +581,7 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, gradients_alone_may_be_flat);
     tcase_add_test(tests, a_model_without_gaps_has_no_flat_buffers);
     tcase_add_test(tests, large_blocks_without_gradients_are_data);
+    tcase_add_test(tests, large_blocks_may_be_tables_with_sparse_gradients);
     tcase_add_test(tests, a_large_workspace_is_no_data);
     tcase_add_test(tests, many_blocks_of_its_size_are_no_workspaces);
     tcase_add_test(tests, a_smaller_frozen_model_is_a_model);
