@@ -54,8 +54,10 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/compiled.py \
 	samples/programs/decoder.py \
 	samples/programs/distillation.py \
+	samples/programs/ensemble.py \
 	samples/programs/expandable.py \
 	samples/programs/experts.py \
+	samples/programs/flat_buffers.py \
 	samples/programs/fsdp2.py \
 	samples/programs/gan.py \
 	samples/programs/generate.py \
@@ -103,8 +105,12 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/decoder.truth.json.gz \
 	samples/recorded/distillation.pickle.gz \
 	samples/recorded/distillation.truth.json.gz \
+	samples/recorded/ensemble.pickle.gz \
+	samples/recorded/ensemble.truth.json.gz \
 	samples/recorded/experts.pickle.gz \
 	samples/recorded/experts.truth.json.gz \
+	samples/recorded/flat-buffers.pickle.gz \
+	samples/recorded/flat-buffers.truth.json.gz \
 	samples/recorded/fsdp2.pickle.gz \
 	samples/recorded/fsdp2.truth.json.gz \
 	samples/recorded/gan.pickle.gz \
