@@ -142,6 +142,22 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
     return true;
 }
 
+/* The reason byte. Without stacks, what is made between passes may as well be a result or a weight
+ * as a batch; and what a pass that is itself recorded leaves may be saved, which C++ frames tell.
+ */
+static uint8_t byte_of(const struct classifier *classifier, const struct evidence *evidence,
+                       enum reason reason)
+{
+    bool may_be_other = reason == REASON_BEFORE_FORWARD && evidence->birth_stack == STACK_NONE &&
+                        !classifier->phases->has_stacks;
+    bool may_be_saved = reason == REASON_BACKWARD_KEPT && !evidence->birth->in_operator &&
+                        classifier->phases->runs[evidence->birth_run].is_recorded;
+    uint8_t byte = classifier_doubt(classifier, reason, evidence->birth_run);
+    return (may_be_other || may_be_saved) && byte == reason_byte(reason, DOUBT_NONE)
+               ? reason_byte(reason, DOUBT_INFERRED)
+               : byte;
+}
+
 bool classify_traced(struct classifier *classifier, struct categories *categories,
                      struct error *err)
 {
@@ -166,7 +182,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
         if (!count_sizes(classifier, &evidence, category, reason, err))
             return false;
         categories->of_lifetime[i] = (uint8_t)category;
-        categories->why_lifetime[i] = classifier_doubt(classifier, reason, evidence.birth_run);
+        categories->why_lifetime[i] = byte_of(classifier, &evidence, reason);
     }
     return true;
 }
