@@ -447,12 +447,12 @@ def without_compiler(model):
         yield
 
 
-def try_out(model, args, kwargs):
+def try_out(model, args, kwargs, mode=torch.no_grad):
     """Runs the model without gradients, and leaves no trace of that. Returns its result, or None."""
     devices = {parameter.device for parameter in model.parameters()}
     before = Before(have_attributes(model.modules()), list(model.modules()))
     result = None
-    with torch.no_grad(), torch.random.fork_rng([d for d in devices if d.type == "cuda"]), before.restored(), \
+    with mode(), torch.random.fork_rng([d for d in devices if d.type == "cuda"]), before.restored(), \
             without_compiler(model):
         try:
             result = model(*args, **kwargs)
@@ -513,6 +513,7 @@ class Runs:
         self.names = {module: name for name, module in model.named_modules()}
         self.found, self.times = {}, {}  # modules by call, each with its turn; the calls of each line
         self.turns = {}  # how often each module ran
+        self.calls = []  # first and last allocation, depth and module of each call, outer before inner
         self.stack, self.caller = [], None
         self.counts = any(parameter.is_cuda for parameter in model.parameters())  # can tell what allocates
         self.handles = [handle for module in self.names for handle in (
@@ -543,12 +544,14 @@ class Runs:
             if type(module).forward is container:
                 line, call = (), around
         turn = self.turns[module] = self.turns.get(module, -1) + 1
-        self.stack.append((line, call, (module, turn), self.allocations()))
+        self.calls.append([self.allocations(), None, len(self.stack), (module, turn)])
+        self.stack.append((line, call, self.calls[-1]))
 
     def after(self, _module, _args, _result):
         """A call that allocates nothing, as of an in-place activation, goes with the call before it."""
-        line, call, module, before = self.stack.pop()
-        if line and (self.allocations() > before or not self.counts):
+        line, call, made = self.stack.pop()
+        before, made[1], _, module = made[0], self.allocations(), *made[2:]
+        if line and (made[1] > before or not self.counts):
             self.found[call] = [module]
             self.times[line] = self.times.get(line, 0) + 1
         elif self.times.get(line):
@@ -559,8 +562,21 @@ class Runs:
             handle.remove()
         self.caller = None  # its frame refers to what the run returned, and in the end to this object
 
+    def between(self, first, end):
+        """The outermost modules that make no other allocations than these, and those behind them that make none."""
+        found, within, last = [], None, None  # depths of the module found that a call is in, and of the last one
+        for begins, ends, depth, module in self.calls[1:]:
+            if within is not None and depth > within:
+                continue
+            within = None
+            if first <= begins <= ends <= end and (ends > begins or depth == last):
+                found.append(module)
+                within = last = depth
+        return found
+
     def modules(self, written):
-        """The modules, and their turns, of a call such as "model.py:50 [3/12] > block.py:12"; none if the lines make other calls."""
+        """The modules, and their turns, of a call such as "model.py:50 [3/12] > block.py:12"; none if the lines make
+        other calls."""
         call = ()
         for step in written.split(" > "):
             line, _, number = step.partition(" [")
@@ -569,6 +585,24 @@ class Runs:
                 return []
             call += ((line, number),)
         return self.found.get(call, [])
+
+    def modules_of(self, part):
+        """The modules of calls in a row. Numbers of allocations tell, as in "model.py:50 [3/12], allocations 60-71 of
+        310"; where the model makes more or fewer, numbers of calls."""
+        written = [call.partition(", allocations ") for call in part]
+        numbers = [list(map(int, allocations.replace(" of ", "-").split("-"))) for _, _, allocations in written if allocations]
+        begins, ends, *_ = self.calls[0]
+        if self.counts and numbers and all(total == ends - begins for _, _, total in numbers):
+            return self.between(begins + numbers[0][0] - 1, begins + numbers[-1][1])
+        found = [self.modules(call) for call, *_ in written]
+        return [] if [] in found else sum(found, [])
+
+
+def saves_nothing(model):
+    """A mode in which the model runs as in training, but saves nothing. Some wrappers then wait for a backward pass."""
+    if any(is_sharded(module) or isinstance(module, torch.nn.parallel.DistributedDataParallel) for module in model.modules()):
+        return torch.no_grad()
+    return torch.autograd.graph.saved_tensors_hooks(lambda _tensor: None, lambda _nothing: None)
 
 
 class Turns:
@@ -614,17 +648,20 @@ def replace_calls(model, runs, plan):
 def checkpoint_calls(model, plan, keep=None, one_by_one=False):
     """A plan is a list of parts, and a part a list of calls. The modules are found when the model first runs."""
     def before_first_run(model, args, kwargs):
+        if not torch.is_grad_enabled():
+            return
         handle.remove()
+        try_out(model, args, kwargs)  # libraries take workspaces when they first run
         runs = Runs(model)
-        try_out(model, args, kwargs)
+        try_out(model, args, kwargs, partial(saves_nothing, model))
         runs.remove()
         parts = []
         for part in plan:
-            found = [runs.modules(call) for call in part]
-            if [] in found:
+            found = runs.modules_of(part)
+            if not found:
                 print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
                 continue
-            parts.append(([*dict.fromkeys(sum(found, []))], (keep or {}).get(part[0], ())))
+            parts.append((list(dict.fromkeys(found)), (keep or {}).get(part[0], ())))
         made, turns = replace_calls(model, runs, parts)
         if not one_by_one:
             prove(made, model, args, kwargs)

@@ -247,7 +247,14 @@ static void write_path(struct caller *caller, const struct call *call)
 static bool add_to_chain(struct caller *caller, struct forward_chain *chain,
                          const struct call *call, struct error *err)
 {
-    struct chain_call made = {.number = call->number, .total = call->total};
+    const struct call_tree *tree = caller->tree;
+    uint32_t first =
+        call->first_run == 0 ? tree->first_alike : tree->runs[call->first_run].lifetime;
+    struct chain_call made = {.number = call->number,
+                              .total = call->total,
+                              .first_allocation = first - tree->first_inside,
+                              .end_allocation =
+                                  tree->runs[call->end_run].lifetime - tree->first_inside};
     buffer_clear(&caller->text);
     write_path(caller, call);
     if (caller->text.failed)
@@ -314,6 +321,7 @@ bool chain_set_calls(struct forward_chain *chain, const struct call_tree *tree,
     struct caller caller = {
         .tree = tree, .symbols = symbols, .budget = chain->budget, .text = BUFFER_INIT};
     bool ok = find_calls(&caller, err);
+    chain->allocations = tree->end_inside - tree->first_inside;
     for (size_t i = 0; ok && i < cut->count; i++)
         ok = set_part(&caller, chain, &chain->parts[i], &tree->nodes[cut->nodes[i]], err);
     buffer_release(&caller.text);

@@ -64,6 +64,7 @@ struct chain_call {
     string_id line; /* "model.py:50 [3/12] > block.py:12": the line that made it, behind the calls
                      * around it, with the numbers of those that are one of several of their line */
     uint32_t number, total; /* among the calls of that line in the same call around it */
+    uint32_t first_allocation, end_allocation; /* that it makes, among those of the model */
 };
 
 struct chain_element {
@@ -122,7 +123,8 @@ struct forward_chain {
     size_t loop_count;
     struct chain_call *calls;
     size_t call_count, call_capacity;
-    size_t joined; /* number of elements before neighbours were joined; 0 if none were */
+    uint32_t allocations; /* of the model's forward, freed in it or not */
+    size_t joined;        /* number of elements before neighbours were joined; 0 if none were */
 
     /* the pass: items first..backward-1 are its forward, backward..end-1 its backward */
     uint32_t first, backward, end;

@@ -171,6 +171,90 @@ static bool find_forward(struct collector *collector, const struct pass *pass, s
     return true;
 }
 
+/* The caller of the outermost forward, and that forward. */
+struct outermost {
+    frame_id caller, forward; /* the caller is NO_FRAME if there is none */
+};
+
+static bool same_function(const struct symbols *symbols, frame_id a, frame_id b)
+{
+    struct frame first = symbols_frame_at(symbols, a), second = symbols_frame_at(symbols, b);
+    return first.file == second.file && first.name == second.name;
+}
+
+/* Whether a lifetime begins in a forward, and in which. */
+static bool find_outermost(struct collector *collector, size_t lifetime, struct outermost *found,
+                           bool *any, struct error *err)
+{
+    const struct timeline *timeline = collector->timeline;
+    size_t count, forward;
+    bool checkpointed;
+    uint64_t calls;
+    stack_id id = timeline->trace->stack[timeline->lifetimes[lifetime].alloc];
+    if (!filter(collector, id, &count, &checkpointed, &forward, &calls, err))
+        return false;
+    *any = forward != SIZE_MAX;
+    if (*any) {
+        found->caller = forward > 0 ? collector->frames[forward - 1] : NO_FRAME;
+        found->forward = collector->frames[forward];
+    }
+    return true;
+}
+
+static bool is_inside(struct collector *collector, size_t lifetime, const struct outermost *model,
+                      bool *inside, struct error *err)
+{
+    struct outermost here;
+    if (!find_outermost(collector, lifetime, &here, inside, err))
+        return false;
+    *inside = *inside && here.caller == model->caller &&
+              same_function(collector->symbols, here.forward, model->forward);
+    return true;
+}
+
+/* What comes right before the first run, from lifetime `from` on, and is of the same call. */
+static bool find_alike(struct collector *collector, size_t from, struct error *err)
+{
+    const struct timeline *timeline = collector->timeline;
+    struct call_tree *tree = collector->tree;
+    size_t first = tree->runs[0].lifetime;
+    stack_id path = tree->runs[0].path;
+    bool checkpointed;
+    while (first > from && path == tree->runs[0].path) {
+        stack_id id = timeline->trace->stack[timeline->lifetimes[first - 1].alloc];
+        if (!find_path(collector, id, &path, &checkpointed, err))
+            return false;
+        first -= path == tree->runs[0].path;
+    }
+    tree->first_alike = (uint32_t)first;
+    return true;
+}
+
+/* The run of the outermost forward around the first allocation of the pass that is in one. */
+static bool find_inside(struct collector *collector, const struct pass *pass, struct error *err)
+{
+    const struct timeline *timeline = collector->timeline;
+    struct outermost model;
+    size_t first = births_from(timeline, pass->first), end;
+    bool inside = false;
+    for (; first < timeline->lifetime_count && !inside; first += !inside)
+        if (timeline->lifetimes[first].alloc >= pass->backward)
+            return true;
+        else if (!find_outermost(collector, first, &model, &inside, err))
+            return false;
+    for (end = first; end < timeline->lifetime_count && inside; end += inside)
+        if (!is_inside(collector, end, &model, &inside, err))
+            return false;
+    for (inside = first<end; first> 0 && inside; first -= inside)
+        if (!is_inside(collector, first - 1, &model, &inside, err))
+            return false;
+    if (!find_alike(collector, first, err))
+        return false;
+    collector->tree->first_inside = (uint32_t)first;
+    collector->tree->end_inside = (uint32_t)end;
+    return true;
+}
+
 bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
                      struct site_table *sites, const struct categories *categories,
                      const struct pass *pass, struct error *err)
@@ -187,7 +271,8 @@ bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
     collector.calls = calloc(1, bytes);
     bool ok = collector.calls || error_out_of_memory(err);
     collector.paths = ok ? (uint32_t *)(collector.calls + collector.path_count) : NULL;
-    ok = ok && find_forward(&collector, pass, err) && collect(&collector, categories, pass, err);
+    ok = ok && find_forward(&collector, pass, err) && collect(&collector, categories, pass, err) &&
+         find_inside(&collector, pass, err);
     free(collector.calls);
     budget_give(budget, bytes);
     vec_free(collector.frames, collector.frame_capacity, sizeof(frame_id), budget);

@@ -66,9 +66,12 @@ struct call_tree {
     size_t run_count;
     struct call_node *nodes;
     size_t node_count;
-    uint32_t callers; /* frames of a path before the outermost forward: 0 or 1 */
-    bool has_forward; /* some path has a function named forward */
-    bool has_stacks;  /* some path is not empty */
+    uint32_t callers;                  /* frames of a path before the outermost forward: 0 or 1 */
+    uint32_t first_inside, end_inside; /* the lifetimes that begin in a run of that forward without
+                                          a break, also those before the pass keeps anything */
+    uint32_t first_alike; /* from this lifetime on, all before the first run are of its path */
+    bool has_forward;     /* some path has a function named forward */
+    bool has_stacks;      /* some path is not empty */
     size_t run_capacity, node_capacity;
     struct budget *budget; /* not owned */
 };

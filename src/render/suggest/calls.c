@@ -5,14 +5,18 @@
 #include "render/core/escape.h"
 #include "render/suggest/parts.h"
 
-/* "model.py:50 > block.py:12 [3/12]": the call with its number, if its line makes several. */
+/* "model.py:50 > block.py:12 [3/12], allocations 60-71 of 310": the call with its number, if its
+ * line makes several, and which allocations of the model's forward it makes. */
 static void add_call(struct buffer *out, const struct symbols *symbols,
-                     const struct chain_call *call)
+                     const struct forward_chain *chain, const struct chain_call *call)
 {
     struct text line = symbols_text(symbols, call->line);
     buffer_add(out, line.bytes, line.size);
     if (call->total > 1)
         buffer_printf(out, " [%u/%u]", (unsigned)call->number, (unsigned)call->total);
+    if (call->end_allocation <= chain->allocations)
+        buffer_printf(out, ", allocations %u-%u of %u", (unsigned)call->first_allocation + 1,
+                      (unsigned)call->end_allocation, (unsigned)chain->allocations);
 }
 
 bool suggest_each_call(const struct suggest_subject *subject, struct wrapped segment,
@@ -26,7 +30,7 @@ bool suggest_each_call(const struct suggest_subject *subject, struct wrapped seg
         for (uint32_t part = element->first_part; part < element->end_part; part++)
             for (uint32_t k = chain->parts[part].first_call; k < chain->parts[part].end_call; k++) {
                 buffer_clear(&text);
-                add_call(&text, subject->trace->symbols, &chain->calls[k]);
+                add_call(&text, subject->trace->symbols, chain, &chain->calls[k]);
                 ok = ok && !text.failed;
                 if (ok)
                     function(data, (struct text){text.bytes, text.size});
@@ -83,11 +87,12 @@ bool suggest_calls_python(const struct page *page, const struct suggest_subject 
 {
     struct buffer text = BUFFER_INIT;
     bool is_selective = suggest_keeps_results(subject->problem, placement), ok = true;
-    buffer_puts(
-        &text, "# Modules by the lines that call them, and the number of the call if there are\n"
-               "# several. Those in one list are checkpointed together, if they form a chain. The\n"
-               "# first call of the model finds them, in a run without gradients.\n"
-               "plan = [\n");
+    buffer_puts(&text,
+                "# Modules by the lines that call them, the number of the call if there are\n"
+                "# several, and which of the model's allocations it makes. Those in one list are\n"
+                "# checkpointed together, if they form a chain. The first call of the model finds\n"
+                "# them, in runs that keep nothing.\n"
+                "plan = [\n");
     for (size_t k = 0; k < placement->count; k++)
         ok = ok && list_segment(&text, subject, placement->segments[k]);
     buffer_puts(&text, "]\n");

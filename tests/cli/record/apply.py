@@ -198,7 +198,19 @@ def main():
                               {"modules": ["model [0/6]"]}]
     _, model = compare(model, torch.randn(8, 16), plan)
     assert replaced(model) == ["0", "1", "2", "5"] and sorted(model[1].forward.parts) == [0, 2], replaced(model)
-    assert model[1].runs == 2 * 3 + 2 * (3 + 2), model[1].runs  # two trials; in a step, two of the three run again
+    assert model[1].runs == 3 * 3 + 2 * (3 + 2), model[1].runs  # three trials; in a step, two of the three run again
+
+    if torch.cuda.is_available():  # numbers of allocations tell where those of calls do not
+        layers = [nn.Sequential(nn.PReLU(), nn.ReLU(inplace=True)) for _ in range(4)]
+        model = nn.Sequential(nn.Sequential(*layers[:2]), nn.Sequential(*layers[2:])).cuda()
+        plan["apply"]["parts"] = [{"modules": ["model [7/9], allocations 1-2 of 4"]}, {"modules": ["model [0/4], allocations 4-4 of 4"]},
+                                  {"modules": ["model [2/4], allocations 3-3 of 5"]}]
+        memsnap_record.apply(model, plan)
+        with torch.no_grad():
+            model(torch.zeros(8, 16, device="cuda"))
+        assert replaced(model) == []  # until it runs with gradients
+        model(torch.zeros(8, 16, device="cuda"))
+        assert replaced(model) == ["0", "1.0.0", "1.0.1", "1.1"], replaced(model)
 
     fails(model, {"schema": "memsnap.suggest/1", "points": []}, "--budget")
     fails(model, {"schema": "memsnap.suggest/1", "feasible": False}, "--budget")

@@ -480,6 +480,28 @@ START_TEST(blocks_are_calls_of_a_line)
 }
 END_TEST
 
+/* Allocations are counted from the first one in the model's forward, though it keeps nothing yet.
+ */
+START_TEST(calls_have_the_allocations_that_they_make)
+{
+    pass_by(5, "t8 l3");
+    pass_by(5, "t9 m50 a1");
+    pass_by(5, "t9 m53 b10");
+    for (int i = 0; i < 2; i++)
+        block("t9 m53", 50);
+    pass_by(5, "t9 m54 a1");
+    keep(8, "t9 l3");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.allocations, 11); /* a block makes four, the first one five */
+    ck_assert_uint_eq(chain.call_count, 2);
+    ck_assert_uint_eq(chain.calls[0].first_allocation, 1);
+    ck_assert_uint_eq(chain.calls[0].end_allocation, 6);
+    ck_assert_uint_eq(chain.calls[1].first_allocation, 6);
+    ck_assert_uint_eq(chain.calls[1].end_allocation, 10);
+}
+END_TEST
+
 /* What a line calls may change: then it is another call. */
 START_TEST(other_modules_are_other_calls)
 {
@@ -673,6 +695,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, checkpointed_layers_are_told);
     tcase_add_test(tests, equal_iterations_take_the_median);
     tcase_add_test(tests, blocks_are_calls_of_a_line);
+    tcase_add_test(tests, calls_have_the_allocations_that_they_make);
     tcase_add_test(tests, other_modules_are_other_calls);
     tcase_add_test(tests, what_keeps_nothing_leads_on_to_other_code);
     tcase_add_test(tests, operators_are_weighed_by_class);
