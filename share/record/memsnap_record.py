@@ -30,7 +30,6 @@ import subprocess
 import threading
 from collections.abc import Mapping
 
-from torch.multiprocessing.reductions import StorageWeakRef
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils import flop_counter
 from torch.utils._pytree import tree_flatten
@@ -230,14 +229,17 @@ class Watch(TorchDispatchMode):
         super().__init__()
         self.operators, self.missing, self.is_last, self.kept = operators, missing, is_last, {}
 
+    def complain(self, function, kept):
+        raise RuntimeError(f"{function} changes a result of {kept} in place: leave that operator out of the plan, or "
+                           "record the plan on this kind of device")
+
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = str(function.overloadpacket)
         for argument, value in zip(function._schema.arguments, args):
             is_write = argument.alias_info is not None and argument.alias_info.is_write
             for storage in storage_ids(value) if is_write else []:
                 if storage in self.kept:
-                    raise RuntimeError(f"{name} changes a result of {self.kept[storage]} in place: leave that operator "
-                                       "out of the plan, or record the plan on this kind of device")
+                    self.complain(name, self.kept[storage])
         result = function(*args, **(kwargs or {}))
         if name in self.operators:
             self.missing.discard(name)
@@ -245,9 +247,13 @@ class Watch(TorchDispatchMode):
         return result
 
 
-def storage_ids(value):
+def storages_in(value):
     values = value if isinstance(value, (list, tuple)) else [value]
-    return [item.untyped_storage()._cdata for item in values if isinstance(item, torch.Tensor)]
+    return [item.untyped_storage() for item in values if isinstance(item, torch.Tensor)]
+
+
+def storage_ids(value):
+    return [storage._cdata for storage in storages_in(value)]
 
 
 @contextmanager
@@ -505,6 +511,8 @@ def checkpoint_modules(model, plan, keep=None, one_by_one=False):
 # memsnap suggest prints what follows for plans of snapshots, which name calls by lines.
 import os
 
+from torch.multiprocessing.reductions import StorageWeakRef
+
 
 class Runs:
     """Watches a run of the model: by which line, within which other calls, each module is called, and how often."""
@@ -605,6 +613,54 @@ def saves_nothing(model):
     return torch.autograd.graph.saved_tensors_hooks(lambda _tensor: None, lambda _nothing: None)
 
 
+def without_changed(model, args, kwargs, plan):
+    """The parts of a plan, less the operators whose results a module changes in place: a snapshot does not show that,
+    and a checkpoint must not keep such results."""
+    class Find(Watch):
+        def __init__(self, operators):
+            super().__init__(operators, set(), False)
+            self.module, self.changed, self.weak = None, {}, []  # operators by module
+
+        def complain(self, _function, kept):
+            module, name = kept
+            self.changed.setdefault(module, set()).add(name)
+
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            result = super().__torch_dispatch__(function, types, args, kwargs)
+            name = str(function.overloadpacket)
+            if name in self.operators:
+                self.kept.update(dict.fromkeys(storage_ids(result), (self.module, name)))
+                self.weak += map(StorageWeakRef, storages_in(result))  # so that no other storage takes the place
+            return result
+
+    def run(module, forward, *args, **kwargs):
+        outer, find.module = find.module, module
+        try:
+            return forward(*args, **kwargs)
+        finally:
+            find.module = outer
+
+    find = Find({name for _, operators in plan for name in operators})
+    forwards = [(module, module.forward, "forward" in vars(module))
+                for module in {inside(module) for found, _ in plan for module, _ in found}]
+    for module, forward, _ in forwards:
+        module.forward = partial(run, module, forward)
+    with find:
+        try_out(model, args, kwargs)
+    for module, forward, is_own in forwards:
+        if is_own:
+            module.forward = forward
+        else:
+            del module.forward
+    made = []
+    for found, operators in plan:
+        changed = set(operators) & {name for module, _ in found for name in find.changed.get(inside(module), ())}
+        if changed:
+            print("changed in place, so not kept: results of", *sorted(changed), file=sys.stderr)
+        made.append((found, [name for name in operators if name not in changed]))
+    return made
+
+
 class Turns:
     """The forward of a module that runs several times in a run of the model: some of its calls have checkpoints."""
 
@@ -662,6 +718,8 @@ def checkpoint_calls(model, plan, keep=None, one_by_one=False):
                 print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
                 continue
             parts.append((list(dict.fromkeys(found)), (keep or {}).get(part[0], ())))
+        if any(operators for _, operators in parts):
+            parts = without_changed(model, args, kwargs, parts)
         made, turns = replace_calls(model, runs, parts)
         if not one_by_one:
             prove(made, model, args, kwargs)

@@ -200,6 +200,11 @@ def main():
     assert replaced(model) == ["0", "1", "2", "5"] and sorted(model[1].forward.parts) == [0, 2], replaced(model)
     assert model[1].runs == 3 * 3 + 2 * (3 + 2), model[1].runs  # three trials; in a step, two of the three run again
 
+    if "keep_operators" in last:  # results that are changed in place are not kept
+        plan["apply"]["parts"] = [{"modules": ["model [0/3]", "model [1/3]"], "keep_operators": ["aten.addmm"]},
+                                  {"modules": ["model [2/3]"], "keep_operators": ["aten.addmm"]}]
+        compare(nn.Sequential(nn.Linear(16, 16), nn.ReLU(inplace=True), Counted()), torch.randn(8, 16), plan)
+
     if torch.cuda.is_available():  # numbers of allocations tell where those of calls do not
         layers = [nn.Sequential(nn.PReLU(), nn.ReLU(inplace=True)) for _ in range(4)]
         model = nn.Sequential(nn.Sequential(*layers[:2]), nn.Sequential(*layers[2:])).cuda()
