@@ -915,12 +915,16 @@ def traits_of(module):
 
 
 class Result:
-    """What the module that ran last returned, and the arguments but the first of all modules that returned it: of a
-    container and of the last one in it."""
+    """What the module that ran last returned, and the arguments but the first of all modules that returned it, by depth:
+    of a container and of the last one in it."""
 
-    def __init__(self, tensor=None, others=None):
+    def __init__(self, tensor=None):
         self.tensor = (lambda: None) if tensor is None else weakref.ref(tensor)
-        self.others = [{}] if others is None else [others]
+        self.others = {}
+
+    def at(self, depth):
+        """Of the module that one of that depth can follow in a checkpoint; of all if none has that depth."""
+        return [self.others[depth]] if depth in self.others else list(self.others.values()) or [{}]
 
 
 class Frame:
@@ -935,7 +939,11 @@ class Frame:
         self.follows = isinstance(value, torch.Tensor) and value is result.tensor()
         self.is_plain = isinstance(value, torch.Tensor) and all(
             others.keys() == before.keys() and all(before[key].is_value(others[key]) for key in others)
-            for before in result.others)
+            for before in result.at(self.depth))
+
+    @property
+    def depth(self):
+        return self.name.count(".")
 
 
 def free_workspaces():
@@ -1268,10 +1276,10 @@ class Structure(Hooks, TorchDispatchMode):
         row["plain"], row["follows"] = frame.is_plain and isinstance(result, torch.Tensor), frame.follows
         if not isinstance(result, torch.Tensor):
             self.result = Result()
-        elif result is self.result.tensor():
-            self.result.others.append(frame.others)
         else:
-            self.result = Result(result, frame.others)
+            if result is not self.result.tensor():
+                self.result = Result(result)
+            self.result.others[frame.depth] = frame.others
         row["call"] = self.calls
         row["traits"] |= traits_of(module)
         self.watch_backward(output, partial(self.reach, row, self.calls))

@@ -46,7 +46,46 @@ def check_accumulation():
         assert sum(row["is_leaf"] for row in recording.forward_traces) == 3
 
 
+class Last(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(8)
+
+    def forward(self, x, before):
+        return self.norm(x + before)
+
+
+class Around(nn.Module):
+    """Its result is that of a module which gets other arguments."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.last = nn.Linear(8, 8), Last()
+
+    def forward(self, x, mask=None, *, scale=None):
+        return self.last(self.linear(x) * scale, x)
+
+
+def check_rows_of_blocks():
+    class Blocks(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.blocks = nn.ModuleList(Around() for _ in range(3))
+
+        def forward(self, x):
+            scale = x.sum()
+            for block in self.blocks:
+                x = block(x, None, scale=scale)
+            return x
+    with memsnap_record.layers(Blocks()) as recording:
+        train(recording.model)
+    plain = {row["module_name"]: row["plain"] for row in recording.forward_traces if "plain" in row}
+    assert [plain["blocks.%d" % number] for number in range(3)] == [False, True, True], plain
+    assert not plain["blocks.1.last"]
+
+
 def main():
+    check_rows_of_blocks()
     check_accumulation()
     model = make()
     recording = memsnap_record.layers(model)
