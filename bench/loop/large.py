@@ -14,6 +14,7 @@ from torch import nn
 
 import models
 import more
+import wide
 
 
 @dataclass
@@ -241,4 +242,4 @@ MODELS = {
     "t5": Large(8, r"(en|de)coder\.block\.\d+", language(t5, 256)),
     "whisper": Large(8, r"model\.(en|de)coder\.layers\.\d+", whisper),
 }
-MODELS.update({name: Large(*builder) for name, builder in more.BUILDERS.items()})
+MODELS.update({name: Large(*builder) for name, builder in {**more.BUILDERS, **wide.BUILDERS}.items()})

@@ -39,13 +39,16 @@ class Subject:
         self.model.zero_grad(set_to_none=True)
         self.loss(self.model).backward()
 
-    def measure(self):
-        """The second step: the first tries parts out, and makes workspaces of libraries."""
+    def measure(self, most=math.inf):
+        """The second step: the first tries parts out, and makes workspaces of libraries. Only the peak if it is more
+        than `most`."""
         self.step()
         self.model.zero_grad(set_to_none=True)
         torch.cuda.reset_peak_memory_stats()
         self.step()
         peak = torch.cuda.max_memory_allocated()
+        if peak > most:
+            return {"peak": peak}
         with FlopCounterMode(display=False) as counter:
             self.step()
         self.model.zero_grad(set_to_none=True)
@@ -75,17 +78,17 @@ class Bench:
         result = subprocess.run([self.memsnap, "suggest", *arguments, self.trace], capture_output=True, text=True)
         return result.stdout if result.returncode == 0 else None
 
-    def measure(self, apply):
-        """What a step with a plan takes, relative to a step without."""
+    def measure(self, apply, most=math.inf):
+        """What a step with a plan takes, relative to a step without; only its peak if that is more than `most`."""
         subject = Subject(self.name, self.batch)
         told = io.StringIO()
         with contextlib.redirect_stderr(told):
             try:
                 apply(subject.model)
-                found = subject.measure()
+                found = subject.measure(most)
             except Exception as error:
                 return {"error": "%s: %s" % (type(error).__name__, (str(error).splitlines() or [""])[0])}
-        for key in ("flops", "time"):
+        for key in found.keys() & {"flops", "time"}:
             found["extra_" + key] = found[key] / self.plain[key] - 1
         found["not_chains"] = told.getvalue().count("not a chain")
         return found
@@ -105,7 +108,7 @@ class Bench:
         row["without"] = plan["no_checkpoint_total_peak_bytes"]
         row["printed"] = self.measure(lambda model: exec(code, {"model": model}))
         if "apply" in plan:
-            row["applied"] = self.measure(lambda model: memsnap_record.apply(model, plan))
+            row["applied"] = self.measure(lambda model: memsnap_record.apply(model, plan), 0)
 
     def add_by_hand(self, kind, parts):
         """Measures checkpoints that are not memsnap's, and the plan that memsnap has for the same peak."""
@@ -128,7 +131,7 @@ class Bench:
             tried += [min(within)[1]] if within else []
         for budget in dict.fromkeys([*tried, "least"]):
             code = python_of(self.suggest("--budget", budget))
-            found = self.measure(lambda model: exec(code, {"model": model})) if code else {
+            found = self.measure(lambda model: exec(code, {"model": model}), peak) if code else {
                 "peak": self.plain["peak"], "extra_flops": 0.0, "extra_time": 0.0}
             if found.get("peak", math.inf) <= peak:
                 return found
@@ -156,6 +159,9 @@ class Bench:
                               ("35 %", ["--budget", "35%"]), ("least", ["--budget", "least"])):
             self.add(kind, request)
         blocks = self.plain["blocks"]
+        if not blocks:
+            self.write()
+            return
         every = math.isqrt(len(blocks) - 1) + 1
         self.add_by_hand("every block", blocks)
         self.add_by_hand("sqrt(n)", [sum(blocks[at:at + every], []) for at in range(0, len(blocks), every)])
