@@ -7,6 +7,7 @@ PYTHONPATH. The recorder leaves there:
     problem          why there can be no dry run, in one line
     owner            a process uses CUDA, and records; its id
     other-rank       a process uses CUDA that has another rank than the one to record
+    other-process    a process uses CUDA after another one that records
     oom.pickle       the snapshot when memory ran out
     snapshot.pickle  the snapshot at the end; ends in -new while it is written, as the one before does
     complete         the recorded process has made its steps
@@ -19,6 +20,7 @@ import importlib.util
 import os
 import sys
 import time
+import warnings
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OOM_DUMPS = 10  # a program that looks for its largest batch may run out of memory often
@@ -218,10 +220,14 @@ class Recorder:
             self.end_with_recorded()
             return
         if not self.claim():
+            leave("other-process")
             self.end_with_recorded()
             return
+        if self.torch.cuda.get_allocator_backend() == "cudaMallocAsync":
+            give_up("PyTorch records no memory with its allocator's backend cudaMallocAsync; try --alloc-conf backend:native")
         self.process = os.getpid()
         self.stand_in.on_read(self.reads)
+        warnings.filterwarnings("ignore", "record_context_cpp is not support")  # on aarch64: it records Python's frames only
         try:
             self.torch._C._cuda_attach_out_of_memory_observer(self.on_oom)
             if self.late == 0:

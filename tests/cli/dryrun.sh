@@ -235,7 +235,13 @@ out_has 'own sitecustomize'
 out_has 'preload <>'
 out_has 'child has 1'
 out_has 'Device 0: peak 200.00 MiB'
+err_has 'only the first process that used CUDA was recorded; another one used it, too'
 rm site/sitecustomize.py
+
+# Settings with which PyTorch records nothing.
+BACKEND=cudaMallocAsync dry -o none.pickle -- "$PYTHON3" train.py 100
+exits 3
+err_has "PyTorch records no memory with its allocator's backend cudaMallocAsync; try --alloc-conf backend:native"
 
 # Builds without CUDA, and damaged libraries.
 echo '__version__ = "2.8.0+cpu"; cuda = None' >site/torch/version.py

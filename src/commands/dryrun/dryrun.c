@@ -37,6 +37,9 @@ static void remark(const struct outcome *outcome, const struct dryrun_options *o
                  units_count(count, outcome->values_read));
     for (size_t i = 0; i < 3 && *outcome->reads[i]; i++)
         complain("dryrun:   %s", outcome->reads[i]);
+    if (outcome->has_others)
+        complain("dryrun: only the first process that used CUDA was recorded; another one used it, "
+                 "too");
     complain("dryrun: the snapshot is in %s", options->output);
 }
 

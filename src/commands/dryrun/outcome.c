@@ -101,6 +101,7 @@ void outcome_read(const struct dryrun_folder *folder, const struct program_end *
     *outcome = (struct outcome){.kind = OUTCOME_REFUSED};
     read_counts(folder, outcome);
     read_reads(folder, outcome);
+    outcome->has_others = dryrun_folder_has(folder, "other-process");
     if (read_problem(folder, err))
         return;
     bool failed = end->signal || end->status != 0;

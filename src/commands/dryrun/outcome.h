@@ -17,6 +17,7 @@ struct outcome {
     uint64_t steps;       /* of the optimizer that made most */
     uint64_t ooms;        /* how often memory ran out */
     uint64_t values_read;
+    bool has_others;    /* processes that used CUDA after the recorded one */
     char reads[3][200]; /* lines that read most values; "": none */
 };
 

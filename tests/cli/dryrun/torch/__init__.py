@@ -94,6 +94,7 @@ def _module(name, **members):
 
 _C = _module("_C", _cuda_attach_out_of_memory_observer=_State.observers.append)
 cuda = _module("cuda", _lazy_call=_lazy_call, device_count=_native.devices,
+               get_allocator_backend=lambda: os.environ.get("BACKEND", "native"),
                memory=_module("cuda.memory", _record_memory_history=_record_memory_history, _dump_snapshot=_dump_snapshot))
 optim = _module("optim", Optimizer=Optimizer,
                 optimizer=_module("optim.optimizer", register_optimizer_step_post_hook=_State.hooks.append))
