@@ -256,9 +256,107 @@ def graph():
     captured.replay()
 
 
+class Pictures(torch.utils.data.Dataset):
+    def __len__(self):
+        return 6 * (SIZE or 64)
+
+    def __getitem__(self, index):
+        return torch.randn(3, 64, 64), index % 10
+
+
+def loader():
+    """Worker processes, pinned memory, channels last, and scaled gradients that are clipped."""
+    batches = torch.utils.data.DataLoader(Pictures(), SIZE or 64, num_workers=2, pin_memory=True)
+    model = convolutions().to(DEVICE, memory_format=torch.channels_last)
+    optimizer, scaler = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9), torch.amp.GradScaler("cuda")
+    for x, labels in batches:
+        with torch.autocast("cuda", torch.float16):
+            out = model(x.to(DEVICE, non_blocking=True, memory_format=torch.channels_last))
+            loss = F.cross_entropy(out, labels.to(DEVICE, non_blocking=True))
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        nn.utils.clip_grad_norm_(model.parameters(), 1)
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.zero_grad()
+
+
+def packed_sequences():
+    rnn = nn.GRU(64, 256, 2, batch_first=True, bidirectional=True).to(DEVICE)
+    optimizer, count = torch.optim.Adam(rnn.parameters()), SIZE or 16
+    for _ in range(4):
+        packed = nn.utils.rnn.pack_padded_sequence(noise(count, 50, 64), torch.arange(50, 50 - count, -1), batch_first=True)
+        nn.utils.rnn.pad_packed_sequence(rnn(packed)[0])[0].sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def sparse_gradients():
+    table, top = nn.Embedding(200000, 64, sparse=True).to(DEVICE), mlp(64, 2).to(DEVICE)
+    optimizers = [torch.optim.SparseAdam(table.parameters()), torch.optim.Adagrad(top.parameters())]
+    for _ in range(4):
+        top(table(torch.randint(0, 200000, (SIZE or 4096,), device=DEVICE))).sum().backward()
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def offloaded():
+    model = mlp().to(DEVICE)
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(4):
+        with torch.autograd.graph.save_on_cpu(pin_memory=True):
+            loss = model(noise(SIZE or 2048, 2048)).sum()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def lbfgs():
+    model, x = mlp(512, 2).to(DEVICE), noise(SIZE or 128, 512)
+    optimizer = torch.optim.LBFGS(model.parameters(), max_iter=5, line_search_fn="strong_wolfe")
+
+    def closure():
+        optimizer.zero_grad()
+        loss = model(x).pow(2).sum()
+        loss.backward()
+        return loss
+
+    for _ in range(4):
+        optimizer.step(closure)
+
+
+def selections():
+    """What is selected by values has no elements."""
+    model = mlp(1024).to(DEVICE)
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(4):
+        y = model(noise(SIZE or 512, 1024))
+        y[(y > 0).nonzero()[:, 0]].sum().item()
+        torch.unique(torch.randint(0, 9, (1000,), device=DEVICE), return_inverse=True)
+        (y.sum() + y.masked_select(y > 0).sum()).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def threads():
+    import threading
+
+    def work():
+        with torch.cuda.stream(torch.cuda.Stream()):
+            mlp(512, 2).to(DEVICE)(noise(256, 512)).sum().backward()
+
+    running = [threading.Thread(target=work) for _ in range(2)]
+    for thread in running:
+        thread.start()
+        thread.join()
+    mlp_adamw()
+
+
 ALL = (mlp_adamw, mlp_sgd, mlp_fused, mlp_one_by_one, convnet, resnet50, vit, decoder, decoder_checkpointed,
        decoder_bf16, decoder_fp16_scaled, accumulation, kept_gradients, step_in_backward, gan, lora, moving_average, lstm, embeddings,
-       generation, two_streams, graph)
+       generation, two_streams, graph, loader, packed_sequences, sparse_gradients, offloaded, lbfgs, selections,
+       threads)
 
 if __name__ == "__main__":
     if len(sys.argv) > 3:
