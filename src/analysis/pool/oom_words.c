@@ -245,6 +245,11 @@ static bool gains_little(const struct oom_row *row)
     return row->layout.pool_bytes < positive(row->at.reserved_bytes) / LITTLE_SHARE;
 }
 
+bool oom_names_pinned(const struct oom_row *row)
+{
+    return row->pinned.count > 0 && !gains_little(row);
+}
+
 static void say_what_else(const struct words *words, const struct oom_row *row, bool trains)
 {
     say(words, ", but that gains at most %s", SIZE(row->layout.pool_bytes));

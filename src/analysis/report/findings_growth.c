@@ -75,7 +75,24 @@ struct growth_words {
     const char *where, *next;
 };
 
-static struct growth_words words_of_growth(const struct growth *growth)
+#define SUM_LESS                                                                                   \
+    "If one backward pass is to follow for all of them, call backward() on the loss of each "      \
+    "batch "                                                                                       \
+    "as soon as it is computed. Otherwise, "
+
+/* Of stored graphs. Without a backward pass in the trace, one may come after them. */
+static const char *next_of_graphs(bool has_loss, bool trains)
+{
+    if (has_loss)
+        return trains ? "Store loss.item() or loss.detach() there: a stored loss keeps its "
+                        "autograd graph alive."
+                      : SUM_LESS "store loss.item() or loss.detach() there: a stored loss keeps "
+                                 "its autograd graph alive.";
+    return trains ? "Store tensor.detach() there, or compute it under torch.no_grad()."
+                  : SUM_LESS "store tensor.detach() there, or compute it under torch.no_grad().";
+}
+
+static struct growth_words words_of_growth(const struct growth *growth, bool trains)
 {
     bool has_loss = growth->scalar_row != NO_ROW;
     struct growth_words words = {
@@ -96,10 +113,7 @@ static struct growth_words words_of_growth(const struct growth *growth)
     } else if (growth->graph == GRAPH_KEPT) {
         words.where = has_loss ? "probably because a loss is stored with its autograd graph at"
                                : "probably because a tensor is stored with its autograd graph at";
-        words.next = has_loss ? "Store loss.item() or loss.detach() there: a stored loss keeps its "
-                                "autograd graph alive."
-                              : "Store tensor.detach() there, or compute it under "
-                                "torch.no_grad().";
+        words.next = next_of_graphs(has_loss, trains);
     } else if (growth->graph == GRAPH_NONE) {
         words.next = "No autograd graph keeps it, so loss.item() changes nothing: find the list, "
                      "cache, hook or closure that stores these tensors, and move them to the host "
@@ -117,7 +131,8 @@ bool finding_of_growth(struct findings_maker *maker)
         growth->pools.kind == PRIVATE_SHAPES)
         return true;
     const struct growth_row *row = &growth->rows[growth_holder(growth)];
-    struct growth_words words = words_of_growth(growth);
+    struct growth_words words =
+        words_of_growth(growth, phases_have(maker->evidence->phases, PHASE_BACKWARD));
     bool has_stack = row->stack != STACK_NONE;
     return finding_add(maker,
                        (struct finding){.kind = FINDING_GROWTH,

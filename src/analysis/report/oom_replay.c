@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/pool/oom_words.h"
 #include "analysis/replay/figure.h"
 
 #define EXPANDABLE "expandable_segments:True"
@@ -23,7 +24,7 @@ static void retract(struct oom_row *row)
     static const char useless[] =
         "; " EXPANDABLE " would not help: replayed with it, the trace runs out of memory, too";
     const char *rest = strstr(row->next, "; ");
-    bool is_pinned = rest && row->pinned.count > 0;
+    bool is_pinned = rest && oom_names_pinned(row);
     char next[sizeof(row->next)];
     snprintf(next, sizeof(next), "%s%s%s", rest ? rest + 2 : "use a smaller batch or sequence",
              is_pinned ? ": allocate them before the others, or copy them to the CPU" : "",

@@ -125,6 +125,14 @@ static void add_frequency(struct buffer *text, const struct device_report *repor
                       units_count(compared, row->fit.steps_compared), plural_steps(report));
 }
 
+/* Without a backward pass in the trace, the graphs may be meant for one that comes after them. */
+static void summed_advice(const struct device_report *report, struct buffer *text)
+{
+    if (!phases_have(&report->phases, PHASE_BACKWARD))
+        buffer_puts(text, " If one backward pass is to follow for all of them, call backward() on "
+                          "the loss of each batch as soon as it is computed instead.");
+}
+
 /* Advice about graphs that a loss keeps. */
 static void loss_advice(const struct page *page, const struct device_report *report,
                         struct buffer *text)
@@ -146,6 +154,7 @@ static void loss_advice(const struct page *page, const struct device_report *rep
         buffer_puts(text, "most likely a stored loss that keeps its autograd graph alive. Store "
                           "loss.item() or loss.detach() instead, and validate under "
                           "torch.no_grad().");
+    summed_advice(report, text);
 }
 
 /* Advice about the allocations that grow. */
@@ -167,6 +176,7 @@ static bool growing_advice(const struct page *page, const struct device_report *
         add_label(text, &growth->rows[growth->last_row]);
         buffer_puts(text, ": something stores it together with its graph. Store tensor.detach() "
                           "instead, and run code without a backward pass under torch.no_grad().");
+        summed_advice(report, text);
     } else if (growth->scalar_row != NO_ROW) {
         add_label(text, &growth->rows[growth->scalar_row]);
         buffer_puts(text, " keeps a result of a few bytes");
