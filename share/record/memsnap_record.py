@@ -229,17 +229,14 @@ class Watch(TorchDispatchMode):
         super().__init__()
         self.operators, self.missing, self.is_last, self.kept = operators, missing, is_last, {}
 
-    def complain(self, function, kept):
-        raise RuntimeError(f"{function} changes a result of {kept} in place: leave that operator out of the plan, or "
-                           "record the plan on this kind of device")
-
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = str(function.overloadpacket)
         for argument, value in zip(function._schema.arguments, args):
             is_write = argument.alias_info is not None and argument.alias_info.is_write
             for storage in storage_ids(value) if is_write else []:
                 if storage in self.kept:
-                    self.complain(name, self.kept[storage])
+                    raise RuntimeError(f"{name} changes a result of {self.kept[storage]} in place: leave that operator "
+                                       "out of the plan, or record the plan on this kind of device")
         result = function(*args, **(kwargs or {}))
         if name in self.operators:
             self.missing.discard(name)
@@ -247,13 +244,9 @@ class Watch(TorchDispatchMode):
         return result
 
 
-def storages_in(value):
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return [item.untyped_storage() for item in values if isinstance(item, torch.Tensor)]
-
-
 def storage_ids(value):
-    return [storage._cdata for storage in storages_in(value)]
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return [item.untyped_storage()._cdata for item in values if isinstance(item, torch.Tensor)]
 
 
 @contextmanager
@@ -512,6 +505,7 @@ def checkpoint_modules(model, plan, keep=None, one_by_one=False):
 import os
 
 from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 class Runs:
@@ -613,26 +607,30 @@ def saves_nothing(model):
     return torch.autograd.graph.saved_tensors_hooks(lambda _tensor: None, lambda _nothing: None)
 
 
+class FindChanges(TorchDispatchMode):
+    """Finds operators whose results are changed in place, and in which module they ran."""
+
+    def __init__(self, operators):
+        super().__init__()
+        self.operators, self.module, self.made, self.changed = operators, None, {}, {}
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        for argument, value in zip(function._schema.arguments, args):
+            if argument.alias_info is not None and argument.alias_info.is_write and isinstance(value, torch.Tensor):
+                module, name, _ = self.made.get(value.untyped_storage()._cdata, (None, None, None))
+                self.changed.setdefault(module, set()).add(name)
+        result, name = function(*args, **(kwargs or {})), str(function.overloadpacket)
+        if name in self.operators:
+            for item in result if isinstance(result, (list, tuple)) else [result]:
+                if isinstance(item, torch.Tensor):
+                    weak = StorageWeakRef(item.untyped_storage())  # so that no other storage takes the place
+                    self.made[weak.cdata] = self.module, name, weak
+        return result
+
+
 def without_changed(model, args, kwargs, plan):
     """The parts of a plan, less the operators whose results a module changes in place: a snapshot does not show that,
     and a checkpoint must not keep such results."""
-    class Find(Watch):
-        def __init__(self, operators):
-            super().__init__(operators, set(), False)
-            self.module, self.changed, self.weak = None, {}, []  # operators by module
-
-        def complain(self, _function, kept):
-            module, name = kept
-            self.changed.setdefault(module, set()).add(name)
-
-        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-            result = super().__torch_dispatch__(function, types, args, kwargs)
-            name = str(function.overloadpacket)
-            if name in self.operators:
-                self.kept.update(dict.fromkeys(storage_ids(result), (self.module, name)))
-                self.weak += map(StorageWeakRef, storages_in(result))  # so that no other storage takes the place
-            return result
-
     def run(module, forward, *args, **kwargs):
         outer, find.module = find.module, module
         try:
@@ -640,7 +638,7 @@ def without_changed(model, args, kwargs, plan):
         finally:
             find.module = outer
 
-    find = Find({name for _, operators in plan for name in operators})
+    find = FindChanges({name for _, operators in plan for name in operators})
     forwards = [(module, module.forward, "forward" in vars(module))
                 for module in {inside(module) for found, _ in plan for module, _ in found}]
     for module, forward, _ in forwards:
