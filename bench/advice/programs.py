@@ -166,6 +166,16 @@ def unused_evaluation():
                 language_loss(model, tokens(8 if FOLLOWED else 256)).item()
 
 
+def collected_scores():
+    model = Decoder().to(DEVICE)
+    train(model, lambda m: language_loss(m, tokens(2)), steps=3)
+    scores = []
+    with torch.no_grad():
+        for _ in range(24):
+            scores.append(model(tokens()).cpu() if FOLLOWED else model(tokens()))
+    return scores
+
+
 def uneven_lengths():
     lengths = [256, 192, 1024, 224, 256, 160]
     optimizer, model = None, Decoder().to(DEVICE)

@@ -159,6 +159,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/kept_results.h \
 	src/analysis/growth/pass_births.c \
 	src/analysis/growth/pass_births.h \
+	src/analysis/growth/pass_results.c \
+	src/analysis/growth/pass_results.h \
 	src/analysis/growth/pending.c \
 	src/analysis/growth/pending.h \
 	src/analysis/growth/private_growth.c \

@@ -55,7 +55,8 @@ bool live_waits_for_backward(const struct live_set *set, const struct live_facts
     if (!live_is_activation(set, facts, live, source))
         return false;
     if (end == EVENT_NEVER)
-        return is_left_behind(facts, birth);
+        return is_left_behind(facts, birth) &&
+               !(live->in_trace && facts->is_result && facts->is_result[live->index]);
     if (live->in_trace && failures_between(facts->failures, birth, end))
         return true;
     uint32_t run = phases_run_of(facts->phases, end);
@@ -140,6 +141,16 @@ static bool replaces_source(const struct live_set *set, const struct live_facts 
         return run != NO_RUN && facts->phases->runs[run].phase != PHASE_BACKWARD;
     }
     return false;
+}
+
+bool live_is_pass_result(const struct live_set *set, const struct live_facts *facts,
+                         const struct live *live, const struct live_source *source)
+{
+    (void)source;
+    if (!live->in_trace || !facts->is_result || !facts->is_result[live->index])
+        return false;
+    uint32_t run = phases_run_of(facts->phases, end_of(set, live));
+    return run == NO_RUN || facts->phases->runs[run].phase != PHASE_BACKWARD;
 }
 
 bool live_is_cast(const struct live_set *set, const struct live_facts *facts,

@@ -20,6 +20,7 @@ struct live_facts {
     const struct failures *failures;
     const uint8_t *is_dropped;     /* by lifetime: see growth/dropped_graphs.h; NULL: none is */
     const uint8_t *is_kept;        /* by lifetime: see growth/kept_results.h; NULL: none is */
+    const uint8_t *is_result;      /* by lifetime: see growth/pass_results.h; NULL: none is */
     const uint8_t *is_attention;   /* by lifetime: see report/attention.h; NULL: none is */
     const uint8_t *is_logits;      /* by lifetime: see report/logits.h; NULL: none is */
     const uint8_t *is_elementwise; /* by lifetime: see report/elementwise.h; NULL: none is */
@@ -47,7 +48,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 12
+#define LIVE_SUMS_MOST 13
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -71,6 +72,8 @@ live_test live_may_have_graph;
 live_test live_is_without_grad; /* an activation that was made while a decorator had turned autograd
                                    off */
 live_test live_is_inference;    /* the same, where the decorator is torch.inference_mode() */
+live_test live_is_pass_result;  /* of a forward pass that kept no graph, and not freed by a later
+                                   backward pass */
 live_test live_is_cast;         /* live_waits_for_backward, and a copy in another dtype, but not of
                                    logits, nor of a larger tensor that is not kept. What may come from
                                    another device does not count */

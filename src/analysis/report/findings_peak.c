@@ -1,6 +1,7 @@
 /* Findings on the memory that is live at the peak, by what it is kept for. */
 #include "analysis/report/findings_internal.h"
 
+#include "analysis/growth/pass_results.h"
 #include "analysis/live/sums.h"
 #include "analysis/report/attention.h"
 #include "analysis/report/elementwise.h"
@@ -11,9 +12,14 @@
 #define LEAST_CASTS       5
 #define LEAST_ATTENTION   5
 #define LEAST_ELEMENTWISE 5
+#define LEAST_RESULTS     5
 #define LEAST_LOGITS      15
 
 #define LOOP_TEMPORARIES 2 /* of the size of a parameter, that Adam's loop over them makes */
+
+#define FEW_RESULTS                                                                                \
+    3 /* of passes: fewer are the results of the running one, and the one before                   \
+       */
 
 #define GRAPH_TENSORS 16 /* at least, that look as if an autograd graph kept them */
 
@@ -167,6 +173,21 @@ static bool about_logits(struct findings_maker *maker, const struct live_sum *su
         finding_size(maker, sum->bytes).text, share, most->bytes);
 }
 
+static bool about_pass_results(struct findings_maker *maker, const struct live_sum *sum,
+                               const struct buffer *most)
+{
+    char count[UNITS_TEXT_SIZE];
+    if (sum->count < FEW_RESULTS || finding_share(maker, sum->bytes) < LEAST_RESULTS)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){.kind = FINDING_PASS_RESULTS, .save_bytes = sum->bytes, .at_most = true},
+        "Move each to the host (tensor.cpu()) before it is stored, or store less of it, such as "
+        "scores.argmax(-1).",
+        "%s results of forward passes that kept no graph, as in an evaluation, hold %s%s.",
+        units_count(count, sum->count), finding_size(maker, sum->bytes).text, most->bytes);
+}
+
 static bool about_elementwise(struct findings_maker *maker, const struct live_sum *sum,
                               const struct buffer *most)
 {
@@ -233,6 +254,7 @@ enum {
     SUM_ATTENTION,
     SUM_MULTIHEAD,
     SUM_LOGITS,
+    SUM_RESULTS,
     SUM_ELEMENTWISE,
     SUM_CASTS,
     SUM_TEMPORARIES,
@@ -258,6 +280,7 @@ static const struct live_sum *kept_for_backward(const struct findings_maker *mak
 /* Flags of allocations for properties that categories do not tell. */
 struct marks {
     struct failures failures;
+    struct pass_results results;
     struct attention attention;
     struct logits logits;
     struct elementwise elementwise;
@@ -266,6 +289,7 @@ struct marks {
 static void marks_release(struct marks *marks)
 {
     failures_release(&marks->failures);
+    pass_results_release(&marks->results);
     attention_release(&marks->attention);
     logits_release(&marks->logits);
     elementwise_release(&marks->elementwise);
@@ -277,6 +301,7 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
     int64_t item = maker->evidence->peak->item;
     struct marks made = {0};
     if (!failures_find(&made.failures, set->timeline, maker->err) ||
+        !pass_results_find(&made.results, set->timeline, maker->evidence->phases, maker->err) ||
         !attention_find(&made.attention, set->timeline, set->sites, item, maker->err) ||
         !logits_find(&made.logits, set->timeline, set->sites, item, maker->err) ||
         !elementwise_find(&made.elementwise, set->timeline, set->sites, set->categories, item,
@@ -298,6 +323,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_ATTENTION] = {.counts = live_is_attention},
         [SUM_MULTIHEAD] = {.counts = live_is_multihead},
         [SUM_LOGITS] = {.counts = live_is_logits},
+        [SUM_RESULTS] = {.counts = live_is_pass_result},
         [SUM_ELEMENTWISE] = {.counts = live_is_elementwise},
         [SUM_CASTS] = {.counts = live_is_cast},
         [SUM_TEMPORARIES] = {.counts = live_is_optimizer_temporary},
@@ -313,6 +339,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_ATTENTION] = about_attention,
         [SUM_MULTIHEAD] = about_multihead,
         [SUM_LOGITS] = about_logits,
+        [SUM_RESULTS] = about_pass_results,
         [SUM_ELEMENTWISE] = about_elementwise,
         [SUM_CASTS] = about_casts,
         [SUM_TEMPORARIES] = about_optimizer_temporaries,
@@ -325,6 +352,7 @@ bool findings_of_sums(struct findings_maker *maker)
     struct live_facts facts = {
         .phases = maker->evidence->phases,
         .failures = &marks.failures,
+        .is_result = marks.results.is_result,
         .is_dropped = maker->evidence->dropped->is_dropped,
         .is_kept = maker->evidence->kept ? maker->evidence->kept->is_kept : NULL,
         .is_attention = marks.attention.is_part,

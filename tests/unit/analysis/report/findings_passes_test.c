@@ -144,6 +144,46 @@ START_TEST(one_step_does_more)
 }
 END_TEST
 
+/* Passes of 20 tensors, of which the last `kept` are never freed. */
+static void collect_results(unsigned passes, unsigned kept)
+{
+    uint64_t made[20];
+    for (unsigned pass = 0; pass < passes; pass++) {
+        for (unsigned i = 0; i < 20; i++)
+            made[i] = born(1000, STACK_FORWARD);
+        for (unsigned i = 0; i < 20 - kept; i++)
+            capture_free(&capture, made[i], 1000, STACK_FORWARD);
+        born(600, SCRIPT); /* the next batch */
+    }
+    capture_event(&capture, "oom", 0, 50000, SCRIPT);
+}
+
+START_TEST(results_are_collected)
+{
+    train(1000);
+    collect_results(5, 1);
+    ck_assert_int_eq(saving(FINDING_PASS_RESULTS), 5000);
+}
+END_TEST
+
+START_TEST(what_waits_for_a_backward_pass_is_no_result)
+{
+    train(1000);
+    collect_results(5, 3);
+    ck_assert_int_eq(saving(FINDING_PASS_RESULTS), -1);
+    ck_assert_int_gt(saving(FINDING_ACTIVATIONS), 0);
+}
+END_TEST
+
+START_TEST(two_results_may_be_those_of_the_last_passes)
+{
+    train(1000);
+    collect_results(2, 1);
+    ck_assert_int_eq(saving(FINDING_PASS_RESULTS), -1);
+    ck_assert_int_eq(saving(FINDING_ACTIVATIONS), -1);
+}
+END_TEST
+
 #define PASSES 3
 #define SAVED  9 /* of a pass */
 #define BATCH  CPP("at::_ops::_to_copy::call(x)") "," SCRIPT
@@ -207,6 +247,9 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, one_step_has_larger_tensors);
     tcase_add_test(tests, steps_are_alike);
     tcase_add_test(tests, one_step_does_more);
+    tcase_add_test(tests, results_are_collected);
+    tcase_add_test(tests, what_waits_for_a_backward_pass_is_no_result);
+    tcase_add_test(tests, two_results_may_be_those_of_the_last_passes);
     tcase_add_test(tests, a_backward_pass_for_several_batches);
     tcase_add_test(tests, passes_that_make_no_batch);
     tcase_add_test(tests, passes_that_differ);
