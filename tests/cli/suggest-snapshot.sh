@@ -27,6 +27,9 @@ exits 0
 out_has '4 of them ran within torch.utils.checkpoint already'
 run suggest samples/oom.pickle.gz
 exits 0
+out_has 'Memory ran out in the backward pass of this step: what the rest of it takes'
+run suggest samples/recorded/oom-batch.pickle.gz
+exits 0
 out_has 'The peak of the trace is in no step with a whole forward and backward pass'
 run suggest --budget 1MiB "$loop"
 exits 1

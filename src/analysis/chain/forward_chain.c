@@ -198,6 +198,7 @@ static void describe_pass(struct build *build)
     chain->step = chain->has_step ? build->steps.items[pass->step].number : 0;
     chain->at_peak = pass->at_peak;
     chain->unfinished = pass->unfinished;
+    chain->stopped = pass->stopped;
 }
 
 static void describe_peak(struct build *build)

@@ -135,7 +135,8 @@ struct forward_chain {
     bool has_step;        /* it is part of a step, of that number */
     int64_t step;
     bool at_peak;    /* the step with the highest value of the active curve */
-    bool unfinished; /* ran out of memory before any backward pass; the rest is missing */
+    bool unfinished; /* ran out of memory before its backward pass or in it; the rest is missing */
+    bool stopped;    /* in it */
 
     /* the highest value of the active curve, and its place in the trace */
     int64_t peak_bytes;

@@ -12,7 +12,8 @@ static bool is_usable(const struct forward_chain *chain, const struct device_rep
     if (replay->trust == TRUST_LOW)
         doubt = "a part of what was reserved comes from before the step";
     if (chain->unfinished)
-        snprintf(replan->why, sizeof(replan->why), "memory ran out before the backward pass");
+        snprintf(replan->why, sizeof(replan->why), "memory ran out %s the backward pass",
+                 chain->stopped ? "in" : "before");
     else if (*replay->obstacle)
         snprintf(replan->why, sizeof(replan->why), "%s", replay->obstacle);
     else if (doubt)

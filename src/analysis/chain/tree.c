@@ -55,21 +55,41 @@ static void consider(const struct search *search, struct pass pass)
     pass.any_backward = best->any_backward;
     pass.found = pass.kept_bytes > 0;
     bool better = pass.at_peak != best->at_peak ? pass.at_peak : pass.kept_bytes > best->kept_bytes;
+    if (pass.stopped) /* a whole pass that keeps about as much tells more */
+        better = pass.kept_bytes - pass.kept_bytes / 8 > best->kept_bytes;
     if (pass.found && (!best->found || better))
         *best = pass;
+}
+
+static bool runs_out(const struct search *search, uint32_t first)
+{
+    const struct trace *trace = search->timeline->trace;
+    for (uint32_t item = (uint32_t)trace->count; item-- > first;)
+        if (trace->action[item] == ACTION_OOM)
+            return true;
+    return false;
+}
+
+/* The last pass. If memory runs out in its backward, that has not freed what the forward kept, and
+ * nothing of it counts. */
+static void consider_last(const struct search *search, uint32_t first, uint32_t backward,
+                          uint32_t end)
+{
+    bool stopped = end == search->timeline->trace->count && runs_out(search, backward);
+    consider(search, (struct pass){.first = first,
+                                   .backward = backward,
+                                   .end = stopped ? backward : end,
+                                   .unfinished = stopped,
+                                   .stopped = stopped});
 }
 
 /* Without a backward pass, only the last forward pass is considered. */
 static void consider_unfinished(const struct search *search, uint32_t first)
 {
-    const struct trace *trace = search->timeline->trace;
-    uint32_t end = (uint32_t)trace->count;
-    for (uint32_t item = end; item-- > first;)
-        if (trace->action[item] == ACTION_OOM) {
-            consider(search, (struct pass){
-                                 .first = first, .backward = end, .end = end, .unfinished = true});
-            return;
-        }
+    uint32_t end = (uint32_t)search->timeline->trace->count;
+    if (runs_out(search, first))
+        consider(search,
+                 (struct pass){.first = first, .backward = end, .end = end, .unfinished = true});
 }
 
 /* Optimizers may step within the backward pass, one parameter at a time. So a pass only ends at an
@@ -103,7 +123,7 @@ void pass_find(struct pass *pass, const struct timeline *timeline, const struct 
     }
     uint32_t end = over == none ? (uint32_t)timeline->trace->count : over;
     if (backward != none)
-        consider(&search, (struct pass){.first = first, .backward = backward, .end = end});
+        consider_last(&search, first, backward, end);
     else if (first != none && !pass->any_backward)
         consider_unfinished(&search, first);
 }

@@ -14,7 +14,8 @@ struct pass {
     int64_t kept_bytes;
     size_t step; /* index, or NO_STEP */
     bool at_peak;
-    bool unfinished;
+    bool unfinished; /* memory ran out before its backward, or in it */
+    bool stopped;    /* in it */
     bool found;
     bool any_backward; /* there is some backward pass, even if nothing was found */
 };

@@ -84,7 +84,10 @@ void suggest_head_text(const struct page *page, const struct suggest_subject *su
     bool other_matter = is_another_matter(chain);
     if (other_matter)
         say_other_matter(page, chain);
-    if (chain->unfinished)
+    if (chain->stopped)
+        suggest_title(page, "Memory ran out in the backward pass of this step: what the rest of it "
+                            "takes is missing.");
+    else if (chain->unfinished)
         suggest_title(page, "The pass ran out of memory before its backward: the layers behind are "
                             "missing, and so is what a backward takes.");
     else if (!chain->at_peak)

@@ -641,6 +641,25 @@ START_TEST(a_pass_may_run_out_of_memory)
 }
 END_TEST
 
+/* What the backward pass did not get to is in the chain as well. */
+START_TEST(a_backward_pass_may_run_out_of_memory)
+{
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 8);
+    capture_event(&capture, "alloc", next, 100, STACK_BACKWARD);
+    capture_free(&capture, addresses[kept - 1], sizes[kept - 1], STACK_BACKWARD);
+    capture_event(&capture, "oom", 0, 1000, STACK_BACKWARD);
+    build();
+    ck_assert_int_eq(chain.absence, CHAIN_FOUND);
+    ck_assert(chain.unfinished && chain.stopped);
+    ck_assert_uint_eq(chain.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(chain.elements[i].activation_bytes, 58);
+        ck_assert_int_eq(chain.elements[i].backward_extra_bytes, 0);
+    }
+}
+END_TEST
+
 /* For any cut, all memory kept is in exactly one element, and names are unique. */
 START_TEST(elements_cover_the_pass)
 {
@@ -705,6 +724,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, without_stacks_there_are_no_layers);
     tcase_add_test(tests, an_empty_trace_has_none);
     tcase_add_test(tests, a_pass_may_run_out_of_memory);
+    tcase_add_test(tests, a_backward_pass_may_run_out_of_memory);
     tcase_add_loop_test(tests, elements_cover_the_pass, 0, 40);
     return tests;
 }
