@@ -166,6 +166,16 @@ def unused_evaluation():
                 language_loss(model, tokens(8 if FOLLOWED else 256)).item()
 
 
+def resident_images():
+    model = Convolutions(2).to(DEVICE)
+    data = torch.randn(4096, 3, 64, 64)
+    data = data.pin_memory() if FOLLOWED else data.to(DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for step in range(STEPS):
+        batch = data[16 * step:16 * step + 16].to(DEVICE)
+        train(model, lambda m: m(batch).square().mean(), optimizer, 1)
+
+
 def collected_scores():
     model = Decoder().to(DEVICE)
     train(model, lambda m: language_loss(m, tokens(2)), steps=3)

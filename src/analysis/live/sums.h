@@ -48,7 +48,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 13
+#define LIVE_SUMS_MOST 14
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -72,11 +72,13 @@ live_test live_may_have_graph;
 live_test live_is_without_grad; /* an activation that was made while a decorator had turned autograd
                                    off */
 live_test live_is_inference;    /* the same, where the decorator is torch.inference_mode() */
-live_test live_is_pass_result;  /* of a forward pass that kept no graph, and not freed by a later
-                                   backward pass */
-live_test live_is_cast;         /* live_waits_for_backward, and a copy in another dtype, but not of
-                                   logits, nor of a larger tensor that is not kept. What may come from
-                                   another device does not count */
+live_test live_is_resident_data; /* input, made before the first forward pass and freed after the
+                                    last backward pass has begun, if ever, of two or more */
+live_test live_is_pass_result;   /* of a forward pass that kept no graph, and not freed by a later
+                                    backward pass */
+live_test live_is_cast;          /* live_waits_for_backward, and a copy in another dtype, but not of
+                                    logits, nor of a larger tensor that is not kept. What may come from
+                                    another device does not count */
 live_test live_is_optimizer_temporary;
 
 #endif

@@ -10,6 +10,7 @@ static const char *const names[] = {
     [FINDING_SUMMED_LOSSES] = "summed_losses",
     [FINDING_ATTENTION] = "attention",
     [FINDING_LOGITS] = "logits",
+    [FINDING_RESIDENT_DATA] = "resident_data",
     [FINDING_PASS_RESULTS] = "pass_results",
     [FINDING_ELEMENTWISE] = "elementwise",
     [FINDING_CASTS] = "casts",

@@ -24,6 +24,7 @@ enum finding_kind {
     FINDING_SUMMED_LOSSES,         /* several forward passes share a backward pass */
     FINDING_ATTENTION,             /* matrices of attention written by hand */
     FINDING_LOGITS,                /* logits of a language model, and their loss */
+    FINDING_RESIDENT_DATA,         /* input that stays on the device from before training on */
     FINDING_PASS_RESULTS,          /* of passes without a graph, which the program collects */
     FINDING_ELEMENTWISE,           /* intermediate results of elementwise operators */
     FINDING_CASTS,                 /* activations that are copies in another dtype */

@@ -13,6 +13,7 @@
 #define LEAST_ATTENTION   5
 #define LEAST_ELEMENTWISE 5
 #define LEAST_RESULTS     5
+#define LEAST_DATA        10
 #define LEAST_LOGITS      15
 
 #define LOOP_TEMPORARIES 2 /* of the size of a parameter, that Adam's loop over them makes */
@@ -188,6 +189,21 @@ static bool about_pass_results(struct findings_maker *maker, const struct live_s
         units_count(count, sum->count), finding_size(maker, sum->bytes).text, most->bytes);
 }
 
+static bool about_resident_data(struct findings_maker *maker, const struct live_sum *sum,
+                                const struct buffer *most)
+{
+    double share = finding_share(maker, sum->bytes);
+    if (share < LEAST_DATA)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){.kind = FINDING_RESIDENT_DATA, .save_bytes = sum->bytes, .at_most = true},
+        "If it is the data set, keep it in host memory, pinned (tensor.pin_memory()), and copy one "
+        "batch at a time to the device.",
+        "Data that the program makes before training and keeps hold %s, %.1f%% of the peak%s.",
+        finding_size(maker, sum->bytes).text, share, most->bytes);
+}
+
 static bool about_elementwise(struct findings_maker *maker, const struct live_sum *sum,
                               const struct buffer *most)
 {
@@ -255,6 +271,7 @@ enum {
     SUM_MULTIHEAD,
     SUM_LOGITS,
     SUM_RESULTS,
+    SUM_DATA,
     SUM_ELEMENTWISE,
     SUM_CASTS,
     SUM_TEMPORARIES,
@@ -324,6 +341,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_MULTIHEAD] = {.counts = live_is_multihead},
         [SUM_LOGITS] = {.counts = live_is_logits},
         [SUM_RESULTS] = {.counts = live_is_pass_result},
+        [SUM_DATA] = {.counts = live_is_resident_data},
         [SUM_ELEMENTWISE] = {.counts = live_is_elementwise},
         [SUM_CASTS] = {.counts = live_is_cast},
         [SUM_TEMPORARIES] = {.counts = live_is_optimizer_temporary},
@@ -340,6 +358,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_MULTIHEAD] = about_multihead,
         [SUM_LOGITS] = about_logits,
         [SUM_RESULTS] = about_pass_results,
+        [SUM_DATA] = about_resident_data,
         [SUM_ELEMENTWISE] = about_elementwise,
         [SUM_CASTS] = about_casts,
         [SUM_TEMPORARIES] = about_optimizer_temporaries,

@@ -184,6 +184,32 @@ START_TEST(two_results_may_be_those_of_the_last_passes)
 }
 END_TEST
 
+static void train_on_data(unsigned steps)
+{
+    born(20, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    born(5000, CPP("at::_ops::_to_copy::call(x)") "," SCRIPT);
+    for (unsigned i = 0; i < steps; i++) {
+        uint64_t batch = born(300, CPP("at::_ops::index_Tensor::call(x)") "," SCRIPT);
+        train(1000);
+        capture_free(&capture, batch, 300, SCRIPT);
+    }
+}
+
+START_TEST(the_data_set_is_on_the_device)
+{
+    train_on_data(3);
+    ck_assert_int_eq(saving(FINDING_RESIDENT_DATA), 5000);
+}
+END_TEST
+
+/* With one step, the data may be the first batch. */
+START_TEST(one_step_tells_nothing_of_data_sets)
+{
+    train_on_data(1);
+    ck_assert_int_eq(saving(FINDING_RESIDENT_DATA), -1);
+}
+END_TEST
+
 #define PASSES 3
 #define SAVED  9 /* of a pass */
 #define BATCH  CPP("at::_ops::_to_copy::call(x)") "," SCRIPT
@@ -247,6 +273,8 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, one_step_has_larger_tensors);
     tcase_add_test(tests, steps_are_alike);
     tcase_add_test(tests, one_step_does_more);
+    tcase_add_test(tests, the_data_set_is_on_the_device);
+    tcase_add_test(tests, one_step_tells_nothing_of_data_sets);
     tcase_add_test(tests, results_are_collected);
     tcase_add_test(tests, what_waits_for_a_backward_pass_is_no_result);
     tcase_add_test(tests, two_results_may_be_those_of_the_last_passes);
