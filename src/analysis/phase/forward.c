@@ -15,9 +15,7 @@ bool op_makes_input(const struct symbols *symbols, string_id op)
     return false;
 }
 
-/* True if the operator multiplies by weights or normalizes. Code that prepares a batch has little
- * use for it. */
-static bool op_computes(const struct symbols *symbols, string_id op)
+bool op_computes(const struct symbols *symbols, string_id op)
 {
     static const char *const starts[] = {"aten::mm",           "aten::addmm",
                                          "aten::bmm",          "aten::baddbmm",

@@ -41,6 +41,10 @@ bool forward_certain(struct forward_search *search, uint32_t *item, struct error
 bool forward_extend(struct forward_search *search, uint32_t from, uint32_t *item,
                     struct error *err);
 
+/* True if the operator multiplies by weights or normalizes. Code that prepares a batch has little
+ * use for it. */
+bool op_computes(const struct symbols *symbols, string_id op);
+
 /* True if the operator copies a batch to the device or draws one there. */
 bool op_makes_input(const struct symbols *symbols, string_id op);
 

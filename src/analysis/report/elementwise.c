@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/phase/births.h"
+#include "analysis/phase/forward.h"
 
 #define LEAST_RESULTS 3 /* of a call, of which the last one stays */
 
@@ -117,26 +118,66 @@ static bool begins_again(const struct finder *finder, size_t first, size_t next)
     return first + i == next;
 }
 
+/* True if a matrix product or the like is allocated between two results: the second is then no
+ * result of the first alone, or of another call. */
+static bool computes_between(const struct finder *finder, const struct result *a,
+                             const struct result *b)
+{
+    struct error err; /* cannot fail: the categories have looked the stacks up */
+    const struct timeline *timeline = finder->timeline;
+    for (uint32_t i = a->lifetime + 1; i < b->lifetime; i++) {
+        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
+        const struct stack_facts *facts = site_stack_facts(finder->sites, stack, &err);
+        if (facts && op_computes(site_table_symbols(finder->sites), facts->site.op))
+            return true;
+    }
+    return false;
+}
+
 /* The end of the call whose first result is `first`. */
 static size_t call_end(const struct finder *finder, size_t first)
 {
     size_t next = first + 1;
     while (next < finder->count &&
            in_one_function(finder, &finder->results[first], &finder->results[next]) &&
-           !begins_again(finder, first, next))
+           !begins_again(finder, first, next) &&
+           !computes_between(finder, &finder->results[next - 1], &finder->results[next]))
         next++;
     return next;
 }
 
+/* True if the call [first, end) is the beginning of the call that begins at `whole`: the backward
+ * pass has freed the rest, the last result included. */
+static bool is_rest(const struct finder *finder, size_t whole, size_t first, size_t end)
+{
+    size_t i = 0;
+    while (first + i < end && finder->results[whole + i].stack == finder->results[first + i].stack)
+        i++;
+    return first + i == end;
+}
+
+static void mark(const struct finder *finder, struct elementwise *elementwise, size_t first,
+                 size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        elementwise->is_part[finder->results[i].lifetime] = true;
+}
+
 static void mark_calls(const struct finder *finder, struct elementwise *elementwise)
 {
+    size_t whole = 0, whole_end = 0; /* the last call with enough results */
     for (size_t first = 0, next; first < finder->count; first = next) {
         next = first + 1;
         if (!finder->results[first].is_elementwise || finder->results[first].function == NO_FRAME)
             continue;
         next = call_end(finder, first);
-        for (size_t i = first; next - first >= LEAST_RESULTS && i + 1 < next; i++)
-            elementwise->is_part[finder->results[i].lifetime] = true;
+        if (next - first < whole_end - whole && is_rest(finder, whole, first, next)) {
+            mark(finder, elementwise, first, next);
+        } else if (next - first >= LEAST_RESULTS) {
+            mark(finder, elementwise, first, next - 1);
+            whole = first;
+            whole_end = next;
+        }
     }
 }
 

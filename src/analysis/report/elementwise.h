@@ -3,8 +3,8 @@
  *
  * A fused operator, or a checkpoint around the function, would keep the last result of a call at
  * most. A call is a run of elementwise results of one Python function that are kept, in the order
- * in which they were made, with no other kept result in between; it ends where its sequence of
- * operators begins again. */
+ * in which they were made, with no other kept result and no matrix product or the like in between;
+ * it ends where its sequence of operators begins again. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_ELEMENTWISE_H
 #define MEMSNAP_ANALYSIS_REPORT_ELEMENTWISE_H
 

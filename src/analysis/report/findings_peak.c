@@ -198,8 +198,8 @@ static bool about_resident_data(struct findings_maker *maker, const struct live_
     return finding_add(
         maker,
         (struct finding){.kind = FINDING_RESIDENT_DATA, .save_bytes = sum->bytes, .at_most = true},
-        "If it is the data set, keep it in host memory, pinned (tensor.pin_memory()), and copy one "
-        "batch at a time to the device.",
+        "If it is the data set or a replay buffer, keep it in host memory, pinned "
+        "(tensor.pin_memory()), and copy one batch at a time to the device.",
         "Data that the program makes before training and keeps hold %s, %.1f%% of the peak%s.",
         finding_size(maker, sum->bytes).text, share, most->bytes);
 }

@@ -24,7 +24,6 @@ struct finder {
     struct absence *absences;
     size_t absent, absences_capacity;
     uint64_t own_bytes, matched_bytes; /* of parameters that are no copies; of those in pairs */
-    uint64_t copy_bytes;               /* of all copies with the size of a parameter */
     stack_id *stacks;                  /* that made these copies; later sorted */
     size_t stack_count, stacks_capacity;
     struct budget *budget;
@@ -105,7 +104,6 @@ static bool pair(struct finder *finder, size_t from, size_t to, struct error *er
     finder->matched_bytes += pairs * size;
     if (own == to)
         return true;
-    finder->copy_bytes += (own - from) * size;
     for (size_t i = from; i < own; i++) {
         uint32_t alloc = timeline->lifetimes[finder->weights[i].lifetime].alloc;
         if (!vec_push(finder->stacks, finder->stack_count, finder->stacks_capacity, finder->budget,
@@ -133,6 +131,25 @@ static int compare_stacks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* `stacks` are sorted. */
+static bool is_of_copies(const struct finder *finder, stack_id stack)
+{
+    return bsearch(&stack, finder->stacks, finder->stack_count, sizeof(stack), compare_stacks) !=
+           NULL;
+}
+
+/* What the code that made the copies has live at the peak. */
+static int64_t live_bytes(const struct finder *finder)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < finder->set->count; i++) {
+        const struct live *live = &finder->set->items[i];
+        if (live->in_trace && is_of_copies(finder, live->stack))
+            bytes += (int64_t)live->size;
+    }
+    return bytes;
+}
+
 /* Lists all that the code which made the copies has allocated in the trace: without the copies of
  * the peak, those of another moment would make the next one. */
 static bool list_absences(struct finder *finder, struct error *err)
@@ -144,7 +161,7 @@ static bool list_absences(struct finder *finder, struct error *err)
         stack_id stack = timeline->trace->stack[lifetime->alloc];
         struct absence absence = {lifetime->alloc, lifetime->free_completed,
                                   trace_size(timeline->trace, lifetime->alloc)};
-        if (bsearch(&stack, finder->stacks, finder->stack_count, sizeof(stack), compare_stacks) &&
+        if (is_of_copies(finder, stack) &&
             !vec_push(finder->absences, finder->absent, finder->absences_capacity, finder->budget,
                       err, absence))
             return false;
@@ -165,7 +182,7 @@ bool weight_copies_find(struct weight_copies *copies, const struct live_set *set
         ok = list_absences(&finder, err) &&
              timeline_peak_without(set->timeline, finder.absences, finder.absent, &peak, err);
         if (ok)
-            *copies = (struct weight_copies){(int64_t)finder.copy_bytes,
+            *copies = (struct weight_copies){live_bytes(&finder),
                                              set->timeline->active.peak_bytes - peak, first};
     }
     vec_free(finder.weights, finder.capacity, sizeof(*finder.weights), finder.budget);

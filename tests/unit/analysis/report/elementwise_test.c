@@ -63,11 +63,32 @@ START_TEST(calls_in_a_row)
 }
 END_TEST
 
+/* At the peak, the backward pass has freed the last results of the last call. */
+START_TEST(the_rest_of_a_call)
+{
+    call_function();
+    keep(PRODUCT);
+    keep(MUL(3) "," BLOCK(1));
+    ck_assert_int_eq(saving(), 2 * 100 + 100);
+}
+END_TEST
+
 START_TEST(a_result_of_another_operator_ends_a_call)
 {
     keep(MUL(3) "," BLOCK(1));
     keep(TANH(4) "," BLOCK(1));
     keep(PRODUCT);
+    keep(MUL(5) "," BLOCK(1));
+    ck_assert_int_eq(saving(), -1);
+}
+END_TEST
+
+/* relu(x), then a product that nothing keeps, x + product, and the next layer's sum */
+START_TEST(a_product_that_is_not_kept_ends_a_call)
+{
+    keep(MUL(3) "," BLOCK(1));
+    keep(TANH(4) "," BLOCK(1));
+    capture_free(&capture, capture_alloc(&capture, 50, PRODUCT), 50, PRODUCT);
     keep(MUL(5) "," BLOCK(1));
     ck_assert_int_eq(saving(), -1);
 }
@@ -106,7 +127,9 @@ TCase *elementwise_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, all_but_the_last_result_of_a_call);
     tcase_add_test(tests, calls_in_a_row);
+    tcase_add_test(tests, the_rest_of_a_call);
     tcase_add_test(tests, a_result_of_another_operator_ends_a_call);
+    tcase_add_test(tests, a_product_that_is_not_kept_ends_a_call);
     tcase_add_test(tests, a_sum_per_layer);
     tcase_add_test(tests, functions_that_other_lines_call);
     tcase_add_test(tests, functions_of_torch);
