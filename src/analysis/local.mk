@@ -309,6 +309,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/explain.h \
 	src/analysis/report/findings.c \
 	src/analysis/report/findings.h \
+	src/analysis/report/findings_about.c \
 	src/analysis/report/findings_add.c \
 	src/analysis/report/findings_growth.c \
 	src/analysis/report/findings_internal.h \

@@ -146,21 +146,10 @@ static bool replaces_source(const struct live_set *set, const struct live_facts 
 bool live_is_resident_data(const struct live_set *set, const struct live_facts *facts,
                            const struct live *live, const struct live_source *source)
 {
-    const struct phases *phases = facts->phases;
-    size_t last = phases->count;
     (void)source;
-    if (!live->in_trace || live_category(set, live) != CATEGORY_INPUT)
-        return false;
-    while (last > 0 && phases->runs[last - 1].phase != PHASE_BACKWARD)
-        last--;
-    if (last == 0 || phases->runs[last - 1].pass == 0 ||
-        end_of(set, live) < phases->runs[last - 1].first)
-        return false;
-    uint32_t birth = set->timeline->lifetimes[live->index].alloc;
-    for (size_t run = 0; phases->runs[run].first <= birth; run++)
-        if (phases->runs[run].phase == PHASE_FORWARD)
-            return false;
-    return true;
+    return live->in_trace && live_category(set, live) == CATEGORY_INPUT &&
+           facts->last_backward != EVENT_NEVER && end_of(set, live) >= facts->last_backward &&
+           set->timeline->lifetimes[live->index].alloc < facts->first_forward;
 }
 
 bool live_is_pass_result(const struct live_set *set, const struct live_facts *facts,

@@ -25,7 +25,10 @@ struct live_facts {
     const uint8_t *is_logits;      /* by lifetime: see report/logits.h; NULL: none is */
     const uint8_t *is_elementwise; /* by lifetime: see report/elementwise.h; NULL: none is */
     bool is_last_pass;             /* no backward pass begins after the moment */
-    uint32_t last_pass; /* first item of the last backward pass that ended before it, or 0 */
+    uint32_t first_forward;        /* first item of the first forward pass; 0: there is none */
+    uint32_t last_backward; /* first item of the last backward pass; EVENT_NEVER: there are not two
+                             */
+    uint32_t last_pass;     /* first item of the last backward pass that ended before it, or 0 */
 };
 
 /* The phase in which an allocation was made: enum phase, or this if it is older than the recording.

@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_ANALYSIS_REPORT_FINDINGS_INTERNAL_H
 #define MEMSNAP_ANALYSIS_REPORT_FINDINGS_INTERNAL_H
 
+#include "analysis/live/sums.h"
 #include "analysis/report/findings.h"
 
 #define LEAST_SHARE 2 /* in percent of the peak: smaller findings are left out */
@@ -40,5 +41,14 @@ finding_of finding_of_unused_pass, finding_of_uneven_steps, finding_of_summed_lo
 
 /* findings_peak.c: findings on parts of the peak that are summed in one pass. */
 bool findings_of_sums(struct findings_maker *maker);
+
+/* findings_about.c: each adds a finding on a part of the peak, `sum`, if that is large enough.
+ * `most` is ", the largest part at model.py:39 forward (1.24 GiB)", or empty. */
+typedef bool finding_about(struct findings_maker *maker, const struct live_sum *sum,
+                           const struct buffer *most);
+finding_about finding_about_activations, finding_about_dropped, finding_about_kept_results,
+    finding_about_multihead, finding_about_attention, finding_about_logits,
+    finding_about_pass_results, finding_about_resident_data, finding_about_elementwise,
+    finding_about_casts, finding_about_optimizer_temporaries;
 
 #endif

@@ -7,21 +7,6 @@
 #include "analysis/report/elementwise.h"
 #include "analysis/report/logits.h"
 
-/* In percent of the peak: smaller findings are left out. */
-#define LEAST_ACTIVATIONS 10
-#define LEAST_CASTS       5
-#define LEAST_ATTENTION   5
-#define LEAST_ELEMENTWISE 5
-#define LEAST_RESULTS     5
-#define LEAST_DATA        10
-#define LEAST_LOGITS      15
-
-#define LOOP_TEMPORARIES 2 /* of the size of a parameter, that Adam's loop over them makes */
-
-#define FEW_RESULTS                                                                                \
-    3 /* of passes: fewer are the results of the running one, and the one before                   \
-       */
-
 #define GRAPH_TENSORS 16 /* at least, that look as if an autograd graph kept them */
 
 /* Adds ", the largest part at model.py:39 forward (1.24 GiB)" if a call site is known. */
@@ -50,215 +35,17 @@ static void place(const struct phases *phases, int64_t item, struct live_facts *
     }
 }
 
-static bool about_activations(struct findings_maker *maker, const struct live_sum *sum,
-                              const struct buffer *most)
+/* Fills in where training begins and ends. */
+static void place_training(const struct phases *phases, struct live_facts *facts)
 {
-    bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
-    double share = finding_share(maker, sum->bytes);
-    if (share < LEAST_ACTIVATIONS)
-        return true;
-    return finding_add(
-        maker,
-        (struct finding){.kind = FINDING_ACTIVATIONS, .save_bytes = sum->bytes, .at_most = true},
-        trains
-            ? "Recompute some of them instead of keeping them: `memsnap suggest` finds where "
-              "checkpoints (torch.utils.checkpoint) cost least."
-            : "No backward pass was recorded. If none follows, run the model under "
-              "torch.inference_mode(); otherwise, recompute some of them (torch.utils.checkpoint).",
-        trains ? "Activations that wait for the backward pass hold %s, %.1f%% of the peak%s."
-               : "Activations hold %s, %.1f%% of the peak%s.",
-        finding_size(maker, sum->bytes).text, share, most->bytes);
-}
-
-static bool about_dropped(struct findings_maker *maker, const struct live_sum *sum,
-                          const struct buffer *most)
-{
-    int64_t save = maker->evidence->dropped->save_bytes;
-    if (finding_share(maker, save) < LEAST_SHARE)
-        return true;
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_NO_GRAD, .save_bytes = save, .at_least = true},
-        "Call the model there under torch.no_grad() or torch.inference_mode().",
-        "At the peak, autograd keeps %s for a backward pass that never comes%s.",
-        finding_size(maker, sum->bytes).text, most->bytes);
-}
-
-static bool about_kept_results(struct findings_maker *maker, const struct live_sum *sum,
-                               const struct buffer *most)
-{
-    const struct kept_results *kept = maker->evidence->kept;
-    bool keeps_graph = kept->graph_bytes > kept->at_peak_bytes / 2;
-    if (finding_share(maker, kept->save_bytes) < LEAST_SHARE)
-        return true;
-    return finding_add(
-        maker,
-        (struct finding){
-            .kind = FINDING_KEPT_RESULTS, .save_bytes = kept->save_bytes, .at_most = true},
-        keeps_graph
-            ? "Most of it belongs to a graph that the backward pass did not free: leave "
-              "retain_graph=True out of the last backward pass through it. Unless the next step "
-              "needs them, delete these variables at the end of the step (del NAME), or move the "
-              "body of the loop into a function."
-            : "Unless the next step needs them, delete these variables at the end of the step (del "
-              "NAME), or move the body of the loop into a function.",
-        "At the peak, variables still hold %s of the step before%s; they are freed only when the "
-        "same code sets them again.",
-        finding_size(maker, sum->bytes).text, most->bytes);
-}
-
-/* The peak of the active curve, of optimizer steps or of everything else. */
-static int64_t peak_of(const struct findings_maker *maker, bool in_optimizer)
-{
-    const struct phase_rows *rows = maker->evidence->phase_rows;
-    int64_t peak = maker->evidence->at_peak->timeline->active.baseline_bytes;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct phase_row *row = &rows->items[i];
-        if ((row->phase == PHASE_OPTIMIZER) == in_optimizer && row->peak_bytes > peak)
-            peak = row->peak_bytes;
+    facts->last_backward = EVENT_NEVER;
+    for (size_t i = phases->count; i-- > 0;) {
+        const struct phase_run *run = &phases->runs[i];
+        if (run->phase == PHASE_FORWARD)
+            facts->first_forward = run->first;
+        if (run->phase == PHASE_BACKWARD && run->pass > 0 && facts->last_backward == EVENT_NEVER)
+            facts->last_backward = run->first;
     }
-    return peak;
-}
-
-/* Without the matrices there are none of their temporaries either, so the saving is larger; but the
- * peak may then lie elsewhere. */
-static bool about_matrices(struct findings_maker *maker, const struct live_sum *sum,
-                           const struct buffer *most, const char *whose, const char *next)
-{
-    double share = finding_share(maker, sum->bytes);
-    int64_t most_saved = maker->evidence->peak->active_bytes - peak_of(maker, true);
-    bool is_limited = most_saved > 0 && most_saved < sum->bytes;
-    if (share < LEAST_ATTENTION)
-        return true;
-    return finding_add(maker,
-                       (struct finding){.kind = FINDING_ATTENTION,
-                                        .save_bytes = is_limited ? most_saved : sum->bytes,
-                                        .at_least = !is_limited,
-                                        .at_most = is_limited},
-                       next, "%s keeps %s, %.1f%% of the peak, for the backward pass%s.", whose,
-                       finding_size(maker, sum->bytes).text, share, most->bytes);
-}
-
-static bool about_multihead(struct findings_maker *maker, const struct live_sum *sum,
-                            const struct buffer *most)
-{
-    return about_matrices(
-        maker, sum, most, "torch.nn.MultiheadAttention returns its attention weights, and so",
-        "Call it with need_weights=False there: it then uses fused kernels, which keep none of "
-        "these matrices.");
-}
-
-static bool about_attention(struct findings_maker *maker, const struct live_sum *sum,
-                            const struct buffer *most)
-{
-    return about_matrices(
-        maker, sum, most, "Attention written by hand",
-        "Use torch.nn.functional.scaled_dot_product_attention there (in transformers, "
-        "attn_implementation=\"sdpa\"): its fused kernels keep none of these matrices.");
-}
-
-static bool about_logits(struct findings_maker *maker, const struct live_sum *sum,
-                         const struct buffer *most)
-{
-    double share = finding_share(maker, sum->bytes);
-    if (share < LEAST_LOGITS)
-        return true;
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_LOGITS, .save_bytes = sum->bytes, .at_most = true},
-        maker->evidence->unused->at_peak
-            ? "Apply the last layer and the loss to a part of the tokens at a time, and add up the "
-              "losses: then only one part of the logits exists at a time."
-            : "Apply the last layer and the loss to a part of the tokens at a time, each part "
-              "under torch.utils.checkpoint, and add up the losses: then only one part of the "
-              "logits exists at a time.",
-        "Logits, the loss over them and their gradients hold %s, %.1f%% of the peak%s.",
-        finding_size(maker, sum->bytes).text, share, most->bytes);
-}
-
-static bool about_pass_results(struct findings_maker *maker, const struct live_sum *sum,
-                               const struct buffer *most)
-{
-    char count[UNITS_TEXT_SIZE];
-    if (sum->count < FEW_RESULTS || finding_share(maker, sum->bytes) < LEAST_RESULTS)
-        return true;
-    return finding_add(
-        maker,
-        (struct finding){.kind = FINDING_PASS_RESULTS, .save_bytes = sum->bytes, .at_most = true},
-        "Move each to the host (tensor.cpu()) before it is stored, or store less of it, such as "
-        "scores.argmax(-1).",
-        "%s results of forward passes that kept no graph, as in an evaluation, hold %s%s.",
-        units_count(count, sum->count), finding_size(maker, sum->bytes).text, most->bytes);
-}
-
-static bool about_resident_data(struct findings_maker *maker, const struct live_sum *sum,
-                                const struct buffer *most)
-{
-    double share = finding_share(maker, sum->bytes);
-    if (share < LEAST_DATA)
-        return true;
-    return finding_add(
-        maker,
-        (struct finding){.kind = FINDING_RESIDENT_DATA, .save_bytes = sum->bytes, .at_most = true},
-        "If it is the data set or a replay buffer, keep it in host memory, pinned "
-        "(tensor.pin_memory()), and copy one batch at a time to the device.",
-        "Data that the program makes before training and keeps hold %s, %.1f%% of the peak%s.",
-        finding_size(maker, sum->bytes).text, share, most->bytes);
-}
-
-static bool about_elementwise(struct findings_maker *maker, const struct live_sum *sum,
-                              const struct buffer *most)
-{
-    double share = finding_share(maker, sum->bytes);
-    if (share < LEAST_ELEMENTWISE)
-        return true;
-    return finding_add(
-        maker,
-        (struct finding){.kind = FINDING_ELEMENTWISE, .save_bytes = sum->bytes, .at_most = true},
-        "Use a fused operator there (torch.nn.functional has gelu, silu, rms_norm, layer_norm and "
-        "others), or run the function under torch.utils.checkpoint or torch.compile.",
-        "Functions that call one elementwise operator after the other keep %s of intermediate "
-        "results, %.1f%% of the peak, for the backward pass%s.",
-        finding_size(maker, sum->bytes).text, share, most->bytes);
-}
-
-static bool about_casts(struct findings_maker *maker, const struct live_sum *sum,
-                        const struct buffer *most)
-{
-    double share = finding_share(maker, sum->bytes);
-    if (share < LEAST_CASTS)
-        return true;
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_CASTS, .save_bytes = sum->bytes, .at_most = true},
-        "Use one dtype for weights and activations there, or let torch.compile fuse the "
-        "conversion into the operator that uses it.",
-        "Of the activations, %s are copies converted to another dtype and kept for the "
-        "backward pass%s.",
-        finding_size(maker, sum->bytes).text, most->bytes);
-}
-
-static bool about_optimizer_temporaries(struct findings_maker *maker, const struct live_sum *sum,
-                                        const struct buffer *most)
-{
-    const struct evidence_of_all *evidence = maker->evidence;
-    int64_t peak = evidence->peak->active_bytes;
-    int64_t save = peak - peak_of(maker, false);
-    if (save > sum->bytes)
-        save = sum->bytes;
-    if (finding_share(maker, save) < LEAST_SHARE)
-        return true;
-    bool one_is_too_large = sum->bytes / LOOP_TEMPORARIES <= sum->largest_bytes;
-    return finding_add(
-        maker,
-        (struct finding){
-            .kind = FINDING_OPTIMIZER_TEMPORARIES, .save_bytes = save, .at_most = true},
-        one_is_too_large
-            ? "In torch.optim, fused=True in Adam, AdamW and SGD avoids them. foreach=False does "
-              "not: one parameter has most of them. In your own optimizer, update in place."
-            : "In torch.optim, foreach=False avoids most of them, and fused=True in Adam, AdamW "
-              "and SGD all; in your own optimizer, update the parameters one at a time and in "
-              "place.",
-        "The peak is in the optimizer step, which holds %s of temporaries at that moment%s. "
-        "Outside the optimizer step, the peak is %s.",
-        finding_size(maker, sum->bytes).text, most->bytes, finding_size(maker, peak - save).text);
 }
 
 /* The parts of the peak that are summed in one pass. */
@@ -348,20 +135,19 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_WITHOUT_GRAD] = {.counts = live_is_without_grad},
         [SUM_INFERENCE_MODE] = {.counts = live_is_inference},
     };
-    static bool (*const about[SUMS])(struct findings_maker *, const struct live_sum *,
-                                     const struct buffer *) = {
-        [SUM_DROPPED] = about_dropped,
-        [SUM_KEPT] = about_kept_results,
-        [SUM_ACTIVATIONS] = about_activations,
-        [SUM_MAY_HAVE_GRAPH] = about_activations,
-        [SUM_ATTENTION] = about_attention,
-        [SUM_MULTIHEAD] = about_multihead,
-        [SUM_LOGITS] = about_logits,
-        [SUM_RESULTS] = about_pass_results,
-        [SUM_DATA] = about_resident_data,
-        [SUM_ELEMENTWISE] = about_elementwise,
-        [SUM_CASTS] = about_casts,
-        [SUM_TEMPORARIES] = about_optimizer_temporaries,
+    static finding_about *const about[SUMS] = {
+        [SUM_DROPPED] = finding_about_dropped,
+        [SUM_KEPT] = finding_about_kept_results,
+        [SUM_ACTIVATIONS] = finding_about_activations,
+        [SUM_MAY_HAVE_GRAPH] = finding_about_activations,
+        [SUM_ATTENTION] = finding_about_attention,
+        [SUM_MULTIHEAD] = finding_about_multihead,
+        [SUM_LOGITS] = finding_about_logits,
+        [SUM_RESULTS] = finding_about_pass_results,
+        [SUM_DATA] = finding_about_resident_data,
+        [SUM_ELEMENTWISE] = finding_about_elementwise,
+        [SUM_CASTS] = finding_about_casts,
+        [SUM_TEMPORARIES] = finding_about_optimizer_temporaries,
     };
     const struct live_set *set = maker->evidence->at_peak;
     struct live_sum sums[SUMS];
@@ -379,6 +165,7 @@ bool findings_of_sums(struct findings_maker *maker)
         .is_elementwise = marks.elementwise.is_part,
     };
     place(maker->evidence->phases, maker->evidence->peak->item, &facts);
+    place_training(maker->evidence->phases, &facts);
     bool ok = live_sums(set, &facts, questions, SUMS, sums, maker->err);
     marks_release(&marks);
     if (!ok)
