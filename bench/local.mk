@@ -41,6 +41,7 @@ EXTRA_DIST += \
 	bench/loop/more.py \
 	bench/loop/prove \
 	bench/loop/snapshots \
+	bench/loop/wide.py \
 	bench/labelled.py \
 	bench/profile.py \
 	bench/published.c \
