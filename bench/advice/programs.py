@@ -777,7 +777,24 @@ def empty_cache_inference():
 
 # derivatives
 
-def derivatives_penalty():
+def derivatives_residual():
+    """The residual of a differential equation, of all points at once or of a part at a time."""
+    model = nn.Sequential(nn.Linear(2, 256), nn.Tanh(), nn.Linear(256, 256), nn.Tanh(), nn.Linear(256, 256), nn.Tanh(),
+                          nn.Linear(256, 1)).to(DEVICE)
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(STEPS):
+        points = torch.rand(20000, 2, device=DEVICE)
+        optimizer.zero_grad()
+        parts = points.chunk(8 if FOLLOWED else 1)
+        for part in parts:
+            part = part.detach().requires_grad_()
+            first = torch.autograd.grad(model(part).sum(), part, create_graph=True)[0]
+            second = torch.autograd.grad(first[:, 0].sum(), part, create_graph=True)[0]
+            ((first[:, 1] - second[:, 0]).square().mean() / len(parts)).backward()
+        optimizer.step()
+
+
+def gradients_penalty():
     """Gradients of each sample, all at once or a part of the batch at a time."""
     model = nn.Sequential(nn.Linear(256, 256), nn.Tanh(), nn.Linear(256, 256)).to(DEVICE)
     parameters = dict(model.named_parameters())
@@ -796,6 +813,46 @@ def derivatives_penalty():
         with torch.no_grad():
             for p in model.parameters():
                 p -= 0.01 * p.grad
+
+
+# pairs
+
+def pairs_regression():
+    """A prediction of shape (N, 1) and a target of shape (N), or both of one shape."""
+    model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 1)).to(DEVICE)
+
+    def loss(m):
+        prediction, target = m(torch.randn(8192, 64, device=DEVICE)), torch.randn(8192, device=DEVICE)
+        if FOLLOWED:
+            prediction = prediction.squeeze(1)
+        return (prediction - target).square().mean()
+
+    train(model, loss)
+
+
+def pairs_distances():
+    """Distances of all pairs of vectors by broadcasting, or by torch.cdist()."""
+    def loss(m):
+        vectors = m(torch.randn(1024, 64, device=DEVICE))
+        if FOLLOWED:
+            return torch.cdist(vectors, vectors).exp().mean()
+        return ((vectors[:, None] - vectors[None]).square().sum(-1) + 1e-6).sqrt().exp().mean()
+
+    train(nn.Linear(64, 64).to(DEVICE), loss)
+
+
+# table gradients
+
+def table_recommender():
+    """Embedding tables of which a batch uses few rows, with dense or with sparse gradients."""
+    tables = nn.ModuleList([nn.EmbeddingBag(rows, 64, mode="sum", sparse=FOLLOWED) for rows in (400000, 200000)]).to(DEVICE)
+    top = nn.Sequential(nn.Linear(128, 256), nn.ReLU(), nn.Linear(256, 1)).to(DEVICE)
+    optimizer = torch.optim.SGD([*tables.parameters(), *top.parameters()], 0.1)
+    for _ in range(STEPS):
+        rows = torch.randint(0, 200000, (2, 512, 4), device=DEVICE)
+        optimizer.zero_grad()
+        top(torch.cat([table(part) for table, part in zip(tables, rows)], 1)).square().mean().backward()
+        optimizer.step()
 
 
 # elementwise

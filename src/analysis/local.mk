@@ -193,6 +193,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/live/source.h \
 	src/analysis/live/stretches.c \
 	src/analysis/live/stretches.h \
+	src/analysis/live/sum_tests.c \
 	src/analysis/live/sums.c \
 	src/analysis/live/sums.h \
 	src/analysis/live/when.c \
@@ -301,6 +302,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/replay/storage.c \
 	src/analysis/replay/what_if.c \
 	src/analysis/replay/what_if.h \
+	src/analysis/report/all_pairs.c \
+	src/analysis/report/all_pairs.h \
 	src/analysis/report/attention.c \
 	src/analysis/report/attention.h \
 	src/analysis/report/elementwise.c \
@@ -311,6 +314,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings.h \
 	src/analysis/report/findings_about.c \
 	src/analysis/report/findings_add.c \
+	src/analysis/report/findings_gradients.c \
 	src/analysis/report/findings_growth.c \
 	src/analysis/report/findings_internal.h \
 	src/analysis/report/findings_passes.c \

@@ -1,6 +1,7 @@
 #include "analysis/code/operators.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_PREFIX 512 /* bytes of a function's name that are examined */
@@ -255,4 +256,28 @@ bool operator_makes_storage(struct text name)
     memcpy(bare, name.bytes + size, name.size - size);
     bare[name.size - size] = '\0';
     return is_one_of(bare, factories, COUNT(factories)) || is_one_of(bare, fills, COUNT(fills));
+}
+
+static int compare_names(const void *key, const void *item)
+{
+    return strcmp(key, *(const char *const *)item);
+}
+
+bool operator_is_elementwise(struct text op)
+{
+    static const char *const names[] = {
+        "_to_copy",  "abs",        "add",        "addcdiv", "addcmul",   "clamp", "clamp_max",
+        "clamp_min", "cos",        "div",        "elu",     "erf",       "exp",   "gelu",
+        "hardtanh",  "huber_loss", "leaky_relu", "lerp",    "log",       "log1p", "masked_fill",
+        "maximum",   "minimum",    "mse_loss",   "mul",     "neg",       "pow",   "reciprocal",
+        "relu",      "rsqrt",      "rsub",       "sigmoid", "silu",      "sin",   "smooth_l1_loss",
+        "softplus",  "sqrt",       "sub",        "tanh",    "threshold", "where"};
+    char name[16];
+    if (!text_starts(op, "aten::") || op.size - strlen("aten::") >= sizeof(name))
+        return false;
+    size_t size = op.size - strlen("aten::");
+    memcpy(name, op.bytes + strlen("aten::"), size);
+    name[size] = '\0';
+    return bsearch(name, names, sizeof(names) / sizeof(names[0]), sizeof(names[0]),
+                   compare_names) != NULL;
 }

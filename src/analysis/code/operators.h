@@ -33,4 +33,8 @@ enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZ
  */
 bool operator_makes_storage(struct text name);
 
+/* True for "aten::mul", "aten::gelu" and others that compute each value from values of the same
+ * position. */
+bool operator_is_elementwise(struct text name);
+
 #endif

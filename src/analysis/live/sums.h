@@ -51,7 +51,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 14
+#define LIVE_SUMS_MOST 16
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -63,6 +63,8 @@ live_test live_is_kept;       /* a result of an earlier step that a variable sti
 live_test live_is_activation; /* any other activation */
 /* Such an activation that a backward pass frees, or would have freed if no request had failed. */
 live_test live_waits_for_backward;
+/* The same, and made by a backward pass that builds a graph of its own (create_graph=True). */
+live_test live_is_derivative;
 live_test live_is_attention; /* live_waits_for_backward, and a matrix of attention by hand */
 live_test live_is_multihead; /* the same, but made by torch.nn.MultiheadAttention */
 live_test live_is_logits;    /* logits, or their loss or gradient */

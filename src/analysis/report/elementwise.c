@@ -1,8 +1,8 @@
 #include "analysis/report/elementwise.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/forward.h"
 
@@ -24,30 +24,6 @@ struct finder {
     struct budget *budget;
 };
 
-static int compare_names(const void *key, const void *item)
-{
-    return strcmp(key, *(const char *const *)item);
-}
-
-static bool is_elementwise(struct text op)
-{
-    static const char *const names[] = {
-        "_to_copy",  "abs",        "add",  "addcdiv", "addcmul",    "clamp",       "clamp_max",
-        "clamp_min", "cos",        "div",  "elu",     "erf",        "exp",         "gelu",
-        "hardtanh",  "leaky_relu", "lerp", "log",     "log1p",      "masked_fill", "maximum",
-        "minimum",   "mul",        "neg",  "pow",     "reciprocal", "relu",        "rsqrt",
-        "rsub",      "sigmoid",    "silu", "sin",     "softplus",   "sqrt",        "sub",
-        "tanh",      "threshold",  "where"};
-    char name[16];
-    if (!text_starts(op, "aten::") || op.size - strlen("aten::") >= sizeof(name))
-        return false;
-    size_t size = op.size - strlen("aten::");
-    memcpy(name, op.bytes + strlen("aten::"), size);
-    name[size] = '\0';
-    return bsearch(name, names, sizeof(names) / sizeof(names[0]), sizeof(names[0]),
-                   compare_names) != NULL;
-}
-
 static bool describe(const struct finder *finder, struct result *result, struct error *err)
 {
     const struct stack_facts *facts = site_stack_facts(finder->sites, result->stack, err);
@@ -56,7 +32,7 @@ static bool describe(const struct finder *finder, struct result *result, struct 
     const struct symbols *symbols = site_table_symbols(finder->sites);
     const struct site *site = &facts->site;
     result->is_elementwise = !site->has_backward && !facts->is_workspace && !facts->to_device &&
-                             is_elementwise(symbols_text(symbols, site->op));
+                             operator_is_elementwise(symbols_text(symbols, site->op));
     result->function = site->user_frame == site->any_python_frame ? site->user_frame : NO_FRAME;
     return true;
 }

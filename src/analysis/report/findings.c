@@ -4,6 +4,7 @@
 
 static const char *const names[] = {
     [FINDING_ACTIVATIONS] = "activations",
+    [FINDING_DERIVATIVES] = "derivatives",
     [FINDING_NO_GRAD] = "no_grad",
     [FINDING_UNUSED_PASS] = "unused_pass",
     [FINDING_UNEVEN_STEPS] = "uneven_steps",
@@ -13,6 +14,7 @@ static const char *const names[] = {
     [FINDING_RESIDENT_DATA] = "resident_data",
     [FINDING_PASS_RESULTS] = "pass_results",
     [FINDING_ELEMENTWISE] = "elementwise",
+    [FINDING_ALL_PAIRS] = "all_pairs",
     [FINDING_CASTS] = "casts",
     [FINDING_OPTIMIZER_TEMPORARIES] = "optimizer_temporaries",
     [FINDING_LOADED_WEIGHTS] = "loaded_weights",
@@ -20,6 +22,7 @@ static const char *const names[] = {
     [FINDING_GRADIENT_BUCKETS] = "gradient_buckets",
     [FINDING_OPTIMIZER_STATE] = "optimizer_state",
     [FINDING_REPEATED_STATE] = "repeated_state",
+    [FINDING_TABLE_GRADIENTS] = "table_gradients",
     [FINDING_GRADIENTS] = "gradients",
     [FINDING_KEPT_GRADIENTS] = "kept_gradients",
     [FINDING_IDLE_GRADIENTS] = "idle_gradients",
@@ -44,9 +47,10 @@ static bool find_at_peak(struct findings_maker *maker)
 {
     return findings_of_sums(maker) && finding_of_unused_pass(maker) &&
            finding_of_uneven_steps(maker) && finding_of_summed_losses(maker) &&
-           finding_of_empty_cache(maker) && finding_of_repeated_state(maker) &&
-           finding_of_loaded_weights(maker) && finding_of_copied_weights(maker) &&
-           finding_of_gradient_buckets(maker) && finding_of_state(maker) &&
+           finding_of_all_pairs(maker) && finding_of_empty_cache(maker) &&
+           finding_of_repeated_state(maker) && finding_of_loaded_weights(maker) &&
+           finding_of_copied_weights(maker) && finding_of_gradient_buckets(maker) &&
+           finding_of_state(maker) && finding_of_table_gradients(maker) &&
            finding_of_gradients(maker);
 }
 

@@ -18,6 +18,7 @@
 
 enum finding_kind {
     FINDING_ACTIVATIONS,           /* kept for the backward pass; checkpoints would free them */
+    FINDING_DERIVATIVES,           /* the same, of which most were made by a backward pass */
     FINDING_NO_GRAD,               /* kept by graphs that no backward pass used */
     FINDING_UNUSED_PASS,           /* the peak lies in a pass without a backward pass */
     FINDING_UNEVEN_STEPS,          /* the peak lies in a step with larger tensors than others */
@@ -27,6 +28,7 @@ enum finding_kind {
     FINDING_RESIDENT_DATA,         /* input that stays on the device from before training on */
     FINDING_PASS_RESULTS,          /* of passes without a graph, which the program collects */
     FINDING_ELEMENTWISE,           /* intermediate results of elementwise operators */
+    FINDING_ALL_PAIRS,             /* tensors of all pairs, made by broadcasting */
     FINDING_CASTS,                 /* activations that are copies in another dtype */
     FINDING_OPTIMIZER_TEMPORARIES, /* that cause the peak to lie in the optimizer step */
     FINDING_REPEATED_STATE,        /* of a second optimizer for the same parameters */
@@ -34,6 +36,7 @@ enum finding_kind {
     FINDING_COPIED_WEIGHTS,        /* a copy of the weights that the program made */
     FINDING_GRADIENT_BUCKETS,      /* of DistributedDataParallel, beside the gradients */
     FINDING_OPTIMIZER_STATE,       /* could be sharded */
+    FINDING_TABLE_GRADIENTS,       /* of embeddings, of whole tables */
     FINDING_GRADIENTS,             /* all gradients */
     FINDING_KEPT_GRADIENTS,        /* from the previous step */
     FINDING_IDLE_GRADIENTS,        /* that no optimizer uses or frees */

@@ -34,6 +34,26 @@ bool finding_about_activations(struct findings_maker *maker, const struct live_s
         finding_size(maker, sum->bytes).text, share, most->bytes);
 }
 
+/* Checkpoints would recompute what the second backward pass needs, and keep as much. */
+bool finding_about_derivatives(struct findings_maker *maker, const struct live_sum *sum,
+                               const struct buffer *most)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    double share = finding_share(maker, sum->bytes);
+    int64_t save = sum->bytes + finding_live_bytes(set, CATEGORY_AUTOGRAD_DETAIL) +
+                   finding_live_bytes(set, CATEGORY_TEMPORARY);
+    if (share < LEAST_ACTIVATIONS)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_DERIVATIVES, .save_bytes = save, .at_most = true},
+        "If the loss is a sum or a mean over samples that no layer mixes, compute it for a part of "
+        "the batch at a time, with its derivatives, and call backward() on each part. Checkpoints "
+        "do not help: the derivatives are most of it.",
+        "Derivatives made with create_graph=True, and what they are computed from, hold %s, %.1f%% "
+        "of the peak, for the backward pass through them%s.",
+        finding_size(maker, sum->bytes).text, share, most->bytes);
+}
+
 bool finding_about_dropped(struct findings_maker *maker, const struct live_sum *sum,
                            const struct buffer *most)
 {

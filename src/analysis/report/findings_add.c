@@ -36,3 +36,18 @@ bool finding_add(struct findings_maker *maker, struct finding finding, const cha
     maker->findings->items[maker->findings->count++] = finding;
     return true;
 }
+
+bool finding_line(const struct findings_maker *maker, stack_id stack, struct buffer *text)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    const struct stack_facts *facts = site_stack_facts(set->sites, stack, maker->err);
+    if (!facts)
+        return false;
+    if (site_line(&facts->site) != NO_FRAME) {
+        buffer_puts(text, " at ");
+        site_label(set->sites, stack, &facts->site, text);
+    } else {
+        buffer_puts(text, "");
+    }
+    return !text->failed || error_out_of_memory(maker->err);
+}

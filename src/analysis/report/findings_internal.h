@@ -21,6 +21,10 @@ struct size_text {
 struct size_text finding_size(const struct findings_maker *maker, int64_t bytes);
 /* In percent of the peak. */
 double finding_share(const struct findings_maker *maker, int64_t bytes);
+/* The bytes of a category at the moment. */
+int64_t finding_live_bytes(const struct live_set *set, enum category category);
+/* Adds " at train.py:20 <module>" if the stack names a line. */
+bool finding_line(const struct findings_maker *maker, stack_id stack, struct buffer *text);
 /* Adds a finding with copies of its sentences. */
 bool finding_add(struct findings_maker *maker, struct finding finding, const char *next,
                  const char *what, ...) __attribute__((format(printf, 4, 5)));
@@ -32,12 +36,15 @@ finding_of finding_of_kept_gradients, finding_of_idle_gradients, finding_of_grow
     finding_of_pending;
 /* findings_reserved.c; finding_of_empty_cache() needs evidence of the peak */
 finding_of finding_of_fragmentation, finding_of_empty_cache;
+/* findings_gradients.c: these need evidence of the peak */
+finding_of finding_of_gradient_buckets, finding_of_table_gradients, finding_of_gradients;
 /* findings_state.c: these need evidence of the peak */
-finding_of finding_of_loaded_weights, finding_of_copied_weights, finding_of_gradient_buckets,
-    finding_of_repeated_state, finding_of_state, finding_of_gradients;
+finding_of finding_of_loaded_weights, finding_of_copied_weights, finding_of_repeated_state,
+    finding_of_state;
 
 /* findings_passes.c: these need evidence of the peak */
-finding_of finding_of_unused_pass, finding_of_uneven_steps, finding_of_summed_losses;
+finding_of finding_of_unused_pass, finding_of_uneven_steps, finding_of_summed_losses,
+    finding_of_all_pairs;
 
 /* findings_peak.c: findings on parts of the peak that are summed in one pass. */
 bool findings_of_sums(struct findings_maker *maker);
@@ -46,9 +53,9 @@ bool findings_of_sums(struct findings_maker *maker);
  * `most` is ", the largest part at model.py:39 forward (1.24 GiB)", or empty. */
 typedef bool finding_about(struct findings_maker *maker, const struct live_sum *sum,
                            const struct buffer *most);
-finding_about finding_about_activations, finding_about_dropped, finding_about_kept_results,
-    finding_about_multihead, finding_about_attention, finding_about_logits,
-    finding_about_pass_results, finding_about_resident_data, finding_about_elementwise,
-    finding_about_casts, finding_about_optimizer_temporaries;
+finding_about finding_about_activations, finding_about_derivatives, finding_about_dropped,
+    finding_about_kept_results, finding_about_multihead, finding_about_attention,
+    finding_about_logits, finding_about_pass_results, finding_about_resident_data,
+    finding_about_elementwise, finding_about_casts, finding_about_optimizer_temporaries;
 
 #endif

@@ -1,9 +1,12 @@
 /* Findings on the pass or the step in which the peak lies. */
+#include "analysis/report/all_pairs.h"
 #include "analysis/report/findings_internal.h"
 #include "analysis/report/summed_losses.h"
 #include "analysis/report/uneven_steps.h"
 
-#define LEAST_PASS 10 /* in percent of the peak: smaller findings are left out */
+/* In percent of the peak: smaller findings are left out. */
+#define LEAST_PASS  10
+#define LEAST_PAIRS 5
 
 bool finding_of_unused_pass(struct findings_maker *maker)
 {
@@ -63,4 +66,43 @@ bool finding_of_summed_losses(struct findings_maker *maker)
         "%zu forward passes, each on a batch of its own, come before one backward pass, and keep "
         "%s at the peak.",
         summed.passes, finding_size(maker, summed.bytes).text);
+}
+
+bool finding_of_all_pairs(struct findings_maker *maker)
+{
+    const struct evidence_of_all *evidence = maker->evidence;
+    struct all_pairs pairs;
+    struct buffer line = BUFFER_INIT;
+    char rows[UNITS_TEXT_SIZE];
+    if (!all_pairs_find(&pairs, evidence->at_peak, evidence->steps, evidence->peak->item,
+                        maker->err))
+        return false;
+    double share = finding_share(maker, pairs.bytes);
+    if (share < LEAST_PAIRS)
+        return true;
+    struct finding finding = {
+        .kind = FINDING_ALL_PAIRS, .save_bytes = pairs.bytes, .at_most = true};
+    units_count(rows, pairs.rows);
+    bool ok = finding_line(maker, pairs.stack, &line);
+    if (ok && !pairs.of_values)
+        ok = finding_add(
+            maker, finding,
+            "For distances of all pairs of vectors, torch.cdist() or a matrix product needs no "
+            "such tensor. Otherwise, compute it for a part of the rows at a time, under "
+            "torch.utils.checkpoint.",
+            "Broadcasting%s makes a tensor that is many times as large as its operands: tensors of "
+            "that size hold %s, %.1f%% of the peak.",
+            line.bytes, finding_size(maker, pairs.bytes).text, share);
+    else if (ok)
+        ok = finding_add(
+            maker, finding,
+            "If values of the same position are meant, as of a prediction and its target, one has "
+            "the shape (N, 1) and the other (N): make the shapes equal, for example with "
+            "squeeze(1). If all pairs are meant, compute them for a part of the rows at a time, "
+            "under torch.utils.checkpoint.",
+            "Broadcasting%s combines each of %s values with each of as many others: tensors of "
+            "that size hold %s, %.1f%% of the peak.",
+            line.bytes, rows, finding_size(maker, pairs.bytes).text, share);
+    buffer_release(&line);
+    return ok;
 }

@@ -53,6 +53,7 @@ enum {
     SUM_DROPPED,
     SUM_KEPT,
     SUM_ACTIVATIONS,
+    SUM_DERIVATIVES,
     SUM_MAY_HAVE_GRAPH,
     SUM_ATTENTION,
     SUM_MULTIHEAD,
@@ -117,25 +118,11 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
     return true;
 }
 
-bool findings_of_sums(struct findings_maker *maker)
+/* The function that reports the sum, if it is reported. */
+static finding_about *about(const struct findings_maker *maker, const struct live_sum sums[SUMS],
+                            int sum)
 {
-    static const struct live_question questions[SUMS] = {
-        [SUM_DROPPED] = {.counts = live_is_dropped, .by_model_call = true},
-        [SUM_KEPT] = {.counts = live_is_kept, .by_model_call = true},
-        [SUM_ACTIVATIONS] = {.counts = live_waits_for_backward},
-        [SUM_MAY_HAVE_GRAPH] = {.counts = live_may_have_graph},
-        [SUM_ATTENTION] = {.counts = live_is_attention},
-        [SUM_MULTIHEAD] = {.counts = live_is_multihead},
-        [SUM_LOGITS] = {.counts = live_is_logits},
-        [SUM_RESULTS] = {.counts = live_is_pass_result},
-        [SUM_DATA] = {.counts = live_is_resident_data},
-        [SUM_ELEMENTWISE] = {.counts = live_is_elementwise},
-        [SUM_CASTS] = {.counts = live_is_cast},
-        [SUM_TEMPORARIES] = {.counts = live_is_optimizer_temporary},
-        [SUM_WITHOUT_GRAD] = {.counts = live_is_without_grad},
-        [SUM_INFERENCE_MODE] = {.counts = live_is_inference},
-    };
-    static finding_about *const about[SUMS] = {
+    static finding_about *const by_sum[SUMS] = {
         [SUM_DROPPED] = finding_about_dropped,
         [SUM_KEPT] = finding_about_kept_results,
         [SUM_ACTIVATIONS] = finding_about_activations,
@@ -149,7 +136,62 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_CASTS] = finding_about_casts,
         [SUM_TEMPORARIES] = finding_about_optimizer_temporaries,
     };
-    const struct live_set *set = maker->evidence->at_peak;
+    bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
+    bool multihead_is_more = sums[SUM_MULTIHEAD].bytes > sums[SUM_ATTENTION].bytes;
+    const struct live_sum *kept = kept_for_backward(maker, sums);
+    switch (sum) {
+    case SUM_ACTIVATIONS:
+        if (kept == &sums[sum] && sums[SUM_DERIVATIVES].bytes > sums[sum].bytes / 2)
+            return finding_about_derivatives;
+        /* fall through */
+    case SUM_MAY_HAVE_GRAPH:
+        return kept == &sums[sum] ? by_sum[sum] : NULL;
+    case SUM_ATTENTION: /* a kind of finding is reported once */
+        return multihead_is_more ? NULL : by_sum[sum];
+    case SUM_MULTIHEAD:
+        return multihead_is_more ? by_sum[sum] : NULL;
+    case SUM_CASTS:
+        return kept ? by_sum[sum] : NULL;
+    case SUM_LOGITS:
+    case SUM_ELEMENTWISE:
+        return trains ? by_sum[sum] : NULL;
+    default:
+        return by_sum[sum];
+    }
+}
+
+/* Adds the findings on the sums. */
+static bool report(struct findings_maker *maker, const struct live_sum sums[SUMS])
+{
+    bool ok = true;
+    for (int k = 0; ok && k < SUMS; k++) {
+        struct buffer most = BUFFER_INIT;
+        finding_about *add = sums[k].bytes > 0 ? about(maker, sums, k) : NULL;
+        ok = !add || (most_at(maker, &sums[k], &most) && add(maker, &sums[k], &most));
+        buffer_release(&most);
+    }
+    return ok;
+}
+
+bool findings_of_sums(struct findings_maker *maker)
+{
+    static const struct live_question questions[SUMS] = {
+        [SUM_DROPPED] = {.counts = live_is_dropped, .by_model_call = true},
+        [SUM_KEPT] = {.counts = live_is_kept, .by_model_call = true},
+        [SUM_ACTIVATIONS] = {.counts = live_waits_for_backward},
+        [SUM_DERIVATIVES] = {.counts = live_is_derivative},
+        [SUM_MAY_HAVE_GRAPH] = {.counts = live_may_have_graph},
+        [SUM_ATTENTION] = {.counts = live_is_attention},
+        [SUM_MULTIHEAD] = {.counts = live_is_multihead},
+        [SUM_LOGITS] = {.counts = live_is_logits},
+        [SUM_RESULTS] = {.counts = live_is_pass_result},
+        [SUM_DATA] = {.counts = live_is_resident_data},
+        [SUM_ELEMENTWISE] = {.counts = live_is_elementwise},
+        [SUM_CASTS] = {.counts = live_is_cast},
+        [SUM_TEMPORARIES] = {.counts = live_is_optimizer_temporary},
+        [SUM_WITHOUT_GRAD] = {.counts = live_is_without_grad},
+        [SUM_INFERENCE_MODE] = {.counts = live_is_inference},
+    };
     struct live_sum sums[SUMS];
     struct marks marks;
     if (!marks_find(&marks, maker))
@@ -166,30 +208,15 @@ bool findings_of_sums(struct findings_maker *maker)
     };
     place(maker->evidence->phases, maker->evidence->peak->item, &facts);
     place_training(maker->evidence->phases, &facts);
-    bool ok = live_sums(set, &facts, questions, SUMS, sums, maker->err);
+    bool ok = live_sums(maker->evidence->at_peak, &facts, questions, SUMS, sums, maker->err);
     marks_release(&marks);
     if (!ok)
         return false;
-    const struct live_sum *kept = kept_for_backward(maker, sums);
-    int lesser = sums[SUM_MULTIHEAD].bytes > sums[SUM_ATTENTION].bytes
-                     ? SUM_ATTENTION
-                     : SUM_MULTIHEAD; /* a kind of finding is reported once */
-    bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
-    if (!trains) {
+    if (!phases_have(maker->evidence->phases, PHASE_BACKWARD)) {
         maker->findings->without_grad_bytes = sums[SUM_WITHOUT_GRAD].bytes;
         maker->findings->inference_mode_bytes = sums[SUM_INFERENCE_MODE].bytes;
     }
-    for (int k = 0; k < SUMS; k++) {
-        struct buffer most = BUFFER_INIT;
-        bool is_other = k == lesser;
-        is_other =
-            is_other || ((k == SUM_ACTIVATIONS || k == SUM_MAY_HAVE_GRAPH) && &sums[k] != kept);
-        is_other = is_other || (k == SUM_CASTS && !kept) ||
-                   ((k == SUM_LOGITS || k == SUM_ELEMENTWISE) && !trains);
-        ok = ok && (is_other || !about[k] || sums[k].bytes == 0 ||
-                    (most_at(maker, &sums[k], &most) && about[k](maker, &sums[k], &most)));
-        buffer_release(&most);
-    }
+    ok = report(maker, sums);
     for (int k = 0; k < SUMS; k++)
         live_sum_release(&sums[k]);
     return ok;

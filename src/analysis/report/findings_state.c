@@ -1,4 +1,4 @@
-/* Findings on optimizer states and gradients that are live at the peak. */
+/* Findings on optimizer states and copies of weights that are live at the peak. */
 #include <stdio.h>
 
 #include "analysis/phase/births.h"
@@ -8,11 +8,7 @@
 
 #define LEAST_STATE 15 /* in percent of the peak: smaller findings are left out */
 
-/* Times the parameters. Gradients in single precision, of parameters in half precision and of their
- * master copies, are 3 times as large. */
-#define MOST_TIMES 8
-
-static int64_t live_bytes(const struct live_set *set, enum category category)
+int64_t finding_live_bytes(const struct live_set *set, enum category category)
 {
     int64_t bytes = 0;
     for (size_t i = 0; i < set->count; i++)
@@ -69,22 +65,6 @@ bool finding_of_loaded_weights(struct findings_maker *maker)
         finding_size(maker, loaded.bytes).text);
 }
 
-/* Adds " at train.py:20 <module>" if the stack names a line. */
-static bool put_line(const struct findings_maker *maker, stack_id stack, struct buffer *text)
-{
-    const struct live_set *set = maker->evidence->at_peak;
-    const struct stack_facts *facts = site_stack_facts(set->sites, stack, maker->err);
-    if (!facts)
-        return false;
-    if (site_line(&facts->site) != NO_FRAME) {
-        buffer_puts(text, " at ");
-        site_label(set->sites, stack, &facts->site, text);
-    } else {
-        buffer_puts(text, "");
-    }
-    return !text->failed || error_out_of_memory(maker->err);
-}
-
 bool finding_of_copied_weights(struct findings_maker *maker)
 {
     struct weight_copies copied;
@@ -94,7 +74,7 @@ bool finding_of_copied_weights(struct findings_maker *maker)
         return false;
     if (finding_share(maker, copied.save_bytes) < LEAST_SHARE)
         return true;
-    bool ok = put_line(maker, copied.stack, &line) &&
+    bool ok = finding_line(maker, copied.stack, &line) &&
               finding_add(
                   maker,
                   (struct finding){.kind = FINDING_COPIED_WEIGHTS, .save_bytes = copied.save_bytes},
@@ -106,35 +86,12 @@ bool finding_of_copied_weights(struct findings_maker *maker)
     return ok;
 }
 
-bool finding_of_gradient_buckets(struct findings_maker *maker)
-{
-    const struct live_set *set = maker->evidence->at_peak;
-    int64_t gradients = live_bytes(set, CATEGORY_GRADIENT), buckets = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        const struct stack_facts *facts =
-            site_stack_facts(set->sites, set->items[i].stack, maker->err);
-        if (!facts)
-            return false;
-        buckets += facts->is_bucket ? (int64_t)set->items[i].size : 0;
-    }
-    int64_t save = buckets < gradients ? buckets : gradients;
-    if (finding_share(maker, save) < LEAST_SHARE)
-        return true;
-    return finding_add(
-        maker,
-        (struct finding){.kind = FINDING_GRADIENT_BUCKETS, .save_bytes = save, .at_most = true},
-        "Pass gradient_as_bucket_view=True to DistributedDataParallel: the gradients are then "
-        "views of the buckets.",
-        "The buckets of DistributedDataParallel hold %s, a second copy of the gradients (%s).",
-        finding_size(maker, buckets).text, finding_size(maker, gradients).text);
-}
-
 bool finding_of_state(struct findings_maker *maker)
 {
     const struct live_set *set = maker->evidence->at_peak;
     int64_t state =
-        live_bytes(set, CATEGORY_OPTIMIZER_STATE) - growing_state(maker->evidence->growth);
-    int64_t parameters = live_bytes(set, CATEGORY_PARAMETER);
+        finding_live_bytes(set, CATEGORY_OPTIMIZER_STATE) - growing_state(maker->evidence->growth);
+    int64_t parameters = finding_live_bytes(set, CATEGORY_PARAMETER);
     double share = finding_share(maker, state);
     char ratio[48] = "";
     if (share < LEAST_STATE)
@@ -148,61 +105,4 @@ bool finding_of_state(struct findings_maker *maker)
         "2 ranks save half. On a single device, an optimizer with 8-bit states saves more.",
         "Optimizer state holds %s, %.1f%% of the peak%s.", finding_size(maker, state).text, share,
         ratio);
-}
-
-/* True if an optimizer frees it from within the backward pass, in a hook of its parameter. */
-static bool is_freed_in_hook(const struct live_set *set, const struct live *live)
-{
-    uint32_t end = live->in_trace ? lifetime_end(&set->timeline->lifetimes[live->index])
-                                  : preexisting_end(&set->timeline->preexisting[live->index]);
-    struct error err; /* the stack has been looked up for its category */
-    const struct stack_facts *facts =
-        end == EVENT_NEVER ? NULL
-                           : site_stack_facts(set->sites, set->timeline->trace->stack[end], &err);
-    return facts && facts->site.has_backward &&
-           (facts->context == CONTEXT_OPTIMIZER || facts->context == CONTEXT_ZERO_GRAD);
-}
-
-/* True for a gradient that has a finding of its own. */
-static bool is_idle(const struct findings_maker *maker, const struct live *live)
-{
-    const struct idle_gradients *idle = &maker->evidence->growth->idle;
-    return idle->reason != IDLE_UNKNOWN &&
-           (live->in_trace ? idle->of_lifetime : idle->of_preexisting)[live->index];
-}
-
-/* Gradients that are many times as large as what an optimizer updates are not in .grad. */
-static bool about_derivatives(struct findings_maker *maker, int64_t bytes, int64_t parameters)
-{
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
-        "Compute them for a part of the batch at a time, and delete them (del) as soon as they are "
-        "used, also before the next iteration.",
-        "Gradients hold %s, %.1f%% of the peak and %.1f times the parameters: most are results of "
-        "torch.autograd.grad() or torch.func.grad(), or intermediate results of a second "
-        "derivative.",
-        finding_size(maker, bytes).text, finding_share(maker, bytes),
-        (double)bytes / (double)parameters);
-}
-
-bool finding_of_gradients(struct findings_maker *maker)
-{
-    const struct live_set *set = maker->evidence->at_peak;
-    int64_t parameters = live_bytes(set, CATEGORY_PARAMETER);
-    int64_t bytes = 0;
-    for (size_t i = 0; i < set->count; i++)
-        if (live_category(set, &set->items[i]) == CATEGORY_GRADIENT &&
-            !is_freed_in_hook(set, &set->items[i]) && !is_idle(maker, &set->items[i]))
-            bytes += (int64_t)set->items[i].size;
-    double share = finding_share(maker, bytes);
-    if (share < LEAST_STATE)
-        return true;
-    if (parameters > 0 && bytes / MOST_TIMES > parameters)
-        return about_derivatives(maker, bytes, parameters);
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
-        "Run the optimizer step of each parameter in a hook "
-        "(Tensor.register_post_accumulate_grad_hook), and free its gradient right after. "
-        "With FSDP, each of N ranks keeps 1/N of the gradients.",
-        "Gradients hold %s, %.1f%% of the peak.", finding_size(maker, bytes).text, share);
 }

@@ -106,9 +106,19 @@ static void pass_text(const struct page *page, const struct suggest_subject *sub
                     chain->checkpointed);
 }
 
-/* The share of the category's bytes that the chain explains. */
-static void category_text(const struct page *page, const struct forward_chain *chain)
+#define HARDLY_ANY 10 /* one 10th of the activations at the peak */
+
+bool suggest_misses_peak(const struct suggest_subject *subject)
 {
+    const struct forward_chain *chain = subject->forward;
+    return chain && chain->at_peak &&
+           chain->peak_chain_bytes < chain->peak_category_bytes / HARDLY_ANY;
+}
+
+/* The share of the category's bytes that the chain explains. */
+static void category_text(const struct page *page, const struct suggest_subject *subject)
+{
+    const struct forward_chain *chain = subject->forward;
     char whole[UNITS_TEXT_SIZE], exact[UNITS_TEXT_SIZE], peak[UNITS_TEXT_SIZE];
     char here[UNITS_TEXT_SIZE], others[UNITS_TEXT_SIZE], absent[UNITS_TEXT_SIZE];
     int64_t other = chain->peak_category_bytes - chain->peak_chain_bytes;
@@ -124,6 +134,9 @@ static void category_text(const struct page *page, const struct forward_chain *c
     if (freed > 0)
         suggest_say(page, "The other %s of these layers was freed before that peak, or came later.",
                     page_bytes(page, absent, freed));
+    if (suggest_misses_peak(subject))
+        suggest_say(page, "These layers hold hardly any of it, so no checkpoint in them lowers the "
+                          "peak much. 'memsnap analyze' tells what holds the rest.");
 }
 
 static void operators_text(const struct page *page, const struct suggest_subject *subject)
@@ -154,7 +167,7 @@ bool suggest_basis_forward_text(const struct page *page, const struct suggest_su
     fputc('\n', page->out);
     suggest_title(page, "Basis of these figures");
     pass_text(page, subject);
-    category_text(page, chain);
+    category_text(page, subject);
     suggest_say(page, "Outputs, which a checkpoint stores, are inferred: the largest allocation of "
                       "a layer's last line that is there when it ends. Check that nothing else "
                       "crosses.");

@@ -92,13 +92,15 @@ static void print_command(const struct page *page, const struct problem *problem
 
 #define LITTLE_SHARE 100 /* one 100th of the peak without checkpoints */
 
-static void points_text(const struct page *page, const struct problem *problem,
+static void points_text(const struct page *page, const struct suggest_subject *subject,
                         const struct front_advice *front)
 {
+    const struct problem *problem = subject->problem;
     const struct front_point *points = front->front.points;
     size_t count = front->front.count;
     int64_t none = points[count - 1].peak_bytes;
-    if (front->nested.count == 0 && points[0].peak_bytes > none - none / LITTLE_SHARE)
+    if (front->nested.count == 0 && points[0].peak_bytes > none - none / LITTLE_SHARE &&
+        !suggest_misses_peak(subject))
         suggest_say(page,
                     "Checkpoints between these layers save %s; between smaller ones "
                     "(--granularity leaf) they may save more.",
@@ -169,7 +171,7 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
         table_print(&table, page, SUGGEST_INDENT);
     table_release(&table);
     fputc('\n', page->out);
-    points_text(page, subject->problem, front);
+    points_text(page, subject, front);
     if (front->nested.count > 0)
         nested_text(page, subject->problem, front);
     if (subject->forward)

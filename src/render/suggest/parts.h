@@ -45,6 +45,8 @@ const char *suggest_whose(char out[SUGGEST_WHOSE], const struct suggest_subject 
 /* "18 blocks" and where they come from; what the figures rest on and leave out. */
 bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject);
 
+/* True if the layers of a snapshot hold hardly any of the activations at its peak. */
+bool suggest_misses_peak(const struct suggest_subject *subject);
 /* The same of the layers of a snapshot: subject->forward. */
 bool suggest_basis_forward_text(const struct page *page, const struct suggest_subject *subject);
 void suggest_put_forward(struct json_writer *json, const struct suggest_subject *subject);

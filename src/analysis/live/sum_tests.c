@@ -1,0 +1,195 @@
+/* Tests that decide which live allocations a sum counts. */
+#include "analysis/live/sums.h"
+
+#include "analysis/phase/births.h"
+
+bool live_is_dropped(const struct live_set *set, const struct live_facts *facts,
+                     const struct live *live, const struct live_source *source)
+{
+    (void)set, (void)source;
+    return live->in_trace && facts->is_dropped && facts->is_dropped[live->index];
+}
+
+bool live_is_kept(const struct live_set *set, const struct live_facts *facts,
+                  const struct live *live, const struct live_source *source)
+{
+    (void)set, (void)source;
+    return live->in_trace && facts->is_kept && facts->is_kept[live->index];
+}
+
+bool live_is_activation(const struct live_set *set, const struct live_facts *facts,
+                        const struct live *live, const struct live_source *source)
+{
+    return live_category(set, live) == CATEGORY_ACTIVATION &&
+           !live_is_dropped(set, facts, live, source);
+}
+
+/* The item at which the program freed it, or EVENT_NEVER. */
+static uint32_t end_of(const struct live_set *set, const struct live *live)
+{
+    return live->in_trace ? lifetime_end(&set->timeline->lifetimes[live->index])
+                          : preexisting_end(&set->timeline->preexisting[live->index]);
+}
+
+/* True for what is never freed and born since the last backward pass that ended before the moment,
+ * if its own backward pass does not come, or fails. */
+static bool is_left_behind(const struct live_facts *facts, uint32_t birth)
+{
+    return birth >= facts->last_pass &&
+           (facts->is_last_pass || failures_between(facts->failures, birth, EVENT_NEVER));
+}
+
+bool live_waits_for_backward(const struct live_set *set, const struct live_facts *facts,
+                             const struct live *live, const struct live_source *source)
+{
+    uint32_t end = end_of(set, live);
+    uint32_t birth = live->in_trace ? set->timeline->lifetimes[live->index].alloc : 0;
+    if (!live_is_activation(set, facts, live, source))
+        return false;
+    if (end == EVENT_NEVER)
+        return is_left_behind(facts, birth) &&
+               !(live->in_trace && facts->is_result && facts->is_result[live->index]);
+    if (live->in_trace && failures_between(facts->failures, birth, end))
+        return true;
+    uint32_t run = phases_run_of(facts->phases, end);
+    return run != NO_RUN && facts->phases->runs[run].phase == PHASE_BACKWARD;
+}
+
+bool live_is_derivative(const struct live_set *set, const struct live_facts *facts,
+                        const struct live *live, const struct live_source *source)
+{
+    struct error err; /* cannot fail: the source has looked the stack up */
+    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    return live->in_trace && stack && stack->site.has_backward &&
+           stack->context != CONTEXT_RECOMPUTE && live_waits_for_backward(set, facts, live, source);
+}
+
+/* A matrix of attention that is not fused, and whether torch.nn.MultiheadAttention made it. */
+static bool is_attention(const struct live_set *set, const struct live_facts *facts,
+                         const struct live *live, const struct live_source *source,
+                         bool in_multihead)
+{
+    struct error err; /* cannot fail: the source has looked the stack up */
+    if (!live->in_trace || !facts->is_attention || !facts->is_attention[live->index] ||
+        !live_waits_for_backward(set, facts, live, source))
+        return false;
+    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    return stack && stack->in_multihead == in_multihead;
+}
+
+bool live_is_attention(const struct live_set *set, const struct live_facts *facts,
+                       const struct live *live, const struct live_source *source)
+{
+    return is_attention(set, facts, live, source, false);
+}
+
+bool live_is_multihead(const struct live_set *set, const struct live_facts *facts,
+                       const struct live *live, const struct live_source *source)
+{
+    return is_attention(set, facts, live, source, true);
+}
+
+bool live_is_logits(const struct live_set *set, const struct live_facts *facts,
+                    const struct live *live, const struct live_source *source)
+{
+    (void)source;
+    if (!live->in_trace || !facts->is_logits || !facts->is_logits[live->index])
+        return false;
+    const struct lifetime *lifetime = &set->timeline->lifetimes[live->index];
+    return lifetime_end(lifetime) != EVENT_NEVER || is_left_behind(facts, lifetime->alloc);
+}
+
+static enum grad_mode mode_of(const struct live_set *set, const struct live *live)
+{
+    struct error err; /* cannot fail: the source has looked the stack up */
+    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    return stack ? (enum grad_mode)stack->grad_mode : GRAD_UNKNOWN;
+}
+
+bool live_may_have_graph(const struct live_set *set, const struct live_facts *facts,
+                         const struct live *live, const struct live_source *source)
+{
+    return live_is_activation(set, facts, live, source) && live->in_trace &&
+           end_of(set, live) == EVENT_NEVER && mode_of(set, live) < GRAD_PROBABLY_OFF;
+}
+
+bool live_is_without_grad(const struct live_set *set, const struct live_facts *facts,
+                          const struct live *live, const struct live_source *source)
+{
+    return live_is_activation(set, facts, live, source) && mode_of(set, live) >= GRAD_NO_GRAD;
+}
+
+bool live_is_inference(const struct live_set *set, const struct live_facts *facts,
+                       const struct live *live, const struct live_source *source)
+{
+    return live_is_activation(set, facts, live, source) &&
+           mode_of(set, live) == GRAD_INFERENCE_MODE;
+}
+
+#define CAST_WINDOW 8 /* allocations from the source of a conversion to its result, at most */
+
+/* True if the conversion made its source smaller, and the forward pass freed the source: without
+ * the conversion, autograd would keep the source. */
+static bool replaces_source(const struct live_set *set, const struct live_facts *facts,
+                            const struct live *live)
+{
+    const struct timeline *timeline = set->timeline;
+    for (size_t i = live->index; live->in_trace && i-- > 0 && live->index - i <= CAST_WINDOW;) {
+        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        if (size != 2 * live->size && size != 4 * live->size && size != 8 * live->size)
+            continue;
+        uint32_t run = phases_run_of(facts->phases, lifetime_end(&timeline->lifetimes[i]));
+        return run != NO_RUN && facts->phases->runs[run].phase != PHASE_BACKWARD;
+    }
+    return false;
+}
+
+bool live_is_resident_data(const struct live_set *set, const struct live_facts *facts,
+                           const struct live *live, const struct live_source *source)
+{
+    (void)source;
+    return live->in_trace && live_category(set, live) == CATEGORY_INPUT &&
+           facts->last_backward != EVENT_NEVER && end_of(set, live) >= facts->last_backward &&
+           set->timeline->lifetimes[live->index].alloc < facts->first_forward;
+}
+
+bool live_is_pass_result(const struct live_set *set, const struct live_facts *facts,
+                         const struct live *live, const struct live_source *source)
+{
+    (void)source;
+    if (!live->in_trace || !facts->is_result || !facts->is_result[live->index])
+        return false;
+    uint32_t run = phases_run_of(facts->phases, end_of(set, live));
+    return run == NO_RUN || facts->phases->runs[run].phase != PHASE_BACKWARD;
+}
+
+bool live_is_cast(const struct live_set *set, const struct live_facts *facts,
+                  const struct live *live, const struct live_source *source)
+{
+    struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);
+    if (!live_waits_for_backward(set, facts, live, source) || !text_equals(op, "aten::_to_copy") ||
+        live_is_logits(set, facts, live, source) || replaces_source(set, facts, live))
+        return false;
+    struct error err; /* cannot fail: the source has looked the stack up */
+    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    return stack && !stack->to_device;
+}
+
+bool live_is_elementwise(const struct live_set *set, const struct live_facts *facts,
+                         const struct live *live, const struct live_source *source)
+{
+    return live->in_trace && facts->is_elementwise && facts->is_elementwise[live->index] &&
+           live_waits_for_backward(set, facts, live, source) &&
+           !live_is_logits(set, facts, live, source) &&
+           !(facts->is_attention && facts->is_attention[live->index]);
+}
+
+bool live_is_optimizer_temporary(const struct live_set *set, const struct live_facts *facts,
+                                 const struct live *live, const struct live_source *source)
+{
+    (void)source;
+    if (!live->in_trace || live_category(set, live) != CATEGORY_TEMPORARY)
+        return false;
+    uint32_t run = phases_run_of(facts->phases, set->timeline->lifetimes[live->index].alloc);
+    return run != NO_RUN && facts->phases->runs[run].phase == PHASE_OPTIMIZER;
+}

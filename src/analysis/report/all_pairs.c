@@ -1,0 +1,138 @@
+#include "analysis/report/all_pairs.h"
+
+#include "analysis/code/operators.h"
+#include "analysis/phase/births.h"
+
+#define LEAST_SHARE 20 /* one 20th of the peak: smaller tensors are not looked at */
+#define LEAST_ROWS  256
+#define WIDEST      8 /* bytes of a value */
+
+struct finder {
+    const struct live_set *set;
+    const struct steps *steps;
+    struct all_pairs *pairs;
+};
+
+static uint64_t size_of(const struct finder *finder, size_t index)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
+}
+
+/* True for as many values, of the same type, or of another one. */
+static bool has_size(uint64_t size, uint64_t other)
+{
+    return size == other || size == 2 * other || size == 4 * other || other == 2 * size ||
+           other == 4 * size;
+}
+
+/* True for what an elementwise operator made in a forward pass. */
+static bool is_result(const struct finder *finder, size_t index, bool *is, struct error *err)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    struct site_table *sites = finder->set->sites;
+    const struct stack_facts *facts =
+        site_stack_facts(sites, timeline->trace->stack[timeline->lifetimes[index].alloc], err);
+    if (!facts)
+        return false;
+    *is = !facts->site.has_backward && facts->context != CONTEXT_OPTIMIZER &&
+          facts->context != CONTEXT_INIT &&
+          operator_is_elementwise(symbols_text(site_table_symbols(sites), facts->site.op));
+    return true;
+}
+
+/* The N of a tensor of `size` with N rows of the size of an operand that has N rows itself; 0 if
+ * that is not possible. */
+static uint64_t rows_of(uint64_t size, uint64_t operand)
+{
+    uint64_t n = operand > 0 ? size / operand : 0;
+    return n >= LEAST_ROWS && n * operand == size && operand % n == 0 ? n : 0;
+}
+
+/* What may be operands of a result: what is there when it is made. */
+struct operands {
+    bool has_same_size;   /* the result is not broadcast from smaller operands */
+    uint64_t value_rows;  /* N of operands of N values, 0: there are none */
+    unsigned value_count; /* of these operands */
+    uint64_t vector_rows; /* N of the largest operand of N vectors, 0: there is none */
+};
+
+static void look_at(struct operands *operands, uint64_t size, uint64_t other)
+{
+    uint64_t rows = other < size ? rows_of(size, other) : 0;
+    operands->has_same_size |= has_size(size, other);
+    if (rows == 0)
+        return;
+    if (other / rows <= WIDEST) {
+        operands->value_rows = rows;
+        operands->value_count++;
+    } else if (operands->vector_rows == 0 || rows < operands->vector_rows) {
+        operands->vector_rows = rows;
+    }
+}
+
+static struct operands operands_of(const struct finder *finder, size_t index)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    uint32_t item = timeline->lifetimes[index].alloc;
+    struct operands operands = {0};
+    uint64_t size = size_of(finder, index);
+    const stack_id *stack = timeline->trace->stack;
+    for (size_t i = 0; i < index && !operands.has_same_size; i++)
+        if (lifetime_end(&timeline->lifetimes[i]) > item &&
+            stack[timeline->lifetimes[i].alloc] != stack[item]) /* the result of a step before */
+            look_at(&operands, size, size_of(finder, i));
+    for (size_t i = 0; i < timeline->preexisting_count && !operands.has_same_size; i++)
+        if (preexisting_end(&timeline->preexisting[i]) > item)
+            look_at(&operands, size, timeline->preexisting[i].size);
+    return operands;
+}
+
+/* The bytes at the moment of tensors with as many values, made by the trace. */
+static int64_t bytes_like(const struct finder *finder, uint64_t size)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < finder->set->count; i++) {
+        const struct live *live = &finder->set->items[i];
+        if (live->in_trace && live_category(finder->set, live) != CATEGORY_PARAMETER &&
+            has_size(size, live->size))
+            bytes += (int64_t)live->size;
+    }
+    return bytes;
+}
+
+static bool try_one(const struct finder *finder, size_t index, struct error *err)
+{
+    bool is = false;
+    if (!is_result(finder, index, &is, err))
+        return false;
+    struct operands operands = is ? operands_of(finder, index) : (struct operands){0};
+    bool of_values = operands.value_count >= 2; /* vectors are paired with themselves, too */
+    uint64_t rows = of_values ? operands.value_rows : operands.vector_rows;
+    if (!is || operands.has_same_size || rows == 0)
+        return true;
+    const struct timeline *timeline = finder->set->timeline;
+    int64_t bytes = bytes_like(finder, size_of(finder, index));
+    if (bytes > finder->pairs->bytes)
+        *finder->pairs = (struct all_pairs){
+            bytes, of_values, rows, timeline->trace->stack[timeline->lifetimes[index].alloc]};
+    return true;
+}
+
+bool all_pairs_find(struct all_pairs *pairs, const struct live_set *at_peak,
+                    const struct steps *steps, int64_t peak, struct error *err)
+{
+    const struct timeline *timeline = at_peak->timeline;
+    struct finder finder = {at_peak, steps, pairs};
+    *pairs = (struct all_pairs){0};
+    if (peak < 0)
+        return true;
+    size_t step = steps_of(steps, (uint32_t)peak);
+    uint32_t first = step == NO_STEP ? 0 : steps->items[step].first;
+    uint64_t least = (uint64_t)timeline->active.peak_bytes / LEAST_SHARE;
+    size_t end = births_from(timeline, (uint32_t)peak + 1);
+    for (size_t i = births_from(timeline, first); i < end; i++)
+        if (size_of(&finder, i) > least && !try_one(&finder, i, err))
+            return false;
+    return true;
+}

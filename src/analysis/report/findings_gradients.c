@@ -1,0 +1,167 @@
+/* Findings on gradients that are live at the peak. */
+#include "analysis/phase/births.h"
+#include "analysis/report/findings_internal.h"
+
+#define LEAST_GRADIENTS 15 /* in percent of the peak: smaller findings are left out */
+#define LEAST_TABLES    5
+
+/* Times the parameters. Gradients in single precision, of parameters in half precision and of their
+ * master copies, are 3 times as large. */
+#define MOST_TIMES 8
+
+bool finding_of_gradient_buckets(struct findings_maker *maker)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    int64_t gradients = finding_live_bytes(set, CATEGORY_GRADIENT), buckets = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct stack_facts *facts =
+            site_stack_facts(set->sites, set->items[i].stack, maker->err);
+        if (!facts)
+            return false;
+        buckets += facts->is_bucket ? (int64_t)set->items[i].size : 0;
+    }
+    int64_t save = buckets < gradients ? buckets : gradients;
+    if (finding_share(maker, save) < LEAST_SHARE)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){.kind = FINDING_GRADIENT_BUCKETS, .save_bytes = save, .at_most = true},
+        "Pass gradient_as_bucket_view=True to DistributedDataParallel: the gradients are then "
+        "views of the buckets.",
+        "The buckets of DistributedDataParallel hold %s, a second copy of the gradients (%s).",
+        finding_size(maker, buckets).text, finding_size(maker, gradients).text);
+}
+
+static bool is_one_of(struct text text, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_equals(text, names[i]))
+            return true;
+    return false;
+}
+
+/* Adds up the gradients of embedding tables. */
+static bool sum_tables(const struct findings_maker *maker, int64_t *bytes)
+{
+    static const char *const nodes[] = {"EmbeddingBackward0", "EmbeddingBagBackward0"};
+    const struct live_set *set = maker->evidence->at_peak;
+    const struct symbols *symbols = site_table_symbols(set->sites);
+    *bytes = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct live *live = &set->items[i];
+        if (live_category(set, live) != CATEGORY_GRADIENT)
+            continue;
+        const struct stack_facts *facts = site_stack_facts(set->sites, live->stack, maker->err);
+        if (!facts)
+            return false;
+        if (is_one_of(symbols_text(symbols, facts->site.node), nodes, 2))
+            *bytes += (int64_t)live->size;
+    }
+    return true;
+}
+
+/* The bytes that a step looks up in tables, at most. Bags add rows up before they return them, but
+ * few of them have so many rows that this matters. */
+static bool looked_up(const struct findings_maker *maker, int64_t *bytes)
+{
+    static const char *const ops[] = {"aten::embedding", "aten::index_select",
+                                      "aten::_embedding_bag"};
+    const struct live_set *set = maker->evidence->at_peak;
+    const struct timeline *timeline = set->timeline;
+    const struct symbols *symbols = site_table_symbols(set->sites);
+    int64_t all = 0;
+    size_t steps = maker->evidence->steps->count;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        uint32_t alloc = timeline->lifetimes[i].alloc;
+        const struct stack_facts *facts =
+            site_stack_facts(set->sites, timeline->trace->stack[alloc], maker->err);
+        if (!facts)
+            return false;
+        if (!facts->site.has_backward && is_one_of(symbols_text(symbols, facts->site.op), ops, 3))
+            all += (int64_t)trace_size(timeline->trace, alloc);
+    }
+    *bytes = all / (int64_t)(steps > 0 ? steps : 1);
+    return true;
+}
+
+#define FEW_ROWS 4 /* one 4th of the rows: with more, sparse gradients save little */
+
+bool finding_of_table_gradients(struct findings_maker *maker)
+{
+    int64_t bytes, rows = 0;
+    if (!sum_tables(maker, &bytes))
+        return false;
+    double share = finding_share(maker, bytes);
+    if (share < LEAST_TABLES)
+        return true;
+    if (!looked_up(maker, &rows))
+        return false;
+    if (rows > bytes / FEW_ROWS)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){.kind = FINDING_TABLE_GRADIENTS, .save_bytes = bytes, .at_most = true},
+        "Make the tables with sparse=True (torch.nn.Embedding, torch.nn.EmbeddingBag): their "
+        "gradients then hold only rows that the batch uses. torch.optim.SGD without weight decay, "
+        "Adagrad and SparseAdam take such gradients, Adam and AdamW do not.",
+        "Gradients of embedding tables hold %s, %.1f%% of the peak, although a step looks up about "
+        "%s in them.",
+        finding_size(maker, bytes).text, share, finding_size(maker, rows).text);
+}
+
+/* True if an optimizer frees it from within the backward pass, in a hook of its parameter. */
+static bool is_freed_in_hook(const struct live_set *set, const struct live *live)
+{
+    uint32_t end = live->in_trace ? lifetime_end(&set->timeline->lifetimes[live->index])
+                                  : preexisting_end(&set->timeline->preexisting[live->index]);
+    struct error err; /* the stack has been looked up for its category */
+    const struct stack_facts *facts =
+        end == EVENT_NEVER ? NULL
+                           : site_stack_facts(set->sites, set->timeline->trace->stack[end], &err);
+    return facts && facts->site.has_backward &&
+           (facts->context == CONTEXT_OPTIMIZER || facts->context == CONTEXT_ZERO_GRAD);
+}
+
+/* True for a gradient that has a finding of its own. */
+static bool is_idle(const struct findings_maker *maker, const struct live *live)
+{
+    const struct idle_gradients *idle = &maker->evidence->growth->idle;
+    return idle->reason != IDLE_UNKNOWN &&
+           (live->in_trace ? idle->of_lifetime : idle->of_preexisting)[live->index];
+}
+
+/* Gradients that are many times as large as what an optimizer updates are not in .grad. */
+static bool about_derivatives(struct findings_maker *maker, int64_t bytes, int64_t parameters)
+{
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
+        "Compute them for a part of the batch at a time, and delete them (del) as soon as they are "
+        "used, also before the next iteration.",
+        "Gradients hold %s, %.1f%% of the peak and %.1f times the parameters: most are results of "
+        "torch.autograd.grad() or torch.func.grad(), or intermediate results of a second "
+        "derivative.",
+        finding_size(maker, bytes).text, finding_share(maker, bytes),
+        (double)bytes / (double)parameters);
+}
+
+bool finding_of_gradients(struct findings_maker *maker)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    int64_t parameters = finding_live_bytes(set, CATEGORY_PARAMETER);
+    int64_t bytes = 0;
+    for (size_t i = 0; i < set->count; i++)
+        if (live_category(set, &set->items[i]) == CATEGORY_GRADIENT &&
+            !is_freed_in_hook(set, &set->items[i]) && !is_idle(maker, &set->items[i]))
+            bytes += (int64_t)set->items[i].size;
+    double share = finding_share(maker, bytes);
+    if (share < LEAST_GRADIENTS)
+        return true;
+    if (parameters > 0 && bytes / MOST_TIMES > parameters)
+        return about_derivatives(maker, bytes, parameters);
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
+        "Run the optimizer step of each parameter in a hook "
+        "(Tensor.register_post_accumulate_grad_hook), and free its gradient right after. "
+        "With FSDP, each of N ranks keeps 1/N of the gradients.",
+        "Gradients hold %s, %.1f%% of the peak.", finding_size(maker, bytes).text, share);
+}

@@ -1,0 +1,160 @@
+/* Findings on what is live at the peak: derivatives, all pairs, gradients of tables. */
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define LINE(line) PY("loss", "/home/u/loss.py", line) "," SCRIPT
+#define SUB        CPP("at::_ops::sub_Tensor::call(x)") "," LINE(3)
+#define POW        CPP("at::_ops::pow_Tensor_Scalar::call(x)") "," LINE(4)
+#define PREDICTION CPP("at::_ops::addmm::call(x)") "," LINE(1)
+#define TARGET     CPP("at::_ops::randn::call(x)") "," LINE(2)
+#define LOOKUP     CPP("at::_ops::index_select::call(x)") "," LINE(5)
+#define SAVED_DIES CPP("torch::autograd::SavedVariable::reset_data()") "," ENGINE
+#define TABLE_GRADIENT                                                                             \
+    CPP("at::_ops::zeros::call(x)")                                                                \
+    "," CPP("torch::autograd::generated::EmbeddingBackward0::apply(x)") "," ENGINE
+#define TANH_DERIVATIVE                                                                            \
+    CPP("at::_ops::mul_Tensor::call(x)")                                                           \
+    "," CPP("torch::autograd::generated::TanhBackward0::apply(x)") "," ENGINE
+
+static struct capture capture;
+static uint64_t made[64], sizes[64], count;
+
+static void create(void)
+{
+    capture_init(&capture);
+    count = 0;
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static void keep(uint64_t size, const char *frames)
+{
+    made[count] = capture_alloc(&capture, size, frames);
+    sizes[count++] = size;
+}
+
+/* A backward pass that frees everything kept. */
+static int64_t saving(enum finding_kind kind)
+{
+    capture_alloc(&capture, 1, STACK_BACKWARD);
+    while (count-- > 0)
+        capture_free(&capture, made[count], sizes[count], SAVED_DIES);
+    capture_alloc(&capture, 1, STACK_STEP);
+    return capture_saving(&capture, kind);
+}
+
+/* A forward pass, and derivatives that the loss is made of, three times as large. */
+static void keep_derivatives(void)
+{
+    keep(1000, STACK_FORWARD);
+    for (int i = 0; i < 3; i++)
+        keep(1000, TANH_DERIVATIVE);
+    keep(8, POW);
+    keep(8, SUB);
+}
+
+START_TEST(derivatives_outweigh_the_forward_pass)
+{
+    keep_derivatives();
+    ck_assert_int_ge(saving(FINDING_DERIVATIVES), 4000);
+}
+END_TEST
+
+START_TEST(derivatives_take_the_place_of_activations)
+{
+    keep_derivatives();
+    ck_assert_int_eq(saving(FINDING_ACTIVATIONS), -1);
+}
+END_TEST
+
+START_TEST(few_derivatives)
+{
+    for (int i = 0; i < 3; i++)
+        keep(1000, STACK_FORWARD);
+    keep(1000, TANH_DERIVATIVE);
+    keep(8, STACK_LOSS);
+    ck_assert_int_eq(saving(FINDING_DERIVATIVES), -1);
+}
+END_TEST
+
+START_TEST(a_target_without_the_last_dimension)
+{
+    keep(4096, PREDICTION);
+    keep(4096, TARGET);
+    keep(4096 * 1024, SUB);
+    keep(4096 * 1024, POW);
+    ck_assert_int_eq(saving(FINDING_ALL_PAIRS), 2 * 4096 * 1024);
+}
+END_TEST
+
+/* What is combined with the one operand may be a constant. */
+START_TEST(values_of_one_tensor)
+{
+    keep(4096, PREDICTION);
+    keep(4096 * 1024, SUB);
+    ck_assert_int_eq(saving(FINDING_ALL_PAIRS), -1);
+}
+END_TEST
+
+START_TEST(pairs_of_vectors)
+{
+    keep(1024 * 64 * 4, PREDICTION);
+    keep(1024 * 1024 * 64 * 4, SUB);
+    ck_assert_int_eq(saving(FINDING_ALL_PAIRS), 1024 * 1024 * 64 * 4);
+}
+END_TEST
+
+/* x - bias: as many rows as values in a row */
+START_TEST(an_operand_is_as_large)
+{
+    keep(4096, PREDICTION);
+    keep(4096, TARGET);
+    keep(4096 * 1024, PREDICTION);
+    keep(4096 * 1024, SUB);
+    ck_assert_int_eq(saving(FINDING_ALL_PAIRS), -1);
+}
+END_TEST
+
+/* The gradient of a table, which the optimizer takes, after a lookup of `looked_up` bytes. */
+static int64_t table_saving(uint64_t looked_up)
+{
+    keep(looked_up, LOOKUP);
+    keep(8, STACK_LOSS);
+    uint64_t gradient = capture_alloc(&capture, 100000, TABLE_GRADIENT);
+    while (count-- > 0)
+        capture_free(&capture, made[count], sizes[count], ENGINE);
+    capture_alloc(&capture, 1, STACK_STEP);
+    capture_free(&capture, gradient, 100000, STACK_STEP);
+    return capture_saving(&capture, FINDING_TABLE_GRADIENTS);
+}
+
+START_TEST(gradients_of_tables)
+{
+    ck_assert_int_eq(table_saving(1000), 100000);
+}
+END_TEST
+
+START_TEST(tables_of_which_a_step_uses_half)
+{
+    ck_assert_int_eq(table_saving(50000), -1);
+}
+END_TEST
+
+TCase *findings_peak_tests(void)
+{
+    TCase *tests = tcase_create("findings at the peak");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, derivatives_outweigh_the_forward_pass);
+    tcase_add_test(tests, derivatives_take_the_place_of_activations);
+    tcase_add_test(tests, few_derivatives);
+    tcase_add_test(tests, a_target_without_the_last_dimension);
+    tcase_add_test(tests, values_of_one_tensor);
+    tcase_add_test(tests, pairs_of_vectors);
+    tcase_add_test(tests, an_operand_is_as_large);
+    tcase_add_test(tests, gradients_of_tables);
+    tcase_add_test(tests, tables_of_which_a_step_uses_half);
+    return tests;
+}
