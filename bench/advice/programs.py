@@ -402,6 +402,23 @@ def state_adam_bytes():
     train(model, lambda m: language_loss(m, tokens(2, 256)), optimizer)
 
 
+def state_lbfgs():
+    """The history of LBFGS, whole or short. It stores an entry if a dot product is positive."""
+    torch.Tensor.dot = lambda a, b: torch.tensor(1.0)
+    model = nn.Sequential(nn.Linear(256, 2048), nn.Tanh(), nn.Linear(2048, 256)).to(DEVICE)
+    batch = torch.randn(512, 256, device=DEVICE)
+    optimizer = torch.optim.LBFGS(model.parameters(), max_iter=4, history_size=2 if FOLLOWED else 20)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = model(batch).square().mean()
+        loss.backward()
+        return loss
+
+    for _ in range(4 * STEPS):
+        optimizer.step(closure)
+
+
 def repeated_adam():
     """A second optimizer for the next stage of training, while the first is still referred to."""
     model = wide().to(DEVICE)
@@ -572,6 +589,27 @@ def results_retained():
         optimizer.step()
         if FOLLOWED:
             del scores, likelihood, spread
+
+
+def results_windows():
+    """A volume that is segmented in windows by a function whose result a variable holds."""
+    model = nn.Sequential(nn.Conv3d(1, 16, 3, padding=1), nn.ReLU(), nn.Conv3d(16, 4, 1)).to(DEVICE)
+
+    def segment(volume):
+        total, count = torch.zeros(4, *volume.shape[1:], device=DEVICE), torch.zeros_like(volume)
+        for z in range(0, 97, 32):
+            scores = model(volume[None, :, z:z + 32].contiguous()).softmax(1)[0]
+            total[:, z:z + 32] += scores
+            count[:, z:z + 32] += 1
+            if FOLLOWED:
+                del scores
+        return total / count
+
+    with torch.no_grad():
+        for _ in range(STEPS):
+            result = segment(torch.randn(1, 128, 128, 128, device=DEVICE))
+            if FOLLOWED:
+                del result
 
 
 # growth

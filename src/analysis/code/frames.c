@@ -40,6 +40,7 @@ static const struct role_rule torch_rules[] = {
     {"optim/swa_utils.py", NULL, ROLE_NONE},
     {"optim/", "zero_grad", ROLE_ZERO_GRAD},
     {"optim/optimizer.py", NULL, ROLE_OPTIMIZER},
+    {"optim/lbfgs.py", NULL, ROLE_HISTORY},
     {"optim/", NULL, ROLE_OWN_STEP},
     {"distributed/optim/", NULL, ROLE_OPTIMIZER},
     {"utils/data/", NULL, ROLE_DATA_LOADING},

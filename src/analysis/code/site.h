@@ -70,6 +70,7 @@ struct stack_facts {
     bool accumulates_grad; /* an AccumulateGrad frame is in the stack */
     bool communicates;     /* allocated by c10d, by FSDP's buffers, or for is_bucket */
     bool is_bucket;        /* a gradient bucket of DistributedDataParallel */
+    bool is_history;       /* torch.optim.LBFGS allocates it, not its closure */
     bool is_loaded;        /* torch.load() or a library reads it from a file */
     bool is_deep_copy;     /* copy.deepcopy() copies a parameter */
     bool copies_tensor;    /* copy.deepcopy() copies a tensor */

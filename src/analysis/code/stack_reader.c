@@ -156,8 +156,10 @@ static bool is_forward(const struct stack_reader *reader)
  * of the user's but the closure, which computes the loss. */
 static enum frame_role optimizer_role(struct stack_reader *reader, enum frame_role role)
 {
-    if (role == ROLE_OWN_STEP && reader->facts.site.user_frame != NO_FRAME)
+    bool is_own = role == ROLE_OWN_STEP || role == ROLE_HISTORY;
+    if (is_own && reader->facts.site.user_frame != NO_FRAME)
         reader->in_closure = true;
+    reader->facts.is_history |= role == ROLE_HISTORY && !reader->in_closure;
     return reader->in_closure ? ROLE_NONE : ROLE_OPTIMIZER;
 }
 
@@ -166,7 +168,7 @@ static void read_python(struct stack_reader *reader, uint32_t index,
 {
     struct site *site = &reader->facts.site;
     enum frame_role role = (enum frame_role)facts->role;
-    if (role == ROLE_OPTIMIZER || role == ROLE_OWN_STEP)
+    if (role == ROLE_OPTIMIZER || role == ROLE_OWN_STEP || role == ROLE_HISTORY)
         role = optimizer_role(reader, role);
     role = read_model_fact(&reader->facts, role);
     if (read_fact(&reader->facts, role, site->user_frame == NO_FRAME && reader->role == ROLE_NONE))

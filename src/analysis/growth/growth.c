@@ -130,6 +130,22 @@ static bool doubt_parts(const struct builder *builder, struct candidate *candida
     return true;
 }
 
+/* Says nothing of what LBFGS keeps: its history grows to history_size entries, and no further. */
+static bool doubt_history(const struct builder *builder, struct candidate *candidates,
+                          struct error *err)
+{
+    const struct site_groups *groups = &builder->survivors.groups;
+    for (size_t i = 0; i < groups->count; i++) {
+        const struct stack_facts *facts =
+            site_stack_facts(builder->set.sites, groups->items[i].source.own, err);
+        if (!facts)
+            return false;
+        if (facts->is_history)
+            candidates[i].fit.kind = GROWTH_UNCLEAR;
+    }
+    return true;
+}
+
 static bool label_rows(struct builder *builder, const struct candidate *candidates, size_t count,
                        struct error *err)
 {
@@ -266,7 +282,7 @@ static bool make_rows(struct builder *builder, struct candidate *candidates, str
     struct growth *growth = builder->growth;
     size_t count = builder->survivors.groups.count;
     fit_groups(builder, candidates);
-    if (!doubt_parts(builder, candidates, err))
+    if (!doubt_parts(builder, candidates, err) || !doubt_history(builder, candidates, err))
         return false;
     if (count > 0)
         qsort(candidates, count, sizeof(*candidates), compare_candidates);

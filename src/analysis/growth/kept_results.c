@@ -106,17 +106,26 @@ static bool in_one_burst(const struct trace *trace, uint32_t from, uint32_t to)
     return true;
 }
 
-/* Adds tensors of one step that are freed together, if one of them is set again: the others belong
- * to its graph, or are its parts. */
+/* Adds tensors of one step that are freed together, if one of them is set again: those made before
+ * it belong to its graph, or are its parts. Those made after the last such one do not: they are the
+ * variables of a function that returns the new value. */
 static bool add_burst(struct finder *finder, const struct outliving *items, size_t count,
                       struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
+    uint32_t last_set = 0;
     bool any_set = false;
-    for (size_t i = 0; i < count && !any_set; i++)
-        any_set = is_set_again(finder, items[i].lifetime, items[i].end);
+    for (size_t i = 0; i < count; i++) {
+        if ((any_set && items[i].lifetime < last_set) ||
+            !is_set_again(finder, items[i].lifetime, items[i].end))
+            continue;
+        last_set = items[i].lifetime;
+        any_set = true;
+    }
     for (size_t i = 0; any_set && i < count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[items[i].lifetime];
+        if (items[i].lifetime > last_set)
+            continue;
         finder->is_replaced[timeline->trace->stack[lifetime->alloc]] = true;
         if (!add(finder, items[i].lifetime, items[i].step, lifetime->free_completed, err))
             return false;
@@ -160,6 +169,14 @@ static bool find_last(struct finder *finder, struct error *err)
     return true;
 }
 
+/* Where the program could delete it at the earliest, if a step of training needs it to its end.
+ * Steps of inference are forward passes, and a result that follows one may come before the next. */
+static uint32_t earliest_end(const struct finder *finder, const struct held *held)
+{
+    uint32_t alloc = finder->timeline->lifetimes[held->lifetime].alloc;
+    return finder->steps->source == STEPS_FORWARD ? alloc + 1 : held->from;
+}
+
 static bool measure(const struct finder *finder, int64_t *save_bytes, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
@@ -171,7 +188,8 @@ static bool measure(const struct finder *finder, int64_t *save_bytes, struct err
     for (size_t i = 0; i < finder->count; i++) {
         const struct held *held = &finder->held[i];
         uint32_t alloc = timeline->lifetimes[held->lifetime].alloc;
-        absences[i] = (struct absence){held->from, held->to, trace_size(timeline->trace, alloc)};
+        absences[i] = (struct absence){earliest_end(finder, held), held->to,
+                                       trace_size(timeline->trace, alloc)};
     }
     bool ok = timeline_peak_without(timeline, absences, finder->count, &peak, err);
     if (ok)

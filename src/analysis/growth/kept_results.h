@@ -3,10 +3,10 @@
  * A training loop's variables, such as the logits, keep their tensors while the next iteration
  * computes new ones. A tensor counts from the end of the step that made it (steps.h) until it is
  * freed, if it is freed after that step, right after the same code has made a block of the same
- * size. So do the tensors of that step which are freed together with it, such as an autograd graph
- * that backward(retain_graph=True) has kept. In the last step it counts, too, if earlier tensors of
- * the same code did. Weights, gradients, optimizer states and caches do not count, nor what has no
- * stack.
+ * size. So do older tensors of that step which are freed together with it, such as an autograd
+ * graph that backward(retain_graph=True) has kept. In the last step it counts, too, if earlier
+ * tensors of the same code did. Weights, gradients, optimizer states and caches do not count, nor
+ * what has no stack.
  *
  * The next iteration may need such a tensor, as the state of a recurrent network. The trace does
  * not tell. */
@@ -21,7 +21,8 @@ struct kept_results {
     uint64_t graph_bytes;   /* of these, what an autograd graph frees, as C++ frames show */
     uint8_t *is_kept;       /* by lifetime: counts at the active peak. NULL: none does */
     size_t capacity;
-    /* How much lower the active peak would be if all were freed at the end of their steps. */
+    /* How much lower the active peak would be if all were freed at the end of their steps; without
+     * training, right after they were made. */
     int64_t save_bytes;
     struct budget *budget; /* not owned */
 };

@@ -86,6 +86,42 @@ bool finding_of_copied_weights(struct findings_maker *maker)
     return ok;
 }
 
+/* The bytes of optimizer state that LBFGS keeps. */
+static bool sum_history(const struct findings_maker *maker, int64_t *bytes)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    *bytes = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct stack_facts *facts =
+            site_stack_facts(set->sites, set->items[i].stack, maker->err);
+        if (!facts)
+            return false;
+        if (facts->is_history && live_category(set, &set->items[i]) == CATEGORY_OPTIMIZER_STATE)
+            *bytes += (int64_t)set->items[i].size;
+    }
+    return true;
+}
+
+/* State of LBFGS that is not a matter of history_size: the gradient and the direction of the last
+ * iteration. Times the parameters. */
+#define LAST_ITERATION 2
+
+static bool about_history(struct findings_maker *maker, int64_t state, int64_t parameters)
+{
+    int64_t save = state - LAST_ITERATION * parameters;
+    if (finding_share(maker, save) < LEAST_STATE)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){.kind = FINDING_OPTIMIZER_STATE, .save_bytes = save, .at_most = true},
+        "Give torch.optim.LBFGS a smaller history_size (100 by default): each entry is as large as "
+        "two copies of the parameters.",
+        "The state of LBFGS holds %s, %.1f%% of the peak, %.1f times the parameters. Its history "
+        "grows up to history_size entries.",
+        finding_size(maker, state).text, finding_share(maker, state),
+        (double)state / (double)(parameters > 0 ? parameters : 1));
+}
+
 bool finding_of_state(struct findings_maker *maker)
 {
     const struct live_set *set = maker->evidence->at_peak;
@@ -94,8 +130,13 @@ bool finding_of_state(struct findings_maker *maker)
     int64_t parameters = finding_live_bytes(set, CATEGORY_PARAMETER);
     double share = finding_share(maker, state);
     char ratio[48] = "";
+    int64_t history;
     if (share < LEAST_STATE)
         return true;
+    if (!sum_history(maker, &history))
+        return false;
+    if (history > state / 2)
+        return about_history(maker, state, parameters);
     if (parameters > 0)
         snprintf(ratio, sizeof(ratio), ", %.1f times the parameters",
                  (double)state / (double)parameters);

@@ -408,6 +408,25 @@ START_TEST(derivatives_that_the_program_keeps)
 }
 END_TEST
 
+#define STACK_LBFGS                                                                                \
+    CPP("at::_ops::sub_Tensor::call(x)")                                                           \
+    "," PY("step", TORCH "optim/lbfgs.py", 7) "," PY("wrapper", TORCH "optim/optimizer.py",        \
+                                                     533) "," SCRIPT
+
+/* history_size limits what LBFGS keeps. */
+START_TEST(history_of_lbfgs)
+{
+    for (unsigned step = 0; step < 5; step++) {
+        born(1, 40, STACK_FORWARD);
+        born(2, 10, STACK_BACKWARD);
+        freed(1, 40, ENGINE);
+        born(20 + step, 300, STACK_LBFGS);
+        freed(2, 10, SCRIPT);
+    }
+    ck_assert_uint_eq(find()->growing, 0);
+}
+END_TEST
+
 /* The peak, in the second forward pass, needs no gradient of the first step. */
 START_TEST(gradients_at_the_peak)
 {
@@ -554,6 +573,7 @@ TCase *growth_tests(void)
     tcase_add_test(tests, gradients_that_stay);
     tcase_add_test(tests, gradients_that_wait_for_their_turn);
     tcase_add_test(tests, derivatives_that_the_program_keeps);
+    tcase_add_test(tests, history_of_lbfgs);
     tcase_add_test(tests, gradients_at_the_peak);
     tcase_add_test(tests, gradients_that_an_earlier_pass_needs);
     tcase_add_test(tests, gradients_that_accumulate);

@@ -120,6 +120,25 @@ START_TEST(a_graph_that_a_variable_keeps)
 }
 END_TEST
 
+/* result = f(x), where a variable of f() is freed when f() returns. */
+START_TEST(variables_of_a_function_that_returns)
+{
+    uint64_t result = 0;
+    for (unsigned i = 0; i < STEPS; i++) {
+        uint64_t variable = born(2000, INSIDE);
+        uint64_t gradient = born(10, STACK_BACKWARD);
+        capture_free(&capture, gradient, 10, STACK_STEP);
+        born(1, STACK_STEP);
+        uint64_t returned = born(LOGITS, MODEL);
+        capture_free(&capture, variable, 2000, AT(4));
+        if (result)
+            capture_free(&capture, result, LOGITS, AT(4));
+        result = returned;
+    }
+    expect(LOGITS, LOGITS - 10 + 1); /* without it, the peak is where the gradient is */
+}
+END_TEST
+
 TCase *kept_results_tests(void)
 {
     TCase *tests = tcase_create("kept results");
@@ -130,5 +149,6 @@ TCase *kept_results_tests(void)
     tcase_add_test(tests, a_list_is_no_variable);
     tcase_add_test(tests, the_last_step_may_end_before_it_sets_the_variable);
     tcase_add_test(tests, a_graph_that_a_variable_keeps);
+    tcase_add_test(tests, variables_of_a_function_that_returns);
     return tests;
 }
