@@ -382,6 +382,9 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/shard.c \
 	src/analysis/shard/shard.h \
 	src/analysis/shard/snapshot_backward.c \
+	src/analysis/shard/snapshot_frozen.c \
+	src/analysis/shard/snapshot_held.c \
+	src/analysis/shard/snapshot_insert.c \
 	src/analysis/shard/snapshot_loss.c \
 	src/analysis/shard/snapshot_reader.h \
 	src/analysis/shard/snapshot_units.c \

@@ -156,6 +156,15 @@ static bool add_points(struct snapshot_reader *reader, struct error *err)
     return true;
 }
 
+static bool add_frozen(struct snapshot_reader *reader, struct error *err)
+{
+    struct held_parameters held = {0};
+    bool ok = snapshot_find_held(reader, &held, err) && snapshot_place_frozen(reader, &held, err) &&
+              snapshot_add_frozen(reader, &held, err);
+    vec_free(held.rows, held.capacity, sizeof(*held.rows), reader->model->budget);
+    return ok;
+}
+
 static bool read_all(struct snapshot_reader *reader, struct error *err)
 {
     struct shard_model *model = reader->model;
@@ -178,10 +187,10 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
     model->element_size = ELEMENT;
     model->hides_units = snapshot_hides_units(reader);
     model->has_tensors = model->has_backward = true;
+    if (!add_points(reader, err) || !add_frozen(reader, err))
+        return false;
     int64_t rest = reader->parameter_bytes - shard_elements(model) * ELEMENT;
     model->buffer_bytes = rest > 0 ? rest : 0;
-    if (!add_points(reader, err))
-        return false;
     shard_model_set_packed(model);
     return shard_model_drop_units(model, err);
 }

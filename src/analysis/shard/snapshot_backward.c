@@ -110,16 +110,18 @@ static uint32_t running_layer(const struct forward_chain *chain, uint32_t latest
 }
 
 /* What is freed after the last gradient was kept by the program, such as the loss and the model's
- * output. */
+ * output, but for what the backward pass frees itself: the input of the operator that made it. */
 void snapshot_set_layers(struct snapshot_reader *reader)
 {
     const struct forward_chain *chain = reader->chain;
     uint32_t low = (uint32_t)chain->count;
     size_t items = chain->end - chain->backward;
     size_t end = reader->made[reader->all_made - 1].item - chain->backward + 1;
+    uint32_t pass = phases_run_of(&reader->phases, reader->made[reader->all_made - 1].item);
     for (size_t i = end; i < items; i++)
-        reader->latest[i] = 0;
-    for (size_t i = end; i-- > 1;)
+        if (phases_run_of(&reader->phases, chain->backward + (uint32_t)i) != pass)
+            reader->latest[i] = 0;
+    for (size_t i = items; i-- > 1;)
         if (reader->latest[i - 1] < reader->latest[i])
             reader->latest[i - 1] = reader->latest[i];
     for (size_t i = 0; i < items; i++) {

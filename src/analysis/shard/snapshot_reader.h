@@ -13,6 +13,25 @@ struct made_gradient {
     int64_t bytes;
 };
 
+/* A parameter, or a buffer of a module, that is there when backward begins. */
+struct held_parameter {
+    int64_t bytes;
+    uint64_t order; /* of allocation, or of address if older than the trace */
+    frame_id line;  /* of the program, that made it; NO_FRAME if unknown */
+    uint32_t layer; /* frozen ones: where FROZEN_... or a layer says */
+    bool is_trained, is_buffer;
+};
+
+#define FROZEN_NOWHERE UINT32_MAX          /* it is no parameter of the model under study */
+#define FROZEN_ROOT    (UINT32_MAX - 1)    /* of no block */
+#define FROZEN_FRONT   (UINT32_C(1) << 31) /* + i: of block i of those before the first layer */
+
+struct held_parameters {
+    struct held_parameter *rows; /* by line, and then by order */
+    size_t count, capacity;
+    size_t front; /* blocks before the first layer: nothing in them is trained */
+};
+
 struct snapshot_reader {
     struct shard_model *model;
     const struct timeline *timeline;
@@ -48,5 +67,14 @@ bool snapshot_is_unit(const struct snapshot_reader *reader, size_t layer);
 bool snapshot_hides_units(const struct snapshot_reader *reader);
 /* Sets `outside` of the layers. */
 bool snapshot_find_loss(struct snapshot_reader *reader, struct error *err);
+/* Finds the parameters, and which of them get gradients. Requires `made`. */
+bool snapshot_find_held(struct snapshot_reader *reader, struct held_parameters *held,
+                        struct error *err);
+/* Finds the layers of those that do not. Requires the model's layers. */
+bool snapshot_place_frozen(struct snapshot_reader *reader, struct held_parameters *held,
+                           struct error *err);
+/* Adds these to the model, whose points are complete. */
+bool snapshot_add_frozen(struct snapshot_reader *reader, const struct held_parameters *held,
+                         struct error *err);
 
 #endif

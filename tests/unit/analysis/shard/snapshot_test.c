@@ -13,7 +13,8 @@
 #define BLOCK(line) PY("forward", "/home/u/block.py", line) "," CALL
 #define LINEAR                                                                                     \
     CPP("at::_ops::mm::call(x)") "," PY("forward", TORCH "nn/modules/linear.py", 125) "," CALL
-#define LOSS CPP("at::_ops::mm::call(x)") "," PY("<module>", "/home/u/train.py", 10)
+#define MADE(line) PY("<module>", "/home/u/train.py", line)
+#define LOSS       CPP("at::_ops::mm::call(x)") "," PY("<module>", "/home/u/train.py", 10)
 
 static struct capture capture;
 static struct forward_chain chain;
@@ -46,6 +47,41 @@ static void keep(const char *frames, bool trained)
     kept[count++] = next;
     capture_event(&capture, "alloc", next++, 16, frames);
     capture_event(&capture, "alloc", next++, 64, frames);
+}
+
+/* A parameter that a line of the program makes. */
+static void hold(uint64_t bytes, const char *line)
+{
+    capture_event_with(&capture, "alloc", next++, bytes, line, ",\"category\":\"parameter\"");
+}
+
+static void hold_blocks(size_t blocks, bool adapted, const char *line)
+{
+    hold(4000, line);
+    for (size_t i = 0; i < blocks; i++) {
+        hold(800, line);
+        if (adapted)
+            hold(400, line);
+        hold(1200, line);
+    }
+    hold(8, line);
+}
+
+static void keep_blocks(size_t blocks)
+{
+    for (size_t i = 0; i < blocks; i++) {
+        keep(LINEAR "," BLOCK(20) "," SEQUENTIAL "," MODEL(6), true);
+        keep(LINEAR "," BLOCK(21) "," SEQUENTIAL "," MODEL(6), false);
+    }
+}
+
+static int64_t elements(size_t unit, bool frozen)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < model.tensor_count; i++)
+        if (model.tensors[i].unit == unit && model.tensors[i].frozen == frozen)
+            sum += model.tensors[i].elements;
+    return sum;
 }
 
 static void build(void)
@@ -140,6 +176,74 @@ START_TEST(blocks_of_one_line_hide)
 }
 END_TEST
 
+/* Adapters beside weights that are frozen. */
+START_TEST(frozen_parameters_are_of_their_blocks)
+{
+    hold_blocks(4, true, MADE(3));
+    keep_blocks(4);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 4);
+    for (size_t unit = 1; unit <= 4; unit++) {
+        ck_assert_int_eq(elements(unit, false), 100);
+        ck_assert_int_eq(elements(unit, true), 500);
+    }
+    ck_assert_int_eq(elements(SHARD_ROOT, true), 1002);
+    ck_assert_int_eq(model.buffer_bytes, 0);
+}
+END_TEST
+
+/* Adapters that are made after the model. */
+START_TEST(adapters_may_come_later)
+{
+    hold_blocks(4, false, MADE(3));
+    for (int i = 0; i < 4; i++)
+        hold(400, MADE(4));
+    keep_blocks(4);
+    build();
+    for (size_t unit = 1; unit <= 4; unit++)
+        ck_assert_int_eq(elements(unit, true), 500);
+    ck_assert_int_eq(elements(SHARD_ROOT, true), 1002);
+}
+END_TEST
+
+/* The first blocks keep nothing for a backward pass, but are gathered. */
+START_TEST(frozen_blocks_come_first)
+{
+    hold(4000, MADE(3));
+    for (int i = 0; i < 7; i++)
+        hold(400, MADE(3));
+    keep_blocks(4);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 3 + 4);
+    for (size_t unit = 1; unit <= 7; unit++) {
+        ck_assert_int_eq(elements(unit, false), unit > 3 ? 100 : 0);
+        ck_assert_int_eq(elements(unit, true), unit > 3 ? 0 : 100);
+    }
+    for (size_t i = 1; i < model.point_count && !model.points[i].is_backward; i++)
+        ck_assert_uint_eq(model.points[i].layer, i);
+}
+END_TEST
+
+/* An average of the weights, and a teacher. */
+START_TEST(other_models_are_not_frozen)
+{
+    for (int i = 0; i < 8; i++)
+        hold(400, i < 4 ? MADE(3) : MADE(4));
+    keep_blocks(4);
+    build();
+    ck_assert_int_eq(model.buffer_bytes, 1600);
+    destroy();
+    create();
+    for (int i = 0; i < 4; i++)
+        hold(400, MADE(3));
+    for (int i = 0; i < 6; i++)
+        hold(1600, MADE(4));
+    keep_blocks(4);
+    build();
+    ck_assert_int_eq(model.buffer_bytes, 9600);
+}
+END_TEST
+
 TCase *shard_snapshot_tests(void)
 {
     TCase *tests = tcase_create("shard_snapshot");
@@ -148,5 +252,9 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, recurrent_layers_are_known);
     tcase_add_test(tests, a_model_may_compute_its_loss);
     tcase_add_test(tests, blocks_of_one_line_hide);
+    tcase_add_test(tests, frozen_parameters_are_of_their_blocks);
+    tcase_add_test(tests, adapters_may_come_later);
+    tcase_add_test(tests, frozen_blocks_come_first);
+    tcase_add_test(tests, other_models_are_not_frozen);
     return tests;
 }

@@ -1,0 +1,141 @@
+/* Adds the frozen parameters to the model of a snapshot. Those of blocks that are frozen as a
+ * whole, and of no block, become layers before all others. */
+#include <stdlib.h>
+
+#include "analysis/shard/snapshot_reader.h"
+
+/* New layers: one of the root, and the blocks. */
+static size_t new_layers(const struct held_parameters *held)
+{
+    return 1 + held->front;
+}
+
+static size_t layer_of(const struct held_parameters *held, const struct held_parameter *row)
+{
+    if (row->layer == FROZEN_ROOT)
+        return 0;
+    return row->layer >= FROZEN_FRONT ? 1 + (row->layer - FROZEN_FRONT)
+                                      : new_layers(held) + row->layer;
+}
+
+static bool is_frozen(const struct held_parameter *row)
+{
+    return !row->is_trained && !row->is_buffer && row->layer != FROZEN_NOWHERE;
+}
+
+/* Units of the blocks come before the others, because units are in the order of forward. */
+static bool add_units(struct shard_model *model, uint32_t count, struct error *err)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!vec_push(model->units, model->unit_count, model->unit_capacity, model->budget, err,
+                      (struct shard_unit){.name = {"", 0}}))
+            return false;
+    for (size_t i = model->unit_count; i-- > 1;)
+        model->units[i] = i > count ? model->units[i - count] : (struct shard_unit){{"", 0}};
+    for (size_t i = 0; i < model->layer_count; i++)
+        model->layers[i].unit += model->layers[i].unit != SHARD_ROOT ? count : 0;
+    for (size_t i = 0; i < model->tensor_count; i++)
+        model->tensors[i].unit += model->tensors[i].unit != SHARD_ROOT ? count : 0;
+    return true;
+}
+
+static bool add_layers(struct shard_model *model, size_t count, struct error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!vec_push(model->layers, model->layer_count, model->layer_capacity, model->budget, err,
+                      (struct shard_layer){0}))
+            return false;
+    for (size_t i = model->layer_count; i-- > 0;)
+        model->layers[i] = i >= count
+                               ? model->layers[i - count]
+                               : (struct shard_layer){.unit = (uint32_t)i}; /* the root's is 0 */
+    return true;
+}
+
+/* The new layers run in the first stretch of the pass. */
+static bool add_points(struct shard_model *model, size_t count, struct error *err)
+{
+    struct shard_point first = model->points[0];
+    for (size_t i = 0; i < count; i++)
+        if (!vec_push(model->points, model->point_count, model->point_capacity, model->budget, err,
+                      first))
+            return false;
+    for (size_t i = model->point_count; i-- > 0;) {
+        model->points[i] = i >= count ? model->points[i - count] : first;
+        model->points[i].layer = (uint32_t)(i >= count ? model->points[i].layer + count : i);
+    }
+    return true;
+}
+
+/* Frozen tensors behind the trained ones of their layer. */
+static bool rebuild_tensors(struct snapshot_reader *reader, const struct held_parameters *held,
+                            struct error *err)
+{
+    struct shard_model *model = reader->model;
+    struct shard_tensor *old = model->tensors;
+    size_t old_capacity = model->tensor_capacity;
+    bool ok = true;
+    model->tensors = NULL;
+    model->tensor_count = model->tensor_capacity = 0;
+    for (size_t i = 0; ok && i < model->layer_count; i++) {
+        struct shard_layer *layer = &model->layers[i];
+        uint32_t first = layer->first_tensor, end = layer->end_tensor;
+        layer->first_tensor = (uint32_t)model->tensor_count;
+        for (uint32_t k = first; ok && k < end; k++)
+            ok = vec_push(model->tensors, model->tensor_count, model->tensor_capacity,
+                          model->budget, err, old[k]);
+        for (size_t k = 0; ok && k < held->count; k++) {
+            const struct held_parameter *row = &held->rows[k];
+            if (is_frozen(row) && layer_of(held, row) == i)
+                ok = vec_push(
+                    model->tensors, model->tensor_count, model->tensor_capacity, model->budget, err,
+                    (struct shard_tensor){
+                        .elements = row->bytes / ELEMENT, .unit = layer->unit, .frozen = true});
+        }
+        layer->end_tensor = (uint32_t)model->tensor_count;
+    }
+    vec_free(old, old_capacity, sizeof(*old), model->budget);
+    return ok;
+}
+
+static bool has_frozen(const struct shard_model *model, uint32_t layer)
+{
+    const struct shard_layer *found = &model->layers[layer];
+    for (uint32_t i = found->first_tensor; i < found->end_tensor; i++)
+        if (model->tensors[i].frozen)
+            return true;
+    return false;
+}
+
+/* With frozen parameters, a unit runs until it has made the gradient of its input. What lies before
+ * the first recorded layer goes with that one. */
+static void set_ranges(struct shard_model *model, size_t added)
+{
+    for (size_t i = 0; i < model->point_count; i++) {
+        struct shard_point *point = &model->points[i];
+        const struct shard_layer *layer = &model->layers[point->layer];
+        point->first_tensor = point->end_tensor = layer->end_tensor;
+        if (!point->is_backward)
+            continue;
+        if (!point->is_outside_unit)
+            point->first_tensor = point->layer == added ? 0 : layer->first_tensor;
+        point->is_outside_unit &= !has_frozen(model, point->layer);
+    }
+}
+
+bool snapshot_add_frozen(struct snapshot_reader *reader, const struct held_parameters *held,
+                         struct error *err)
+{
+    struct shard_model *model = reader->model;
+    size_t added = new_layers(held);
+    bool has_any = false;
+    for (size_t i = 0; i < held->count; i++)
+        has_any |= is_frozen(&held->rows[i]);
+    if (!has_any)
+        return true;
+    if (!add_units(model, (uint32_t)held->front, err) || !add_layers(model, added, err) ||
+        !add_points(model, added, err) || !rebuild_tensors(reader, held, err))
+        return false;
+    set_ranges(model, added);
+    return true;
+}
