@@ -28,6 +28,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/calls.c \
 	src/analysis/chain/calls.h \
 	src/analysis/chain/cut.c \
+	src/analysis/chain/cut_calls.c \
 	src/analysis/chain/cut.h \
 	src/analysis/chain/extras.c \
 	src/analysis/chain/forward_chain.c \
@@ -36,6 +37,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/names.h \
 	src/analysis/chain/operations.c \
 	src/analysis/chain/operations.h \
+	src/analysis/chain/part_calls.c \
+	src/analysis/chain/part_calls.h \
 	src/analysis/chain/replan.c \
 	src/analysis/chain/replan.h \
 	src/analysis/chain/replan_changes.c \

@@ -3,34 +3,15 @@
 #include <stdlib.h>
 
 #include "analysis/code/paths.h"
-#include "base/buffer.h"
 
-#define NEAR 8 /* lines that are examined on either side of a loop */
-#define NONE UINT32_MAX
-
+#define NEAR      8    /* lines that are examined on either side of a loop */
 #define MOST_BACK 4096 /* calls that are looked through for one of the same line */
 
-/* A call of a module. Calls come behind those around them; those in one are consecutive. */
-struct call {
-    uint32_t first_run, end_run;
-    uint32_t first_child, end_child;
-    uint32_t around;        /* the call that it is in, or NONE */
-    uint32_t same_line;     /* the call before it from that line, or NONE */
-    uint32_t number, total; /* among the calls of that line in `around` */
-    uint16_t frame;         /* of the path, which calls it */
-    uint16_t line;          /* the frame of the line it counts for: outside of containers */
-};
-
-struct caller {
+struct finder {
     const struct call_tree *tree;
-    struct symbols *symbols;
-    struct budget *budget;
+    struct module_calls *calls;
     uint64_t *begins; /* by run: bit k: an iteration begins in which frame k calls a module anew */
     size_t begins_capacity;
-    struct call *calls;
-    size_t count, capacity;
-    uint32_t outermost; /* calls that are in no other: the first ones */
-    struct buffer text;
 };
 
 static bool same_function(struct frame a, struct frame b)
@@ -55,14 +36,14 @@ bool call_loop_is_inside(const struct call_tree *tree, const struct call_node *l
     return loop->level == 0;
 }
 
-/* The frame that calls a module anew in each iteration, or NONE. Between it and the loop's function
- * may be others that only pass the call of its forward on. */
+/* The frame that calls a module anew in each iteration, or CALL_NONE. Between it and the loop's
+ * function may be others that only pass the call of its forward on. */
 static uint32_t calling_frame(const struct call_tree *tree, const struct call_node *iteration)
 {
     uint32_t run = iteration->first_run, level = iteration->level;
     frame_id id = call_frame(tree, run, level);
     if (level == 0 || id == NO_FRAME || call_loop_is_inside(tree, &tree->nodes[iteration->parent]))
-        return NONE;
+        return CALL_NONE;
     if (call_is_module(tree, run, level - 1))
         return level - 1;
     struct frame frame = symbols_frame_at(tree->symbols, id);
@@ -70,23 +51,23 @@ static uint32_t calling_frame(const struct call_tree *tree, const struct call_no
         while (level-- > 0)
             if (call_is_module(tree, run, level))
                 return level;
-    return NONE;
+    return CALL_NONE;
 }
 
-static bool find_begins(struct caller *caller, struct error *err)
+static bool find_begins(struct finder *finder, struct error *err)
 {
-    const struct call_tree *tree = caller->tree;
-    if (!vec_reserve(caller->begins, caller->begins_capacity, tree->run_count + 1, caller->budget,
-                     err))
+    const struct call_tree *tree = finder->tree;
+    if (!vec_reserve(finder->begins, finder->begins_capacity, tree->run_count + 1,
+                     finder->tree->budget, err))
         return false;
     for (size_t i = 0; i <= tree->run_count; i++)
-        caller->begins[i] = 0;
+        finder->begins[i] = 0;
     for (size_t i = 0; i < tree->node_count; i++) {
         if (tree->nodes[i].kind != CALL_ITERATION)
             continue;
         uint32_t frame = calling_frame(tree, &tree->nodes[i]);
-        if (frame != NONE)
-            caller->begins[tree->nodes[i].first_run] |= UINT64_C(1) << frame;
+        if (frame != CALL_NONE)
+            finder->begins[tree->nodes[i].first_run] |= UINT64_C(1) << frame;
     }
     return true;
 }
@@ -103,18 +84,18 @@ static bool is_container(const struct call_tree *tree, uint32_t run, size_t leve
            text_ends(file, "torch\\nn\\modules\\container.py");
 }
 
-/* The first frame from `from` on that calls a module other than a container, or NONE. */
+/* The first frame from `from` on that calls a module other than a container, or CALL_NONE. */
 static uint32_t next_frame(const struct call_tree *tree, uint32_t run, uint32_t from)
 {
     uint64_t calls = from < 64 ? tree->runs[run].calls >> from << from : 0;
     for (; calls != 0; calls &= calls - 1) {
         uint32_t frame = (uint32_t)__builtin_ctzll(calls);
         if (call_frame(tree, run, frame) == NO_FRAME)
-            return NONE;
+            return CALL_NONE;
         if (!is_container(tree, run, frame + 1u))
             return frame;
     }
-    return NONE;
+    return CALL_NONE;
 }
 
 /* The frame that a call counts for: what containers call counts for who called the container. If
@@ -144,139 +125,107 @@ static bool calls_other(const struct call_tree *tree, uint32_t a, uint32_t b, ui
     return !same_function(symbols_frame_at(tree->symbols, x), symbols_frame_at(tree->symbols, y));
 }
 
-/* The last of the calls from..end-1 that the same line made, or NONE. `from`: the first frame that
- * is not of the call around them. */
-static uint32_t last_of_line(const struct caller *caller, size_t from, uint32_t run,
+/* The last of the calls from..end-1 that the same line made, or CALL_NONE. `from`: the first frame
+ * that is not of the call around them. */
+static uint32_t last_of_line(const struct finder *finder, size_t from, uint32_t run,
                              uint32_t first_frame, uint32_t line)
 {
-    if (caller->count - from > MOST_BACK)
-        from = caller->count - MOST_BACK;
-    for (size_t i = caller->count; i-- > from;)
-        if (caller->calls[i].line == line &&
-            same_frames(caller->tree, caller->calls[i].first_run, run, first_frame, line))
+    const struct module_calls *calls = finder->calls;
+    if (calls->count - from > MOST_BACK)
+        from = calls->count - MOST_BACK;
+    for (size_t i = calls->count; i-- > from;)
+        if (calls->items[i].line == line &&
+            same_frames(finder->tree, calls->items[i].first_run, run, first_frame, line))
             return (uint32_t)i;
-    return NONE;
+    return CALL_NONE;
 }
 
 /* Adds the calls in runs first..end-1 that are in the call `around`. */
-static bool add_calls(struct caller *caller, uint32_t first, uint32_t end, uint32_t around,
+static bool add_calls(struct finder *finder, uint32_t first, uint32_t end, uint32_t around,
                       uint32_t first_frame, struct error *err)
 {
-    const struct call_tree *tree = caller->tree;
-    size_t from = caller->count;
-    uint32_t open = NONE; /* the call of the run before */
+    struct module_calls *calls = finder->calls;
+    const struct call_tree *tree = finder->tree;
+    size_t from = calls->count;
+    uint32_t open = CALL_NONE; /* the call of the run before */
     for (uint32_t run = first; run < end; run++) {
         uint32_t frame = next_frame(tree, run, first_frame);
-        if (frame == NONE) {
-            open = NONE;
+        if (frame == CALL_NONE) {
+            open = CALL_NONE;
             continue;
         }
-        struct call *last = open == NONE ? NULL : &caller->calls[open];
+        struct module_call *last = open == CALL_NONE ? NULL : &calls->items[open];
         if (last && last->frame == frame && same_frames(tree, run - 1, run, first_frame, frame) &&
-            !calls_other(tree, run - 1, run, frame + 1) && !(caller->begins[run] >> frame & 1)) {
+            !calls_other(tree, run - 1, run, frame + 1) && !(finder->begins[run] >> frame & 1)) {
             last->end_run = run + 1;
             continue;
         }
         uint32_t line = line_of(tree, run, frame);
-        uint32_t same = last_of_line(caller, from, run, first_frame, line);
-        struct call call = {.first_run = run,
-                            .end_run = run + 1,
-                            .around = around,
-                            .same_line = same,
-                            .number = same == NONE ? 0 : caller->calls[same].number + 1,
-                            .frame = (uint16_t)frame,
-                            .line = (uint16_t)line};
-        open = (uint32_t)caller->count;
-        if (!vec_push(caller->calls, caller->count, caller->capacity, caller->budget, err, call))
+        uint32_t same = last_of_line(finder, from, run, first_frame, line);
+        struct module_call call = {.first_run = run,
+                                   .end_run = run + 1,
+                                   .around = around,
+                                   .same_line = same,
+                                   .number = same == CALL_NONE ? 0 : calls->items[same].number + 1,
+                                   .frame = (uint16_t)frame,
+                                   .line = (uint16_t)line};
+        open = (uint32_t)calls->count;
+        if (!vec_push(calls->items, calls->count, calls->capacity, finder->tree->budget, err, call))
             return false;
     }
-    for (size_t i = caller->count; i-- > from;) {
-        struct call *call = &caller->calls[i];
+    for (size_t i = calls->count; i-- > from;) {
+        struct module_call *call = &calls->items[i];
         call->total = call->total > 0 ? call->total : call->number + 1;
-        if (call->same_line != NONE)
-            caller->calls[call->same_line].total = call->total;
+        if (call->same_line != CALL_NONE)
+            calls->items[call->same_line].total = call->total;
     }
     return true;
 }
 
-static bool find_calls(struct caller *caller, struct error *err)
+static bool find_calls(struct finder *finder, struct error *err)
 {
-    const struct call_tree *tree = caller->tree;
-    if (!find_begins(caller, err) ||
-        !add_calls(caller, 0, (uint32_t)tree->run_count, NONE, tree->callers, err))
+    struct module_calls *calls = finder->calls;
+    const struct call_tree *tree = finder->tree;
+    if (!find_begins(finder, err) ||
+        !add_calls(finder, 0, (uint32_t)tree->run_count, CALL_NONE, tree->callers, err))
         return false;
-    caller->outermost = (uint32_t)caller->count;
-    for (size_t i = 0; i < caller->count; i++) {
-        struct call call = caller->calls[i];
-        caller->calls[i].first_child = (uint32_t)caller->count;
-        if (!add_calls(caller, call.first_run, call.end_run, (uint32_t)i, call.frame + 1u, err))
+    calls->outermost = (uint32_t)calls->count;
+    for (size_t i = 0; i < calls->count; i++) {
+        struct module_call call = calls->items[i];
+        calls->items[i].first_child = (uint32_t)calls->count;
+        if (!add_calls(finder, call.first_run, call.end_run, (uint32_t)i, call.frame + 1u, err))
             return false;
-        caller->calls[i].end_child = (uint32_t)caller->count;
+        calls->items[i].end_child = (uint32_t)calls->count;
     }
     return true;
 }
 
-/* "block.py:12", for the line that makes a call; "model" for the model's own container. */
-static void write_line(struct caller *caller, const struct call *call)
+bool module_calls_find(struct module_calls *calls, const struct call_tree *tree, struct error *err)
 {
-    if (call->line < caller->tree->callers) {
-        buffer_puts(&caller->text, "model");
-        return;
-    }
-    struct frame frame =
-        symbols_frame_at(caller->symbols, call_frame(caller->tree, call->first_run, call->line));
-    struct text file = path_base(symbols_text(caller->symbols, frame.file));
-    buffer_add(&caller->text, file.bytes, file.size);
-    buffer_printf(&caller->text, ":%u", (unsigned)frame.line);
+    struct module_calls made = {.budget = tree->budget};
+    struct finder finder = {.tree = tree, .calls = &made};
+    bool ok = find_calls(&finder, err);
+    vec_free(finder.begins, finder.begins_capacity, sizeof(*finder.begins), tree->budget);
+    if (ok)
+        *calls = made;
+    else
+        module_calls_release(&made);
+    return ok;
 }
 
-/* "model.py:50 [3/12] > block.py:12", with the numbers of the calls around it. */
-static void write_path(struct caller *caller, const struct call *call)
+void module_calls_release(struct module_calls *calls)
 {
-    if (call->around != NONE) {
-        const struct call *around = &caller->calls[call->around];
-        write_path(caller, around);
-        if (around->total > 1)
-            buffer_printf(&caller->text, " [%u/%u]", (unsigned)around->number,
-                          (unsigned)around->total);
-        buffer_puts(&caller->text, " > ");
-    }
-    write_line(caller, call);
-}
-
-static bool add_to_chain(struct caller *caller, struct forward_chain *chain,
-                         const struct call *call, struct error *err)
-{
-    const struct call_tree *tree = caller->tree;
-    uint32_t first =
-        call->first_run == 0 ? tree->first_alike : tree->runs[call->first_run].lifetime;
-    struct chain_call made = {.number = call->number,
-                              .total = call->total,
-                              .first_allocation = first - tree->first_inside,
-                              .end_allocation =
-                                  tree->runs[call->end_run].lifetime - tree->first_inside};
-    buffer_clear(&caller->text);
-    write_path(caller, call);
-    if (caller->text.failed)
-        return error_out_of_memory(err);
-    return symbols_string(caller->symbols, caller->text.bytes, caller->text.size, &made.line,
-                          err) &&
-           vec_push(chain->calls, chain->call_count, chain->call_capacity, chain->budget, err,
-                    made);
-}
-
-static int64_t kept_in(const struct call_tree *tree, uint32_t first, uint32_t end)
-{
-    return tree->runs[end].kept - tree->runs[first].kept;
+    vec_free(calls->items, calls->capacity, sizeof(*calls->items), calls->budget);
+    *calls = (struct module_calls){0};
 }
 
 /* The first of the calls first..end-1 that ends behind a run, or `end`. */
-static uint32_t first_behind(const struct caller *caller, uint32_t first, uint32_t end,
+static uint32_t first_behind(const struct module_calls *calls, uint32_t first, uint32_t end,
                              uint32_t run)
 {
     while (first < end) {
         uint32_t middle = first + (end - first) / 2;
-        if (caller->calls[middle].end_run <= run)
+        if (calls->items[middle].end_run <= run)
             first = middle + 1;
         else
             end = middle;
@@ -284,48 +233,19 @@ static uint32_t first_behind(const struct caller *caller, uint32_t first, uint32
     return first;
 }
 
-/* Gives a part the outermost calls that lie in its node, if they keep all that it keeps. */
-static bool set_part(struct caller *caller, struct forward_chain *chain, struct chain_part *part,
-                     const struct call_node *node, struct error *err)
+void module_calls_within(const struct module_calls *calls, uint32_t first_run, uint32_t end_run,
+                         uint32_t *first, uint32_t *end)
 {
-    const struct call_tree *tree = caller->tree;
-    int64_t kept = 0, whole = kept_in(tree, node->first_run, node->end_run);
-    uint32_t i = 0, end = caller->outermost;
-    part->first_call = part->end_call = (uint32_t)chain->call_count;
-    part->keeps = whole > 0;
+    const struct module_call *items = calls->items;
+    uint32_t i = 0, last = calls->outermost;
     for (;;) {
-        i = first_behind(caller, i, end, node->first_run);
-        if (i == end || (caller->calls[i].first_run >= node->first_run &&
-                         caller->calls[i].end_run <= node->end_run))
+        i = first_behind(calls, i, last, first_run);
+        if (i == last || (items[i].first_run >= first_run && items[i].end_run <= end_run))
             break;
-        end = caller->calls[i].end_child;
-        i = caller->calls[i].first_child;
+        last = items[i].end_child;
+        i = items[i].first_child;
     }
-    for (; i < end && caller->calls[i].end_run <= node->end_run; i++) {
-        const struct call *call = &caller->calls[i];
-        int64_t own = kept_in(tree, call->first_run, call->end_run);
-        kept += own;
-        if (own > 0 && !add_to_chain(caller, chain, call, err))
-            return false;
-    }
-    if (kept == whole)
-        part->end_call = (uint32_t)chain->call_count;
-    else
-        chain->call_count = part->first_call;
-    return true;
-}
-
-bool chain_set_calls(struct forward_chain *chain, const struct call_tree *tree,
-                     const struct cut *cut, struct symbols *symbols, struct error *err)
-{
-    struct caller caller = {
-        .tree = tree, .symbols = symbols, .budget = chain->budget, .text = BUFFER_INIT};
-    bool ok = find_calls(&caller, err);
-    chain->allocations = tree->end_inside - tree->first_inside;
-    for (size_t i = 0; ok && i < cut->count; i++)
-        ok = set_part(&caller, chain, &chain->parts[i], &tree->nodes[cut->nodes[i]], err);
-    buffer_release(&caller.text);
-    vec_free(caller.calls, caller.capacity, sizeof(*caller.calls), caller.budget);
-    vec_free(caller.begins, caller.begins_capacity, sizeof(*caller.begins), caller.budget);
-    return ok;
+    *first = *end = i;
+    while (*end < last && items[*end].end_run <= end_run)
+        ++*end;
 }

@@ -7,15 +7,37 @@
 #ifndef MEMSNAP_ANALYSIS_CHAIN_CALLS_H
 #define MEMSNAP_ANALYSIS_CHAIN_CALLS_H
 
-#include "analysis/chain/cut.h"
-#include "analysis/chain/forward_chain.h"
+#include "analysis/chain/tree.h"
 
-/* Sets chain->calls, and those of each part. Parts are those of the nodes of the cut. */
-bool chain_set_calls(struct forward_chain *chain, const struct call_tree *tree,
-                     const struct cut *cut, struct symbols *symbols, struct error *err);
+#define CALL_NONE UINT32_MAX
 
-/* False for a loop whose lines are a function that is called in each iteration: then the loop is in
- * its caller. True if it is in the function itself, which has other lines before or after. */
+/* Calls come behind those around them; those in one are consecutive. */
+struct module_call {
+    uint32_t first_run, end_run;
+    uint32_t first_child, end_child;
+    uint32_t around;        /* the call that it is in, or CALL_NONE */
+    uint32_t same_line;     /* the call before it from that line, or CALL_NONE */
+    uint32_t number, total; /* among the calls of that line in `around` */
+    uint16_t frame;         /* of the path, which calls it */
+    uint16_t line;          /* the frame of the line it counts for: outside of containers */
+};
+
+struct module_calls {
+    struct module_call *items;
+    size_t count, capacity;
+    uint32_t outermost;    /* calls that are in no other: the first ones */
+    struct budget *budget; /* not owned */
+};
+
+bool module_calls_find(struct module_calls *calls, const struct call_tree *tree, struct error *err);
+void module_calls_release(struct module_calls *calls);
+
+/* Finds the calls first..end-1, siblings, that lie in the runs [first_run, end_run): the outermost
+ * ones in there. */
+void module_calls_within(const struct module_calls *calls, uint32_t first_run, uint32_t end_run,
+                         uint32_t *first, uint32_t *end);
+
+/* A loop of lines in one function, and not of calls of that function. */
 bool call_loop_is_inside(const struct call_tree *tree, const struct call_node *loop);
 
 #endif

@@ -251,6 +251,7 @@ static bool visit(struct cutter *cutter, uint32_t index, struct error *err)
         return is_leaf(node) ? add_part(cutter, index, false, err)
                              : push_children(cutter, node, err);
     case CHAIN_BLOCKS:
+    case CHAIN_CALLS:
         break;
     }
     return visit_blocks(cutter, index, err);
@@ -301,7 +302,8 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
         cutter.outer = outer_levels(tree);
         sum_loops(&cutter);
         /* without a notable loop, cut at the lines of the outermost forward */
-        if (used.level == CHAIN_BLOCKS && cutter.looped[0] < call_kept(tree, &tree->nodes[0]) / 2)
+        bool by_loops = used.level == CHAIN_BLOCKS || used.level == CHAIN_CALLS;
+        if (by_loops && cutter.looped[0] < call_kept(tree, &tree->nodes[0]) / 2)
             used = (struct chain_options){.level = CHAIN_DEPTH, .depth = 1, .most = used.most};
         ok = visit_all(&cutter, err);
         if (ok && cutter.label.failed)

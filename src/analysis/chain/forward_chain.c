@@ -2,9 +2,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/chain/calls.h"
-#include "analysis/chain/cut.h"
 #include "analysis/chain/names.h"
+#include "analysis/chain/part_calls.h"
 #include "analysis/chain/selective.h"
 #include "analysis/chain/sizes.h"
 #include "analysis/phase/births.h"
@@ -20,6 +19,7 @@ struct build {
     struct pass pass;
     struct call_tree tree;
     struct cut cut;
+    struct module_calls calls;
     uint32_t *runs; /* the first run of each element, and one more */
     size_t run_capacity;
 };
@@ -130,6 +130,14 @@ static bool find_runs(struct build *build, struct error *err)
     return true;
 }
 
+static bool divide_at_calls(struct build *build, struct error *err)
+{
+    const struct chain_options *options = build->options;
+    return module_calls_find(&build->calls, &build->tree, err) &&
+           (options->level != CHAIN_CALLS ||
+            cut_at_calls(&build->cut, &build->tree, &build->calls, options->most, err));
+}
+
 /* Makes none if the pattern to cut by matches nothing. */
 static bool make_elements(struct build *build, struct error *err)
 {
@@ -141,8 +149,9 @@ static bool make_elements(struct build *build, struct error *err)
         return true;
     }
     struct symbols *symbols = site_table_symbols(build->sites);
-    if (!chain_name_parts(chain, &build->tree, &build->cut, build->sites, err) ||
-        !chain_set_calls(chain, &build->tree, &build->cut, symbols, err) ||
+    if (!divide_at_calls(build, err) ||
+        !chain_name_parts(chain, &build->tree, &build->cut, build->sites, err) ||
+        !chain_set_calls(chain, &build->tree, &build->cut, &build->calls, symbols, err) ||
         !add_elements(build, err))
         return false;
     join_many(chain, build->options->most);
@@ -277,6 +286,7 @@ bool forward_chain_build(struct forward_chain *chain, const struct timeline *tim
     struct build build = {.chain = &made, .timeline = timeline, .sites = sites, .options = options};
     bool ok = look(&build, err);
     vec_free(build.runs, build.run_capacity, sizeof(uint32_t), made.budget);
+    module_calls_release(&build.calls);
     cut_release(&build.cut);
     call_tree_release(&build.tree);
     categories_release(&build.categories);
@@ -300,42 +310,4 @@ void forward_chain_release(struct forward_chain *chain)
     vec_free(chain->calls, chain->call_capacity, sizeof(*chain->calls), budget);
     vec_free(chain->loops, chain->loop_capacity, sizeof(*chain->loops), budget);
     *chain = (struct forward_chain){0};
-}
-
-bool chain_is_modules(const struct forward_chain *chain, size_t element)
-{
-    const struct chain_element *it = &chain->elements[element];
-    bool any = false;
-    for (uint32_t part = it->first_part; part < it->end_part; part++) {
-        bool calls = chain->parts[part].end_call > chain->parts[part].first_call;
-        if (!calls && chain->parts[part].keeps)
-            return false;
-        any |= calls;
-    }
-    return any;
-}
-
-/* Of an element that is modules. */
-static const struct chain_call *first_call(const struct forward_chain *chain, size_t element)
-{
-    uint32_t part = chain->elements[element].first_part;
-    while (chain->parts[part].end_call == chain->parts[part].first_call)
-        part++;
-    return &chain->calls[chain->parts[part].first_call];
-}
-
-static const struct chain_call *last_call(const struct forward_chain *chain, size_t element)
-{
-    uint32_t part = chain->elements[element].end_part - 1;
-    while (chain->parts[part].end_call == chain->parts[part].first_call)
-        part--;
-    return &chain->calls[chain->parts[part].end_call - 1];
-}
-
-bool chain_goes_on(const struct forward_chain *chain, size_t i)
-{
-    if (i + 1 >= chain->count || !chain_is_modules(chain, i) || !chain_is_modules(chain, i + 1))
-        return false;
-    const struct chain_call *last = last_call(chain, i), *next = first_call(chain, i + 1);
-    return last->line == next->line && last->number + 1 == next->number;
 }

@@ -3,7 +3,7 @@
 
 #define MOST_NAMES 64 /* candidates in the error for a wrong pattern */
 
-static struct chain_options options_of(const struct cuts *cuts, size_t most)
+static struct chain_options options_of(const struct cuts *cuts, size_t most, bool by_calls)
 {
     static const enum chain_level levels[] = {
         [CUT_BLOCKS] = CHAIN_BLOCKS,
@@ -11,8 +11,11 @@ static struct chain_options options_of(const struct cuts *cuts, size_t most)
         [CUT_DEPTH] = CHAIN_DEPTH,
         [CUT_PATTERN] = CHAIN_PATTERN,
     };
-    return (struct chain_options){
+    struct chain_options options = {
         .level = levels[cuts->kind], .depth = cuts->depth, .pattern = cuts->pattern, .most = most};
+    if (by_calls && options.level == CHAIN_BLOCKS)
+        options.level = CHAIN_CALLS;
+    return options;
 }
 
 static bool explain_absence(const struct suggest_snapshot *snapshot,
@@ -87,7 +90,7 @@ static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cut
 {
     struct capture *capture = &snapshot->capture;
     const struct timeline *timeline = capture_highest(capture);
-    const struct chain_options chain_options = options_of(cuts, most);
+    const struct chain_options chain_options = options_of(cuts, most, by_calls);
     if (!timeline)
         return error_set(err, STATUS_BAD_INPUT, "the snapshot has no device");
     if (timeline->device == DEVICE_HOST)

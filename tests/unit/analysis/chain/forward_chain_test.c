@@ -540,6 +540,28 @@ START_TEST(what_keeps_nothing_leads_on_to_other_code)
 }
 END_TEST
 
+/* An iteration that concatenates has other code than calls of modules, so it is divided. */
+START_TEST(other_code_is_divided_at_calls)
+{
+    for (int i = 0; i < 3; i++) {
+        pass_by(64, "t9 m46 L125");
+        keep(40, "t9 m46");
+        block("t9 m46", 50);
+        keep(60, "t9 m47 L125");
+    }
+    backward(1);
+    options.level = CHAIN_CALLS;
+    build();
+    ck_assert_uint_eq(chain.count, 9);
+    expect(0, "model.py:46 forward [0]", 40, 40);
+    expect(4, "model.py:46 forward [1] (2)", 100, 50);
+    expect(5, "model.py:47 forward [1]", 60, 60);
+    ck_assert(!chain_is_modules(&chain, 0));
+    ck_assert(chain_is_modules(&chain, 4) && chain_is_modules(&chain, 5));
+    ck_assert(!chain_goes_on(&chain, 4));
+}
+END_TEST
+
 /* Results of matrix products weigh more, whether they are kept or not. */
 START_TEST(operators_are_weighed_by_class)
 {
@@ -717,6 +739,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, calls_have_the_allocations_that_they_make);
     tcase_add_test(tests, other_modules_are_other_calls);
     tcase_add_test(tests, what_keeps_nothing_leads_on_to_other_code);
+    tcase_add_test(tests, other_code_is_divided_at_calls);
     tcase_add_test(tests, operators_are_weighed_by_class);
     tcase_add_test(tests, without_operators_nothing_is_weighed);
     tcase_add_test(tests, the_pass_is_that_of_the_peak);

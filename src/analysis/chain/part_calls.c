@@ -1,0 +1,142 @@
+#include "analysis/chain/part_calls.h"
+
+#include <stdlib.h>
+
+#include "analysis/code/paths.h"
+#include "base/buffer.h"
+
+struct writer {
+    const struct call_tree *tree;
+    const struct module_calls *calls;
+    struct symbols *symbols;
+    struct buffer text;
+};
+
+/* "block.py:12", for the line that makes a call; "model" for the model's own container. */
+static void write_line(struct writer *writer, const struct module_call *call)
+{
+    if (call->line < writer->tree->callers) {
+        buffer_puts(&writer->text, "model");
+        return;
+    }
+    struct frame frame =
+        symbols_frame_at(writer->symbols, call_frame(writer->tree, call->first_run, call->line));
+    struct text file = path_base(symbols_text(writer->symbols, frame.file));
+    buffer_add(&writer->text, file.bytes, file.size);
+    buffer_printf(&writer->text, ":%u", (unsigned)frame.line);
+}
+
+/* "model.py:50 [3/12] > block.py:12", with the numbers of the calls around it. */
+static void write_path(struct writer *writer, const struct module_call *call)
+{
+    if (call->around != CALL_NONE) {
+        const struct module_call *around = &writer->calls->items[call->around];
+        write_path(writer, around);
+        if (around->total > 1)
+            buffer_printf(&writer->text, " [%u/%u]", (unsigned)around->number,
+                          (unsigned)around->total);
+        buffer_puts(&writer->text, " > ");
+    }
+    write_line(writer, call);
+}
+
+static bool add_to_chain(struct writer *writer, struct forward_chain *chain,
+                         const struct module_call *call, struct error *err)
+{
+    const struct call_tree *tree = writer->tree;
+    uint32_t first =
+        call->first_run == 0 ? tree->first_alike : tree->runs[call->first_run].lifetime;
+    struct chain_call made = {.number = call->number,
+                              .total = call->total,
+                              .first_allocation = first - tree->first_inside,
+                              .end_allocation =
+                                  tree->runs[call->end_run].lifetime - tree->first_inside};
+    buffer_clear(&writer->text);
+    write_path(writer, call);
+    if (writer->text.failed)
+        return error_out_of_memory(err);
+    return symbols_string(writer->symbols, writer->text.bytes, writer->text.size, &made.line,
+                          err) &&
+           vec_push(chain->calls, chain->call_count, chain->call_capacity, chain->budget, err,
+                    made);
+}
+
+static int64_t kept_in(const struct call_tree *tree, uint32_t first, uint32_t end)
+{
+    return tree->runs[end].kept - tree->runs[first].kept;
+}
+
+/* Gives a part the outermost calls that lie in its node, if they keep all that it keeps. */
+static bool set_part(struct writer *writer, struct forward_chain *chain, struct chain_part *part,
+                     const struct call_node *node, struct error *err)
+{
+    const struct call_tree *tree = writer->tree;
+    int64_t kept = 0, whole = kept_in(tree, node->first_run, node->end_run);
+    uint32_t i, end;
+    part->first_call = part->end_call = (uint32_t)chain->call_count;
+    part->keeps = whole > 0;
+    module_calls_within(writer->calls, node->first_run, node->end_run, &i, &end);
+    for (; i < end; i++) {
+        const struct module_call *call = &writer->calls->items[i];
+        int64_t own = kept_in(tree, call->first_run, call->end_run);
+        kept += own;
+        if (own > 0 && !add_to_chain(writer, chain, call, err))
+            return false;
+    }
+    if (kept == whole)
+        part->end_call = (uint32_t)chain->call_count;
+    else
+        chain->call_count = part->first_call;
+    return true;
+}
+
+bool chain_set_calls(struct forward_chain *chain, const struct call_tree *tree,
+                     const struct cut *cut, const struct module_calls *calls,
+                     struct symbols *symbols, struct error *err)
+{
+    struct writer writer = {.tree = tree, .calls = calls, .symbols = symbols, .text = BUFFER_INIT};
+    bool ok = true;
+    chain->allocations = tree->end_inside - tree->first_inside;
+    for (size_t i = 0; ok && i < cut->count; i++)
+        ok = set_part(&writer, chain, &chain->parts[i], &tree->nodes[cut->nodes[i]], err);
+    buffer_release(&writer.text);
+    return ok;
+}
+
+bool chain_is_modules(const struct forward_chain *chain, size_t element)
+{
+    const struct chain_element *it = &chain->elements[element];
+    bool any = false;
+    for (uint32_t part = it->first_part; part < it->end_part; part++) {
+        bool calls = chain->parts[part].end_call > chain->parts[part].first_call;
+        if (!calls && chain->parts[part].keeps)
+            return false;
+        any |= calls;
+    }
+    return any;
+}
+
+/* Of an element that is modules. */
+static const struct chain_call *first_call(const struct forward_chain *chain, size_t element)
+{
+    uint32_t part = chain->elements[element].first_part;
+    while (chain->parts[part].end_call == chain->parts[part].first_call)
+        part++;
+    return &chain->calls[chain->parts[part].first_call];
+}
+
+static const struct chain_call *last_call(const struct forward_chain *chain, size_t element)
+{
+    uint32_t part = chain->elements[element].end_part - 1;
+    while (chain->parts[part].end_call == chain->parts[part].first_call)
+        part--;
+    return &chain->calls[chain->parts[part].end_call - 1];
+}
+
+bool chain_goes_on(const struct forward_chain *chain, size_t i)
+{
+    if (i + 1 >= chain->count || !chain_is_modules(chain, i) || !chain_is_modules(chain, i + 1))
+        return false;
+    const struct chain_call *last = last_call(chain, i), *next = first_call(chain, i + 1);
+    return last->line == next->line && last->number + 1 == next->number;
+}
