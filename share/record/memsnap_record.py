@@ -290,7 +290,30 @@ def names(part):
 
 
 def first(result):
-    return result[0] if isinstance(result, tuple) and len(result) == 1 else result
+    """What the next module of a chain gets: of a tuple, as recurrent layers return one, the first item."""
+    return result[0] if type(result) is tuple and result else result
+
+
+def rest(result):
+    return result[1:] if type(result) is tuple else ()
+
+
+def tensors_within(value):
+    """The tensors in tuples and lists; None if there is anything else."""
+    if type(value) in (tuple, list):
+        found = [tensors_within(item) for item in value]
+        return None if None in found else sum(found, [])
+    return [value] if isinstance(value, torch.Tensor) else [] if value is None else None
+
+
+def without_tensors(value):
+    return type(value)(map(without_tensors, value)) if type(value) in (tuple, list) else None
+
+
+def is_one_operator(module):
+    """A checkpoint of it alone would save nothing."""
+    is_of_torch = type(module).__module__.startswith("torch.nn.") and not isinstance(module, torch.nn.RNNBase)
+    return not any(module.children()) and (is_of_torch or not list(module.parameters(recurse=False)))
 
 
 class InRow:
@@ -339,10 +362,11 @@ class Part:
         missing = set(operators)
         self.alone = [
             recompute([forward], [module], operators, missing=missing, is_last=forward is self.forwards[-1])
-            if len(self.names) == 1 or any(module.children()) else forward
+            if len(self.names) == 1 or not is_one_operator(module) else forward
             for module, forward in zip(self.modules, self.forwards)
         ]
         self.is_chain, self.proof, self.asked = False, None, set()
+        self.rests = [None] * len(self.names)  # what each returns in a tuple with its result, without tensors
         self.forget()
         if operators and runs_compiled(self.modules):
             print("compiled, so all of it runs again:", *self.names, file=sys.stderr)
@@ -374,7 +398,8 @@ class Part:
         self.result = result
         if self.next == len(self.modules):
             self.forget()
-        return result
+            return result
+        return (first(result), *self.rests[k]) if self.rests[k] is not None else first(result)
 
 
 ABOUT = {torch.Tensor.size, torch.Tensor.dim, *(
@@ -388,11 +413,11 @@ def kind(tensor):
 class Proof(TorchFunctionMode):
     """Watches a forward pass. A part is a chain if its modules run once each, in order, each on the
     result of the one before, and if nothing else uses the results in between. Questions ABOUT them
-    have the same answer for the last one."""
+    have the same answer for the last one. What a module returns beside its result is not used at all."""
 
     def __init__(self, parts):
         super().__init__()
-        self.parts, self.between, self.input = parts, [], None
+        self.parts, self.between, self.beside, self.input = parts, [], [], None
         for part in parts:
             part.is_chain, part.proof = True, self
 
@@ -408,13 +433,23 @@ class Proof(TorchFunctionMode):
         if isinstance(value, torch.Tensor):
             if k + 1 < len(part.modules):
                 self.between.append((part, weakref.ref(value)))
+                self.note_rest(part, k)
             else:
                 part.is_chain &= part.asked <= {kind(value)}
         return part.result
 
+    def note_rest(self, part, k):
+        tensors = tensors_within(rest(part.result))
+        part.is_chain &= tensors is not None
+        part.rests[k] = without_tensors(rest(part.result)) if type(part.result) is tuple else None
+        self.beside += [(part, weakref.ref(tensor)) for tensor in tensors or []]
+
     def __torch_function__(self, function, types, args=(), kwargs=None):
         for value in (*args, *(kwargs or {}).values()):
             for item in value if isinstance(value, (list, tuple)) else [value]:
+                if isinstance(item, torch.Tensor):
+                    for part, tensor in self.beside:
+                        part.is_chain &= tensor() is not item
                 if isinstance(item, torch.Tensor) and item is not self.input:
                     for part, tensor in self.between:
                         if tensor() is item and function in ABOUT:
@@ -428,7 +463,7 @@ class Proof(TorchFunctionMode):
             part.is_chain &= result is not None and part.next == len(part.modules)
             part.proof = None
             part.forget()
-        for part, tensor in self.between:
+        for part, tensor in self.between + self.beside:
             part.is_chain &= tensor() is None
         for part in self.parts:
             if not part.is_chain and len(part.modules) > 1:

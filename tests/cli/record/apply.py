@@ -111,6 +111,56 @@ class Cell(nn.Module):
         return self.cell(x, x)
 
 
+class Recurrent(nn.Module):
+    """Recurrent layers return their state beside their result, which is used or not."""
+
+    def __init__(self, uses_state):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.LSTM(16, 16, batch_first=True) for _ in range(3))
+        self.dropouts = nn.ModuleList(nn.Dropout(0.2) for _ in range(3))
+        self.uses_state = uses_state
+
+    def forward(self, x):
+        for layer, dropout in zip(self.layers, self.dropouts):
+            x, (_, state) = layer(x)
+            x = dropout(x)
+            if self.uses_state:
+                x = x + state.mean()
+        return x
+
+
+class Encoder(nn.Module):
+    """Blocks that return tuples, as transformers' do."""
+
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Weighed() for _ in range(3))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)[0]
+        return x
+
+
+class Weighed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(16, 16)
+
+    def forward(self, x):
+        weights = self.linear(x).softmax(-1)
+        return x * weights, weights, None
+
+
+def compare_tuples():
+    row = [kind + "s." + str(k) for k in range(3) for kind in ("layer", "dropout")]
+    for uses_state in False, True:
+        (part,), _ = compare(Recurrent(uses_state), torch.randn(2, 4, 16), plan_of({"modules": row}))
+        assert part.is_chain == (not uses_state)
+    (part,), _ = compare(Encoder(), torch.randn(2, 16), plan_of({"modules": ["blocks.%d" % k for k in range(3)]}))
+    assert part.is_chain
+
+
 def main():
     torch.manual_seed(0)
     for path in sys.argv[1:]:
@@ -133,6 +183,7 @@ def main():
     with memsnap_record.layers(attention):
         train(attention, torch.randn(2, 4, 16))
 
+    compare_tuples()
     compare(Dense(), torch.randn(8, 16), plan_of({"modules": ["layers.0"]}, {"modules": ["layers.1"]}))
 
     if "keep_operators" in last:  # on the CPU, a GRU cell changes results of addmm in place, unseen by PyTorch
