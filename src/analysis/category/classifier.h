@@ -90,6 +90,10 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
 bool classify_traced_persistent(struct classifier *classifier, struct categories *categories,
                                 struct error *err);
 
+/* constructors.c: then what looked like data, but was made beside the weights of a model. */
+bool classify_constructed(const struct classifier *classifier, struct categories *categories,
+                          struct error *err);
+
 /* weight_lists.c: then what looked like a batch, but is a list with a tensor for each weight. */
 void classify_weight_lists(const struct classifier *classifier, struct categories *categories);
 

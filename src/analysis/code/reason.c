@@ -191,6 +191,10 @@ static const struct {
                          "made by plain code before the first step and kept, with no gradient of "
                          "its size: data, or a buffer that is filled in later",
                          CATEGORY_INPUT, CONFIDENCE_LOW},
+    [REASON_CONSTRUCTED] = {"constructed",
+                            "made in the constructor of a model, which made weights as well, and "
+                            "kept: a buffer",
+                            CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
     [REASON_MAIN_GRADIENT] =
         {"before-step",
          "made after a backward pass and before the optimizer step that uses it, with the size of "

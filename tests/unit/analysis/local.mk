@@ -7,6 +7,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/capture.h \
 	tests/unit/analysis/category/caches_test.c \
 	tests/unit/analysis/category/category_test.c \
+	tests/unit/analysis/category/constructors_test.c \
 	tests/unit/analysis/category/ends_test.c \
 	tests/unit/analysis/category/guess_test.c \
 	tests/unit/analysis/category/late_test.c \
