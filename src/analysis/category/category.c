@@ -53,6 +53,11 @@ static void classifier_init(struct classifier *classifier, const struct timeline
     for (size_t i = 0; i < timeline->snapshot->extra_count; i++)
         if (timeline->snapshot->extras[i].category != STRING_EMPTY)
             classifier->has_file_categories = true;
+    for (size_t i = 0; i < timeline->lifetime_count && !classifier->frees_have_stacks; i++) {
+        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
+        classifier->frees_have_stacks =
+            end != EVENT_NEVER && timeline->trace->stack[end] != STACK_NONE;
+    }
     summarize_runs(classifier);
     classifier->teardown = find_teardown(classifier);
 }
@@ -124,8 +129,7 @@ static bool count_live_gradients(struct classifier *classifier, const struct cat
 
 static bool assign(struct classifier *classifier, struct categories *categories, struct error *err)
 {
-    if ((!classifier->phases->has_stacks && !classifier_count_early(classifier, err)) ||
-        !classify_traced(classifier, categories, err) ||
+    if (!classifier_count_early(classifier, err) || !classify_traced(classifier, categories, err) ||
         !count_live_gradients(classifier, categories, err) ||
         !classify_preexisting(classifier, categories, err) ||
         !classify_traced_persistent(classifier, categories, err) ||

@@ -30,6 +30,7 @@ struct classifier {
     bool has_model;           /* of the allocations taken so far, some made a model */
     bool is_guess;            /* the phases are only guessed */
     bool is_cut;              /* the trace may end in the middle of a step */
+    bool frees_have_stacks;   /* some do */
     bool has_sparse;          /* gradients of tables are sparse, and have other sizes */
     bool has_file_categories; /* some event has a category in the file */
     double early_bytes;       /* of blocks that stay and were there before the first step */
@@ -71,7 +72,8 @@ static inline bool classifier_stays(const struct classifier *classifier, uint32_
 bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_t end,
                            enum reason *reason, struct error *err);
 
-/* early_sizes.c: counts `early` of every size, and sets sizes_tell and passes_make_states. */
+/* early_sizes.c: counts `early` of every size, and without stacks sets sizes_tell and
+ * passes_make_states. */
 bool classifier_count_early(struct classifier *classifier, struct error *err);
 
 /* True if a block of the size cannot be a gradient: in a trace without stacks, whose gradients have

@@ -1,6 +1,6 @@
-/* The sizes of blocks that were there before the first step and stay. In a trace without stacks
- * they tell which blocks that a backward pass leaves may be gradients: lifetimes alone take a batch
- * that is made right after the pass, or a result, for one. */
+/* The sizes of blocks that were there before the first step and stay: those of weights. In a trace
+ * without stacks they tell which blocks that a backward pass leaves may be gradients: lifetimes
+ * alone take a batch that is made right after the pass, or a result, for one. */
 #include "analysis/category/classifier.h"
 
 #include "analysis/phase/births.h"
@@ -137,6 +137,9 @@ bool classifier_count_early(struct classifier *classifier, struct error *err)
             !count_early(classifier, trace_size(timeline->trace, lifetime->alloc), &bytes, err))
             return false;
     }
+    classifier->early_bytes = bytes;
+    if (classifier->phases->has_stacks)
+        return true;
     classifier->sizes_tell = bytes > 0 && most_left(classifier) * LEAST_PART >= bytes;
     classifier->passes_make_states = makes_states(classifier);
     return true;

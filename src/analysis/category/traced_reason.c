@@ -54,6 +54,30 @@ static bool is_saved_again(const struct classifier *classifier, const struct evi
            runs[evidence->end_run].pass == runs[evidence->birth_run].pass;
 }
 
+/* True if a thread of autograd frees it after the pass, and adds to no gradient then: the thread
+ * drops the graph of the pass when that is over, at the latest as the next one begins. It drops the
+ * results of torch.autograd.grad() as well, which have the sizes of weights. */
+static bool is_dropped_by_thread(const struct classifier *classifier,
+                                 const struct evidence *evidence)
+{
+    const struct timeline *timeline = classifier->timeline;
+    const struct size_tally *tally =
+        size_tallies_find(&classifier->tallies, evidence_size(classifier, evidence));
+    if (evidence->end_run == NO_RUN || classifier->early_bytes == 0 || (tally && tally->early > 0))
+        return false;
+    if (evidence->end)
+        return evidence->end->site.has_backward && !evidence->end->accumulates_grad &&
+               evidence->end->site.any_python_frame == NO_FRAME;
+    if (evidence->birth_stack != STACK_NONE || !classifier->frees_have_stacks)
+        return false;
+    if (classifier_phase(classifier, evidence->end_run) != PHASE_BACKWARD)
+        return true;
+    uint32_t pass = classifier->phases->runs[evidence->end_run].first;
+    size_t second = births_from(timeline, pass) + 1;
+    return second < timeline->lifetime_count &&
+           lifetime_end(&timeline->lifetimes[evidence->index]) < timeline->lifetimes[second].alloc;
+}
+
 /* True if Python code makes zeros inside AccumulateGrad, which runs none itself, and they stay. */
 static bool is_hook_state(const struct classifier *classifier, const struct evidence *evidence)
 {
@@ -100,7 +124,8 @@ static enum reason backward_reason(const struct classifier *classifier,
     if (is_saved_again(classifier, evidence))
         return REASON_BACKWARD_SAVED;
     if (outlives_pass(classifier, evidence))
-        return left_reason(classifier, evidence);
+        return is_dropped_by_thread(classifier, evidence) ? REASON_BACKWARD_PASSED_ON
+                                                          : left_reason(classifier, evidence);
     if (evidence->end_run == NO_RUN)
         return evidence->birth->accumulates_grad ? REASON_BACKWARD_ACCUMULATED : REASON_NONE;
     return is_scratch(classifier, evidence) ? REASON_BACKWARD_SCRATCH : REASON_BACKWARD_PASSED_ON;

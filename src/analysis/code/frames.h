@@ -11,10 +11,12 @@ enum frame_role {
     ROLE_MODULE_CALL, /* torch.nn.Module.__call__ */
     ROLE_FORWARD,     /* a function named forward */
     ROLE_BACKWARD,    /* a function that runs the backward pass, or one named backward */
-    ROLE_RECOMPUTE,   /* torch.utils.checkpoint recomputing the forward pass */
-    ROLE_OPTIMIZER,   /* torch.optim, which wraps the step of every subclass */
-    ROLE_OWN_STEP,    /* an optimizer of torch.optim, which the user's code runs in by a closure */
-    ROLE_HISTORY,     /* the same of torch.optim.LBFGS, which keeps earlier gradients and steps */
+    ROLE_TRANSFORM,   /* torch.func.grad(): the forward pass of a function, and the backward pass */
+    ROLE_TRANSFORM_END, /* wraps torch.func's, and drops what they leave */
+    ROLE_RECOMPUTE,     /* torch.utils.checkpoint recomputing the forward pass */
+    ROLE_OPTIMIZER,     /* torch.optim, which wraps the step of every subclass */
+    ROLE_OWN_STEP, /* an optimizer of torch.optim, which the user's code runs in by a closure */
+    ROLE_HISTORY,  /* the same of torch.optim.LBFGS, which keeps earlier gradients and steps */
     ROLE_ZERO_GRAD,
     ROLE_MODEL_INIT,   /* making, loading, converting or moving parameters and buffers */
     ROLE_DATA_LOADING, /* torch.utils.data, which also collates batches */

@@ -30,7 +30,8 @@ struct stack_reader {
         recomputes; /* further out is torch.utils.checkpoint's backward half, or another backward */
     bool op_closed; /* no operator further out may replace `factory` */
     bool in_hook;   /* `role` was found inside of everything that autograd runs */
-    bool in_closure; /* the code runs in a closure, which an optimizer step calls */
+    bool in_transform; /* torch.func itself runs, not the user's function in it */
+    bool in_closure;   /* the code runs in a closure, which an optimizer step calls */
 };
 
 static bool read_native(struct site_table *table, struct stack_reader *reader, frame_id id,
@@ -170,6 +171,12 @@ static void read_python(struct stack_reader *reader, uint32_t index,
     enum frame_role role = (enum frame_role)facts->role;
     if (role == ROLE_OPTIMIZER || role == ROLE_OWN_STEP || role == ROLE_HISTORY)
         role = optimizer_role(reader, role);
+    if (role == ROLE_TRANSFORM) /* the forward pass is the user's function */
+        role = site->user_frame == NO_FRAME ? ROLE_BACKWARD : ROLE_FORWARD;
+    if (role == ROLE_TRANSFORM_END) {
+        reader->in_transform = reader->in_transform || site->any_python_frame == NO_FRAME;
+        role = ROLE_NONE;
+    }
     role = read_model_fact(&reader->facts, role);
     if (read_fact(&reader->facts, role, site->user_frame == NO_FRAME && reader->role == ROLE_NONE))
         role = ROLE_NONE;
@@ -194,6 +201,8 @@ static enum context context_of(const struct stack_reader *reader)
 {
     if (reader->recomputes && (is_forward(reader) || reader->role == ROLE_RECOMPUTE))
         return CONTEXT_RECOMPUTE;
+    if (reader->in_transform) /* what came before goes on */
+        return CONTEXT_NONE;
     /* An optimizer may run in a hook of a node: per parameter, as soon as its gradient is there. */
     if (reader->in_hook && reader->role == ROLE_OPTIMIZER)
         return CONTEXT_OPTIMIZER;

@@ -147,6 +147,29 @@ static bool may_be_autograd_thread(const struct reader *reader, const struct tra
            trace->stack[item] == STACK_NONE && reader->last_pass != PHASE_UNKNOWN;
 }
 
+/* In such a trace, a free without a stack is of such a thread as well, if the main program has only
+ * freed a little since the backward pass: the thread drops the graph when its pass is over. */
+static bool drops_graph(const struct reader *reader, const struct trace *trace, uint32_t item)
+{
+    const struct phases *phases = reader->phases;
+    const struct phase_run *last = &phases->runs[phases->count - 1];
+    return phases->has_stacks && trace->action[item] != ACTION_ALLOC &&
+           trace->stack[item] == STACK_NONE && last->phase == PHASE_OTHER && phases->count > 1 &&
+           last[-1].phase == PHASE_BACKWARD && item - last->first <= FLICKER_EVENTS &&
+           !reader->main_ran;
+}
+
+/* True if such a thread drops the graph of a pass that is over only while the main program
+ * computes: no pass begins there. */
+static bool drops_late(const struct reader *reader, const struct trace *trace, uint32_t item,
+                       enum phase phase)
+{
+    const struct phases *phases = reader->phases;
+    return phase == PHASE_BACKWARD && trace->action[item] != ACTION_ALLOC && reader->main_ran &&
+           reader->last_pass == PHASE_BACKWARD &&
+           phases->runs[phases->count - 1].phase == PHASE_OTHER;
+}
+
 static bool read_item(struct reader *reader, const struct trace *trace, uint32_t item,
                       struct error *err)
 {
@@ -160,7 +183,11 @@ static bool read_item(struct reader *reader, const struct trace *trace, uint32_t
         return false;
     if (trace->stack[item] != STACK_NONE && trace->action[item] == ACTION_ALLOC)
         phases->has_stacks = true;
-    if (phase == PHASE_UNKNOWN) {
+    if (drops_late(reader, trace, item, phase))
+        return true;
+    if (phase == PHASE_UNKNOWN && drops_graph(reader, trace, item)) {
+        phase = PHASE_BACKWARD;
+    } else if (phase == PHASE_UNKNOWN) {
         evidence = PHASE_BY_ANNOTATION;
         phase = marked_phase(reader->marks, item, &begin);
         bool step_goes_on = last->phase > PHASE_DATA && last->evidence == PHASE_BY_STACK;

@@ -204,6 +204,72 @@ START_TEST(a_thread_may_drop_the_last_graph_when_the_next_pass_begins)
 }
 END_TEST
 
+#define TRANSFORM(line)                                                                            \
+    PY("grad_and_value_impl", TORCH "_functorch/eager_transforms.py", line)                        \
+    "," PY("fn", TORCH "_functorch/vmap.py", 56) "," SCRIPT
+#define FUNCTION       PY("loss", "/home/u/train.py", 3) "," TRANSFORM(1492)
+#define TRANSFORM_PASS PY("_make_grads", TORCH "autograd/__init__.py", 233) "," TRANSFORM(1518)
+
+/* torch.func.grad() in Python stacks: main frees a little, and the thread the graph. */
+START_TEST(a_transform_computes_gradients_of_a_function)
+{
+    born(1, 1000, SCRIPT); /* the weight */
+    for (uint64_t step = 0; step < 2; step++) {
+        born(2, 300, FUNCTION);
+        born(3, 8, TRANSFORM_PASS);
+        born(4, 500, "");
+        born(10 + step, 1000, "");
+        freed(3, 8, TRANSFORM(1518));
+        freed(4, 500, "");
+        freed(2, 300, "");
+        born(5, 1000, SCRIPT);
+        freed(5, 1000, SCRIPT);
+        freed(10 + step, 1000, SCRIPT);
+    }
+    capture_load(&capture);
+    expect(1, CATEGORY_PARAMETER);
+    expect(2, CATEGORY_ACTIVATION);
+    expect(4, CATEGORY_AUTOGRAD_DETAIL);
+    expect(10, CATEGORY_GRADIENT);
+}
+END_TEST
+
+/* The main program goes on before a thread of autograd drops the graph of the pass. */
+static void drop_late(const char *backward, const char *thread)
+{
+    born(1, 1000, SCRIPT);
+    for (uint64_t step = 0; step < 2; step++) {
+        born(2, 300, FUNCTION);
+        born(3, 8, TRANSFORM_PASS);
+        born(4, 500, backward);
+        born(5, 1000, backward);
+        for (uint64_t i = 20; i < 30; i++)
+            born(i, 1000 + i, PY("update", "/home/u/train.py", 5) "," SCRIPT);
+        freed(4, 500, thread);
+        freed(2, 300, thread);
+        freed(3, 8, thread);
+        for (uint64_t i = 20; i < 30; i++)
+            freed(i, 1000 + i, PY("update", "/home/u/train.py", 5) "," SCRIPT);
+        freed(5, 1000, SCRIPT);
+    }
+    capture_load(&capture);
+    expect(1, CATEGORY_PARAMETER);
+    expect(4, CATEGORY_AUTOGRAD_DETAIL);
+    expect(5, CATEGORY_GRADIENT);
+}
+
+START_TEST(a_thread_may_drop_a_graph_late)
+{
+    drop_late(STACK_BACKWARD, ENGINE);
+}
+END_TEST
+
+START_TEST(a_thread_without_stacks_may_drop_a_graph_late)
+{
+    drop_late("", "");
+}
+END_TEST
+
 START_TEST(what_a_graph_saved_is_no_gradient)
 {
     born(1, 100, STACK_FORWARD);
@@ -511,6 +577,9 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, a_thread_may_hold_gradients);
     tcase_add_test(tests, python_stacks_suffice_to_find_a_recorded_pass);
     tcase_add_test(tests, a_thread_may_drop_the_last_graph_when_the_next_pass_begins);
+    tcase_add_test(tests, a_transform_computes_gradients_of_a_function);
+    tcase_add_test(tests, a_thread_may_drop_a_graph_late);
+    tcase_add_test(tests, a_thread_without_stacks_may_drop_a_graph_late);
     tcase_add_test(tests, what_a_graph_saved_is_no_gradient);
     tcase_add_test(tests, plain_code_between_modules_is_saved);
     tcase_add_test(tests, plain_code_between_modules_is_saved_by_a_retained_graph);
