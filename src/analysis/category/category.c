@@ -101,6 +101,22 @@ static bool sweep(struct classifier *classifier, const struct categories *catego
     return true;
 }
 
+/* The item by which a gradient counts as dead: where it is freed, or if a later pass replaces it,
+ * right before that pass. A variable holds the last gradient until the next one is there. Without
+ * stacks, it is not certain where passes begin. */
+static uint32_t death_of(const struct classifier *classifier, const struct lifetime *lifetime)
+{
+    const struct phases *phases = classifier->phases;
+    uint32_t end = lifetime_end(lifetime), run = phases_run_of(phases, end);
+    if (!phases->has_stacks)
+        return end;
+    if (run > 0 && phases->runs[run].phase <= PHASE_DATA)
+        run--;
+    if (phases->runs[run].phase != PHASE_BACKWARD || lifetime->alloc >= phases->runs[run].first)
+        return end;
+    return phases->runs[run].first - 1; /* which is after its birth */
+}
+
 /* Counts the gradients of each size that are live at one time: those of two models, which two
  * passes make. */
 static bool count_live_gradients(struct classifier *classifier, const struct categories *categories,
@@ -116,7 +132,8 @@ static bool count_live_gradients(struct classifier *classifier, const struct cat
         uint32_t end = lifetime_end(lifetime);
         if (categories->of_lifetime[i] != CATEGORY_GRADIENT || end == EVENT_NEVER)
             continue;
-        struct death death = {end, trace_size(timeline->trace, lifetime->alloc)};
+        struct death death = {death_of(classifier, lifetime),
+                              trace_size(timeline->trace, lifetime->alloc)};
         ok = vec_push(deaths, count, capacity, budget, err, death);
     }
     if (ok && count > 0) {

@@ -270,6 +270,27 @@ START_TEST(a_thread_without_stacks_may_drop_a_graph_late)
 }
 END_TEST
 
+/* A program without autograd holds each gradient until the next one replaces it. */
+START_TEST(a_gradient_that_the_next_one_replaces_counts_once)
+{
+    born(1, 1000, SCRIPT);
+    born(2, 1000, SCRIPT); /* its momentum */
+    for (uint64_t step = 0; step < 3; step++) {
+        born(3, 300, PY("forward", "/home/u/net.py", 3) "," SCRIPT);
+        born(10 + step, 1000, PY("backward", "/home/u/net.py", 5) "," SCRIPT);
+        if (step > 0)
+            freed(9 + step, 1000, PY("backward", "/home/u/net.py", 5) "," SCRIPT);
+        freed(3, 300, PY("backward", "/home/u/net.py", 6) "," SCRIPT);
+        born(4, 16, STACK_STEP);
+        freed(4, 16, STACK_STEP);
+    }
+    capture_load(&capture);
+    expect(1, CATEGORY_PARAMETER);
+    expect(2, CATEGORY_OPTIMIZER_STATE);
+    expect(11, CATEGORY_GRADIENT);
+}
+END_TEST
+
 START_TEST(what_a_graph_saved_is_no_gradient)
 {
     born(1, 100, STACK_FORWARD);
@@ -580,6 +601,7 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, a_transform_computes_gradients_of_a_function);
     tcase_add_test(tests, a_thread_may_drop_a_graph_late);
     tcase_add_test(tests, a_thread_without_stacks_may_drop_a_graph_late);
+    tcase_add_test(tests, a_gradient_that_the_next_one_replaces_counts_once);
     tcase_add_test(tests, what_a_graph_saved_is_no_gradient);
     tcase_add_test(tests, plain_code_between_modules_is_saved);
     tcase_add_test(tests, plain_code_between_modules_is_saved_by_a_retained_graph);
