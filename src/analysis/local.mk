@@ -23,6 +23,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/roles_internal.h \
 	src/analysis/category/size_tally.c \
 	src/analysis/category/size_tally.h \
+	src/analysis/category/swapped_weights.c \
 	src/analysis/category/traced_reason.c \
 	src/analysis/category/traced_reason.h \
 	src/analysis/category/weight_lists.c \

@@ -154,6 +154,7 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         return false;
     classify_weight_lists(classifier, categories);
     return classify_plain_weights(classifier, categories, err) &&
+           classify_swapped_weights(classifier, categories, err) &&
            classify_first_batches(classifier, categories, err) &&
            classify_kv_cache(classifier, categories, err) &&
            classify_cast_cache(classifier, categories, err);

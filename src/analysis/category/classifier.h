@@ -103,6 +103,10 @@ void classify_weight_lists(const struct classifier *classifier, struct categorie
 bool classify_plain_weights(const struct classifier *classifier, struct categories *categories,
                             struct error *err);
 
+/* swapped_weights.c: then what looked like a state, but takes the place of a weight. */
+bool classify_swapped_weights(const struct classifier *classifier, struct categories *categories,
+                              struct error *err);
+
 /* first_batches.c: then what looked like a weight, but comes from the line that makes batches. */
 bool classify_first_batches(const struct classifier *classifier, struct categories *categories,
                             struct error *err);

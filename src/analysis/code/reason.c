@@ -131,6 +131,10 @@ static const struct {
                                 "made in a forward pass and kept until a later one, with the size "
                                 "of a weight that a forward pass freed",
                                 CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
+    [REASON_WEIGHT_SWAPPED] = {"weight-swapped",
+                               "made by an optimizer with the size of a weight, in whose place it "
+                               "lives on when that is freed",
+                               CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
     [REASON_FORWARD_PASSED_ON] = {"forward-passed-on", "made in a forward pass and used up in it",
                                   CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
     [REASON_FORWARD_RESULT] = {"forward-result",

@@ -99,11 +99,60 @@ START_TEST(one_block_of_a_weight_size_is_no_list)
 }
 END_TEST
 
+/* Sharpness-aware minimization: the step makes a copy of each weight, which a second pass outlives,
+ * and then makes the copies the weights. */
+START_TEST(a_copy_may_take_the_place_of_its_weight)
+{
+    for (unsigned i = 0; i < LAYERS; i++) {
+        capture_event(&capture, "alloc", 100 + i, size_of(i, 0),
+                      PY("convert", TORCH "nn/modules/module.py", 1355) "," SCRIPT);
+        capture_event(&capture, "alloc", 50 + i, size_of(i, 0), STACK_STEP); /* momentum */
+    }
+    for (unsigned i = 1; i <= 3; i++) {
+        step(0);
+        for (unsigned layer = 0; layer < LAYERS; layer++)
+            capture_event(&capture, "alloc", 100 + 10 * i + layer, size_of(layer, 0), STACK_STEP);
+        step(0);
+        for (unsigned layer = 0; layer < LAYERS; layer++)
+            capture_free(&capture, 90 + 10 * i + layer, size_of(layer, 0), STACK_STEP);
+    }
+    step(0);
+    capture_load(&capture);
+    for (unsigned i = 0; i <= 3; i++)
+        expect_all(100 + 10 * i, LAYERS, CATEGORY_PARAMETER);
+    expect_all(50, LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+/* States that each step makes anew, beside weights that stay. */
+START_TEST(a_new_state_is_no_weight)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_event(&capture, "alloc", 100 + i, size_of(i, 0),
+                      PY("convert", TORCH "nn/modules/module.py", 1355) "," SCRIPT);
+    for (unsigned i = 1; i <= 4; i++) {
+        step(0);
+        for (unsigned layer = 0; layer < LAYERS; layer++) {
+            capture_event(&capture, "alloc", 100 + 10 * i + layer, size_of(layer, 0), STACK_STEP);
+            if (i > 1)
+                capture_free(&capture, 90 + 10 * i + layer, size_of(layer, 0), STACK_STEP);
+        }
+    }
+    step(0);
+    capture_load(&capture);
+    expect_all(100, LAYERS, CATEGORY_PARAMETER);
+    for (unsigned i = 1; i <= 4; i++)
+        expect_all(100 + 10 * i, LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 TCase *category_plain_weights_tests(void)
 {
     TCase *tests = tcase_create("weights that plain code makes");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_model_may_grow);
     tcase_add_test(tests, one_block_of_a_weight_size_is_no_list);
+    tcase_add_test(tests, a_copy_may_take_the_place_of_its_weight);
+    tcase_add_test(tests, a_new_state_is_no_weight);
     return tests;
 }

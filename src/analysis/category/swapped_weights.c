@@ -1,0 +1,152 @@
+/* Copies that take the place of weights: sharpness-aware minimization keeps a copy of each weight
+ * over a backward pass and then makes it the weight; functional updates make all weights anew.
+ * Where a weight is freed, fewer are left than have gradients, and an optimizer's code has made a
+ * block of its size since the pass before the last, which lives on over further passes, that block
+ * is the weight from then on. */
+#include <stdlib.h>
+
+#include "analysis/category/classifier.h"
+#include "analysis/phase/births.h"
+
+#define MOST_SOUGHT 64 /* blocks of the size, the latest first */
+#define MOST_PASSES 2  /* that begin while the copy and the weight are both there */
+
+/* A block of the size of a weight. */
+struct block {
+    uint64_t size;
+    uint32_t birth, end; /* items; birth 0 of what was there before the trace */
+    uint32_t index;
+    bool in_trace, is_weight;
+};
+
+struct swaps {
+    const struct classifier *classifier;
+    struct categories *categories;
+    struct block *blocks; /* by size, then in order of birth */
+    size_t count, capacity;
+};
+
+static uint32_t pass_of(const struct swaps *swaps, uint32_t item)
+{
+    uint32_t run = phases_run_of(swaps->classifier->phases, item);
+    return run == NO_RUN ? UINT32_MAX : swaps->classifier->phases->runs[run].pass;
+}
+
+static bool add_block(struct swaps *swaps, struct block block, enum category category, uint8_t why,
+                      struct error *err)
+{
+    const struct classifier *classifier = swaps->classifier;
+    const struct size_tally *tally = size_tallies_find(&classifier->tallies, block.size);
+    bool is_state = category == CATEGORY_OPTIMIZER_STATE && reason_of(why) == REASON_STEP_KEPT;
+    block.is_weight = category == CATEGORY_PARAMETER;
+    if (!tally || tally->count == 0 || (!block.is_weight && !is_state))
+        return true;
+    return vec_push(swaps->blocks, swaps->count, swaps->capacity,
+                    classifier->timeline->snapshot->budget, err, block);
+}
+
+static bool collect(struct swaps *swaps, struct error *err)
+{
+    const struct timeline *timeline = swaps->classifier->timeline;
+    const struct categories *categories = swaps->categories;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < timeline->preexisting_count; i++) {
+        const struct preexisting *preexisting = &timeline->preexisting[i];
+        struct block block = {preexisting->size, 0, preexisting_end(preexisting), i, false, false};
+        ok = add_block(swaps, block, (enum category)categories->of_preexisting[i],
+                       categories->why_preexisting[i], err);
+    }
+    for (uint32_t i = 0; ok && i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        struct block block = {trace_size(timeline->trace, lifetime->alloc),
+                              lifetime->alloc,
+                              lifetime_end(lifetime),
+                              i,
+                              true,
+                              false};
+        ok = add_block(swaps, block, (enum category)categories->of_lifetime[i],
+                       categories->why_lifetime[i], err);
+    }
+    return ok;
+}
+
+static int compare_births(const void *a, const void *b)
+{
+    const struct block *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    if (x->birth != y->birth)
+        return x->birth < y->birth ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Sorts pointers. */
+static int compare_ends(const void *a, const void *b)
+{
+    const struct block *x = *(struct block *const *)a, *y = *(struct block *const *)b;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+/* The latest of the blocks that were made before the weight is freed, if it is live then, was made
+ * not long before, and lives on over a pass. */
+static struct block *successor(const struct swaps *swaps, struct block *blocks, size_t count,
+                               const struct block *weight)
+{
+    uint32_t pass = pass_of(swaps, weight->end);
+    for (size_t i = count; i > 0 && count - i < MOST_SOUGHT; i--) {
+        struct block *block = &blocks[i - 1];
+        if (pass - pass_of(swaps, block->birth) > MOST_PASSES)
+            return NULL;
+        if (!block->is_weight && block->in_trace && block->end > weight->end &&
+            pass_of(swaps, block->end) > pass)
+            return block;
+    }
+    return NULL;
+}
+
+/* Goes through the ends of the weights of one size, also of those that are found to be weights
+ * meanwhile, which end later. */
+static void swap_size(struct swaps *swaps, struct block *blocks, size_t count, struct block **ends)
+{
+    const struct classifier *classifier = swaps->classifier;
+    const struct size_tally *tally = size_tallies_find(&classifier->tallies, blocks[0].size);
+    for (size_t i = 0; i < count; i++)
+        ends[i] = &blocks[i];
+    qsort(ends, count, sizeof(*ends), compare_ends);
+    uint32_t live = 0;
+    for (size_t i = 0, born = 0; i < count && !classifier_stays(classifier, ends[i]->end); i++) {
+        while (born < count && blocks[born].birth < ends[i]->end)
+            live += blocks[born++].is_weight;
+        if (!ends[i]->is_weight || --live >= tally->count)
+            continue;
+        struct block *next = successor(swaps, blocks, born, ends[i]);
+        if (!next)
+            continue;
+        live++;
+        next->is_weight = true;
+        swaps->categories->of_lifetime[next->index] = CATEGORY_PARAMETER;
+        swaps->categories->why_lifetime[next->index] = REASON_WEIGHT_SWAPPED;
+    }
+}
+
+bool classify_swapped_weights(const struct classifier *classifier, struct categories *categories,
+                              struct error *err)
+{
+    struct swaps swaps = {.classifier = classifier, .categories = categories};
+    struct budget *budget = classifier->timeline->snapshot->budget;
+    struct block **ends = NULL;
+    size_t capacity = 0;
+    bool ok = classifier->first_backward_run == NO_RUN ||
+              (collect(&swaps, err) && vec_reserve(ends, capacity, swaps.count + 1, budget, err));
+    if (ok && swaps.count > 0)
+        qsort(swaps.blocks, swaps.count, sizeof(*swaps.blocks), compare_births);
+    for (size_t first = 0, end; ok && first < swaps.count; first = end) {
+        for (end = first + 1;
+             end < swaps.count && swaps.blocks[end].size == swaps.blocks[first].size;)
+            end++;
+        swap_size(&swaps, &swaps.blocks[first], end - first, ends);
+    }
+    vec_free(ends, capacity, sizeof(*ends), budget);
+    vec_free(swaps.blocks, swaps.capacity, sizeof(*swaps.blocks), budget);
+    return ok;
+}
