@@ -1044,6 +1044,29 @@ def oom_batch():
     train(Decoder(depth=8).to(DEVICE), lambda m: language_loss(m, tokens(12 if FOLLOWED else 24, 512)))
 
 
+def oom_retry():
+    """Tries again with a smaller batch, inside or after the except block."""
+    model = Decoder(depth=8).to(DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    def step(count):
+        optimizer.zero_grad()
+        language_loss(model, tokens(count, 512)).backward()
+        optimizer.step()
+
+    for _ in range(STEPS):
+        failed = False
+        try:
+            step(24)
+        except torch.cuda.OutOfMemoryError:
+            failed = True
+            if not FOLLOWED:
+                step(12)
+        if failed and FOLLOWED:
+            step(12)
+
+
 if __name__ == "__main__":
     torch.cuda.init()
     globals()[sys.argv[1]]()
+    print("finished")

@@ -332,6 +332,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/logits.h \
 	src/analysis/report/notices.c \
 	src/analysis/report/notices.h \
+	src/analysis/report/oom_attempt.c \
+	src/analysis/report/oom_attempt.h \
 	src/analysis/report/oom_replay.c \
 	src/analysis/report/oom_replay.h \
 	src/analysis/report/oom_rest.c \

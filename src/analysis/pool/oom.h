@@ -102,7 +102,11 @@ struct oom_row {
      * is not known. See report/oom_rest.h. */
     int64_t step_bytes;
     int64_t like_step; /* the number of that step */
-    char *asker;       /* its label, or NULL */
+    /* Of these live bytes, what an attempt that failed before still holds, if it is much; else 0.
+     * See report/oom_attempt.h. */
+    int64_t attempt_bytes;
+    int64_t attempt_item; /* the failed request of that attempt */
+    char *asker;          /* its label, or NULL */
 };
 
 struct ooms {

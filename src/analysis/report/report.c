@@ -5,6 +5,7 @@
 #include "analysis/pool/device_memory.h"
 #include "analysis/report/grouping.h"
 #include "analysis/report/notices.h"
+#include "analysis/report/oom_attempt.h"
 #include "analysis/report/oom_replay.h"
 #include "analysis/report/oom_rest.h"
 #include "analysis/report/rows.h"
@@ -200,9 +201,12 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
                                               phases_have(&report->phases, PHASE_BACKWARD)},
                        &report->ooms, err) &&
              oom_replay_add(&report->ooms, report->timeline, set->sites, options->unit, err);
-        if (ok)
+        if (ok) {
+            oom_attempt_add(&report->ooms, report->timeline, &report->steps, &report->all,
+                            options->unit);
             oom_rest_add(&report->ooms, report->timeline, &report->phases, &report->steps,
                          &report->all);
+        }
     }
     return ok;
 }

@@ -1,4 +1,4 @@
-/* What a step that ran out of memory would still have needed. */
+/* What a step that ran out of memory would still have needed, and what it still holds. */
 #include "analysis/report/oom_rest.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
@@ -85,12 +85,45 @@ START_TEST(gradients_are_freed_as_in_the_step_before)
 }
 END_TEST
 
+/* Two attempts of a step; the first one fails after it has saved `SAVED` bytes, which stay, or not.
+ */
+static void expect_attempt(bool stays, int64_t bytes)
+{
+    step(0);
+    uint64_t saved = born(SAVED, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, LATER, LATER_STACK);
+    if (!stays)
+        capture_free(&capture, saved, SAVED, SCRIPT);
+    born(SAVED / 2, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, LATER, LATER_STACK);
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 10);
+    ck_assert_uint_eq(report->ooms.count, 2);
+    ck_assert_int_eq(report->ooms.items[0].attempt_bytes, 0);
+    ck_assert_int_eq(report->ooms.items[1].attempt_bytes, bytes);
+    device_report_destroy(report);
+}
+
+START_TEST(an_exception_holds_the_failed_attempt)
+{
+    expect_attempt(true, SAVED);
+}
+END_TEST
+
+START_TEST(the_failed_attempt_is_freed)
+{
+    expect_attempt(false, 0);
+}
+END_TEST
+
 TCase *oom_rest_tests(void)
 {
     TCase *tests = tcase_create("rest of a step");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, the_step_before_shows_the_rest);
     tcase_add_test(tests, the_first_step_has_none_before_it);
+    tcase_add_test(tests, an_exception_holds_the_failed_attempt);
+    tcase_add_test(tests, the_failed_attempt_is_freed);
     tcase_add_test(tests, another_size_is_another_request);
     tcase_add_test(tests, gradients_are_freed_as_in_the_step_before);
     return tests;

@@ -1,0 +1,56 @@
+#include "analysis/report/oom_attempt.h"
+
+#include <stdio.h>
+
+#include "analysis/phase/births.h"
+
+#define MUCH 10 /* one 10th of what is active: less is not told */
+
+static bool belongs_to_attempt(enum category category)
+{
+    return category == CATEGORY_ACTIVATION || category == CATEGORY_AUTOGRAD_DETAIL ||
+           category == CATEGORY_TEMPORARY || category == CATEGORY_UNKNOWN;
+}
+
+/* The bytes made in the items [first, failure) that are live at the item `now`. */
+static int64_t held(const struct timeline *timeline, const struct categories *categories,
+                    uint32_t first, uint32_t failure, uint32_t now)
+{
+    int64_t bytes = 0;
+    for (size_t i = births_from(timeline, first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < failure; i++)
+        if (belongs_to_attempt((enum category)categories->of_lifetime[i]) &&
+            timeline->lifetimes[i].free_completed > now)
+            bytes += (int64_t)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+    return bytes;
+}
+
+static void advise(struct oom_row *row, uint64_t event, enum unit unit)
+{
+    char size[UNITS_TEXT_SIZE], place[UNITS_TEXT_SIZE];
+    units_bytes(size, row->attempt_bytes, unit);
+    units_count(place, event);
+    snprintf(row->next, sizeof(row->next),
+             "%s of the live memory belong to an earlier attempt, which failed at event %s. Inside "
+             "an except block, the exception's traceback holds them: try again after "
+             "the block, without a reference to the exception or to variables of the "
+             "attempt.",
+             size, place);
+}
+
+void oom_attempt_add(struct ooms *ooms, const struct timeline *timeline, const struct steps *steps,
+                     const struct categories *categories, enum unit unit)
+{
+    for (size_t i = 1; i < ooms->count; i++) {
+        struct oom_row *row = &ooms->items[i];
+        uint32_t failure = (uint32_t)ooms->items[i - 1].item;
+        size_t step = steps_of(steps, failure);
+        uint32_t first = step == NO_STEP ? 0 : steps->items[step].first;
+        int64_t bytes = held(timeline, categories, first, failure, (uint32_t)row->item);
+        if (bytes <= row->at.active_bytes / MUCH)
+            continue;
+        row->attempt_bytes = bytes;
+        row->attempt_item = failure;
+        advise(row, (uint64_t)trace_file_event(timeline->trace, failure), unit);
+    }
+}

@@ -1,0 +1,19 @@
+/* What a failed attempt still holds when its repetition runs out of memory, too.
+ *
+ * A program may catch torch.OutOfMemoryError and try again with a smaller batch. Inside the except
+ * block, the exception's traceback still refers to the variables of the functions that it left, and
+ * so to the activations of the failed attempt. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_OOM_ATTEMPT_H
+#define MEMSNAP_ANALYSIS_REPORT_OOM_ATTEMPT_H
+
+#include "analysis/category/category.h"
+#include "analysis/phase/steps.h"
+#include "analysis/pool/oom.h"
+
+/* Fills in `attempt_bytes` and `attempt_item` of the rows, and says in `next` what to do if they
+ * hold much. What was made since the step of the earlier failure began counts, without parameters,
+ * gradients, inputs and states. */
+void oom_attempt_add(struct ooms *ooms, const struct timeline *timeline, const struct steps *steps,
+                     const struct categories *categories, enum unit unit);
+
+#endif
