@@ -612,6 +612,19 @@ def results_windows():
                 del result
 
 
+def results_hooks():
+    """Copies of the gradients that hooks store, or their norms."""
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(1024, 1024), nn.ReLU()) for _ in range(8)]).to(DEVICE)
+    store = {}
+    for name, parameter in model.named_parameters():
+        parameter.register_hook(lambda g, name=name: store.__setitem__(name, g.norm() if FOLLOWED else g.clone()))
+    optimizer = torch.optim.AdamW(model.parameters(), foreach=False)
+    for _ in range(STEPS):
+        model(torch.randn(8192, 1024, device=DEVICE)).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
 # growth
 
 def growth_losses():

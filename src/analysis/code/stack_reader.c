@@ -34,6 +34,15 @@ struct stack_reader {
     bool in_closure;   /* the code runs in a closure, which an optimizer step calls */
 };
 
+/* Code of the user's that autograd runs, without a backward() in between, is a hook. */
+static void enter_backward(struct stack_reader *reader)
+{
+    struct site *site = &reader->facts.site;
+    reader->facts.by_hook |=
+        !site->has_backward && site->user_frame != NO_FRAME && reader->role == ROLE_NONE;
+    site->has_backward = true;
+}
+
 static bool read_native(struct site_table *table, struct stack_reader *reader, frame_id id,
                         struct frame_facts *facts, struct error *err)
 {
@@ -52,7 +61,7 @@ static bool read_native(struct site_table *table, struct stack_reader *reader, f
                native_name(table, id, facts, &reader->factory, err);
     case NATIVE_NODE: {
         string_id name;
-        site->has_backward = true;
+        enter_backward(reader);
         if (!native_name(table, id, facts, &name, err))
             return false;
         if (site->node == STRING_EMPTY)
@@ -62,7 +71,7 @@ static bool read_native(struct site_table *table, struct stack_reader *reader, f
         return true;
     }
     case NATIVE_ENGINE:
-        site->has_backward = true;
+        enter_backward(reader);
         return true;
     case NATIVE_AUTOCAST:
         reader->facts.is_autocast = true;

@@ -6,6 +6,7 @@
 
 struct finder {
     const struct timeline *timeline;
+    struct site_table *sites;
     const struct phases *phases;
     const struct categories *categories;
     struct cycles *cycles;
@@ -102,6 +103,12 @@ static bool collect_gradients(struct finder *finder, struct error *err)
         bool is_result = run != NO_RUN && finder->phases->runs[run].is_recorded;
         if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT || is_idle || is_result)
             continue;
+        const struct stack_facts *facts =
+            site_stack_facts(finder->sites, timeline->trace->stack[lifetime->alloc], err);
+        if (!facts)
+            return false;
+        if (facts->by_hook)
+            continue;
         struct stale_gradient gradient = {.born = lifetime->alloc,
                                           .freed = lifetime->free_completed,
                                           .size = trace_size(timeline->trace, lifetime->alloc)};
@@ -157,12 +164,13 @@ static bool sum_up(const struct finder *finder, struct stale_gradients *stale, s
 }
 
 bool stale_gradients_find(struct stale_gradients *stale, const struct timeline *timeline,
-                          const struct phases *phases, const struct categories *categories,
-                          struct cycles *cycles, const struct idle_gradients *idle,
-                          struct error *err)
+                          struct site_table *sites, const struct phases *phases,
+                          const struct categories *categories, struct cycles *cycles,
+                          const struct idle_gradients *idle, struct error *err)
 {
     struct stale_gradients made = {0};
     struct finder finder = {.timeline = timeline,
+                            .sites = sites,
                             .phases = phases,
                             .categories = categories,
                             .cycles = cycles,

@@ -4,7 +4,8 @@
  * forward pass, which has no use for it. So is a gradient that zero_grad frees before the trace's
  * first backward pass, but after the forward pass. Without any sign of an optimizer no gradient is
  * stale: they may be meant to accumulate. Memory counts only if it has the size of a parameter.
- * Idle gradients (idle_gradients.h) do not count: no optimizer.zero_grad() reaches them. */
+ * Idle gradients (idle_gradients.h), and copies that a hook of autograd makes, do not count: no
+ * optimizer.zero_grad() reaches them. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_GRADIENTS_H
 #define MEMSNAP_ANALYSIS_GROWTH_GRADIENTS_H
 
@@ -26,8 +27,8 @@ struct stale_gradients {
 
 /* Fills in the sums of `cycles`. */
 bool stale_gradients_find(struct stale_gradients *stale, const struct timeline *timeline,
-                          const struct phases *phases, const struct categories *categories,
-                          struct cycles *cycles, const struct idle_gradients *idle,
-                          struct error *err);
+                          struct site_table *sites, const struct phases *phases,
+                          const struct categories *categories, struct cycles *cycles,
+                          const struct idle_gradients *idle, struct error *err);
 
 #endif

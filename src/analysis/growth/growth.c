@@ -350,14 +350,15 @@ size_t growth_holder(const struct growth *growth)
 }
 
 static bool find_gradients(struct growth *growth, const struct timeline *timeline,
-                           const struct phases *phases, const struct categories *categories,
-                           struct error *err)
+                           struct site_table *sites, const struct phases *phases,
+                           const struct categories *categories, struct error *err)
 {
     struct cycles cycles = {0};
-    bool ok = cycles_find(&cycles, timeline, phases, err) &&
-              idle_gradients_find(&growth->idle, timeline, phases, categories, &cycles, err) &&
-              stale_gradients_find(&growth->gradients, timeline, phases, categories, &cycles,
-                                   &growth->idle, err);
+    bool ok =
+        cycles_find(&cycles, timeline, phases, err) &&
+        idle_gradients_find(&growth->idle, timeline, sites, phases, categories, &cycles, err) &&
+        stale_gradients_find(&growth->gradients, timeline, sites, phases, categories, &cycles,
+                             &growth->idle, err);
     cycles_release(&cycles);
     return ok;
 }
@@ -376,7 +377,7 @@ bool growth_find(struct growth *growth, const struct timeline *timeline, struct 
     };
     choose_ends(&builder);
     find_peak_step(&builder);
-    bool ok = find_gradients(&made, timeline, phases, categories, err) &&
+    bool ok = find_gradients(&made, timeline, sites, phases, categories, err) &&
               (made.compared < GROWTH_LEAST || compare_steps(&builder, err)) &&
               (made.gradients.count == 0 || add_gradients(&made, err));
     if (!ok) {

@@ -20,6 +20,7 @@ struct tally {
 
 struct finder {
     const struct timeline *timeline;
+    struct site_table *sites;
     const struct phases *phases;
     const struct categories *categories;
     const struct cycles *cycles;
@@ -100,8 +101,12 @@ static bool tally_lifetime(struct finder *finder, size_t index, struct error *er
     uint32_t end = lifetime_end(lifetime);
     uint8_t category = finder->categories->of_lifetime[index];
     struct tally tally = {.size = trace_size(finder->timeline->trace, lifetime->alloc)};
+    const struct stack_facts *facts =
+        site_stack_facts(finder->sites, finder->timeline->trace->stack[lifetime->alloc], err);
+    if (!facts)
+        return false;
     tally.summed = is_summed(finder, lifetime, end);
-    if (category == CATEGORY_GRADIENT) {
+    if (category == CATEGORY_GRADIENT && !facts->by_hook) {
         tally.idle = lives_through(finder, cycles_from(finder->cycles, lifetime->alloc), end);
         tally.renewed = is_renewed(finder, lifetime, end);
     } else if (category == CATEGORY_OPTIMIZER_STATE && end >= finder->stays &&
@@ -281,11 +286,13 @@ static bool judge(struct finder *finder, struct error *err)
 }
 
 bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *timeline,
-                         const struct phases *phases, const struct categories *categories,
-                         const struct cycles *cycles, struct error *err)
+                         struct site_table *sites, const struct phases *phases,
+                         const struct categories *categories, const struct cycles *cycles,
+                         struct error *err)
 {
     struct idle_gradients made = {.budget = timeline->snapshot->budget};
     struct finder finder = {.timeline = timeline,
+                            .sites = sites,
                             .phases = phases,
                             .states = {.budget = made.budget},
                             .categories = categories,

@@ -10,7 +10,8 @@
  *   earlier model   they belong to a model that was trained before the present one was made. Its
  *                   optimizer may be alive as well
  *
- * Other idle gradients may be meant to stay, such as copies that a method compares with. */
+ * Other idle gradients may be meant to stay, such as copies that a method compares with. Copies
+ * that a hook of autograd makes are not in .grad, and do not count. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_IDLE_GRADIENTS_H
 #define MEMSNAP_ANALYSIS_GROWTH_IDLE_GRADIENTS_H
 
@@ -35,8 +36,9 @@ struct idle_gradients {
 };
 
 bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *timeline,
-                         const struct phases *phases, const struct categories *categories,
-                         const struct cycles *cycles, struct error *err);
+                         struct site_table *sites, const struct phases *phases,
+                         const struct categories *categories, const struct cycles *cycles,
+                         struct error *err);
 void idle_gradients_release(struct idle_gradients *idle);
 
 #endif

@@ -33,17 +33,28 @@ struct finder {
     struct budget *budget;
 };
 
+/* True for a copy of a gradient that a hook makes: no zero_grad() frees it. */
+static bool is_hook_copy(const struct finder *finder, stack_id stack)
+{
+    struct error err; /* cannot fail: the categories have looked the stack up */
+    const struct stack_facts *facts = site_stack_facts(finder->sites, stack, &err);
+    return facts && facts->by_hook;
+}
+
 static bool may_be_result(const struct finder *finder, size_t index)
 {
+    stack_id stack = finder->timeline->trace->stack[finder->timeline->lifetimes[index].alloc];
+    if (stack == STACK_NONE || (finder->is_dropped && finder->is_dropped[index]))
+        return false;
     switch ((enum category)finder->categories->of_lifetime[index]) {
     case CATEGORY_ACTIVATION:
     case CATEGORY_INPUT:
     case CATEGORY_AUTOGRAD_DETAIL:
     case CATEGORY_TEMPORARY:
     case CATEGORY_UNKNOWN:
-        return finder->timeline->trace->stack[finder->timeline->lifetimes[index].alloc] !=
-                   STACK_NONE &&
-               !(finder->is_dropped && finder->is_dropped[index]);
+        return true;
+    case CATEGORY_GRADIENT:
+        return is_hook_copy(finder, stack);
     default:
         return false;
     }

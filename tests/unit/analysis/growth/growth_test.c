@@ -413,6 +413,28 @@ END_TEST
     "," PY("step", TORCH "optim/lbfgs.py", 7) "," PY("wrapper", TORCH "optim/optimizer.py",        \
                                                      533) "," SCRIPT
 
+#define STACK_HOOK                                                                                 \
+    CPP("at::_ops::clone::call(x)") "," PY("<lambda>", "/home/u/train.py", 5) "," ENGINE
+
+/* store[name] = gradient.clone() in a hook */
+START_TEST(copies_that_a_hook_makes)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned step = 0; step < 4; step++) {
+        born(1, 40, STACK_FORWARD);
+        born(2, 100, STACK_BACKWARD);
+        born(20 + step, 100, STACK_HOOK);
+        if (step > 0)
+            freed(19 + step, 100, STACK_HOOK);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+        freed(2, 100, SCRIPT);
+    }
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
 /* history_size limits what LBFGS keeps. */
 START_TEST(history_of_lbfgs)
 {
@@ -573,6 +595,7 @@ TCase *growth_tests(void)
     tcase_add_test(tests, gradients_that_stay);
     tcase_add_test(tests, gradients_that_wait_for_their_turn);
     tcase_add_test(tests, derivatives_that_the_program_keeps);
+    tcase_add_test(tests, copies_that_a_hook_makes);
     tcase_add_test(tests, history_of_lbfgs);
     tcase_add_test(tests, gradients_at_the_peak);
     tcase_add_test(tests, gradients_that_an_earlier_pass_needs);
