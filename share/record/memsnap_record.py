@@ -1065,11 +1065,19 @@ class Device:
     def reserved(self, live):
         return torch.cuda.memory_reserved(self.cuda) if self.cuda else self.before + live
 
+    def kept(self, live, unseen):
+        """How much more is allocated, but of no tensor, than `unseen`: what a library keeps since, such as a workspace."""
+        if self.cuda is None:
+            return 0
+        self.allocated(live)
+        return max(self.now_unseen - unseen, 0)
+
     def workspace(self, func, args, made, allocations, before):
         """At most how much an operator had for itself beside what it made, where `before` bytes were allocated or reused.
 
-        It may have freed some of its allocations before it made others, but the allocator knows the most that there
-        ever was. Where that is less it holds for all calls with such arguments."""
+        What it keeps is left out: peak() adds that to the whole step. It may have freed some of its allocations before it
+        made others, but the allocator knows the most that there ever was. Where that is less it holds for all calls with
+        such arguments."""
         if allocations <= made:
             return 0
         key = (func, *((tensor.shape, tensor.dtype) for tensor in tensors_in(args)))
@@ -1376,6 +1384,7 @@ class Structure(Hooks, TorchDispatchMode):
         row = self.running()
         reused = self.reused(func, args, kwargs)
         allocations, before = self.device.allocations(), self.device.allocated(self.storages.bytes)
+        unseen = self.device.now_unseen
         out = self.device.run_with_copy(func, args, kwargs) if reused else func(*args, **kwargs)
         allocations = self.device.allocations() - allocations
         if row is None or self.is_done or row is not (self.backward or self.row):
@@ -1401,7 +1410,8 @@ class Structure(Hooks, TorchDispatchMode):
                 made.row = row  # what is changed in place is the output of the last module that changes it
         made_bytes = sum(made.bytes for made in new)
         before += 0 if reused else made_bytes
-        self.storages.use(self.device.workspace(func, args, made_bytes, allocations, before))
+        kept = self.device.kept(self.storages.bytes, unseen) if allocations > made_bytes else 0
+        self.storages.use(self.device.workspace(func, args, made_bytes + kept, allocations, before + kept))
         is_gather = func._schema.name.split("::")[-1] in GATHERS
         # _unsafe_view() does not say that it is a view, nor gathers that they write
         is_view = not new and not is_write(func) and "out" not in kwargs and not is_gather
