@@ -116,19 +116,30 @@ static uint32_t backward_end(const struct snapshot_reader *reader, size_t layer)
     return layer > 0 ? chain->backward + low : chain->end;
 }
 
-/* A unit has run when it has made its last gradient: what follows in its layer is of modules
- * without parameters. */
+/* A stretch for each gradient, from when it is made, and one before the first: so each moment has
+ * the gradients that were there. A unit has run when it has made its last gradient: what follows in
+ * its layer is of modules without parameters. */
 static bool add_backward(struct snapshot_reader *reader, struct stretch *stretch, size_t at,
                          size_t *made, struct error *err)
 {
     const struct shard_layer *layer = &reader->model->layers[at];
     struct shard_point point = {.layer = (uint32_t)at,
                                 .is_backward = true,
-                                .first_tensor = layer->first_tensor,
+                                .first_tensor = layer->end_tensor,
                                 .end_tensor = layer->end_tensor};
     uint32_t end = backward_end(reader, at), last = end;
-    for (; *made < reader->all_made && reader->made[*made].layer == at; ++*made)
-        last = reader->made[*made].item + 1;
+    while (*made < reader->all_made && reader->made[*made].layer == at) {
+        const struct made_gradient *gradient = &reader->made[(*made)++];
+        if (gradient->item > stretch->item &&
+            !add_point(reader, stretch, gradient->item, point, err))
+            return false;
+        point.end_tensor = point.first_tensor--; /* the last tensor's gradient is the first */
+        if (gradient->is_swapped && gradient[1].layer == at) {
+            point.first_tensor--;
+            gradient = &reader->made[(*made)++];
+        }
+        last = gradient->item + 1;
+    }
     if (layer->unit != SHARD_ROOT && last < end) {
         if (!add_point(reader, stretch, last, point, err))
             return false;

@@ -56,6 +56,7 @@ struct shard_model {
     size_t tensor_count, tensor_capacity;
     struct shard_layer *layers;
     size_t layer_count, layer_capacity;
+    size_t front_layers;        /* before those of the input: a snapshot's frozen parameters */
     struct shard_point *points; /* forward, one a layer, then backward */
     size_t point_count, point_capacity;
     struct shard_unit *units; /* in the order of the forward pass, behind the root */

@@ -44,6 +44,7 @@ static bool put_bias_first(struct made_gradient *weight, struct made_gradient *b
     int64_t bytes = weight->bytes;
     weight->bytes = bias->bytes;
     bias->bytes = bytes;
+    weight->is_swapped = true;
     return true;
 }
 

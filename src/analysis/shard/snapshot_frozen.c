@@ -125,22 +125,25 @@ static bool is_near(int64_t a, int64_t b)
     return (a > b ? a - b : b - a) <= (a > b ? a : b) / NEAR;
 }
 
-/* The loop that runs the blocks of a repetition: with as much that is trained, or if nothing is, as
- * many iterations. The first blocks may be frozen altogether, and then no iterations show. */
+/* The loop that runs the blocks of a repetition: with as much that is trained, or else as many
+ * iterations. The first blocks may be frozen altogether, and then no iterations show. */
 static struct loop *find_loop(struct placement *placement, const struct held_parameter *rows,
                               const struct repetition *found)
 {
     int64_t trained = 0;
+    struct loop *equal = NULL;
     for (size_t i = 0; i < found->period * found->count; i++)
         trained += rows[found->first + i].is_trained ? rows[found->first + i].bytes : 0;
     for (size_t i = 0; i < placement->count; i++) {
         struct loop *loop = &placement->loops[i];
         if (loop->is_taken || loop->count > found->count || loop->count < 2)
             continue;
-        if (trained > 0 ? is_near(trained, loop->trained) : loop->count == found->count)
+        if (trained > 0 && is_near(trained, loop->trained))
             return loop;
+        if (!equal && loop->count == found->count)
+            equal = loop;
     }
-    return NULL;
+    return equal;
 }
 
 static void place_repetition(struct placement *placement, struct held_parameter *rows,

@@ -67,9 +67,9 @@ static bool add_points(struct shard_model *model, size_t count, struct error *er
     return true;
 }
 
-/* Frozen tensors behind the trained ones of their layer. */
+/* Puts frozen tensors behind the trained ones of their layer; `moved` has the new places. */
 static bool rebuild_tensors(struct snapshot_reader *reader, const struct held_parameters *held,
-                            struct error *err)
+                            uint32_t *moved, struct error *err)
 {
     struct shard_model *model = reader->model;
     struct shard_tensor *old = model->tensors;
@@ -81,9 +81,11 @@ static bool rebuild_tensors(struct snapshot_reader *reader, const struct held_pa
         struct shard_layer *layer = &model->layers[i];
         uint32_t first = layer->first_tensor, end = layer->end_tensor;
         layer->first_tensor = (uint32_t)model->tensor_count;
-        for (uint32_t k = first; ok && k < end; k++)
+        for (uint32_t k = first; ok && k < end; k++) {
+            moved[k] = (uint32_t)model->tensor_count;
             ok = vec_push(model->tensors, model->tensor_count, model->tensor_capacity,
                           model->budget, err, old[k]);
+        }
         for (size_t k = 0; ok && k < held->count; k++) {
             const struct held_parameter *row = &held->rows[k];
             if (is_frozen(row) && layer_of(held, row) == i)
@@ -98,29 +100,30 @@ static bool rebuild_tensors(struct snapshot_reader *reader, const struct held_pa
     return ok;
 }
 
-static bool has_frozen(const struct shard_model *model, uint32_t layer)
+/* Frozen tensors go with the first gradient of their layer, which is that of the last one trained.
+ * With them, a unit runs until it has made the gradient of its input. What lies before the first
+ * recorded layer goes with that one. */
+static void set_range(const struct shard_model *model, size_t added, const uint32_t *moved,
+                      struct shard_point *point)
 {
-    const struct shard_layer *found = &model->layers[layer];
-    for (uint32_t i = found->first_tensor; i < found->end_tensor; i++)
-        if (model->tensors[i].frozen)
-            return true;
-    return false;
-}
-
-/* With frozen parameters, a unit runs until it has made the gradient of its input. What lies before
- * the first recorded layer goes with that one. */
-static void set_ranges(struct shard_model *model, size_t added)
-{
-    for (size_t i = 0; i < model->point_count; i++) {
-        struct shard_point *point = &model->points[i];
-        const struct shard_layer *layer = &model->layers[point->layer];
-        point->first_tensor = point->end_tensor = layer->end_tensor;
-        if (!point->is_backward)
-            continue;
-        if (!point->is_outside_unit)
-            point->first_tensor = point->layer == added ? 0 : layer->first_tensor;
-        point->is_outside_unit &= !has_frozen(model, point->layer);
+    const struct shard_layer *layer = &model->layers[point->layer];
+    bool any = point->end_tensor > point->first_tensor;
+    uint32_t first = any ? moved[point->first_tensor] : layer->end_tensor;
+    uint32_t end = any ? moved[point->end_tensor - 1] + 1 : layer->end_tensor;
+    uint32_t trained = layer->end_tensor;
+    while (trained > layer->first_tensor && model->tensors[trained - 1].frozen)
+        trained--;
+    point->first_tensor = first;
+    point->end_tensor = end == trained ? layer->end_tensor : end;
+    if (!point->is_backward || point->is_outside_unit) {
+        point->first_tensor = point->end_tensor;
+        point->is_outside_unit &= trained == layer->end_tensor;
+        return;
     }
+    if (trained == layer->first_tensor)
+        point->first_tensor = trained;
+    if (point->layer == added && point->first_tensor == layer->first_tensor)
+        point->first_tensor = 0;
 }
 
 bool snapshot_add_frozen(struct snapshot_reader *reader, const struct held_parameters *held,
@@ -133,9 +136,13 @@ bool snapshot_add_frozen(struct snapshot_reader *reader, const struct held_param
         has_any |= is_frozen(&held->rows[i]);
     if (!has_any)
         return true;
-    if (!add_units(model, (uint32_t)held->front, err) || !add_layers(model, added, err) ||
-        !add_points(model, added, err) || !rebuild_tensors(reader, held, err))
-        return false;
-    set_ranges(model, added);
-    return true;
+    uint32_t *moved = calloc(model->tensor_count + 1, sizeof(*moved));
+    bool ok = (moved || error_out_of_memory(err)) && add_units(model, (uint32_t)held->front, err) &&
+              add_layers(model, added, err) && add_points(model, added, err) &&
+              rebuild_tensors(reader, held, moved, err);
+    model->front_layers = added;
+    for (size_t i = 0; ok && i < model->point_count; i++)
+        set_range(model, added, moved, &model->points[i]);
+    free(moved);
+    return ok;
 }

@@ -11,6 +11,7 @@ struct made_gradient {
     uint32_t item;
     uint32_t layer;
     int64_t bytes;
+    bool is_swapped; /* with the next one: both count as made by now */
 };
 
 /* A parameter, or a buffer of a module, that is there when backward begins. */

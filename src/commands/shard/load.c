@@ -149,8 +149,9 @@ static bool place_all(struct checkpoints *to, struct error *err)
         if (!goes_on)
             to->segments[to->count++].first = i;
         to->segments[to->count - 1].end = i + 1;
-        if (i >= SHARD_FIRST_ELEMENT)
-            again += problem->chain.forward[i - SHARD_FIRST_ELEMENT];
+        size_t first = model->front_layers + SHARD_FIRST_ELEMENT;
+        if (i >= first)
+            again += problem->chain.forward[i - first];
     }
     subject->extra_time_share = time > 0 ? (double)again / (double)time : 0;
     return true;
@@ -168,6 +169,7 @@ static bool copy_model(struct shard_model *copy, const struct shard_model *model
     copy->has_tensors = model->has_tensors;
     copy->has_backward = model->has_backward;
     copy->hides_units = model->hides_units;
+    copy->front_layers = model->front_layers;
     if (!vec_reserve(copy->tensors, copy->tensor_capacity, model->tensor_count, budget, err) ||
         !vec_reserve(copy->layers, copy->layer_capacity, model->layer_count, budget, err) ||
         !vec_reserve(copy->points, copy->point_capacity, model->point_count, budget, err) ||

@@ -176,6 +176,26 @@ START_TEST(blocks_of_one_line_hide)
 }
 END_TEST
 
+/* A moment has the gradients that were there, not all of its layer. */
+START_TEST(gradients_appear_one_by_one)
+{
+    for (int i = 0; i < 4; i++) {
+        keep(LINEAR "," BLOCK(20) "," SEQUENTIAL "," MODEL(6), true);
+        keep(LINEAR "," BLOCK(21) "," SEQUENTIAL "," MODEL(6), true);
+    }
+    build();
+    uint32_t made = 0;
+    for (size_t i = 0; i < model.point_count; i++) {
+        const struct shard_point *point = &model.points[i];
+        if (!point->is_backward)
+            continue;
+        ck_assert_uint_le(point->end_tensor - point->first_tensor, 1);
+        made += point->end_tensor - point->first_tensor;
+    }
+    ck_assert_uint_eq(made, 8);
+}
+END_TEST
+
 /* Adapters beside weights that are frozen. */
 START_TEST(frozen_parameters_are_of_their_blocks)
 {
@@ -252,6 +272,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, recurrent_layers_are_known);
     tcase_add_test(tests, a_model_may_compute_its_loss);
     tcase_add_test(tests, blocks_of_one_line_hide);
+    tcase_add_test(tests, gradients_appear_one_by_one);
     tcase_add_test(tests, frozen_parameters_are_of_their_blocks);
     tcase_add_test(tests, adapters_may_come_later);
     tcase_add_test(tests, frozen_blocks_come_first);
