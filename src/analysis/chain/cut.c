@@ -33,6 +33,12 @@ static void add_line_label(const struct symbols *symbols, frame_id id, struct bu
     label_add_name(label, symbols_text(symbols, frame.name));
 }
 
+/* What a node counts for: see CHAIN_LOOPS. */
+static int64_t weight_of(const struct cutter *cutter, const struct call_node *node)
+{
+    return (cutter->options->level == CHAIN_LOOPS ? call_weight : call_kept)(cutter->tree, node);
+}
+
 /* At least two of its iterations keep something. */
 static bool is_loop(const struct cutter *cutter, uint32_t index)
 {
@@ -41,11 +47,12 @@ static bool is_loop(const struct cutter *cutter, uint32_t index)
 
 /* True if no iteration that keeps something keeps twice as much as another. Lines within a block
  * also repeat, but do different things. */
-static bool is_alike(const struct call_tree *tree, const struct call_node *loop)
+static bool is_alike(const struct cutter *cutter, const struct call_node *loop)
 {
+    const struct call_tree *tree = cutter->tree;
     int64_t least = INT64_MAX, most = 0;
     for (uint32_t child = loop->first_child; child < loop->end_child; child++) {
-        int64_t kept = call_kept(tree, &tree->nodes[child]);
+        int64_t kept = weight_of(cutter, &tree->nodes[child]);
         most = kept > most ? kept : most;
         least = kept > 0 && kept < least ? kept : least;
     }
@@ -58,16 +65,16 @@ static void sum_loops(const struct cutter *cutter)
     const struct call_tree *tree = cutter->tree;
     for (size_t i = 1; i < tree->node_count; i++) {
         const struct call_node *node = &tree->nodes[i];
-        if (node->kind == CALL_ITERATION && call_kept(tree, node) > 0 &&
+        if (node->kind == CALL_ITERATION && weight_of(cutter, node) > 0 &&
             cutter->keeping[node->parent] < 2)
             cutter->keeping[node->parent]++;
     }
     for (uint32_t i = (uint32_t)tree->node_count; i-- > 0;) {
         const struct call_node *node = &tree->nodes[i];
         if (is_loop(cutter, i)) {
-            cutter->looped[i] = call_kept(tree, node);
-            if (is_alike(tree, node))
-                cutter->nested[i] = call_kept(tree, node);
+            cutter->looped[i] = weight_of(cutter, node);
+            if (is_alike(cutter, node))
+                cutter->nested[i] = weight_of(cutter, node);
         }
         if (i > 0 && !is_loop(cutter, node->parent))
             cutter->looped[node->parent] += cutter->looped[i];
@@ -91,9 +98,9 @@ static int64_t looped_within(const struct cutter *cutter, const struct call_node
 static bool one_dominates(const struct cutter *cutter, const struct call_node *loop)
 {
     const struct call_tree *tree = cutter->tree;
-    int64_t all = call_kept(tree, &tree->nodes[0]);
+    int64_t all = weight_of(cutter, &tree->nodes[0]);
     for (uint32_t child = loop->first_child; child < loop->end_child; child++) {
-        int64_t kept = call_kept(tree, &tree->nodes[child]);
+        int64_t kept = weight_of(cutter, &tree->nodes[child]);
         if (kept > all / 2 && cutter->looped[child] >= kept / 2)
             return true;
     }
@@ -105,13 +112,13 @@ static const struct call_node *main_loop(const struct cutter *cutter, uint32_t i
 {
     const struct call_tree *tree = cutter->tree;
     const struct call_node *node = &tree->nodes[iteration];
-    int64_t kept = call_kept(tree, node);
+    int64_t kept = weight_of(cutter, node);
     for (uint32_t next = iteration; !is_loop(cutter, next); node = &tree->nodes[next]) {
         for (uint32_t child = next = node->first_child; child < node->end_child; child++)
-            if (call_kept(tree, &tree->nodes[child]) > call_kept(tree, &tree->nodes[next]))
+            if (weight_of(cutter, &tree->nodes[child]) > weight_of(cutter, &tree->nodes[next]))
                 next = child;
         if (node->first_child == node->end_child ||
-            call_kept(tree, &tree->nodes[next]) < kept - kept / 4)
+            weight_of(cutter, &tree->nodes[next]) < kept - kept / 4)
             return NULL;
     }
     return node;
@@ -126,9 +133,9 @@ static bool is_several(const struct cutter *cutter, const struct call_node *loop
     const struct call_tree *tree = cutter->tree;
     const struct call_node *inner = main_loop(cutter, iteration);
     for (uint32_t i = loop->first_child; inner && i < loop->end_child; i++) {
-        int64_t kept = call_kept(tree, &tree->nodes[i]);
+        int64_t kept = weight_of(cutter, &tree->nodes[i]);
         for (uint32_t k = inner->first_child; i != iteration && k < inner->end_child; k++)
-            if (call_kept(tree, &tree->nodes[k]) < kept - kept / 4)
+            if (weight_of(cutter, &tree->nodes[k]) < kept - kept / 4)
                 return false;
     }
     return inner && loop->end_child - loop->first_child > 1;
@@ -225,7 +232,7 @@ static bool visit_blocks(struct cutter *cutter, uint32_t index, struct error *er
 {
     const struct call_tree *tree = cutter->tree;
     const struct call_node *node = &tree->nodes[index];
-    int64_t kept = call_kept(tree, node), looped = cutter->looped[index];
+    int64_t kept = weight_of(cutter, node), looped = cutter->looped[index];
     if (is_loop(cutter, index)) {
         if (looped_within(cutter, node) >= kept - kept / 4 || one_dominates(cutter, node))
             return push_children(cutter, node, err);
@@ -252,6 +259,7 @@ static bool visit(struct cutter *cutter, uint32_t index, struct error *err)
                              : push_children(cutter, node, err);
     case CHAIN_BLOCKS:
     case CHAIN_CALLS:
+    case CHAIN_LOOPS:
         break;
     }
     return visit_blocks(cutter, index, err);
@@ -302,8 +310,9 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
         cutter.outer = outer_levels(tree);
         sum_loops(&cutter);
         /* without a notable loop, cut at the lines of the outermost forward */
-        bool by_loops = used.level == CHAIN_BLOCKS || used.level == CHAIN_CALLS;
-        if (by_loops && cutter.looped[0] < call_kept(tree, &tree->nodes[0]) / 2)
+        bool by_loops =
+            used.level == CHAIN_BLOCKS || used.level == CHAIN_CALLS || used.level == CHAIN_LOOPS;
+        if (by_loops && cutter.looped[0] < weight_of(&cutter, &tree->nodes[0]) / 2)
             used = (struct chain_options){.level = CHAIN_DEPTH, .depth = 1, .most = used.most};
         ok = visit_all(&cutter, err);
         if (ok && cutter.label.failed)

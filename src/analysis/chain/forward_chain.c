@@ -32,7 +32,9 @@ const char *output_evidence_name(enum output_evidence evidence)
 
 static int64_t kept_by(const struct build *build, size_t part)
 {
-    return call_kept(&build->tree, &build->tree.nodes[build->cut.nodes[part]]);
+    bool by_loops = build->options->level == CHAIN_LOOPS;
+    return (by_loops ? call_weight : call_kept)(&build->tree,
+                                                &build->tree.nodes[build->cut.nodes[part]]);
 }
 
 static bool add_element(struct build *build, uint32_t part, struct error *err)

@@ -115,13 +115,20 @@ static bool find_path(struct collector *collector, stack_id id, stack_id *path, 
     return true;
 }
 
-static bool add_run(struct call_tree *tree, stack_id path, size_t lifetime, int64_t kept,
+struct so_far {
+    int64_t kept, weight; /* as in struct call_run */
+};
+
+static bool add_run(struct call_tree *tree, stack_id path, size_t lifetime, struct so_far so_far,
                     struct error *err)
 {
     if (!vec_reserve(tree->runs, tree->run_capacity, tree->run_count + 1, tree->budget, err))
         return false;
-    tree->runs[tree->run_count++] = (struct call_run){
-        .path = path, .lifetime = (uint32_t)lifetime, .kept = kept, .calls = UINT64_MAX};
+    tree->runs[tree->run_count++] = (struct call_run){.path = path,
+                                                      .lifetime = (uint32_t)lifetime,
+                                                      .kept = so_far.kept,
+                                                      .weight = so_far.weight,
+                                                      .calls = UINT64_MAX};
     return true;
 }
 
@@ -134,7 +141,7 @@ static bool collect(struct collector *collector, const struct categories *catego
     const struct trace *trace = timeline->trace;
     size_t i = births_from(timeline, pass->first);
     stack_id path;
-    int64_t kept = 0;
+    struct so_far so_far = {0, 0};
     bool checkpointed;
     for (; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < pass->backward; i++) {
         uint32_t item = timeline->lifetimes[i].alloc;
@@ -142,16 +149,18 @@ static bool collect(struct collector *collector, const struct categories *catego
             return false;
         bool same = tree->run_count > 0 &&
                     (path == STACK_NONE || path == tree->runs[tree->run_count - 1].path);
-        if (!same && !add_run(tree, path, i, kept, err))
+        if (!same && !add_run(tree, path, i, so_far, err))
             return false;
         tree->has_stacks |= path != STACK_NONE;
         tree->runs[tree->run_count - 1].checkpointed |= checkpointed;
         if (path != STACK_NONE)
             tree->runs[tree->run_count - 1].calls &= collector->calls[trace->stack[item]];
-        if (pass_keeps(pass, timeline, categories, i))
-            kept += (int64_t)trace_size(trace, item);
+        int64_t size = (int64_t)trace_size(trace, item);
+        bool is_kept = pass_keeps(pass, timeline, categories, i);
+        so_far.kept += is_kept ? size : 0;
+        so_far.weight += is_kept || checkpointed ? size : 0;
     }
-    return add_run(tree, STACK_NONE, i, kept, err) && --tree->run_count < SIZE_MAX;
+    return add_run(tree, STACK_NONE, i, so_far, err) && --tree->run_count < SIZE_MAX;
 }
 
 /* Finds the caller of the outermost forward in the first stack that has one. */

@@ -39,6 +39,8 @@ struct call_run {
     stack_id path;     /* in the symbols, as a stack in reverse order */
     uint32_t lifetime; /* the first; the run ends where the next one begins */
     int64_t kept;      /* activation bytes of all runs before this one */
+    int64_t weight;    /* the same, and within checkpoints all that they allocate, as what these
+                          would keep cannot be told */
     uint64_t calls;    /* bit k: all of its stacks call a module from frame k of the path */
     bool checkpointed; /* some of its stacks go through torch.utils.checkpoint */
 };
@@ -93,6 +95,11 @@ static inline frame_id call_frame(const struct call_tree *tree, uint32_t run, si
 static inline int64_t call_kept(const struct call_tree *tree, const struct call_node *node)
 {
     return tree->runs[node->end_run].kept - tree->runs[node->first_run].kept;
+}
+
+static inline int64_t call_weight(const struct call_tree *tree, const struct call_node *node)
+{
+    return tree->runs[node->end_run].weight - tree->runs[node->first_run].weight;
 }
 
 /* Frame `level` of a run calls a module. */

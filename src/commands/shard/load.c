@@ -231,8 +231,11 @@ static bool load_snapshot(struct shard_subject *subject, const struct shard_comm
                           struct input *input, struct error *err)
 {
     struct suggest_snapshot *snapshot = &subject->snapshot;
-    if (!suggest_snapshot_open(snapshot, input, &command->capture, &command->cuts,
-                               FRONT_MOST_LAYERS, false, err))
+    struct cuts cuts = command->cuts;
+    if (cuts.kind == CUT_BLOCKS)
+        cuts.kind = CUT_LOOPS;
+    if (!suggest_snapshot_open(snapshot, input, &command->capture, &cuts, FRONT_MOST_LAYERS, false,
+                               err))
         return err->status == STATUS_CHECK_FAILED
                    ? error_set(err, STATUS_BAD_INPUT,
                                "no backward pass follows a forward pass; record a whole training "

@@ -6,10 +6,8 @@
 static struct chain_options options_of(const struct cuts *cuts, size_t most, bool by_calls)
 {
     static const enum chain_level levels[] = {
-        [CUT_BLOCKS] = CHAIN_BLOCKS,
-        [CUT_LEAVES] = CHAIN_LINES,
-        [CUT_DEPTH] = CHAIN_DEPTH,
-        [CUT_PATTERN] = CHAIN_PATTERN,
+        [CUT_BLOCKS] = CHAIN_BLOCKS, [CUT_LOOPS] = CHAIN_LOOPS,     [CUT_LEAVES] = CHAIN_LINES,
+        [CUT_DEPTH] = CHAIN_DEPTH,   [CUT_PATTERN] = CHAIN_PATTERN,
     };
     struct chain_options options = {
         .level = levels[cuts->kind], .depth = cuts->depth, .pattern = cuts->pattern, .most = most};

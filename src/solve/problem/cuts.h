@@ -14,6 +14,7 @@ enum cut_kind {
      * children if they have no others (Sequential in Sequential). Modules beside such containers
      * are blocks, too, unless they contain some. */
     CUT_BLOCKS,
+    CUT_LOOPS,   /* snapshots: the same, where blocks are checkpointed already, too */
     CUT_LEAVES,  /* every module that the trace names */
     CUT_DEPTH,   /* modules named by the first `depth` components */
     CUT_PATTERN, /* modules whose name matches; rows between two of them form one piece */

@@ -414,6 +414,30 @@ START_TEST(what_keeps_nothing_joins_its_neighbour)
 }
 END_TEST
 
+/* The inputs of checkpointed blocks are little beside the logits, but the blocks run most. */
+START_TEST(checkpointed_blocks_are_a_loop)
+{
+    for (int level = CHAIN_BLOCKS; level <= CHAIN_LOOPS; level++) {
+        options.level = (enum chain_level)level;
+        keep(8, "t9 q40 m4");
+        for (int i = 0; i < 4; i++) {
+            pass_by(500, "t9 q40 m5 C480 b2");
+            pass_by(500, "t9 q40 m5 C480 b3");
+            keep(10, "t9 q40 m5 C480 b4");
+        }
+        keep(1000, "t9 q40 m6");
+        backward(1);
+        build();
+        size_t iterations = 0;
+        for (size_t i = 0; i < chain.part_count; i++)
+            iterations += chain.parts[i].loop != NO_LOOP;
+        ck_assert_uint_eq(iterations, level == CHAIN_LOOPS ? 4 : 0);
+        destroy();
+        create();
+    }
+}
+END_TEST
+
 START_TEST(checkpointed_layers_are_told)
 {
     keep(8, "t9 m50");
@@ -733,6 +757,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, extras_are_what_was_there);
     tcase_add_test(tests, what_is_there_at_the_end_of_a_line_crosses);
     tcase_add_test(tests, what_keeps_nothing_joins_its_neighbour);
+    tcase_add_test(tests, checkpointed_blocks_are_a_loop);
     tcase_add_test(tests, checkpointed_layers_are_told);
     tcase_add_test(tests, equal_iterations_take_the_median);
     tcase_add_test(tests, blocks_are_calls_of_a_line);
