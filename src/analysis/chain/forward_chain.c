@@ -267,8 +267,9 @@ static bool look(struct build *build, struct error *err)
                                                     : CHAIN_NO_BACKWARD;
         return true;
     }
+    bool whole = build->options->level == CHAIN_LOOPS;
     if (!call_tree_build(&build->tree, timeline, build->sites, &build->categories, &build->pass,
-                         err))
+                         whole, err))
         return false;
     if (!build->tree.has_stacks) {
         chain->absence = CHAIN_NO_STACKS;

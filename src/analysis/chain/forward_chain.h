@@ -22,7 +22,8 @@ enum chain_level {
     CHAIN_BLOCKS,  /* as above */
     CHAIN_CALLS,   /* the same, and what keeps memory in calls of modules and in other code is
                     * divided at these calls */
-    CHAIN_LOOPS,   /* the same, where loops in checkpoints count by all that they allocate */
+    CHAIN_LOOPS,   /* the same, where loops in checkpoints count by all that they allocate, and
+                      frozen layers before all others are iterations, too */
     CHAIN_LINES,   /* every line that allocates, with every line that calls it */
     CHAIN_DEPTH,   /* lines of the outermost forward (1), of what these call (2), and so on */
     CHAIN_PATTERN, /* lines whose "model.py:253 forward" matches; what lies between is one */

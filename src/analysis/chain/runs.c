@@ -7,6 +7,8 @@
 #define NOT_SEEN   0u /* in `paths`; else path + 1 and maybe CHECKPOINT */
 #define CHECKPOINT 0x80000000u
 
+#define FROZEN_LINES 3 /* that tell a block */
+
 struct collector {
     struct call_tree *tree;
     const struct timeline *timeline;
@@ -132,14 +134,14 @@ static bool add_run(struct call_tree *tree, stack_id path, size_t lifetime, stru
     return true;
 }
 
-/* Allocations without a path belong to the run before them. */
+/* From lifetime `i` on. Allocations without a path belong to the run before them. */
 static bool collect(struct collector *collector, const struct categories *categories,
-                    const struct pass *pass, struct error *err)
+                    const struct pass *pass, size_t i, struct error *err)
 {
     struct call_tree *tree = collector->tree;
+    tree->run_count = 0;
     const struct timeline *timeline = collector->timeline;
     const struct trace *trace = timeline->trace;
-    size_t i = births_from(timeline, pass->first);
     stack_id path;
     struct so_far so_far = {0, 0};
     bool checkpointed;
@@ -161,6 +163,29 @@ static bool collect(struct collector *collector, const struct categories *catego
         so_far.weight += is_kept || checkpointed ? size : 0;
     }
     return add_run(tree, STACK_NONE, i, so_far, err) && --tree->run_count < SIZE_MAX;
+}
+
+/* Whether several lines run before lifetime `first` that run again behind it, as those of a frozen
+ * block; a module alone may be one that keeps nothing. */
+static bool runs_again(const struct call_tree *tree, size_t first, bool *again, struct error *err)
+{
+    size_t bytes = symbols_stack_count(tree->symbols), count = 0;
+    if (!budget_take(tree->budget, bytes, err))
+        return false;
+    uint8_t *seen = calloc(bytes, 1);
+    for (size_t i = 0; seen && i < tree->run_count; i++) {
+        const struct call_run *run = &tree->runs[i];
+        if (run->lifetime < first) {
+            seen[run->path] = 1;
+        } else {
+            count += seen[run->path];
+            seen[run->path] = 0;
+        }
+    }
+    *again = count >= FROZEN_LINES;
+    free(seen);
+    budget_give(tree->budget, bytes);
+    return seen || error_out_of_memory(err);
 }
 
 /* Finds the caller of the outermost forward in the first stack that has one. */
@@ -257,8 +282,6 @@ static bool find_inside(struct collector *collector, const struct pass *pass, st
     for (inside = first<end; first> 0 && inside; first -= inside)
         if (!is_inside(collector, first - 1, &model, &inside, err))
             return false;
-    if (!find_alike(collector, first, err))
-        return false;
     collector->tree->first_inside = (uint32_t)first;
     collector->tree->end_inside = (uint32_t)end;
     return true;
@@ -266,7 +289,7 @@ static bool find_inside(struct collector *collector, const struct pass *pass, st
 
 bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
                      struct site_table *sites, const struct categories *categories,
-                     const struct pass *pass, struct error *err)
+                     const struct pass *pass, bool whole, struct error *err)
 {
     struct symbols *symbols = site_table_symbols(sites);
     struct budget *budget = timeline->snapshot->budget;
@@ -280,8 +303,15 @@ bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
     collector.calls = calloc(1, bytes);
     bool ok = collector.calls || error_out_of_memory(err);
     collector.paths = ok ? (uint32_t *)(collector.calls + collector.path_count) : NULL;
-    ok = ok && find_forward(&collector, pass, err) && collect(&collector, categories, pass, err) &&
-         find_inside(&collector, pass, err);
+    ok = ok && find_forward(&collector, pass, err) && find_inside(&collector, pass, err);
+    bool any = tree->end_inside > tree->first_inside;
+    size_t first = births_from(timeline, pass->first);
+    bool is_whole = false;
+    if (ok && whole && any && tree->first_inside < first)
+        ok = collect(&collector, categories, pass, tree->first_inside, err) &&
+             runs_again(tree, first, &is_whole, err);
+    ok = ok && (is_whole || collect(&collector, categories, pass, first, err)) &&
+         (!any || find_alike(&collector, tree->first_inside, err));
     free(collector.calls);
     budget_give(budget, bytes);
     vec_free(collector.frames, collector.frame_capacity, sizeof(frame_id), budget);

@@ -132,9 +132,11 @@ static void note_passing(struct forward_chain *chain, const struct chain_measure
 
 void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure)
 {
-    for (size_t i = 0; i < chain->count; i++)
-        chain->elements[i].first_item =
-            measure->timeline->lifetimes[first_lifetime(measure, i)].alloc;
+    for (size_t i = 0; i < chain->count; i++) {
+        uint32_t item = measure->timeline->lifetimes[first_lifetime(measure, i)].alloc;
+        bool is_before = item < measure->pass->first; /* with CHAIN_LOOPS */
+        chain->elements[i].first_item = is_before ? measure->pass->first : item;
+    }
     for (size_t i = 0; i < chain->count; i++) {
         count_up(chain, measure, i);
         infer_output(chain, measure, i);

@@ -18,8 +18,10 @@ struct search {
 bool pass_keeps(const struct pass *pass, const struct timeline *timeline,
                 const struct categories *categories, size_t lifetime)
 {
-    uint32_t end = lifetime_end(&timeline->lifetimes[lifetime]);
-    return category_is_saved((enum category)categories->of_lifetime[lifetime]) &&
+    const struct lifetime *life = &timeline->lifetimes[lifetime];
+    uint32_t end = lifetime_end(life);
+    return life->alloc >= pass->first &&
+           category_is_saved((enum category)categories->of_lifetime[lifetime]) &&
            end >= pass->backward;
 }
 

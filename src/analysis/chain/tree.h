@@ -79,10 +79,12 @@ struct call_tree {
     struct budget *budget; /* not owned */
 };
 
-/* From the allocations of items [pass->first, pass->backward). Counts in the snapshot's budget. */
+/* From the allocations of items [pass->first, pass->backward). `whole`: and of that call of the
+ * outermost forward before, if it runs blocks there that are frozen and keep nothing. Counts in the
+ * snapshot's budget. */
 bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
                      struct site_table *sites, const struct categories *categories,
-                     const struct pass *pass, struct error *err);
+                     const struct pass *pass, bool whole, struct error *err);
 void call_tree_release(struct call_tree *tree);
 
 /* NO_FRAME if the path has at most `level` frames. */

@@ -438,6 +438,26 @@ START_TEST(checkpointed_blocks_are_a_loop)
 }
 END_TEST
 
+/* Of the last block before those that are trained, only the output is kept. */
+START_TEST(frozen_blocks_are_iterations)
+{
+    static const char *const lines[] = {"t9 q40 m5 b2", "t9 q40 m5 b3", "t9 q40 m5 b4"};
+    options.level = CHAIN_LOOPS;
+    for (int i = 0; i < 6; i++)
+        for (int line = 0; line < 3; line++)
+            (i > 2 || (i == 2 && line == 2) ? keep : pass_by)(10, lines[line]);
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 4);
+    for (size_t i = 1; i < 4; i++) {
+        ck_assert_int_eq(chain.elements[i].activation_bytes, 30);
+        ck_assert_uint_eq(chain.parts[chain.elements[i].first_part].iteration, 2 + i);
+    }
+    ck_assert_int_eq(chain.elements[0].activation_bytes, 10);
+    ck_assert_uint_eq(chain.elements[0].first_item, chain.first);
+}
+END_TEST
+
 START_TEST(checkpointed_layers_are_told)
 {
     keep(8, "t9 m50");
@@ -758,6 +778,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, what_is_there_at_the_end_of_a_line_crosses);
     tcase_add_test(tests, what_keeps_nothing_joins_its_neighbour);
     tcase_add_test(tests, checkpointed_blocks_are_a_loop);
+    tcase_add_test(tests, frozen_blocks_are_iterations);
     tcase_add_test(tests, checkpointed_layers_are_told);
     tcase_add_test(tests, equal_iterations_take_the_median);
     tcase_add_test(tests, blocks_are_calls_of_a_line);
