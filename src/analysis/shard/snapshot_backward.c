@@ -1,4 +1,6 @@
 /* Which blocks a step keeps, and which layer runs backward at each moment. */
+#include <stdlib.h>
+
 #include "analysis/shard/snapshot_reader.h"
 
 static bool is_counted(uint8_t category)
@@ -83,6 +85,36 @@ void snapshot_count_blocks(struct snapshot_reader *reader)
         if (latest && *latest < life->alloc + 1)
             *latest = life->alloc + 1;
     }
+}
+
+/* The forward phase begins before the first activation that the pass keeps. */
+bool snapshot_front_peak(const struct snapshot_reader *reader, int64_t *bytes, struct error *err)
+{
+    const struct timeline *timeline = reader->timeline;
+    uint32_t end = reader->chain->first, run = phases_run_of(&reader->phases, end);
+    uint32_t first = run == NO_RUN ? end : reader->phases.runs[run].first;
+    size_t items = end - first;
+    int64_t *change = calloc(items + 1, sizeof(*change)), now = reader->start_bytes;
+    if (!change)
+        return error_out_of_memory(err);
+    for (size_t i = 0; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
+        const struct lifetime *life = &timeline->lifetimes[i];
+        uint32_t freed = end_of(life->free_requested, life->free_completed);
+        int64_t size = (int64_t)trace_size(timeline->trace, life->alloc);
+        if (!is_counted(reader->categories.of_lifetime[i]))
+            continue;
+        if (life->alloc >= first)
+            change[life->alloc - first] += size;
+        if (freed >= first && freed < end)
+            change[freed - first] -= size;
+    }
+    *bytes = now;
+    for (size_t i = items; i-- > 0;) { /* back from what is there at the end */
+        now -= change[i];
+        *bytes = now > *bytes ? now : *bytes;
+    }
+    free(change);
+    return true;
 }
 
 static uint32_t element_of_item(const struct forward_chain *chain, uint32_t item)

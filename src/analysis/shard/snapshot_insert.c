@@ -52,10 +52,15 @@ static bool add_layers(struct shard_model *model, size_t count, struct error *er
     return true;
 }
 
-/* The new layers run in the first stretch of the pass. */
-static bool add_points(struct shard_model *model, size_t count, struct error *err)
+/* The new layers run before the pass, or in its first stretch. */
+static bool add_points(struct snapshot_reader *reader, size_t count, struct error *err)
 {
+    struct shard_model *model = reader->model;
     struct shard_point first = model->points[0];
+    int64_t peak;
+    if (!snapshot_front_peak(reader, &peak, err))
+        return false;
+    first.peak_bytes = peak > first.peak_bytes ? peak : first.peak_bytes;
     for (size_t i = 0; i < count; i++)
         if (!vec_push(model->points, model->point_count, model->point_capacity, model->budget, err,
                       first))
@@ -64,6 +69,8 @@ static bool add_points(struct shard_model *model, size_t count, struct error *er
         model->points[i] = i >= count ? model->points[i - count] : first;
         model->points[i].layer = (uint32_t)(i >= count ? model->points[i].layer + count : i);
     }
+    if (count > 1) /* the embedding, before blocks that take more */
+        model->points[0].peak_bytes = model->points[0].end_bytes = reader->start_bytes;
     return true;
 }
 
@@ -138,7 +145,7 @@ bool snapshot_add_frozen(struct snapshot_reader *reader, const struct held_param
         return true;
     uint32_t *moved = calloc(model->tensor_count + 1, sizeof(*moved));
     bool ok = (moved || error_out_of_memory(err)) && add_units(model, (uint32_t)held->front, err) &&
-              add_layers(model, added, err) && add_points(model, added, err) &&
+              add_layers(model, added, err) && add_points(reader, added, err) &&
               rebuild_tensors(reader, held, moved, err);
     model->front_layers = added;
     for (size_t i = 0; ok && i < model->point_count; i++)

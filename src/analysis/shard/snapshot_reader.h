@@ -51,6 +51,8 @@ struct snapshot_reader {
     int64_t parameter_bytes;     /* when backward begins */
 };
 
+/* The most that is counted while layers run that come before the pass, because they are frozen. */
+bool snapshot_front_peak(const struct snapshot_reader *reader, int64_t *bytes, struct error *err);
 /* Fills `change`, `made` and the sums. */
 void snapshot_count_blocks(struct snapshot_reader *reader);
 /* Finds the layer of every item of backward, and of every gradient. Requires a gradient. */
