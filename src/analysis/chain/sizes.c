@@ -5,6 +5,7 @@
 #include "analysis/phase/births.h"
 
 #define NANOSECONDS 1000 /* in a microsecond */
+#define MOST_BESIDE 16   /* times the size of its result, what an operator keeps for itself */
 
 /* The loop that an element is one iteration of, or NO_LOOP. */
 static uint32_t loop_of(const struct forward_chain *chain, size_t element)
@@ -64,6 +65,33 @@ static void set_output(struct chain_element *element, const struct chain_measure
     element->output_from = evidence;
 }
 
+/* Lifetime a ends before b, and something is allocated in between: another operator runs. */
+static bool ends_before(const struct timeline *timeline, uint32_t a, uint32_t b)
+{
+    uint32_t end = lifetime_end(&timeline->lifetimes[a]);
+    uint32_t later = lifetime_end(&timeline->lifetimes[b]);
+    size_t next = end < later ? births_from(timeline, end) : timeline->lifetime_count;
+    return next < timeline->lifetime_count && timeline->lifetimes[next].alloc < later;
+}
+
+/* Some operators keep more for their own backward than they return: indices of maxima, the gates of
+ * a recurrent cell. The layer that took the output has its backward first, so what the operator
+ * kept for itself is freed after the output. */
+static uint32_t returned_with(const struct chain_measure *measure,
+                              const struct forward_chain *chain, size_t i, uint32_t run,
+                              uint32_t largest)
+{
+    const struct call_run *runs = measure->tree->runs;
+    const struct timeline *timeline = measure->timeline;
+    uint32_t found = largest;
+    for (uint32_t k = runs[run].lifetime; k < runs[run + 1].lifetime; k++)
+        if (lives_on(measure, chain, i, k) && size_of(measure, k) > 0 &&
+            size_of(measure, k) >= size_of(measure, largest) / MOST_BESIDE &&
+            ends_before(timeline, k, found))
+            found = k;
+    return found;
+}
+
 /* The largest allocation left by the last run that leaves any: a mask may follow what it masks. */
 static void infer_output(struct forward_chain *chain, const struct chain_measure *measure, size_t i)
 {
@@ -80,7 +108,7 @@ static void infer_output(struct forward_chain *chain, const struct chain_measure
                 largest = k;
         if (largest == EVENT_NEVER)
             continue;
-        set_output(element, measure, largest, OUTPUT_LAST);
+        set_output(element, measure, returned_with(measure, chain, i, run, largest), OUTPUT_LAST);
         return;
     }
 }

@@ -390,12 +390,26 @@ START_TEST(what_is_there_at_the_end_of_a_line_crosses)
 {
     keep(10, "t9 m50");
     keep(64, "t9 m51");
-    keep(16, "t9 m51"); /* a mask behind what it masks */
+    keep(3, "t9 m51"); /* a mask behind what it masks */
     keep(3, "t9 m52");
     backward(1);
     build();
     ck_assert_uint_eq(chain.count, 3);
-    expect(1, "model.py:51 forward", 80, 64);
+    expect(1, "model.py:51 forward", 67, 64);
+}
+END_TEST
+
+/* Indices of maxima are larger than the maxima, which the layer behind frees first. */
+START_TEST(what_an_operator_keeps_for_itself_stays)
+{
+    keep(10, "t9 m50");
+    keep(64, "t9 m51");
+    keep(32, "t9 m51");
+    keep(3, "t9 m52");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(1, "model.py:51 forward", 96, 32);
 }
 END_TEST
 
@@ -776,6 +790,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, other_levels_are_asked_for);
     tcase_add_test(tests, extras_are_what_was_there);
     tcase_add_test(tests, what_is_there_at_the_end_of_a_line_crosses);
+    tcase_add_test(tests, what_an_operator_keeps_for_itself_stays);
     tcase_add_test(tests, what_keeps_nothing_joins_its_neighbour);
     tcase_add_test(tests, checkpointed_blocks_are_a_loop);
     tcase_add_test(tests, frozen_blocks_are_iterations);
