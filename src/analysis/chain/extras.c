@@ -90,6 +90,16 @@ static int compare_freed(const void *a, const void *b)
     return (p->element > q->element) - (p->element < q->element);
 }
 
+/* From a free on: behind all frees up to the next allocation. What an operator frees when it is
+ * over counts neither for the layer behind nor for what runs again before its backward. */
+static uint32_t valley(const struct chain_measure *measure, uint32_t item)
+{
+    const struct trace *trace = measure->timeline->trace;
+    while (item < measure->pass->end && trace->action[item] != ACTION_ALLOC)
+        item++;
+    return item;
+}
+
 static void end_with_inputs(struct replayed *replayed, const struct forward_chain *chain,
                             const struct chain_measure *measure)
 {
@@ -129,6 +139,8 @@ static bool find_backwards(struct replayed *replayed, const struct forward_chain
             so_far[freed.element] += freed.size;
         }
         end_with_inputs(replayed, chain, measure);
+        for (size_t i = 0; i < chain->count; i++)
+            replayed->done[i] = valley(measure, replayed->done[i]);
         for (size_t i = chain->count - 1; i-- > 0;)
             if (replayed->done[i] < replayed->done[i + 1])
                 replayed->done[i] = replayed->done[i + 1];
@@ -169,13 +181,15 @@ static void measure_all(const struct replayed *replayed, struct forward_chain *c
         element->forward_extra_bytes = beyond(most_within(replayed, pass, from, end, &now), kept);
     }
     uint32_t from = pass->backward;
+    for (size_t i = 0; i < chain->count; i++)
+        chain->elements[i].backward_end =
+            replayed->done[i] < pass->end ? replayed->done[i] : pass->end;
     for (size_t i = chain->count; i-- > 0 && from < pass->end;) {
         struct chain_element *element = &chain->elements[i];
-        uint32_t end = replayed->done[i] < pass->end ? replayed->done[i] : pass->end;
+        uint32_t end = element->backward_end;
         element->backward_extra_bytes =
             beyond(most_within(replayed, pass, from, end, &now), kept + element->output_bytes);
         kept -= element->activation_bytes;
-        element->backward_end = end;
         from = end > from ? end : from;
     }
 }

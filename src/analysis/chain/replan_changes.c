@@ -179,8 +179,8 @@ static bool add_segments(struct replan_changes *changes, const struct forward_ch
                                          .keep_count = segments[k].keep_count,
                                          .parent = parent,
                                          .again = chain->backward};
-        if (end < chain->count) /* behind the free of its output, an event or two */
-            segment.again = chain->elements[end].backward_end + 2;
+        if (end < chain->count)
+            segment.again = chain->elements[end].backward_end;
         if (!vec_push(changes->segments, changes->segment_count, changes->segment_capacity,
                       changes->budget, err, segment))
             return false;

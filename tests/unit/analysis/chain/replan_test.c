@@ -63,7 +63,7 @@ static void backward(uint32_t element, bool keeps_output)
         step(STEP_FREE_COMPLETED, item + 3, 'O', element - 1);
     if (element + 1 < ELEMENTS)
         step(STEP_FREE_COMPLETED, item + 6, 'G', element + 1);
-    elements[element].backward_end = item + 3;
+    elements[element].backward_end = item + 5;
 }
 
 /* Outputs are freed by the backward of the next element, or in forward when it is over. */
