@@ -39,6 +39,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/names.h \
 	src/analysis/chain/operations.c \
 	src/analysis/chain/operations.h \
+	src/analysis/chain/output_readers.c \
 	src/analysis/chain/part_calls.c \
 	src/analysis/chain/part_calls.h \
 	src/analysis/chain/replan.c \

@@ -109,7 +109,9 @@ static void end_with_inputs(struct replayed *replayed, const struct forward_chai
             continue;
         size_t lifetime = births_from(measure->timeline, item);
         uint32_t end = lifetime_end(&measure->timeline->lifetimes[lifetime]);
-        if (end >= measure->pass->backward && end < measure->pass->end)
+        if (chain->elements[i - 1].reader_item != EVENT_NEVER)
+            replayed->done[i] = chain->elements[i - 1].reader_item;
+        else if (end >= measure->pass->backward && end < measure->pass->end)
             replayed->done[i] = end;
     }
 }

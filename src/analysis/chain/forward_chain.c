@@ -190,8 +190,9 @@ static bool measure(struct build *build, struct error *err)
         chain->activation_bytes += chain->elements[i].activation_bytes;
         chain->checkpointed += chain->elements[i].checkpointed;
     }
-    return note_kept(build, err) && chain_set_extras(chain, &measure, err) &&
-           chain_set_times(chain, &measure, err) && chain_set_operators(chain, &measure, err);
+    return note_kept(build, err) && chain_set_readers(chain, &measure, err) &&
+           chain_set_extras(chain, &measure, err) && chain_set_times(chain, &measure, err) &&
+           chain_set_operators(chain, &measure, err);
 }
 
 static void describe_pass(struct build *build)

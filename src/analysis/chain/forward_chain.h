@@ -76,6 +76,8 @@ struct chain_element {
     uint32_t first_item;           /* in the trace; it ends where the next element begins */
     uint32_t allocations;          /* activations */
     uint32_t output_item;     /* of the trace: allocates its output; EVENT_NEVER with OUTPUT_NONE */
+    uint32_t reader_item;     /* allocates in the backward operator of what made the output, if that
+                               * reads the output, as that of a ReLU does; else EVENT_NEVER */
     int64_t activation_bytes; /* kept for backward */
     int64_t output_bytes;
     bool output_passes;           /* the next element frees it: it is no activation */

@@ -106,14 +106,19 @@ static bool add_dropped(struct replan_changes *changes, const struct forward_cha
             continue;
         while (level != REPLAN_NONE && item == output && changes->segments[level].end == index + 1)
             level = changes->segments[level].parent;
-        if (level != REPLAN_NONE && !add_change(changes,
-                                                (struct replan_change){.item = item,
-                                                                       .element = (uint32_t)index,
-                                                                       .level = level,
-                                                                       .until = REPLAN_NONE,
-                                                                       .is_output = item == output,
-                                                                       .fate = FATE_DROPPED},
-                                                err))
+        bool is_again = level == REPLAN_NONE && innermost != REPLAN_NONE &&
+                        changes->segments[innermost].parent == REPLAN_NONE &&
+                        chain->elements[index].reader_item != EVENT_NEVER;
+        level = is_again ? innermost : level;
+        if (level != REPLAN_NONE &&
+            !add_change(changes,
+                        (struct replan_change){.item = item,
+                                               .element = (uint32_t)index,
+                                               .level = level,
+                                               .until = REPLAN_NONE,
+                                               .is_output = item == output,
+                                               .fate = is_again ? FATE_AGAIN : FATE_DROPPED},
+                        err))
             return false;
     }
     return true;
@@ -181,6 +186,8 @@ static bool add_segments(struct replan_changes *changes, const struct forward_ch
                                          .again = chain->backward};
         if (end < chain->count)
             segment.again = chain->elements[end].backward_end;
+        if (chain->elements[end - 1].reader_item < segment.again && parent == REPLAN_NONE)
+            segment.again = chain->elements[end - 1].reader_item;
         if (!vec_push(changes->segments, changes->segment_count, changes->segment_capacity,
                       changes->budget, err, segment))
             return false;

@@ -106,7 +106,8 @@ static bool end_element(struct editor *editor, struct run *run, struct program_s
     size_t to = replan_change_from(changes, replan_boundary(editor->chain, ended + 1));
     for (size_t k = from; k < to; k++) {
         struct replan_change *change = &changes->changes[k];
-        if ((change->element + change->is_output == ended || ended == run->last) &&
+        if (change->fate != FATE_AGAIN &&
+            (change->element + change->is_output == ended || ended == run->last) &&
             !drop(editor, change, at, err))
             return false;
     }
@@ -234,6 +235,19 @@ static struct step_range repeated_steps(const struct editor *editor, uint32_t se
     return steps;
 }
 
+/* Frees the output of a segment that makes it again. */
+static bool drop_output(struct editor *editor, uint32_t segment, struct program_step at,
+                        struct error *err)
+{
+    const struct replan_segment *it = &editor->changes.segments[segment];
+    uint32_t output = editor->chain->elements[it->end - 1].output_item;
+    uint32_t found =
+        output == EVENT_NEVER ? REPLAN_NONE : replan_change_at(&editor->changes, output);
+    struct replan_change *change = found == REPLAN_NONE ? NULL : &editor->changes.changes[found];
+    return !change || change->fate != FATE_AGAIN || change->level != segment ||
+           drop(editor, change, at, err);
+}
+
 /* Repeats the forward of a segment. What it dropped stays, and what the segments within it hold;
  * all else is freed. */
 static bool run_again(struct editor *editor, uint32_t segment, struct program_step at,
@@ -242,6 +256,8 @@ static bool run_again(struct editor *editor, uint32_t segment, struct program_st
     const struct replan_segment *it = &editor->changes.segments[segment];
     struct step_range steps = repeated_steps(editor, segment);
     struct run run = run_begin(editor, it->first, it->end - 1);
+    if (!drop_output(editor, segment, at, err))
+        return false;
     for (size_t i = steps.from; i < steps.to; i++) {
         struct program_step step = editor->program->steps[i];
         if (!advance(editor, &run, &step, at, err) ||
@@ -262,7 +278,7 @@ static bool keep_step(struct editor *editor, const struct run *run, const struct
     if (step->kind == STEP_MALLOC) {
         *in = replan_change_at(&editor->changes, step->item);
         struct replan_change *change = *in == REPLAN_NONE ? NULL : &editor->changes.changes[*in];
-        if (change && change->fate == FATE_DROPPED) {
+        if (change && (change->fate == FATE_DROPPED || change->fate == FATE_AGAIN)) {
             change->slot = step->slot;
             change->operator= run->operator;
         } else if (change && (change->level != REPLAN_NONE || !replan_is_held(change))) {

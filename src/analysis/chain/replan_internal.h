@@ -16,8 +16,10 @@ enum fate {
     FATE_DROPPED, /* freed in all runs but that of its level, from which the backward takes it */
     FATE_HELD,    /* the input of a segment, not kept by the recorded program; its checkpoint holds
                    * it from the run of its level until the segment runs again */
-    FATE_RESULT,  /* a result that its segment keeps: not made again; held like an input if the
-                   * recorded program freed it in the forward pass */
+    FATE_AGAIN,  /* the output of a segment, which the backward of its last operator reads: when the
+                  * segment runs again, that makes another in its place */
+    FATE_RESULT, /* a result that its segment keeps: not made again; held like an input if the
+                  * recorded program freed it in the forward pass */
 };
 
 /* An allocation that checkpoints treat otherwise than the recorded program did. */
@@ -26,7 +28,8 @@ struct replan_change {
     uint32_t element; /* that made it */
     uint32_t level;
     uint32_t until;    /* the segment whose run ends it, or REPLAN_NONE; never so for FATE_HELD */
-    uint32_t slot;     /* FATE_DROPPED: in the present run, if it is freed there, or REPLAN_NONE */
+    uint32_t slot;     /* FATE_DROPPED, FATE_AGAIN: in the present run, if it is freed there, or
+                        * REPLAN_NONE */
     uint32_t new_slot; /* in the run of its level */
     uint32_t operator; /* of the present run, that made it */
     bool is_output;    /* of its element */

@@ -18,6 +18,9 @@ struct chain_measure {
 
 /* Fills first_item, allocations, activation_bytes, output_bytes and output_from. */
 void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure);
+/* Fills reader_item. */
+bool chain_set_readers(struct forward_chain *chain, const struct chain_measure *measure,
+                       struct error *err);
 /* Fills forward_extra_bytes and backward_extra_bytes, and chain->recomputed_bytes. */
 bool chain_set_extras(struct forward_chain *chain, const struct chain_measure *measure,
                       struct error *err);

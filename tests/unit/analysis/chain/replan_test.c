@@ -51,7 +51,8 @@ static void forward(uint32_t element, bool keeps_output)
     kept[chain.kept_count++] = item + 1;
     if (keeps_output)
         kept[chain.kept_count++] = item + 4;
-    elements[element] = (struct chain_element){.first_item = item + 1, .output_item = item + 4};
+    elements[element] = (struct chain_element){
+        .first_item = item + 1, .output_item = item + 4, .reader_item = EVENT_NEVER};
 }
 
 static void backward(uint32_t element, bool keeps_output)
@@ -134,6 +135,27 @@ START_TEST(one_segment)
                      "+K0 +T0 -T0 +O0 +K1 +T1 -T1 -K1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
                      "-O3 +G3 -K3 -O2 +K1 +T1 -T1 +O1 +K2 +G2 -K2 -O1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 "
                      "-G1");
+    destroy();
+}
+END_TEST
+
+/* The backward of element 2 begins with an operator that reads its output. The checkpoint makes
+ * another one before that, when no layer behind needs the first any more. */
+START_TEST(the_last_operator_reads_its_result)
+{
+    create(true);
+    for (size_t i = 1; i < program.step_count; i++)
+        if (program.steps[i].slot == slot_of('G', 2) && program.steps[i].kind == STEP_MALLOC) {
+            struct program_step output = program.steps[i - 1];
+            elements[2].reader_item = program.steps[i].item;
+            output.item = elements[2].reader_item + 1;
+            program.steps[i - 1] = program.steps[i];
+            program.steps[i] = output;
+        }
+    ck_assert_str_eq(edited((struct chain_segment[]){{.first = 1, .end = 3}}, 1),
+                     "+K0 +T0 -T0 +O0 +K1 +T1 -T1 -K1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
+                     "-O3 +G3 -K3 -O2 +K1 +T1 -T1 +O1 +K2 +T2 -T2 +O2 +G2 -O2 -K2 -O1 -G3 +G1 -K1 "
+                     "-O0 -G2 +G0 -K0 -G1");
     destroy();
 }
 END_TEST
@@ -222,6 +244,7 @@ TCase *replan_tests(void)
     TCase *tests = tcase_create("replan");
     tcase_add_test(tests, nothing_is_wrapped);
     tcase_add_test(tests, one_segment);
+    tcase_add_test(tests, the_last_operator_reads_its_result);
     tcase_add_test(tests, nested_segments);
     tcase_add_test(tests, inputs_are_held);
     tcase_add_test(tests, results_are_kept);
