@@ -44,8 +44,8 @@ static bool add_to_chain(struct writer *writer, struct forward_chain *chain,
                          const struct module_call *call, struct error *err)
 {
     const struct call_tree *tree = writer->tree;
-    uint32_t first =
-        call->first_run == 0 ? tree->first_alike : tree->runs[call->first_run].lifetime;
+    uint32_t first = call->first_run == 0 ? tree->first_alike[call->frame]
+                                          : tree->runs[call->first_run].lifetime;
     struct chain_call made = {.number = call->number,
                               .total = call->total,
                               .first_allocation = first - tree->first_inside,

@@ -246,21 +246,44 @@ static bool is_inside(struct collector *collector, size_t lifetime, const struct
     return true;
 }
 
-/* What comes right before the first run, from lifetime `from` on, and is of the same call. */
+/* How many frames from the outermost on called what two successive allocations of these paths are
+ * in. Where the paths differ, the frame before is the last such one if its function goes on to a
+ * later line; going back, it is called again. */
+static size_t same_calls(const struct symbols *symbols, stack_id earlier, stack_id later)
+{
+    struct stack a = symbols_stack_at(symbols, earlier), b = symbols_stack_at(symbols, later);
+    size_t k = 0;
+    if (earlier == later)
+        return CALL_MOST_LEVELS;
+    while (k < a.count && k < b.count && a.frames[k] == b.frames[k])
+        k++;
+    if (k < a.count && k < b.count && same_function(symbols, a.frames[k], b.frames[k]) &&
+        symbols_frame_at(symbols, a.frames[k]).line < symbols_frame_at(symbols, b.frames[k]).line)
+        return k;
+    return k > 0 ? k - 1 : 0;
+}
+
+/* What comes right before the first run, from lifetime `from` on, and is of the same calls. */
 static bool find_alike(struct collector *collector, size_t from, struct error *err)
 {
     const struct timeline *timeline = collector->timeline;
     struct call_tree *tree = collector->tree;
-    size_t first = tree->runs[0].lifetime;
-    stack_id path = tree->runs[0].path;
+    stack_id later = tree->runs[0].path, path;
+    size_t levels = CALL_MOST_LEVELS;
     bool checkpointed;
-    while (first > from && path == tree->runs[0].path) {
-        stack_id id = timeline->trace->stack[timeline->lifetimes[first - 1].alloc];
+    for (size_t k = 0; k < CALL_MOST_LEVELS; k++)
+        tree->first_alike[k] = tree->runs[0].lifetime;
+    for (size_t i = tree->runs[0].lifetime; i-- > from; later = path) {
+        stack_id id = timeline->trace->stack[timeline->lifetimes[i].alloc];
         if (!find_path(collector, id, &path, &checkpointed, err))
             return false;
-        first -= path == tree->runs[0].path;
+        size_t same = same_calls(collector->symbols, path, later);
+        levels = same < levels ? same : levels;
+        for (size_t k = 0; k < levels; k++)
+            tree->first_alike[k] = (uint32_t)i;
+        if (levels == 0)
+            break;
     }
-    tree->first_alike = (uint32_t)first;
     return true;
 }
 

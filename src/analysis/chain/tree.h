@@ -72,9 +72,10 @@ struct call_tree {
     uint32_t callers;                  /* frames of a path before the outermost forward: 0 or 1 */
     uint32_t first_inside, end_inside; /* the lifetimes that begin in a run of that forward without
                                           a break, also those before the pass keeps anything */
-    uint32_t first_alike; /* from this lifetime on, all before the first run are of its path */
-    bool has_forward;     /* some path has a function named forward */
-    bool has_stacks;      /* some path is not empty */
+    uint32_t first_alike[CALL_MOST_LEVELS]; /* from this lifetime on, all before the first run are
+                                             * in the same call as it by frame k of its path */
+    bool has_forward;                       /* some path has a function named forward */
+    bool has_stacks;                        /* some path is not empty */
     size_t run_capacity, node_capacity;
     struct budget *budget; /* not owned */
 };

@@ -560,6 +560,27 @@ START_TEST(calls_have_the_allocations_that_they_make)
 }
 END_TEST
 
+/* The first call may begin with other lines that keep nothing, but not the call before it. */
+START_TEST(the_first_call_begins_where_it_makes_something)
+{
+    pass_by(5, "t9 m50 a1");
+    for (int line = 10; line <= 12; line++) { /* a block that is frozen */
+        char path[32];
+        snprintf(path, sizeof(path), "t9 m53 b%d", line);
+        pass_by(5, path);
+    }
+    pass_by(5, "t9 m53 b9 a1");
+    for (int i = 0; i < 2; i++)
+        block("t9 m53", 50);
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.allocations, 13);
+    ck_assert_uint_eq(chain.call_count, 2);
+    ck_assert_uint_eq(chain.calls[0].first_allocation, 4);
+    ck_assert_uint_eq(chain.calls[0].end_allocation, 9);
+}
+END_TEST
+
 /* What a line calls may change: then it is another call. */
 START_TEST(other_modules_are_other_calls)
 {
@@ -798,6 +819,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, equal_iterations_take_the_median);
     tcase_add_test(tests, blocks_are_calls_of_a_line);
     tcase_add_test(tests, calls_have_the_allocations_that_they_make);
+    tcase_add_test(tests, the_first_call_begins_where_it_makes_something);
     tcase_add_test(tests, other_modules_are_other_calls);
     tcase_add_test(tests, what_keeps_nothing_leads_on_to_other_code);
     tcase_add_test(tests, other_code_is_divided_at_calls);
