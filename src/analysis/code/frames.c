@@ -53,6 +53,8 @@ static const struct role_rule torch_rules[] = {
     {"_functorch/eager_transforms.py", "grad_and_value_impl", ROLE_TRANSFORM},
     {"_functorch/eager_transforms.py", "_vjp_with_argnums", ROLE_FORWARD},
     {"_functorch/vmap.py", "fn", ROLE_TRANSFORM_END},
+    {"_functorch/aot_autograd.py", "backward", ROLE_COMPILED_BACKWARD},
+    {"_functorch/_aot_autograd/", "backward", ROLE_COMPILED_BACKWARD},
     {"autograd/__init__.py", "_make_grads", ROLE_BACKWARD},
     {"autograd/graph.py", "_engine_run_backward", ROLE_BACKWARD},
     {"utils/_contextlib.py", "no_grad", ROLE_NO_GRAD},

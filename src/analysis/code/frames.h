@@ -12,9 +12,10 @@ enum frame_role {
     ROLE_FORWARD,     /* a function named forward */
     ROLE_BACKWARD,    /* a function that runs the backward pass, or one named backward */
     ROLE_TRANSFORM,   /* torch.func.grad(): the forward pass of a function, and the backward pass */
-    ROLE_TRANSFORM_END, /* wraps torch.func's, and drops what they leave */
-    ROLE_RECOMPUTE,     /* torch.utils.checkpoint recomputing the forward pass */
-    ROLE_OPTIMIZER,     /* torch.optim, which wraps the step of every subclass */
+    ROLE_TRANSFORM_END,     /* wraps torch.func's, and drops what they leave */
+    ROLE_COMPILED_BACKWARD, /* of torch.compile, within which frames name the forward lines */
+    ROLE_RECOMPUTE,         /* torch.utils.checkpoint recomputing the forward pass */
+    ROLE_OPTIMIZER,         /* torch.optim, which wraps the step of every subclass */
     ROLE_OWN_STEP, /* an optimizer of torch.optim, which the user's code runs in by a closure */
     ROLE_HISTORY,  /* the same of torch.optim.LBFGS, which keeps earlier gradients and steps */
     ROLE_ZERO_GRAD,

@@ -182,6 +182,8 @@ static void read_python(struct stack_reader *reader, uint32_t index,
         role = optimizer_role(reader, role);
     if (role == ROLE_TRANSFORM) /* the forward pass is the user's function */
         role = site->user_frame == NO_FRAME ? ROLE_BACKWARD : ROLE_FORWARD;
+    if (role == ROLE_COMPILED_BACKWARD)
+        role = reader->role = ROLE_BACKWARD;
     if (role == ROLE_TRANSFORM_END) {
         reader->in_transform = reader->in_transform || site->any_python_frame == NO_FRAME;
         role = ROLE_NONE;

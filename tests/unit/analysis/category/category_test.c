@@ -91,6 +91,30 @@ START_TEST(stacks_of_python_alone)
 }
 END_TEST
 
+#define COMPILED(graph, function)                                                                  \
+    PY("call", "/tmp/torchinductor_u/" graph, 3)                                                   \
+    "," PY("forward", "/home/u/model.py",                                                          \
+           3) "," PY("__call__", TORCH "_inductor/output_code.py",                                 \
+                     7) "," PY(function, TORCH "_functorch/_aot_autograd/runtime_wrappers.py", 9)
+
+/* Frames in the code of torch.compile name the lines of the forward pass in both passes. */
+START_TEST(compiled_passes_in_stacks_of_python)
+{
+    born(1, COMPILED("a.py", "forward") "," CALL "," SCRIPT);
+    born(2, PY("_make_grads", TORCH "autograd/__init__.py", 231) "," SCRIPT);
+    born(3, COMPILED("b.py", "backward"));
+    born(4, COMPILED("b.py", "backward"));
+    freed(3, COMPILED("b.py", "backward"));
+    freed(1, "");
+    freed(2, "");
+    born(5, STACK_STEP);
+    capture_load(&capture);
+    expect(1, CATEGORY_ACTIVATION);
+    expect(3, CATEGORY_AUTOGRAD_DETAIL);
+    expect(4, CATEGORY_GRADIENT);
+}
+END_TEST
+
 START_TEST(a_result_after_a_forward_of_python_alone)
 {
     born(1, PY("forward", "/home/u/model.py", 3) "," CALL "," SCRIPT);
@@ -265,6 +289,7 @@ TCase *category_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, one_training_step);
     tcase_add_test(tests, stacks_of_python_alone);
+    tcase_add_test(tests, compiled_passes_in_stacks_of_python);
     tcase_add_test(tests, a_result_after_a_forward_of_python_alone);
     tcase_add_test(tests, recomputation_is_activation);
     tcase_add_test(tests, a_hook_does_not_end_the_backward_pass);
