@@ -204,9 +204,25 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
     return true;
 }
 
+/* True if it stays, no weight has its size, and several passes of the trace make blocks of the size
+ * that stay: steps before the trace did so as well. */
+static bool is_leaked(const struct classifier *classifier, const struct preexisting *preexisting)
+{
+    const struct size_tally *tally = size_tallies_find(&classifier->tallies, preexisting->size);
+    return tally && tally->count == 0 && tally->parameters == 0 && tally->kept_passes > 1 &&
+           is_persistent(classifier, preexisting);
+}
+
 static bool assign_by_size(struct classifier *classifier, const struct preexisting *preexisting,
                            enum reason *reason, struct error *err)
 {
+    if (is_leaked(classifier, preexisting)) {
+        *reason = size_tallies_find(&classifier->tallies, preexisting->size)->kept_category ==
+                          CATEGORY_INPUT
+                      ? REASON_LEAKED_INPUT
+                      : REASON_LEAKED_ACTIVATION;
+        return true;
+    }
     if (is_persistent(classifier, preexisting))
         return classifier_persistent(classifier, preexisting->size, preexisting_end(preexisting),
                                      reason, err);

@@ -90,6 +90,24 @@ static bool is_sparse_gradient(const struct classifier *classifier, const struct
            text_equals(symbols_text(symbols, evidence->birth->site.op), "aten::index_select");
 }
 
+/* Counts the passes that keep activations or inputs of a size, as a leak does. */
+static bool count_kept(struct classifier *classifier, const struct evidence *evidence,
+                       enum category category, struct error *err)
+{
+    uint32_t pass = classifier->phases->runs[evidence->birth_run].pass;
+    if ((category != CATEGORY_ACTIVATION && category != CATEGORY_INPUT) ||
+        !is_staying(classifier, evidence) || evidence->birth_run < classifier->first_step_run)
+        return true;
+    struct size_tally *tally =
+        size_tallies_at(&classifier->tallies, evidence_size(classifier, evidence), err);
+    if (!tally)
+        return false;
+    tally->kept_passes += tally->kept_last != pass + 1;
+    tally->kept_last = pass + 1;
+    tally->kept_category = (uint8_t)category;
+    return true;
+}
+
 /* Counts what the size and the end of an allocation imply for others. */
 static bool count_sizes(struct classifier *classifier, const struct evidence *evidence,
                         enum category category, enum reason reason, struct error *err)
@@ -179,7 +197,8 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
             category = reason_category(reason);
         }
         classifier->has_model = classifier->has_model || reason == REASON_MODEL_MADE;
-        if (!count_sizes(classifier, &evidence, category, reason, err))
+        if (!count_sizes(classifier, &evidence, category, reason, err) ||
+            !count_kept(classifier, &evidence, category, err))
             return false;
         categories->of_lifetime[i] = (uint8_t)category;
         categories->why_lifetime[i] = byte_of(classifier, &evidence, reason);

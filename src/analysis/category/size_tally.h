@@ -38,6 +38,9 @@ struct size_tally {
     uint32_t kept, gone;       /* left for good by passes; of those, before others came and went */
     struct run_count listed;   /* in a list of tensors that plain code makes */
     uint32_t live_weights, grouped; /* for plain_weights.c */
+    uint32_t kept_passes;           /* in which steps made activations or inputs that stay */
+    uint32_t kept_last;             /* 1 + the last of them */
+    uint8_t kept_category;          /* of what that made */
     uint32_t rank;                  /* in the order in which a pass makes gradients; 0 if unknown */
     struct expected expected;
     uint8_t flat;              /* of a flat buffer of all weights: 1, in a wider type: 2; else 0 */

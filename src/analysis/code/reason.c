@@ -258,6 +258,13 @@ static const struct {
     [REASON_TWIN_GRADIENT] = {"like-gradient",
                               "freed where a gradient of its size is freed in a later step",
                               CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
+    [REASON_LEAKED_INPUT] = {"like-kept-input",
+                             "never freed, and of the size of inputs that several later steps keep",
+                             CATEGORY_INPUT, CONFIDENCE_MEDIUM},
+    [REASON_LEAKED_ACTIVATION] =
+        {"like-kept-activation",
+         "never freed, and of the size of activations that several later steps keep",
+         CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_INFERENCE] = {"no-backward",
                           "allocated before the first forward pass and never freed, in a trace "
                           "without a backward pass",

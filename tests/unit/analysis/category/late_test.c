@@ -165,6 +165,30 @@ START_TEST(hooks_may_make_states)
 }
 END_TEST
 
+/* Blocks from before the trace of a size that steps keep anew: the leak is older than the trace. */
+START_TEST(a_leak_may_have_begun_before_the_trace)
+{
+    uint64_t weights = copy_of_model(), leaked = next;
+    for (unsigned i = 0; i < 3; i++)
+        capture_block(&capture, next++, 7777, "");
+    capture_block(&capture, next++, 8888, ""); /* a frozen weight */
+    for (unsigned pass = 0; pass < 3; pass++) {
+        capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+        capture_event(&capture, "alloc", 1100 + pass, 7777, STACK_FORWARD);
+        for (unsigned i = LAYERS; i-- > 0;)
+            capture_event(&capture, "alloc", 2000 + i, size_of(i), STACK_BACKWARD);
+        capture_free(&capture, 1000, 50, ENGINE);
+        adam_step(0);
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_free(&capture, 2000 + i, size_of(i), SCRIPT);
+    }
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(leaked, 3, CATEGORY_ACTIVATION);
+    expect_all(leaked + 3, 1, CATEGORY_PARAMETER);
+}
+END_TEST
+
 TCase *category_late_tests(void)
 {
     TCase *tests = tcase_create("roles in late recordings");
@@ -174,5 +198,6 @@ TCase *category_late_tests(void)
     tcase_add_test(tests, a_model_from_before_the_trace_keeps_its_states);
     tcase_add_test(tests, hooks_may_drop_gradients);
     tcase_add_test(tests, hooks_may_make_states);
+    tcase_add_test(tests, a_leak_may_have_begun_before_the_trace);
     return tests;
 }
