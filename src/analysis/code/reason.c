@@ -121,7 +121,7 @@ static const struct {
     [REASON_ZERO_GRAD_FREED] = {"zero-grad-freed", "freed by zero_grad", CATEGORY_GRADIENT,
                                 CONFIDENCE_HIGH},
     [REASON_RECOMPUTED] = {"recomputed", "made when checkpointing recomputed a forward pass",
-                           CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
+                           CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_RECOMPUTED_SCRATCH] =
         {"recomputed-scratch", "made and freed inside one operator of a recomputed forward pass",
          CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
