@@ -144,8 +144,8 @@ little() {
 }
 little 'and --rules can set their category.' --at end leak.pickle.gz
 little 'and a recording with stacks from the start would explain them.' --at end --device 0 two-devices.pickle.gz
-little 'the whole trace, without --range, may explain 9.17 MiB, and --rules can set the category of the others.' \
-    --at end --range 1000: leak.pickle.gz
+little 'the whole trace, without --range, may explain 8.00 MiB, and --rules can set the category of the others.' \
+    --at end --range 300: samples/recorded/moco.pickle.gz
 little 'and the whole trace, without --range, may explain them.' --range 4000: leak.pickle.gz
 report at-event.txt --at 1000 --top 3 train-loop.pickle.gz
 report at-time.txt --at +20ms --top 3 train-loop.pickle.gz
