@@ -124,6 +124,8 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
         classifier->replaced.bytes += (double)evidence_size(classifier, evidence);
         classifier->replaced.count++;
     }
+    if (reason == REASON_UNFINISHED_GRADIENT) /* what it is passed on to may have the size, too */
+        return true;
     if (reason == REASON_MAIN_GRADIENT) /* beside the pass's own gradient */
         return mark_flat(classifier, evidence, err);
     if (reason == REASON_BACKWARD_KEPT &&

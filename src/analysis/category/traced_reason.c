@@ -114,6 +114,20 @@ static enum reason left_reason(const struct classifier *classifier, const struct
                : REASON_BEFORE_FORWARD;
 }
 
+/* For what is live when the trace ends in the backward pass, for example out of memory: gradients
+ * are as large as weights, if any are known. */
+static enum reason unfinished_reason(const struct classifier *classifier,
+                                     const struct evidence *evidence)
+{
+    const struct size_tally *tally =
+        size_tallies_find(&classifier->tallies, evidence_size(classifier, evidence));
+    if (evidence->birth->accumulates_grad)
+        return REASON_BACKWARD_ACCUMULATED;
+    if (classifier->early_bytes == 0)
+        return REASON_NONE;
+    return tally && tally->early > 0 ? REASON_UNFINISHED_GRADIENT : REASON_UNFINISHED_BACKWARD;
+}
+
 static enum reason backward_reason(const struct classifier *classifier,
                                    const struct evidence *evidence)
 {
@@ -127,7 +141,7 @@ static enum reason backward_reason(const struct classifier *classifier,
         return is_dropped_by_thread(classifier, evidence) ? REASON_BACKWARD_PASSED_ON
                                                           : left_reason(classifier, evidence);
     if (evidence->end_run == NO_RUN)
-        return evidence->birth->accumulates_grad ? REASON_BACKWARD_ACCUMULATED : REASON_NONE;
+        return unfinished_reason(classifier, evidence);
     return is_scratch(classifier, evidence) ? REASON_BACKWARD_SCRATCH : REASON_BACKWARD_PASSED_ON;
 }
 

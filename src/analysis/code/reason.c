@@ -118,6 +118,14 @@ static const struct {
     [REASON_BACKWARD_PASSED_ON] = {"backward-passed-on",
                                    "made in the backward pass and used up in it",
                                    CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_HIGH},
+    [REASON_UNFINISHED_GRADIENT] =
+        {"backward-unfinished-weight",
+         "made in a backward pass that goes on where the trace ends, with the size of a weight",
+         CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
+    [REASON_UNFINISHED_BACKWARD] =
+        {"backward-unfinished",
+         "made in a backward pass that goes on where the trace ends, and in use then",
+         CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM},
     [REASON_ZERO_GRAD_FREED] = {"zero-grad-freed", "freed by zero_grad", CATEGORY_GRADIENT,
                                 CONFIDENCE_HIGH},
     [REASON_RECOMPUTED] = {"recomputed", "made when checkpointing recomputed a forward pass",

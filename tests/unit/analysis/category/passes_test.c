@@ -291,6 +291,20 @@ START_TEST(a_gradient_that_the_next_one_replaces_counts_once)
 }
 END_TEST
 
+START_TEST(memory_may_run_out_in_a_backward_pass)
+{
+    born(1, 1000, SCRIPT);
+    born(2, 300, STACK_FORWARD);
+    born(3, 500, STACK_BACKWARD); /* the gradient of the loss's input */
+    born(4, 1000, STACK_BACKWARD);
+    capture_event(&capture, "oom", 0, 9999, STACK_BACKWARD);
+    capture_load(&capture);
+    expect(2, CATEGORY_ACTIVATION);
+    expect(3, CATEGORY_AUTOGRAD_DETAIL);
+    expect(4, CATEGORY_GRADIENT);
+}
+END_TEST
+
 START_TEST(what_a_graph_saved_is_no_gradient)
 {
     born(1, 100, STACK_FORWARD);
@@ -602,6 +616,7 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, a_thread_may_drop_a_graph_late);
     tcase_add_test(tests, a_thread_without_stacks_may_drop_a_graph_late);
     tcase_add_test(tests, a_gradient_that_the_next_one_replaces_counts_once);
+    tcase_add_test(tests, memory_may_run_out_in_a_backward_pass);
     tcase_add_test(tests, what_a_graph_saved_is_no_gradient);
     tcase_add_test(tests, plain_code_between_modules_is_saved);
     tcase_add_test(tests, plain_code_between_modules_is_saved_by_a_retained_graph);
