@@ -72,6 +72,9 @@ static inline bool classifier_stays(const struct classifier *classifier, uint32_
 bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_t end,
                            enum reason *reason, struct error *err);
 
+/* traced_reason.c: true if the operator makes zeros, as optimizers' states begin. */
+bool facts_make_zeros(const struct symbols *symbols, const struct stack_facts *facts);
+
 /* early_sizes.c: counts `early` of every size, and without stacks sets sizes_tell and
  * passes_make_states. */
 bool classifier_count_early(struct classifier *classifier, struct error *err);

@@ -222,13 +222,17 @@ static bool is_made_by_plain_code(const struct stack_facts *facts)
     return facts && (facts->context == CONTEXT_OTHER || facts->context == CONTEXT_DATA);
 }
 
-/* Sizes alone do not tell masters in one buffer from main gradients in one. Masters are copied from
+/* Sizes alone do not tell states from copies of the model, or masters in one buffer from main
+ * gradients in one. Masters are copied from
  * the weights, gradients begin as zeros. */
 static enum reason buffer_reason(const struct classifier *classifier, uint64_t size,
                                  const struct stack_facts *facts, enum reason reason)
 {
     const struct symbols *symbols = site_table_symbols(classifier->sites);
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
+    if (reason == REASON_MODEL_COPY && is_made_by_plain_code(facts) &&
+        facts_make_zeros(symbols, facts))
+        return REASON_PLAIN_ZEROS;
     if (!facts || !tally || tally->flat == 0)
         return reason;
     if (reason == REASON_MASTER_SIZES &&

@@ -78,19 +78,23 @@ static bool is_dropped_by_thread(const struct classifier *classifier,
            lifetime_end(&timeline->lifetimes[evidence->index]) < timeline->lifetimes[second].alloc;
 }
 
-/* True if Python code makes zeros inside AccumulateGrad, which runs none itself, and they stay. */
-static bool is_hook_state(const struct classifier *classifier, const struct evidence *evidence)
+bool facts_make_zeros(const struct symbols *symbols, const struct stack_facts *facts)
 {
     static const char *const names[] = {"aten::zeros", "aten::zeros_like", "aten::new_zeros"};
-    uint32_t end = lifetime_end(&classifier->timeline->lifetimes[evidence->index]);
-    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
-    if (!evidence->birth->accumulates_grad || !classifier_stays(classifier, end) ||
-        evidence->birth->site.any_python_frame == NO_FRAME)
-        return false;
+    struct text op = symbols_text(symbols, facts->site.op);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (text_equals(op, names[i]))
             return true;
     return false;
+}
+
+/* True if Python code makes zeros inside AccumulateGrad, which runs none itself, and they stay. */
+static bool is_hook_state(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint32_t end = lifetime_end(&classifier->timeline->lifetimes[evidence->index]);
+    return evidence->birth->accumulates_grad && classifier_stays(classifier, end) &&
+           evidence->birth->site.any_python_frame != NO_FRAME &&
+           facts_make_zeros(site_table_symbols(classifier->sites), evidence->birth);
 }
 
 /* For what lives on after a backward pass: a gradient; or without stacks, what has no gradient's

@@ -74,6 +74,16 @@ static void add_member(struct lists *lists, size_t index)
     lists->last = tally->rank;
 }
 
+/* True if it is made of zeros, as states begin; a copy of a model is not. */
+static bool is_zeros(const struct lists *lists, size_t index)
+{
+    const struct timeline *timeline = lists->classifier->timeline;
+    struct error err; /* cannot fail: the stack was looked up before */
+    const struct stack_facts *facts = site_stack_facts(
+        lists->classifier->sites, timeline->trace->stack[timeline->lifetimes[index].alloc], &err);
+    return facts && facts_make_zeros(site_table_symbols(lists->classifier->sites), facts);
+}
+
 /* Judges the list that ends before a lifetime, and begins another one there. */
 static void end_list(struct lists *lists, size_t end)
 {
@@ -82,8 +92,10 @@ static void end_list(struct lists *lists, size_t end)
     for (size_t i = lists->first; is_list && i < end; i++) {
         if (!is_undecided(lists, i) || !weight_tally(lists, i))
             continue;
-        lists->categories->of_lifetime[i] = (uint8_t)reason_category(reason);
-        lists->categories->why_lifetime[i] = (uint8_t)reason;
+        enum reason why =
+            reason == REASON_WEIGHT_LIST && is_zeros(lists, i) ? REASON_PLAIN_ZEROS : reason;
+        lists->categories->of_lifetime[i] = (uint8_t)reason_category(why);
+        lists->categories->why_lifetime[i] = (uint8_t)why;
     }
     lists->first = end;
     lists->group++;

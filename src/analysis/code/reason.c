@@ -183,6 +183,10 @@ static const struct {
                             "made by other code, with the size of a gradient, and live over "
                             "backward passes, beside the weight of this size",
                             CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
+    [REASON_PLAIN_ZEROS] = {"plain-zeros",
+                            "made of zeros by other code, with the size of a weight, beside the "
+                            "weights of this size",
+                            CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
     [REASON_WEIGHT_LIST] = {"weight-list",
                             "made by other code, which makes a tensor of the size of each weight: "
                             "a copy of the model",

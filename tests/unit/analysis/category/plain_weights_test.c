@@ -5,6 +5,8 @@
 #define LAYERS 4u
 #define CAT    CPP("at::_ops::cat::call(x)") "," PY("grow", "/home/u/grow.py", 7) "," SCRIPT
 
+#define ZEROS CPP("at::_ops::zeros_like::call(x)") "," PY("main", "/home/u/grow.py", 9) "," SCRIPT
+
 static struct capture capture;
 
 static void create(void)
@@ -146,6 +148,28 @@ START_TEST(a_new_state_is_no_weight)
 }
 END_TEST
 
+/* What is made of zeros is no copy of the model, but a state of plain code's own optimizer. */
+START_TEST(zeros_are_no_copy)
+{
+    for (unsigned i = 0; i < LAYERS; i++) {
+        capture_event(&capture, "alloc", 100 + i, size_of(i, 0), CAT);
+        for (unsigned copy = 1; copy <= 2; copy++)
+            capture_event(&capture, "alloc", 100 + 10 * copy + i, size_of(i, 0), CAT);
+        for (unsigned copy = 3; copy <= 4; copy++)
+            capture_event(&capture, "alloc", 100 + 10 * copy + i, size_of(i, 0), ZEROS);
+    }
+    capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+    capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+    step(0);
+    step(0);
+    capture_load(&capture);
+    expect_all(100, LAYERS, CATEGORY_PARAMETER);
+    expect_all(120, LAYERS, CATEGORY_PARAMETER);
+    expect_all(130, LAYERS, CATEGORY_OPTIMIZER_STATE);
+    expect_all(140, LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 TCase *category_plain_weights_tests(void)
 {
     TCase *tests = tcase_create("weights that plain code makes");
@@ -154,5 +178,6 @@ TCase *category_plain_weights_tests(void)
     tcase_add_test(tests, one_block_of_a_weight_size_is_no_list);
     tcase_add_test(tests, a_copy_may_take_the_place_of_its_weight);
     tcase_add_test(tests, a_new_state_is_no_weight);
+    tcase_add_test(tests, zeros_are_no_copy);
     return tests;
 }
