@@ -28,6 +28,7 @@ EXTRA_DIST += \
 	bench/dryrun/programs.py \
 	bench/dryrun/run \
 	bench/inputs.py \
+	bench/loop/again.py \
 	bench/loop/RESULTS.head.md \
 	bench/loop/RESULTS.md \
 	bench/loop/RESULTS.tail.md \

@@ -12,6 +12,7 @@ import torchvision.models as vision
 import transformers as hf
 from torch import nn
 
+import again
 import models
 import more
 import wide
@@ -242,4 +243,4 @@ MODELS = {
     "t5": Large(8, r"(en|de)coder\.block\.\d+", language(t5, 256)),
     "whisper": Large(8, r"model\.(en|de)coder\.layers\.\d+", whisper),
 }
-MODELS.update({name: Large(*builder) for name, builder in {**more.BUILDERS, **wide.BUILDERS}.items()})
+MODELS.update({name: Large(*builder) for name, builder in {**more.BUILDERS, **wide.BUILDERS, **again.BUILDERS}.items()})

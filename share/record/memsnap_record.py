@@ -32,7 +32,6 @@ from collections.abc import Mapping
 
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils import flop_counter
-from torch.utils._pytree import tree_flatten
 
 # memsnap suggest prints what follows, up to the next such line, for every plan.
 from contextlib import contextmanager
@@ -526,7 +525,10 @@ def replace_forwards(model, plan, keep=None):
 
 def checkpoint_modules(model, plan, keep=None, one_by_one=False):
     """With `one_by_one`, each block of a part gets a checkpoint of its own: for models that skip layers at random."""
-    parts = replace_forwards(model, plan, keep)
+    return prove_later(model, replace_forwards(model, plan, keep), one_by_one)
+
+
+def prove_later(model, parts, one_by_one):
     if any(len(part.modules) > 1 for part in parts) and not one_by_one:
         def before_first_run(model, args, kwargs):
             handle.remove()
@@ -534,6 +536,80 @@ def checkpoint_modules(model, plan, keep=None, one_by_one=False):
 
         handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
     return parts
+
+
+# memsnap suggest prints what follows for plans of modules that run several times.
+from torch.utils._pytree import tree_flatten
+
+
+class Turns:
+    """The forward of a module that runs several times in a step: some of its calls have checkpoints. A step goes on
+    with the next run of the model while no backward pass has reached a result of the module."""
+
+    def __init__(self, model, forward, total):
+        self.forward, self.total = forward, total
+        self.parts = {}  # forwards of parts by the turn of the call
+        self.turn, self.goes_on, self.before = 0, False, []
+        model.register_forward_pre_hook(self.begin)
+        model.register_forward_hook(self.end, always_call=True)
+
+    def begin(self, _model, _args):
+        self.before.append(self.turn)
+        if not (self.goes_on and torch.is_grad_enabled()):
+            self.turn = 0
+
+    def end(self, _model, _args, _result):
+        before = self.before.pop()
+        if not torch.is_grad_enabled():
+            self.turn = before
+
+    def reach(self, _gradient):
+        self.goes_on = False
+
+    def __call__(self, *args, **kwargs):
+        if not self.before or is_backward():
+            return self.forward(*args, **kwargs)
+        turn, self.turn = self.turn, self.turn + 1
+        result = self.parts.get(turn % self.total, self.forward)(*args, **kwargs)
+        if torch.is_grad_enabled() and not is_compiling():
+            made = [value for value in tree_flatten(result)[0] if isinstance(value, torch.Tensor) and value.requires_grad]
+            if made:
+                self.goes_on = True
+                made[0].register_hook(self.reach)
+        return result
+
+
+def replace_turns(model, plan):
+    """The parts of a plan, and what replaces the forward of modules that run several times. A part has the names of
+    modules, each with its turn and the number of turns, and the operators whose results it keeps."""
+    prepare(model, [find_module(model, name) for calls, _ in plan for name, _, _ in calls])
+    parts, several = [], {}
+    for calls, operators in plan:
+        modules = [inside(find_module(model, name)) for name, _, _ in calls]
+        forwards = [module.forward for module in modules]
+        parts.append(Part(model, [name for name, _, _ in calls], operators))
+        for k, (module, (_, turn, total)) in enumerate(zip(modules, calls)):
+            if total > 1:
+                if module not in several:
+                    several[module] = Turns(model, forwards[k], total)
+                several[module].parts[turn] = partial(parts[-1].forward, k)
+                module.forward = forwards[k]
+    for module, turns in several.items():
+        module.forward = turns
+    return parts, list(several.values())
+
+
+def turn_of(name):
+    """The module, the turn and the number of turns of a name such as "layer [2/12]"; of "layer" 0 and 1."""
+    module, _, numbers = name.partition(" [")
+    turn, total = map(int, numbers.rstrip("]").split("/")) if numbers else (0, 1)
+    return module, turn, total
+
+
+def checkpoint_turns(model, plan, keep=None, one_by_one=False):
+    """As checkpoint_modules(), for modules with their turns."""
+    parts, _ = replace_turns(model, [([turn_of(name) for name in part], (keep or {}).get(part[0], ())) for part in plan])
+    return prove_later(model, parts, one_by_one)
 
 
 # memsnap suggest prints what follows for plans of snapshots, which name calls by lines.
@@ -694,44 +770,10 @@ def without_changed(model, args, kwargs, plan):
     return made
 
 
-class Turns:
-    """The forward of a module that runs several times in a run of the model: some of its calls have checkpoints."""
-
-    def __init__(self, model, forward):
-        self.forward, self.parts, self.count = forward, {}, None  # forwards of parts by the number of the call
-        model.register_forward_pre_hook(self.begin)
-        model.register_forward_hook(self.end, always_call=True)
-
-    def begin(self, _model, _args):
-        self.count = 0
-
-    def end(self, _model, _args, _result):
-        self.count = None
-
-    def __call__(self, *args, **kwargs):
-        if self.count is None or is_backward():
-            return self.forward(*args, **kwargs)
-        self.count += 1
-        return self.parts.get(self.count - 1, self.forward)(*args, **kwargs)
-
-
 def replace_calls(model, runs, plan):
-    """The parts of a plan, of modules and their turns, and what replaces the forward of modules that run several times."""
-    prepare(model, [module for found, _ in plan for module, _ in found])
-    parts, turns = [], {}
-    for found, operators in plan:
-        modules = [inside(module) for module, _ in found]
-        forwards = [module.forward for module in modules]
-        parts.append(Part(model, [runs.names[module] for module, _ in found], operators))
-        for k, (module, turn) in enumerate(found):
-            if runs.turns[module] > 0:
-                if modules[k] not in turns:
-                    turns[modules[k]] = Turns(model, forwards[k])
-                turns[modules[k]].parts[turn] = partial(parts[-1].forward, k)
-                modules[k].forward = forwards[k]
-    for module, several in turns.items():
-        module.forward = several
-    return parts, list(turns.values())
+    """The parts of a plan, of modules and their turns."""
+    return replace_turns(model, [([(runs.names[module], turn, runs.turns[module] + 1) for module, turn in found], operators)
+                                 for found, operators in plan])
 
 
 def checkpoint_calls(model, plan, keep=None, one_by_one=False):
@@ -754,10 +796,10 @@ def checkpoint_calls(model, plan, keep=None, one_by_one=False):
         if any(operators for _, operators in parts):
             parts = without_changed(model, args, kwargs, parts)
         made, turns = replace_calls(model, runs, parts)
-        if not one_by_one:
-            prove(made, model, args, kwargs)
         for several in turns:
             several.begin(model, args)  # a hook that is added in a run is not called in it
+        if not one_by_one:
+            prove(made, model, args, kwargs)
 
     handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
 
@@ -1167,12 +1209,13 @@ class Structure(Hooks, TorchDispatchMode):
         self.rows = []       # finished, of the forward pass and of the backward pass
         self.order = []      # the modules that the backward pass reached, as numbers of calls
         self.stack = []
-        self.counted = set()  # parameters whose gradients a row has
+        self.counted = {}    # the row that has the gradient of a parameter
         self.boundaries = 0  # in the forward pass
         self.highest = 0
         self.backward = None  # the row of the backward pass that is running
         self.row = None      # the row that is running
         self.calls = 0
+        self.recursive = set()  # names of modules that call themselves
         self.batch_bytes = 0
         self.is_done = False
         self.gathered = {}  # storages
@@ -1255,9 +1298,12 @@ class Structure(Hooks, TorchDispatchMode):
         row["dtype"] = ",".join(sorted({str(parameter.dtype)[6:] for parameter in parameters})) or None
         self.list_tensors(row, parameters)
         for parameter in parameters:
-            if parameter.requires_grad and parameter.grad is None and id(parameter) not in self.counted:
-                self.counted.add(id(parameter))
-                row["gradient_bytes"] += bytes_of([parameter])
+            if parameter.requires_grad and parameter.grad is None:  # the last call is the first one in the backward pass
+                size, before = bytes_of([parameter]), self.counted.get(id(parameter))
+                if before is not None:
+                    before["gradient_bytes"] -= size
+                self.counted[id(parameter)] = row
+                row["gradient_bytes"] += size
 
     def list_tensors(self, row, parameters):
         """Adds "PLACE:ROWSxCOLUMNS" of parameters that no row has yet, and ":frozen" if it gets no gradient."""
@@ -1281,11 +1327,13 @@ class Structure(Hooks, TorchDispatchMode):
                 self.list_tensors(rows[parent], parameters)
                 rows[parent]["gradient_bytes"] += bytes_of(
                     parameter for parameter in parameters
-                    if parameter.grad is not None and id(parameter) in had_none - self.counted)
+                    if parameter.grad is not None and id(parameter) in had_none - self.counted.keys())
 
     def enter(self, name, module, args, kwargs):
         self.uncalled.pop(name, None)
         self.close_row()
+        if any(frame.module is module for frame in self.stack):
+            self.recursive.add(name)
         if not self.stack:
             for key, storage in storages_of([args, kwargs]).items():
                 if key not in self.storages.by_key:
@@ -1322,7 +1370,7 @@ class Structure(Hooks, TorchDispatchMode):
                 self.result = Result(result)
             self.result.others[frame.depth] = frame.others
         row["call"] = self.calls
-        row["traits"] |= traits_of(module)
+        row["traits"] |= traits_of(module).union(["recursive"] if name in self.recursive else [])
         self.watch_backward(output, partial(self.reach, row, self.calls))
         self.calls += 1
         self.close_row(keep=True)
@@ -1342,7 +1390,7 @@ class Structure(Hooks, TorchDispatchMode):
         row, self.backward = self.backward, None
         if row is None:
             return
-        of = row.pop("of")
+        of = row["of"]
         peak = self.storages.take_peak()
         self.raise_highest(peak)
         row.update(module_name=of["module_name"], module_params=of["module_params"], is_forward=False,
@@ -1642,6 +1690,8 @@ def written_row(source, keys, at):
         row["flops"] = source["flops"]
     if not source["is_forward"]:
         row["backward_us"] = round(source["us"], 3)
+        if id(source["of"]) in at:
+            row["forward_row"] = at[id(source["of"])]
         row["event"] = {"memory_activations": source["memory_activations"]}
         return row
     row["forward_us"] = round(source["us"], 3)
@@ -1888,6 +1938,8 @@ def apply(model, plan, one_by_one=False):
         return apply_lines(model, parts, keep, one_by_one)
     if wanted["target"] == "calls":
         return checkpoint_calls(model, parts, keep, one_by_one)
+    if any(turn_of(name)[2] > 1 for part in parts for name in names(part)):
+        return checkpoint_turns(model, parts, keep, one_by_one)
     return checkpoint_modules(model, parts, keep, one_by_one)
 
 

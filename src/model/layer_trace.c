@@ -1,6 +1,7 @@
 #include "model/layer_trace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "decode/layers/layers.h"
 #include "decode/pickle/decode.h"
@@ -249,4 +250,17 @@ void layer_trace_destroy(struct layer_trace *trace)
     symbols_destroy(trace->symbols);
     free(trace->budget);
     free(trace);
+}
+
+bool layer_has_trait(const struct layer_trace *trace, const struct layer_row *row, const char *word)
+{
+    struct text list = symbols_text(trace->symbols, row->traits);
+    size_t size = strlen(word), from = 0;
+    for (size_t i = 0; layer_has(row, LAYER_TRAITS) && i <= list.size; i++)
+        if (i == list.size || list.bytes[i] == ',') {
+            if (i - from == size && memcmp(list.bytes + from, word, size) == 0)
+                return true;
+            from = i + 1;
+        }
+    return false;
 }

@@ -54,4 +54,8 @@ static inline struct text layer_name(const struct layer_trace *trace, const stru
     return symbols_text(trace->symbols, row->module_name);
 }
 
+/* One of the traits of a row is `word`. */
+bool layer_has_trait(const struct layer_trace *trace, const struct layer_row *row,
+                     const char *word);
+
 #endif

@@ -275,11 +275,13 @@ src/render/page/embedded.c: $(html_page_files) $(top_srcdir)/scripts/embed \
 	$(embed_hash) html_style_hash src/render/page/page.css && \
 	$(embed_hash) html_script_hash $(html_script_files)) >$@-new && mv $@-new $@
 
-# The Python that `memsnap suggest` prints with a plan is in the recorder, in three sections: for every plan, for plans
-# that keep results of operators, and for plans that need more than one checkpoint for each module.
+# The Python that `memsnap suggest` prints with a plan is in the recorder, in sections: for every plan, for plans that keep
+# results of operators, for plans that need more than one checkpoint for each module, for those of modules that run several
+# times, and for plans of snapshots.
 nodist_libmemsnap_a_SOURCES += src/render/suggest/printed.c
 CLEANFILES += src/render/suggest/printed.c src/render/suggest/section1.py src/render/suggest/section2.py \
-	src/render/suggest/section3.py src/render/suggest/section4.py src/render/suggest/section5.py
+	src/render/suggest/section3.py src/render/suggest/section4.py src/render/suggest/section5.py \
+	src/render/suggest/section6.py
 src/render/suggest/printed.c: $(top_srcdir)/share/record/memsnap_record.py $(top_srcdir)/scripts/embed
 	$(AM_V_GEN)$(MKDIR_P) src/render/suggest && \
 	awk '/^[#] memsnap suggest prints /{n++; next} n {print >("src/render/suggest/section" n ".py")}' \
@@ -288,7 +290,8 @@ src/render/suggest/printed.c: $(top_srcdir)/share/record/memsnap_record.py $(top
 	{ $(embed) suggest_every_code src/render/suggest/section1.py && \
 	$(embed) suggest_kept_code src/render/suggest/section2.py && \
 	$(embed) suggest_parts_code src/render/suggest/section3.py && \
-	$(embed) suggest_calls_code src/render/suggest/section4.py; } >$@-new && mv $@-new $@
+	$(embed) suggest_turns_code src/render/suggest/section4.py && \
+	$(embed) suggest_calls_code src/render/suggest/section5.py; } >$@-new && mv $@-new $@
 
 if HAVE_SQLITE
 libmemsnap_a_SOURCES += \

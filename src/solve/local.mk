@@ -71,6 +71,7 @@ libmemsnap_a_SOURCES += \
 	src/solve/problem/restrict.h \
 	src/solve/problem/shared.c \
 	src/solve/problem/sizes.c \
+	src/solve/problem/turns.c \
 	src/solve/problem/weighed.c \
 	src/solve/problem/weighed.h
 

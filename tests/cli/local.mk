@@ -84,6 +84,7 @@ EXTRA_DIST += \
 	tests/cli/record/sides.py \
 	tests/cli/record/state.py \
 	tests/cli/record/train.py \
+	tests/cli/record/turns.py \
 	tests/cli/record/wrapped.py
 
 # A made-up torch for dryrun.sh, with a library that needs CUDA's runtime.

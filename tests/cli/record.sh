@@ -34,6 +34,13 @@ assert a == b' $device.json b.json
     exits 0
 done
 
+# each call of a module that runs several times is a layer of its own
+dry -- "$MEMSNAP_TORCH" turns.py turns.json
+run suggest --format json --budget least -o turns.plan.json turns.json
+exits 0
+dry -- "$MEMSNAP_TORCH" turns.py turns.json turns.plan.json
+check 'checkpoints calls by their turn' grep -q '^all is right$' .run/out
+
 # MultiheadAttention takes the parameters of its out_proj, which it never calls
 cat >attention.py <<'EOF'
 import torch

@@ -24,6 +24,7 @@ const struct field layer_fields[LAYER_FIELDS] = {
     [LAYER_PLAIN] = SOMETIMES(BOOL, plain),
     [LAYER_FOLLOWS] = SOMETIMES(BOOL, follows),
     [LAYER_CHANGES] = SOMETIMES(COUNT, changes),
+    [LAYER_FORWARD_ROW] = SOMETIMES(COUNT, forward_row),
     [LAYER_CAST_BYTES] = SOMETIMES(SIZE, cast_bytes),
     [LAYER_SAVED_PEAK_BYTES] = SOMETIMES(SIZE, saved_peak_bytes),
     [LAYER_FLOPS] = SOMETIMES(SIZE, flops),

@@ -31,6 +31,7 @@ enum layer_field {
     LAYER_FOLLOWS,
     LAYER_CHANGES,
     LAYER_CAST_BYTES,
+    LAYER_FORWARD_ROW,
     LAYER_SAVED_PEAK_BYTES,
     LAYER_FLOPS,
     LAYER_TAIL_FLOPS,
@@ -67,13 +68,15 @@ struct layer_row {
                                        arguments of the sibling that ran before */
     bool follows;                   /* that tensor is the result of the module that ran before */
     int64_t changes;                /* the row whose tensors it changed in place, the first one */
+    int64_t forward_row;            /* backward: the row of the call that it belongs to */
     int64_t cast_bytes;             /* casts of parameters, which autocast keeps until it ends */
     int64_t saved_peak_bytes;       /* as peak_bytes, until the last tensor that it saved */
     string_id dtype;                /* of its parameters: "float32", or "bfloat16,float32" */
     string_id tensors;              /* its parameters that no earlier row has: "7:3072x768,8:3072";
                                        place in model.parameters(), shape, and ":frozen" */
     string_id traits;          /* what a checkpoint must mind: names with commas between them, of
-                                  "batch_norm", "fsdp", "random" (draws random numbers) */
+                                  "batch_norm", "fsdp", "random" (draws random numbers),
+                                  "recursive" (the module calls itself) */
     int64_t output_bytes;      /* storages of its result */
     int64_t gradient_bytes;    /* gradients that its backward makes */
     int64_t peak_bytes;        /* the most that was allocated while it ran */

@@ -138,6 +138,8 @@ static void put_recorded(struct json_writer *json, const struct layer_trace *tra
         json_put_bool(json, "follows", row->follows);
     if (layer_has(row, LAYER_CHANGES))
         json_put_integer(json, "changes", row->changes);
+    if (layer_has(row, LAYER_FORWARD_ROW))
+        json_put_integer(json, "forward_row", row->forward_row);
     if (layer_has(row, LAYER_CAST_BYTES))
         json_put_integer(json, "cast_bytes", row->cast_bytes);
     if (layer_has(row, LAYER_SAVED_PEAK_BYTES))
@@ -226,6 +228,7 @@ static const char *const names[LAYER_FIELDS] = {
     [LAYER_PLAIN] = "plain",
     [LAYER_FOLLOWS] = "follows",
     [LAYER_CHANGES] = "changes",
+    [LAYER_FORWARD_ROW] = "forward_row",
     [LAYER_CAST_BYTES] = "cast_bytes",
     [LAYER_SAVED_PEAK_BYTES] = "saved_peak_bytes",
     [LAYER_FLOPS] = "flops",
@@ -299,6 +302,7 @@ static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
         [LAYER_GRADIENT_BYTES] = row->gradient_bytes,
         [LAYER_PEAK_BYTES] = row->peak_bytes,
         [LAYER_CHANGES] = row->changes,
+        [LAYER_FORWARD_ROW] = row->forward_row,
         [LAYER_CAST_BYTES] = row->cast_bytes,
         [LAYER_SAVED_PEAK_BYTES] = row->saved_peak_bytes,
         [LAYER_FLOPS] = row->flops,

@@ -109,6 +109,7 @@ bool suggest_calls_python(const struct page *page, const struct suggest_subject 
         if (is_selective)
             fwrite(suggest_kept_code, 1, suggest_kept_code_size, page->out);
         fwrite(suggest_parts_code, 1, suggest_parts_code_size, page->out);
+        fwrite(suggest_turns_code, 1, suggest_turns_code_size, page->out);
         fwrite(suggest_calls_code, 1, suggest_calls_code_size, page->out);
         fputs(is_selective ? "checkpoint_calls(model, plan, keep)\n"
                            : "checkpoint_calls(model, plan)\n",

@@ -45,7 +45,7 @@ bool suggest_whole_modules(const struct problem *problem, const struct placement
         struct wrapped segment = placement->segments[k];
         const struct piece *piece = &problem->pieces[segment.first];
         if (segment.depth > 0 || segment.option > 0 || segment.end != segment.first + 1 ||
-            piece->end_module != piece->first_module + 1)
+            piece->end_module != piece->first_module + 1 || piece->called.size > 0)
             return false;
     }
     return true;

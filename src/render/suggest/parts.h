@@ -66,14 +66,16 @@ bool suggest_each_call(const struct suggest_subject *subject, struct wrapped seg
                        suggest_call_function *function, void *data);
 
 /* Sections of memsnap_record.py: prepare(); keep_results(); checkpoint_modules(), which needs the
- * first and, if results of operators are kept, the second; and checkpoint_calls(), which needs the
- * same and checkpoint_modules(). */
+ * first and, if results of operators are kept, the second; checkpoint_turns(), which needs the same
+ * and checkpoint_modules(); and checkpoint_calls(), which needs all of them. */
 extern const unsigned char suggest_every_code[];
 extern const size_t suggest_every_code_size;
 extern const unsigned char suggest_kept_code[];
 extern const size_t suggest_kept_code_size;
 extern const unsigned char suggest_parts_code[];
 extern const size_t suggest_parts_code_size;
+extern const unsigned char suggest_turns_code[];
+extern const size_t suggest_turns_code_size;
 extern const unsigned char suggest_calls_code[];
 extern const size_t suggest_calls_code_size;
 

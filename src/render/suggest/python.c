@@ -128,6 +128,16 @@ static bool put_kept(FILE *out, const struct problem *problem, const struct plac
     return ok;
 }
 
+/* Some piece of the segments is one of several calls of a module. */
+static bool has_turns(const struct problem *problem, const struct placement *placement)
+{
+    for (size_t k = 0; k < placement->count; k++)
+        for (size_t i = placement->segments[k].first; i < placement->segments[k].end; i++)
+            if (problem->pieces[i].called.size > 0)
+                return true;
+    return false;
+}
+
 static bool put_parts(FILE *out, const struct problem *problem, const struct placement *placement)
 {
     struct left_out left_out;
@@ -136,6 +146,9 @@ static bool put_parts(FILE *out, const struct problem *problem, const struct pla
     fputs("# The modules in one list are checkpointed together, if they form a chain. The first\n"
           "# call of the model tries that out, in a run without gradients.\n",
           out);
+    bool by_turns = has_turns(problem, placement);
+    if (by_turns)
+        fputs("# [2/12] is the third of 12 calls in a step.\n", out);
     fputs("plan = [\n", out);
     bool ok = put_nested(out, problem, placement, &left_out);
     fputs("]\n", out);
@@ -146,9 +159,10 @@ static bool put_parts(FILE *out, const struct problem *problem, const struct pla
     if (is_selective)
         fwrite(suggest_kept_code, 1, suggest_kept_code_size, out);
     fwrite(suggest_parts_code, 1, suggest_parts_code_size, out);
-    fputs(is_selective ? "parts = checkpoint_modules(model, plan, keep)\n"
-                       : "parts = checkpoint_modules(model, plan)\n",
-          out);
+    if (by_turns)
+        fwrite(suggest_turns_code, 1, suggest_turns_code_size, out);
+    fprintf(out, "parts = %s(model, plan%s)\n",
+            by_turns ? "checkpoint_turns" : "checkpoint_modules", is_selective ? ", keep" : "");
     left_out_release(&left_out);
     return ok;
 }

@@ -28,18 +28,6 @@ struct search {
     struct json_writer *json; /* JSON: NULL while modules are counted */
 };
 
-static bool has_word(struct text list, const char *word)
-{
-    size_t size = strlen(word), from = 0;
-    for (size_t i = 0; i <= list.size; i++)
-        if (i == list.size || list.bytes[i] == ',') {
-            if (i - from == size && memcmp(list.bytes + from, word, size) == 0)
-                return true;
-            from = i + 1;
-        }
-    return false;
-}
-
 static bool is_under(struct text name, struct text module)
 {
     return name.size >= module.size && memcmp(name.bytes, module.bytes, module.size) == 0 &&
@@ -49,7 +37,7 @@ static bool is_under(struct text name, struct text module)
 static bool is_in_piece(const struct problem *problem, const struct piece *piece, struct text name)
 {
     for (size_t m = piece->first_module; m < piece->end_module; m++)
-        if (is_under(name, problem->modules[m]))
+        if (is_under(name, piece->called.size > 0 ? piece->called : problem->modules[m]))
             return true;
     return false;
 }
@@ -73,8 +61,7 @@ static void find_by_traits(struct search *search, const struct piece *piece)
                                       ? problem->rows[piece->end_row]
                                       : trace->rows + trace->count;
     for (; row < end; row++)
-        if (row->is_forward && layer_has(row, LAYER_TRAITS) &&
-            has_word(symbols_text(trace->symbols, row->traits), words[search->warning]) &&
+        if (row->is_forward && layer_has_trait(trace, row, words[search->warning]) &&
             is_in_piece(problem, piece, layer_name(trace, row)))
             find(search, row->module_name, layer_name(trace, row));
 }

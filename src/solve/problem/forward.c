@@ -57,7 +57,10 @@ static void set_rows(struct forward_problem *made, const struct forward_chain *c
             .memory_activations = element->activation_bytes,
         };
         problem->rows[i] = &made->rows[i];
-        problem->pieces[i] = (struct piece){i, i + 1, element->first_part, element->end_part};
+        problem->pieces[i] = (struct piece){.first_row = i,
+                                            .end_row = i + 1,
+                                            .first_module = element->first_part,
+                                            .end_module = element->end_part};
         set_layer(&problem->chain, chain, i);
     }
     for (size_t i = 0; i < chain->part_count; i++)

@@ -59,6 +59,15 @@ static bool collect_rows(struct builder *builder, struct error *err)
            (add_names(builder, tree_add_stems, err) && add_names(builder, tree_add, err));
 }
 
+/* A call of the module of the row before ended after that row began. */
+static bool is_another_call(const struct builder *builder, size_t row)
+{
+    const struct problem *problem = builder->problem;
+    struct text module = problem->modules[problem->module_count - 1];
+    return problem->recorded && module.size > 0 &&
+           problem_call_ends(builder->trace, problem->rows[row - 1], problem->rows[row], module);
+}
+
 /* A row outside all modules (CUT_PATTERN) joins the row before it if that is outside, too; the
  * piece is then named after the row. */
 static bool add_module(struct builder *builder, size_t row, bool *begins, bool *outside,
@@ -71,8 +80,9 @@ static bool add_module(struct builder *builder, size_t row, bool *begins, bool *
     builder->matched |= size > 0;
     *outside = size == 0 && name.size > 0;
     name.size = *outside ? name.size : size;
-    bool same =
-        problem->module_count > 0 && text_same(name, problem->modules[problem->module_count - 1]);
+    bool same = problem->module_count > 0 &&
+                text_same(name, problem->modules[problem->module_count - 1]) &&
+                !is_another_call(builder, row);
     *begins = row == 0 || (!same && !(*outside && was_outside)) || (was_outside && !*outside);
     if (same && !*begins)
         return true;
@@ -86,7 +96,8 @@ static bool add_piece(struct builder *builder, size_t row, size_t module, struct
     size_t count = problem->chain.layers;
     if (!vec_reserve(problem->pieces, problem->piece_capacity, count + 1, builder->budget, err))
         return false;
-    problem->pieces[count] = (struct piece){row, row, module, module};
+    problem->pieces[count] = (struct piece){
+        .first_row = row, .end_row = row, .first_module = module, .end_module = module};
     problem->chain.layers++;
     return true;
 }
@@ -261,6 +272,8 @@ static bool build(struct builder *builder, size_t most, struct error *err)
     if (!problem->recorded)
         join_empty(problem);
     join_many(problem, most);
+    if (problem->recorded && !problem_find_turns(problem, builder->trace, builder->budget, err))
+        return false;
     set_timed(problem);
     size_t layers = problem->chain.layers;
     problem->chain.layers = 0;

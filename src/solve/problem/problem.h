@@ -29,6 +29,11 @@
 struct piece {
     size_t first_row, end_row;       /* of problem.rows */
     size_t first_module, end_module; /* of problem.modules: the modules of the piece */
+    struct text called; /* its module, if it is one of several calls; the name in problem.modules
+                           then has the number of the call behind it */
+    bool ended;         /* recorded: it has the end of a call of its module */
+    bool interrupted;   /* recorded: another piece has a part of that call, or which call it is of
+                           is not known */
 };
 
 struct problem {
@@ -68,6 +73,13 @@ void problem_release(struct problem *problem, struct budget *budget);
 
 /* The piece that contains row `row` of problem.rows. */
 size_t problem_piece_of(const struct problem *problem, size_t row);
+
+/* turns.c: of recorded rows, a call of `module` ends in one from `from` on, before `end`. */
+bool problem_call_ends(const struct layer_trace *trace, const struct layer_row *from,
+                       const struct layer_row *end, struct text module);
+/* turns.c: sets piece.called, ended and interrupted, and names pieces by call: "layer [2/12]". */
+bool problem_find_turns(struct problem *problem, const struct layer_trace *trace,
+                        struct budget *budget, struct error *err);
 
 /* sizes.c: computes the sizes of the chain's layers from the rows of its pieces. Fills
  * problem.chain, which must have been created, and sets problem.timed. */

@@ -17,7 +17,7 @@ static bool make_room(struct recorded *recorded, size_t *bytes, struct budget *b
 {
     const struct layer_trace *trace = recorded->trace;
     size_t layers = recorded->problem->chain.layers, names = symbols_string_count(trace->symbols);
-    size_t words = trace->count + 2 * names + 5 * (layers + 2);
+    size_t words = trace->count + names + 5 * (layers + 2);
     *bytes = words * sizeof(uint32_t) + trace->storage_count * sizeof(struct usage);
     if (!budget_take(budget, *bytes, err))
         return false;
@@ -29,8 +29,7 @@ static bool make_room(struct recorded *recorded, size_t *bytes, struct budget *b
     recorded->usages = (struct usage *)(void *)memory;
     recorded->piece_of = (uint32_t *)(recorded->usages + trace->storage_count);
     recorded->named = recorded->piece_of + trace->count;
-    recorded->first = recorded->named + names;
-    recorded->crossing = recorded->first + names;
+    recorded->crossing = recorded->named + names;
     recorded->nearby = recorded->crossing + layers + 2;
     recorded->leaves_far = recorded->nearby + layers + 2;
     recorded->since = recorded->leaves_far + layers + 2;
@@ -53,12 +52,8 @@ static void find_pieces(struct recorded *recorded)
         recorded->piece_of[i] = piece;
     }
     for (size_t i = 0; i < recorded->trace->count; i++) {
-        string_id name = recorded->trace->rows[i].module_name;
-        if (!recorded->trace->rows[i].is_forward)
-            continue;
-        recorded->named[name] = recorded->piece_of[i] + 1;
-        if (recorded->first[name] == 0)
-            recorded->first[name] = recorded->piece_of[i] + 1;
+        if (recorded->trace->rows[i].is_forward)
+            recorded->named[recorded->trace->rows[i].module_name] = recorded->piece_of[i] + 1;
     }
 }
 
@@ -146,11 +141,13 @@ static bool is_under(struct text name, struct text module)
            (name.size == module.size || name.bytes[module.size] == '.');
 }
 
+/* A row outside of the piece is in no call of its module, or in another one. */
 static bool is_outside(const struct recorded *recorded, size_t row, struct text module)
 {
     const struct problem *problem = recorded->problem;
     return row >= problem->row_count ||
-           !is_under(layer_name(recorded->trace, problem->rows[row]), module);
+           !is_under(layer_name(recorded->trace, problem->rows[row]), module) ||
+           text_same(problem->pieces[problem_piece_of(problem, row)].called, module);
 }
 
 /* How a piece is called. */
@@ -159,16 +156,18 @@ struct call {
     bool plain;     /* its arguments but the first are those of the piece before it, and so on: see
                        layer_row.plain */
     bool follows;   /* its first argument is the result of the piece before it */
+    bool is_last;   /* a run of the model ends with it */
 };
 
 static bool is_wrappable(const struct recorded *recorded, size_t at, struct call *call)
 {
     const struct problem *problem = recorded->problem;
     const struct piece *piece = &problem->pieces[at];
-    struct text module = problem->modules[piece->first_module];
+    struct text module =
+        piece->called.size > 0 ? piece->called : problem->modules[piece->first_module];
     bool called = false;
     call->plain = call->follows = true;
-    if (piece->end_module != piece->first_module + 1 || module.size == 0 ||
+    if (piece->end_module != piece->first_module + 1 || module.size == 0 || piece->interrupted ||
         !is_outside(recorded, piece->first_row - 1, module) ||
         !is_outside(recorded, piece->end_row, module))
         return false;
@@ -178,8 +177,6 @@ static bool is_wrappable(const struct recorded *recorded, size_t at, struct call
     for (; row < end && recorded->piece_of[row - recorded->trace->rows] == at; row++) {
         if (!row->is_forward || !text_same(layer_name(recorded->trace, row), module))
             continue;
-        if (recorded->named[row->module_name] != recorded->first[row->module_name])
-            return false; /* it runs several times */
         called |= layer_has(row, LAYER_PLAIN);
         call->plain &= row->plain || !layer_has(row, LAYER_PLAIN);
         call->follows &= row->follows || !layer_has(row, LAYER_PLAIN);
@@ -189,7 +186,11 @@ static bool is_wrappable(const struct recorded *recorded, size_t at, struct call
 
 static struct call call_of(const struct recorded *recorded, size_t at)
 {
-    struct call call;
+    struct call call = {.is_last = false};
+    const struct layer_row *row = recorded->problem->rows[recorded->problem->pieces[at].first_row];
+    const struct layer_row *end = recorded->trace->rows + recorded->trace->count;
+    for (; row < end && recorded->piece_of[row - recorded->trace->rows] == at; row++)
+        call.is_last |= row->module_name == STRING_EMPTY && layer_has(row, LAYER_PLAIN);
     call.wrappable = is_wrappable(recorded, at, &call);
     return call;
 }
@@ -248,7 +249,7 @@ static void set_reach(struct recorded *recorded)
     bool joins = false; /* with the piece before it */
     for (size_t i = chain->layers; i-- > 0;) {
         struct call call = call_of(recorded, i);
-        if (!joins || recorded->leaves_far[i] || recorded->nearby[i + 1] > 1)
+        if (!joins || recorded->leaves_far[i] || recorded->nearby[i + 1] > 1 || call.is_last)
             end = i + 1;
         chain->reach[i] = (int64_t)(call.wrappable ? end : i);
         joins = call.wrappable && call.plain && call.follows;
@@ -291,6 +292,14 @@ static void find_stops(const struct recorded *recorded, int64_t *stop)
     }
 }
 
+/* The piece that a row of the backward pass belongs to, plus one; 0 if it is not known. */
+static uint32_t piece_of_backward(const struct recorded *recorded, const struct layer_row *row)
+{
+    if (layer_has(row, LAYER_FORWARD_ROW) && (size_t)row->forward_row < recorded->trace->count)
+        return recorded->piece_of[row->forward_row] + 1;
+    return recorded->named[row->module_name];
+}
+
 /* What is allocated while a piece runs beyond what the chain counts then. The rows tell the
  * maximum of each pass. */
 static bool add_extras(struct recorded *recorded, struct budget *budget, struct error *err)
@@ -304,7 +313,7 @@ static bool add_extras(struct recorded *recorded, struct budget *budget, struct 
     for (size_t i = 0; i < trace->count; i++) {
         const struct layer_row *row = &trace->rows[i];
         int64_t used = row->peak_bytes - trace->facts.before_bytes;
-        uint32_t named = recorded->named[row->module_name];
+        uint32_t named = piece_of_backward(recorded, row);
         if (row->is_forward)
             chain->ftmp[recorded->piece_of[i]] = larger(chain->ftmp[recorded->piece_of[i]], used);
         else if (named > 0)

@@ -22,7 +22,6 @@ struct recorded {
     const struct layer_trace *trace;
     uint32_t *piece_of; /* by row of the trace */
     uint32_t *named;    /* by string id: the last piece of a row with that name, plus one */
-    uint32_t *first;    /* the same: the first piece */
     struct usage *usages;
     uint32_t *crossing;      /* [n+2] storages that cross the boundary before a piece */
     uint32_t *nearby;        /* [n+1] those of them that the piece before it made */

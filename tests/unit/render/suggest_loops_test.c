@@ -33,7 +33,8 @@ static void create(void)
         elements[i] = (struct chain_element){.first_part = i, .end_part = i + 1};
         parts[i] = (struct chain_part){.loop = i > 0 ? 0 : NO_LOOP, .iteration = i - (i > 0)};
         modules[i] = (struct text){"name", 4};
-        pieces[i] = (struct piece){i, i + 1, i, i + 1};
+        pieces[i] = (struct piece){
+            .first_row = i, .end_row = i + 1, .first_module = i, .end_module = i + 1};
     }
     chain = (struct forward_chain){.elements = elements,
                                    .count = LAYERS,
