@@ -458,15 +458,22 @@ class Proof(TorchFunctionMode):
         return function(*args, **(kwargs or {}))
 
     def finish(self, result):  # which may hold tensors from between modules
+        """Returns the parts that did not run."""
+        left = [part for part in self.parts if result is not None and part.next == 0]
         for part in self.parts:
             part.is_chain &= result is not None and part.next == len(part.modules)
             part.proof = None
             part.forget()
         for part, tensor in self.between + self.beside:
             part.is_chain &= tensor() is None
-        for part in self.parts:
-            if not part.is_chain and len(part.modules) > 1:
-                print("not a chain, so checkpointed one by one:", *part.names, file=sys.stderr)
+        tell_refused([part for part in self.parts if part not in left])
+        return left
+
+
+def tell_refused(parts):
+    for part in parts:
+        if not part.is_chain and len(part.modules) > 1:
+            print("not a chain, so checkpointed one by one:", *part.names, file=sys.stderr)
 
 
 @contextmanager
@@ -496,18 +503,20 @@ def try_out(model, args, kwargs, mode=torch.no_grad):
 
 
 def prove(parts, model, args, kwargs):
+    """Returns the parts that did not run."""
     proof = Proof(parts)
     with proof:
         result = try_out(model, args, kwargs)
-    proof.finish(result)
+    left = proof.finish(result)
     if any(part.is_chain and len(part.modules) > 1 for part in parts):
         model.register_forward_hook(partial(check_ends, parts))
+    return left
 
 
 def check_ends(parts, _model, _args, _result):
     """After a forward pass, all modules of each chain have run."""
     for part in parts:
-        if part.is_chain and part.next > 0:
+        if part.is_chain and part.next > 0 and not part.proof:
             left = part.names[part.next]
             part.forget()
             raise RuntimeError(f"{left} was skipped this time, but the checkpoint that begins at {part.names[0]} has run "
@@ -525,14 +534,11 @@ def replace_forwards(model, plan, keep=None):
 
 def checkpoint_modules(model, plan, keep=None, one_by_one=False):
     """With `one_by_one`, each block of a part gets a checkpoint of its own: for models that skip layers at random."""
-    return prove_later(model, replace_forwards(model, plan, keep), one_by_one)
-
-
-def prove_later(model, parts, one_by_one):
+    parts = replace_forwards(model, plan, keep)
     if any(len(part.modules) > 1 for part in parts) and not one_by_one:
         def before_first_run(model, args, kwargs):
             handle.remove()
-            prove(parts, model, args, kwargs)
+            tell_refused(prove(parts, model, args, kwargs))
 
         handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
     return parts
@@ -555,7 +561,7 @@ class Turns:
 
     def begin(self, _model, _args):
         self.before.append(self.turn)
-        if not (self.goes_on and torch.is_grad_enabled()):
+        if not self.goes_on:
             self.turn = 0
 
     def end(self, _model, _args, _result):
@@ -608,8 +614,23 @@ def turn_of(name):
 
 def checkpoint_turns(model, plan, keep=None, one_by_one=False):
     """As checkpoint_modules(), for modules with their turns."""
-    parts, _ = replace_turns(model, [([turn_of(name) for name in part], (keep or {}).get(part[0], ())) for part in plan])
-    return prove_later(model, parts, one_by_one)
+    parts, several = replace_turns(
+        model, [([turn_of(name) for name in part], (keep or {}).get(part[0], ())) for part in plan])
+    def prove_in_next_run(left, is_first):
+        def before_run(model, args, kwargs):
+            handle.remove()
+            if is_first or any(turns.goes_on for turns in several):  # the first step may have several runs
+                later = prove(left, model, args, kwargs)
+                if later:
+                    prove_in_next_run(later, False)
+            else:
+                tell_refused(left)
+
+        handle = model.register_forward_pre_hook(before_run, with_kwargs=True)
+
+    if not one_by_one:
+        prove_in_next_run(parts, True)
+    return parts
 
 
 # memsnap suggest prints what follows for plans of snapshots, which name calls by lines.
@@ -799,7 +820,7 @@ def checkpoint_calls(model, plan, keep=None, one_by_one=False):
         for several in turns:
             several.begin(model, args)  # a hook that is added in a run is not called in it
         if not one_by_one:
-            prove(made, model, args, kwargs)
+            tell_refused(prove(made, model, args, kwargs))
 
     handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
 
@@ -1909,7 +1930,7 @@ def apply_lines(model, plan, keep, one_by_one):
                 kept[names(replaced)[0]] = keep.get(names(part)[0], ())
         made = replace_forwards(model, parts, kept)
         if not one_by_one:
-            prove(made, model, args, kwargs)
+            tell_refused(prove(made, model, args, kwargs))
 
     handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
 
