@@ -16,6 +16,7 @@ enum {
     HAS_OTHERS = 2,     /* children with other names, or with another stem */
     HOLDS_NUMBERED = 4, /* it or a module below it has numbered children */
     IS_SERIES = 8,      /* of a stem: it has several numbers */
+    IS_CALLED = 16,     /* see tree_add_call() */
 };
 
 /* A module; or the stem ("down") of modules that have children themselves. */
@@ -215,6 +216,15 @@ bool tree_add(struct tree *tree, struct text name, bool is_leaf, struct error *e
     return true;
 }
 
+bool tree_add_call(struct tree *tree, struct text name, struct error *err)
+{
+    struct prefix walk = root_of(tree, name, false);
+    while (!at_end(&walk))
+        descend(&walk);
+    tree->knows_calls = true;
+    return add_flags(tree, walk.hash, IS_CALLED, err);
+}
+
 bool tree_is_numbered(const struct tree *tree, struct text name, size_t size)
 {
     struct prefix walk = root_of(tree, name, false);
@@ -232,10 +242,12 @@ static size_t block_of(const struct tree *tree, struct text name)
     bool in_block = false;
     while (!at_end(&walk)) {
         unsigned flags = flags_of(tree, walk.hash);
+        bool is_only_list = tree->knows_calls && !(flags & IS_CALLED);
+        flags &= ~(unsigned)IS_CALLED;
         bool container = in_block
                              ? flags == HAS_NUMBERED || flags == (HAS_NUMBERED | HOLDS_NUMBERED)
                              : walk.end == 0 || flags & HOLDS_NUMBERED;
-        if (!container)
+        if (!container && !is_only_list)
             break;
         in_block |= is_numbered(tree, &walk);
         descend(&walk);

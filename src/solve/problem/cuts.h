@@ -32,6 +32,7 @@ struct tree {
     struct tree_node *nodes;
     size_t capacity, count; /* capacity: a power of two, or 0 */
     uint64_t seed;
+    bool knows_calls;      /* tree_add_call() was called */
     struct budget *budget; /* not owned */
 };
 
@@ -41,6 +42,9 @@ void tree_init(struct tree *tree, struct budget *budget);
  */
 bool tree_add_stems(struct tree *tree, struct text name, bool is_leaf, struct error *err);
 bool tree_add(struct tree *tree, struct text name, bool is_leaf, struct error *err);
+/* The module was called. If that is known of any, what was not called, such as a ModuleDict, is no
+ * enclosing module. */
+bool tree_add_call(struct tree *tree, struct text name, struct error *err);
 /* True if the module named by the first `size` letters is one of several alike: layers.0, or down1
  * beside down2. */
 bool tree_is_numbered(const struct tree *tree, struct text name, size_t size);

@@ -39,6 +39,17 @@ static bool add_names(struct builder *builder,
     return true;
 }
 
+/* The modules that were called: what is not, such as a ModuleDict, has no checkpoint. */
+static bool add_calls(struct builder *builder, struct error *err)
+{
+    const struct layer_trace *trace = builder->trace;
+    for (size_t i = 0; i < trace->count && builder->problem->recorded; i++)
+        if (trace->rows[i].is_forward && layer_has(&trace->rows[i], LAYER_PLAIN) &&
+            !tree_add_call(&builder->tree, layer_name(trace, &trace->rows[i]), err))
+            return false;
+    return true;
+}
+
 static bool collect_rows(struct builder *builder, struct error *err)
 {
     struct problem *problem = builder->problem;
@@ -56,7 +67,8 @@ static bool collect_rows(struct builder *builder, struct error *err)
         return error_set(err, STATUS_BAD_INPUT,
                          "the layer trace has no forward events: no module ran");
     return builder->cuts->kind != CUT_BLOCKS ||
-           (add_names(builder, tree_add_stems, err) && add_names(builder, tree_add, err));
+           (add_names(builder, tree_add_stems, err) && add_names(builder, tree_add, err) &&
+            add_calls(builder, err));
 }
 
 /* A call of the module of the row before ended after that row began. */

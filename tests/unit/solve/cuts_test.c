@@ -94,6 +94,30 @@ START_TEST(blocks_are_told_from_names)
 }
 END_TEST
 
+/* A ModuleDict has no forward, so its modules are the blocks. */
+START_TEST(lists_are_no_blocks_if_calls_are_known)
+{
+    static const char *const called[] = {"layers.0.attention", "layers.0.attention.out",
+                                         "layers.1.attention", "layers.1.mlp.in", "layers.1.mlp"};
+    const struct cuts cuts = {.kind = CUT_BLOCKS};
+    const struct text name = text_of("layers.1.mlp.in");
+    struct tree tree;
+    struct error err;
+    tree_init(&tree, &budget);
+    for (size_t k = 0; k < 5; k++)
+        ck_assert(tree_add_stems(&tree, text_of(called[k]), k == 1 || k == 3, &err));
+    for (size_t k = 0; k < 5; k++)
+        ck_assert(tree_add(&tree, text_of(called[k]), k == 1 || k == 3, &err));
+    ck_assert_uint_eq(cuts_module(&cuts, &tree, name), strlen("layers.1"));
+    for (size_t k = 0; k < 5; k++)
+        ck_assert(tree_add_call(&tree, text_of(called[k]), &err));
+    ck_assert_uint_eq(cuts_module(&cuts, &tree, name), strlen("layers.1.mlp"));
+    ck_assert(tree_add_call(&tree, text_of("layers.1"), &err));
+    ck_assert_uint_eq(cuts_module(&cuts, &tree, name), strlen("layers.1"));
+    tree_release(&tree);
+}
+END_TEST
+
 static size_t module_size(struct cuts cuts, const char *name)
 {
     struct tree none;
@@ -146,6 +170,7 @@ TCase *cuts_tests(void)
 {
     TCase *tests = tcase_create("cuts");
     tcase_add_test(tests, blocks_are_told_from_names);
+    tcase_add_test(tests, lists_are_no_blocks_if_calls_are_known);
     tcase_add_test(tests, depth_counts_components);
     tcase_add_test(tests, patterns_match_the_shortest_prefix);
     tcase_add_test(tests, patterns_may_have_classes);
