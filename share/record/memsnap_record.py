@@ -926,6 +926,9 @@ class Storage:
         self.operator = None  # the Operator that made it, if it is known
         self.weak = None  # must stay alive
 
+    def is_alive(self):
+        return self.weak() is not None if VERSION >= (2, 2) else not self.weak.expired()
+
 
 class Operator:
     """All calls of an operator in a row. A checkpoint may keep its results if nothing changes them in place, and if
@@ -1401,7 +1404,15 @@ class Structure(Hooks, TorchDispatchMode):
 
     # the backward pass
 
+    def forget_freed(self):
+        """Before the backward pass: what was saved for a result that the program has dropped since."""
+        for row in [*self.rows, *([self.row] if self.row else [])]:
+            if row["is_forward"]:
+                row["saves"] = {key: made for key, made in row["saves"].items() if made.is_alive()}
+
     def begin_backward(self, of, size):
+        if not self.was_backward:
+            self.forget_freed()
         self.end_row_of_backward()
         self.storages.take_peak()
         self.backward = {"of": of, "before": self.allocated(), "us": 0.0, "flops": 0, "memory_activations": size,
