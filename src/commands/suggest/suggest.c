@@ -9,6 +9,8 @@
 #include "commands/suggest/answer.h"
 #include "solve/problem/layer_times.h"
 
+#define MOST_TRIED_ROWS 20000 /* of traces of which two granularities are tried */
+
 /* The largest number of pieces that the requested models can handle. */
 static size_t most_layers(const struct suggest_options *options)
 {
@@ -49,6 +51,49 @@ static bool answer_problem(struct suggest_run *run, struct problem *problem, con
     return suggest_answer(run, err);
 }
 
+/* The least total peak of a problem. */
+static bool find_least(const struct suggest_run *run, struct problem *problem, int64_t *least,
+                       struct error *err)
+{
+    const struct plan_options options = {.model = PLAN_PEAK};
+    const int64_t budget = ADVICE_LEAST;
+    struct budget_plan plan;
+    struct rotor_report report;
+    if (!problem_restrict(problem, run->trace, &run->options->restriction, "module", err) ||
+        !advise_budgets(problem, &budget, 1, &options, &plan, &report, run->budget, err))
+        return false;
+    *least = plan.total_bytes;
+    budget_plan_release(&plan, run->budget);
+    return true;
+}
+
+/* Stages that hold blocks are cut at these if that makes a plan with less memory. It does not if
+ * what they hold are parts of a block, which several tensors cross. */
+static bool prefer_inner(struct suggest_run *run, struct problem *problem, struct error *err)
+{
+    struct cuts cuts = run->options->cuts;
+    struct problem inner;
+    int64_t outer_least, inner_least;
+    if (cuts.kind != CUT_BLOCKS || !problem->recorded || run->trace->count > MOST_TRIED_ROWS)
+        return true;
+    cuts.inner = true;
+    if (!problem_create(&inner, run->trace, &cuts, most_layers(run->options), run->budget, err))
+        return false;
+    bool ok = true, better = false;
+    if (inner.chain.layers > problem->chain.layers) {
+        ok = find_least(run, problem, &outer_least, err) &&
+             find_least(run, &inner, &inner_least, err);
+        better = ok && inner_least < outer_least - outer_least / 20;
+    }
+    if (better) {
+        struct problem outer = *problem;
+        *problem = inner;
+        inner = outer;
+    }
+    problem_release(&inner, run->budget);
+    return ok;
+}
+
 static bool answer_trace(struct suggest_run *run, struct input *input, struct error *err)
 {
     struct problem problem;
@@ -62,7 +107,7 @@ static bool answer_trace(struct suggest_run *run, struct input *input, struct er
     bool ok = problem_create(&problem, trace, &run->options->cuts, most_layers(run->options),
                              run->budget, err);
     if (ok) {
-        ok = answer_problem(run, &problem, "module", err);
+        ok = prefer_inner(run, &problem, err) && answer_problem(run, &problem, "module", err);
         problem_release(&problem, run->budget);
     }
     layer_trace_destroy(trace);

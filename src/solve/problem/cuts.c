@@ -17,6 +17,8 @@ enum {
     HOLDS_NUMBERED = 4, /* it or a module below it has numbered children */
     IS_SERIES = 8,      /* of a stem: it has several numbers */
     IS_CALLED = 16,     /* see tree_add_call() */
+    HOLDS_INNER = 32,   /* it or a module below it has numbered children, with children, in a
+                           numbered child */
 };
 
 /* A module; or the stem ("down") of modules that have children themselves. */
@@ -197,6 +199,24 @@ static bool add_child(struct tree *tree, const struct prefix *walk, bool numbere
     return true;
 }
 
+/* Marks the modules around the second numbered component, if that has children. */
+static bool add_inner(struct tree *tree, struct text name, bool is_leaf, struct error *err)
+{
+    size_t numbered = 0, end = 0;
+    for (struct prefix walk = root_of(tree, name, is_leaf); !at_end(&walk);) {
+        bool is = is_numbered(tree, &walk);
+        size_t before = walk.end;
+        descend(&walk);
+        if (is && !at_end(&walk) && ++numbered == 2)
+            end = before;
+    }
+    for (struct prefix walk = root_of(tree, name, is_leaf); numbered > 1 && walk.end <= end;
+         descend(&walk))
+        if (!add_flags(tree, walk.hash, HOLDS_INNER, err))
+            return false;
+    return true;
+}
+
 bool tree_add(struct tree *tree, struct text name, bool is_leaf, struct error *err)
 {
     bool numbered = false;
@@ -213,7 +233,7 @@ bool tree_add(struct tree *tree, struct text name, bool is_leaf, struct error *e
             return false;
         numbered = !is_numbered(tree, &again);
     }
-    return true;
+    return add_inner(tree, name, is_leaf, err);
 }
 
 bool tree_add_call(struct tree *tree, struct text name, struct error *err)
@@ -236,18 +256,19 @@ bool tree_is_numbered(const struct tree *tree, struct text name, size_t size)
     return numbered;
 }
 
-static size_t block_of(const struct tree *tree, struct text name)
+static size_t block_of(const struct tree *tree, struct text name, bool inner)
 {
     struct prefix walk = root_of(tree, name, true);
     bool in_block = false;
     while (!at_end(&walk)) {
         unsigned flags = flags_of(tree, walk.hash);
-        bool is_only_list = tree->knows_calls && !(flags & IS_CALLED);
-        flags &= ~(unsigned)IS_CALLED;
+        bool goes_on = tree->knows_calls && !(flags & IS_CALLED);
+        goes_on |= inner && flags & HOLDS_INNER;
+        flags &= ~(unsigned)(IS_CALLED | HOLDS_INNER);
         bool container = in_block
                              ? flags == HAS_NUMBERED || flags == (HAS_NUMBERED | HOLDS_NUMBERED)
                              : walk.end == 0 || flags & HOLDS_NUMBERED;
-        if (!container && !is_only_list)
+        if (!container && !goes_on)
             break;
         in_block |= is_numbered(tree, &walk);
         descend(&walk);
@@ -284,7 +305,7 @@ size_t cuts_module(const struct cuts *cuts, const struct tree *tree, struct text
     case CUT_PATTERN:
         return matching(cuts->pattern, name);
     default:
-        return block_of(tree, name);
+        return block_of(tree, name, cuts->inner);
     }
 }
 

@@ -22,6 +22,8 @@ enum cut_kind {
 
 struct cuts {
     enum cut_kind kind;
+    bool inner;          /* CUT_BLOCKS: in a block that holds blocks itself, as a stage does, take
+                            those */
     size_t depth;        /* >= 1 */
     const char *pattern; /* pattern_matches() */
 };

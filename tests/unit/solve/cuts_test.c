@@ -118,6 +118,35 @@ START_TEST(lists_are_no_blocks_if_calls_are_known)
 }
 END_TEST
 
+/* A stage that holds blocks is one block, or these and what is beside them. */
+START_TEST(stages_may_be_cut_at_their_blocks)
+{
+    static const struct {
+        const char *name, *block, *inner;
+    } rows[] = {
+        {"stages.0.blocks.0.mlp.in", "stages.0", "stages.0.blocks.0"},
+        {"stages.0.blocks.1.mlp.in", "stages.0", "stages.0.blocks.1"},
+        {"stages.0.downsample.norm", "stages.0", "stages.0.downsample"},
+        {"stages.1.mlp.0", "stages.1", "stages.1"},
+        {"head", "head", "head"},
+    };
+    const struct cuts cuts = {.kind = CUT_BLOCKS}, inner = {.kind = CUT_BLOCKS, .inner = true};
+    struct tree tree;
+    struct error err;
+    tree_init(&tree, &budget);
+    for (size_t k = 0; k < 5; k++)
+        ck_assert(tree_add_stems(&tree, text_of(rows[k].name), true, &err));
+    for (size_t k = 0; k < 5; k++)
+        ck_assert(tree_add(&tree, text_of(rows[k].name), true, &err));
+    for (size_t k = 0; k < 5; k++) {
+        struct text name = text_of(rows[k].name);
+        ck_assert_uint_eq(cuts_module(&cuts, &tree, name), strlen(rows[k].block));
+        ck_assert_uint_eq(cuts_module(&inner, &tree, name), strlen(rows[k].inner));
+    }
+    tree_release(&tree);
+}
+END_TEST
+
 static size_t module_size(struct cuts cuts, const char *name)
 {
     struct tree none;
@@ -171,6 +200,7 @@ TCase *cuts_tests(void)
     TCase *tests = tcase_create("cuts");
     tcase_add_test(tests, blocks_are_told_from_names);
     tcase_add_test(tests, lists_are_no_blocks_if_calls_are_known);
+    tcase_add_test(tests, stages_may_be_cut_at_their_blocks);
     tcase_add_test(tests, depth_counts_components);
     tcase_add_test(tests, patterns_match_the_shortest_prefix);
     tcase_add_test(tests, patterns_may_have_classes);
