@@ -35,6 +35,7 @@ EXTRA_DIST += \
 	bench/loop/SNAPSHOTS.md \
 	bench/loop/autosac.py \
 	bench/loop/hand.py \
+	bench/loop/kinds.py \
 	bench/loop/large.py \
 	bench/loop/loop.py \
 	bench/loop/measure.py \
