@@ -76,18 +76,22 @@ static bool ends_before(const struct timeline *timeline, uint32_t a, uint32_t b)
 
 /* Some operators keep more for their own backward than they return: indices of maxima, the gates of
  * a recurrent cell. The layer that took the output has its backward first, so what the operator
- * kept for itself is freed after the output. */
+ * kept for itself is freed after the output. An operator that keeps its output, too, as recurrent
+ * layers do, frees both at once; then it is what has the size of the layer's input. */
 static uint32_t returned_with(const struct chain_measure *measure,
                               const struct forward_chain *chain, size_t i, uint32_t run,
                               uint32_t largest)
 {
     const struct call_run *runs = measure->tree->runs;
     const struct timeline *timeline = measure->timeline;
+    const struct chain_element *element = &chain->elements[i];
     uint32_t found = largest;
     for (uint32_t k = runs[run].lifetime; k < runs[run + 1].lifetime; k++)
         if (lives_on(measure, chain, i, k) && size_of(measure, k) > 0 &&
             size_of(measure, k) >= size_of(measure, largest) / MOST_BESIDE &&
-            ends_before(timeline, k, found))
+            (ends_before(timeline, k, found) ||
+             (found == largest && size_of(measure, k) == (uint64_t)element->output_bytes &&
+              !ends_before(timeline, found, k))))
             found = k;
     return found;
 }

@@ -413,6 +413,26 @@ START_TEST(what_an_operator_keeps_for_itself_stays)
 }
 END_TEST
 
+/* A recurrent layer keeps its result beside what else it keeps, and frees both at once. */
+START_TEST(a_result_may_be_kept_by_its_operator)
+{
+    keep(32, "t9 m50");
+    uint64_t result = next++, gates = next++;
+    capture_event(&capture, "alloc", result, 32, frames_of("t9 m51"));
+    capture_event(&capture, "alloc", gates, 64, frames_of("t9 m51"));
+    keep(3, "t9 m52");
+    capture_event(&capture, "alloc", next, 1, STACK_BACKWARD);
+    capture_free(&capture, addresses[1], 3, STACK_BACKWARD);
+    capture_event(&capture, "alloc", next + 1, 1, STACK_BACKWARD);
+    capture_free(&capture, gates, 64, STACK_BACKWARD);
+    capture_free(&capture, result, 32, STACK_BACKWARD);
+    capture_free(&capture, addresses[0], 32, STACK_BACKWARD);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(1, "model.py:51 forward", 96, 32);
+}
+END_TEST
+
 /* In-place layers keep nothing new: they belong to the layer before. */
 START_TEST(what_keeps_nothing_joins_its_neighbour)
 {
@@ -812,6 +832,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, extras_are_what_was_there);
     tcase_add_test(tests, what_is_there_at_the_end_of_a_line_crosses);
     tcase_add_test(tests, what_an_operator_keeps_for_itself_stays);
+    tcase_add_test(tests, a_result_may_be_kept_by_its_operator);
     tcase_add_test(tests, what_keeps_nothing_joins_its_neighbour);
     tcase_add_test(tests, checkpointed_blocks_are_a_loop);
     tcase_add_test(tests, frozen_blocks_are_iterations);
