@@ -5,8 +5,9 @@
 
 #include "analysis/shard/snapshot_reader.h"
 
-#define MOST_ROWS 20000 /* in which repetitions are looked for, in quadratic time */
-#define NEAR      10    /* sums of a loop and of its blocks differ by less than 1/10 */
+#define MOST_ROWS 8192 /* in which repetitions are looked for, in quadratic time */
+#define MOST_CUTS 4    /* of rows by a repetition, and of what lies before and behind it */
+#define NEAR      10   /* sums of a loop and of its blocks differ by less than 1/10 */
 
 /* The layers that are iterations of one loop. */
 struct loop {
@@ -178,9 +179,10 @@ static bool is_frozen_model(const struct held_parameter *rows, size_t count,
 
 /* Returns true if a repetition was placed. */
 static bool place_rows(struct placement *placement, struct held_parameter *rows, size_t count,
-                       bool has_trained)
+                       bool has_trained, unsigned cuts)
 {
-    struct repetition found = find_repetition(rows, count);
+    struct repetition found =
+        cuts < MOST_CUTS ? find_repetition(rows, count) : (struct repetition){0};
     if (found.count == 0)
         return false;
     choose_first(rows, &found);
@@ -191,9 +193,9 @@ static bool place_rows(struct placement *placement, struct held_parameter *rows,
         place_repetition(placement, rows, &found, loop);
     /* encoders lie before decoders */
     if (found.first > 1)
-        is_placed |= place_rows(placement, rows, found.first, false);
+        is_placed |= place_rows(placement, rows, found.first, false, cuts + 1);
     if (count - end > 1)
-        is_placed |= place_rows(placement, rows + end, count - end, false);
+        is_placed |= place_rows(placement, rows + end, count - end, false, cuts + 1);
     return is_placed;
 }
 
@@ -234,7 +236,7 @@ static void place_line(struct placement *placement, struct held_parameter *rows,
     bool has_trained = false;
     for (size_t i = 0; i < count; i++)
         has_trained |= rows[i].is_trained;
-    bool is_placed = place_rows(placement, rows, count, has_trained);
+    bool is_placed = place_rows(placement, rows, count, has_trained, 0);
     bool is_model = is_placed || has_trained;
     if (has_trained && !is_placed)
         place_by_size(placement, rows, count);
