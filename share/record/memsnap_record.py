@@ -1235,7 +1235,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.stack = []
         self.counted = {}    # the row that has the gradient of a parameter
         self.boundaries = 0  # in the forward pass
-        self.highest = 0
+        self.highest = self.peak_bytes = 0
         self.backward = None  # the row of the backward pass that is running
         self.row = None      # the row that is running
         self.calls = 0
@@ -1271,6 +1271,7 @@ class Structure(Hooks, TorchDispatchMode):
             self.__exit__(None, None, None)
             self.saving.__exit__()
         self.remove()
+        self.peak_bytes = self.device.peak(self.highest)  # before the optimizer's step, which may go higher
 
     @property
     def has_failed(self):
@@ -1809,7 +1810,7 @@ def trace_of(structure, times):
             "ranks": ranks, "time": "events" if measured else "roofline",
             "parameter_bytes": structure.parameter_bytes, "buffer_bytes": structure.buffer_bytes,
             "batch_bytes": structure.batch_bytes, "before_bytes": structure.device.before,
-            "peak_bytes": structure.device.peak(structure.highest),
+            "peak_bytes": structure.peak_bytes,
             "host_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             "traces": [row for row, _ in pairs], "storages": table,
             **({"operators": operators} if operators else {})}
