@@ -83,8 +83,8 @@ static const struct row_type oom_type = ROW_TYPE(
     FIELD(ROW, CHARS, next), FIELD(ROW, BYTES, step_bytes, IF(ROW, step_bytes)),
     FIELD(ROW, NUMBER, like_step, IF(ROW, step_bytes)),
     FIELD(ROW, BYTES, attempt_bytes, IF(ROW, attempt_bytes)),
-    FIELD_AS(ROW, EVENT, "attempt_event", attempt_item, IF(ROW, attempt_bytes)), FIELD_JSON("categories", put_live),
-    FIELD_AS(ROW, LABEL, "asked_by", asker),
+    FIELD_AS(ROW, EVENT, "attempt_event", attempt_item, IF(ROW, attempt_bytes)),
+    FIELD_JSON("categories", put_live), FIELD_AS(ROW, LABEL, "asked_by", asker),
     FIELD_AS(ROW, FRAMES, "frames", stack, IF(ROW, asker)));
 #undef LAYOUT
 #undef ROW

@@ -145,9 +145,11 @@ static bool is_under(struct text name, struct text module)
 static bool is_outside(const struct recorded *recorded, size_t row, struct text module)
 {
     const struct problem *problem = recorded->problem;
-    return row >= problem->row_count ||
-           !is_under(layer_name(recorded->trace, problem->rows[row]), module) ||
-           text_same(problem->pieces[problem_piece_of(problem, row)].called, module);
+    if (row >= problem->row_count ||
+        !is_under(layer_name(recorded->trace, problem->rows[row]), module))
+        return true;
+    uint32_t piece = recorded->piece_of[problem->rows[row] - recorded->trace->rows];
+    return text_same(problem->pieces[piece].called, module);
 }
 
 /* How a piece is called. */
