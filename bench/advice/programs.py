@@ -845,6 +845,25 @@ def derivatives_residual():
         optimizer.step()
 
 
+def derivatives_transform():
+    """Gradients by torch.func.grad(), or by torch.autograd.grad()."""
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(512, 512), nn.GELU()) for _ in range(8)]).to(DEVICE)
+    parameters = {name: parameter.detach() for name, parameter in model.named_parameters()}
+
+    def loss(values, x):
+        return torch.func.functional_call(model, values, (x,)).square().mean()
+
+    for _ in range(STEPS):
+        batch = torch.randn(8192, 512, device=DEVICE)
+        if FOLLOWED:
+            leaves = [parameter.requires_grad_() for parameter in parameters.values()]
+            value = loss(parameters, batch)
+            gradients = dict(zip(parameters, torch.autograd.grad(value, leaves)))
+        else:
+            gradients = torch.func.grad(loss)(parameters, batch)
+        parameters = {name: parameter.detach() - 0.1 * gradients[name] for name, parameter in parameters.items()}
+
+
 def gradients_penalty():
     """Gradients of each sample, all at once or a part of the batch at a time."""
     model = nn.Sequential(nn.Linear(256, 256), nn.Tanh(), nn.Linear(256, 256)).to(DEVICE)

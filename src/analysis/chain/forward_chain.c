@@ -172,10 +172,14 @@ static bool note_kept(struct build *build, struct error *err)
         uint32_t item = timeline->lifetimes[i].alloc;
         if (item >= build->pass.backward)
             break;
-        if (pass_keeps(&build->pass, timeline, &build->categories, i) &&
-            !vec_push(chain->kept, chain->kept_count, chain->kept_capacity, chain->budget, err,
-                      item))
+        if (!pass_keeps(&build->pass, timeline, &build->categories, i))
+            continue;
+        const struct stack_facts *facts =
+            site_stack_facts(build->sites, timeline->trace->stack[item], err);
+        if (!facts || !vec_push(chain->kept, chain->kept_count, chain->kept_capacity, chain->budget,
+                                err, item))
             return false;
+        chain->transformed |= facts->is_transformed;
     }
     return true;
 }

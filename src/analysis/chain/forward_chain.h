@@ -161,6 +161,7 @@ struct forward_chain {
     int64_t peak_category_bytes, peak_chain_bytes;
     int64_t recomputed_bytes; /* activations that its backward recomputed */
     size_t checkpointed;      /* elements */
+    bool transformed;         /* torch.func differentiates it, in which checkpoints do not work */
 
     /* Without kernels, the time of an operator is unknown, but not its class. Then what it makes is
      * weighed: bytes that are kept count once, and the results of costly operators, kept or not,

@@ -70,6 +70,7 @@ struct stack_facts {
     bool accumulates_grad; /* an AccumulateGrad frame is in the stack */
     bool communicates;     /* allocated by c10d, by FSDP's buffers, or for is_bucket */
     bool is_bucket;        /* a gradient bucket of DistributedDataParallel */
+    bool is_transformed;   /* in a function that torch.func.grad() differentiates */
     bool by_hook;          /* the user's code allocates it in a hook of autograd, such as a copy of
                               a gradient, and not in the backward() of a function */
     bool is_history;       /* torch.optim.LBFGS allocates it, not its closure */

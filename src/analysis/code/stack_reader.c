@@ -180,6 +180,7 @@ static void read_python(struct stack_reader *reader, uint32_t index,
     enum frame_role role = (enum frame_role)facts->role;
     if (role == ROLE_OPTIMIZER || role == ROLE_OWN_STEP || role == ROLE_HISTORY)
         role = optimizer_role(reader, role);
+    reader->facts.is_transformed |= role == ROLE_TRANSFORM;
     if (role == ROLE_TRANSFORM) /* the forward pass is the user's function */
         role = site->user_frame == NO_FRAME ? ROLE_BACKWARD : ROLE_FORWARD;
     if (role == ROLE_COMPILED_BACKWARD)

@@ -64,6 +64,15 @@ bool live_is_derivative(const struct live_set *set, const struct live_facts *fac
            stack->context != CONTEXT_RECOMPUTE && live_waits_for_backward(set, facts, live, source);
 }
 
+bool live_is_transformed(const struct live_set *set, const struct live_facts *facts,
+                         const struct live *live, const struct live_source *source)
+{
+    struct error err; /* cannot fail: the source has looked the stack up */
+    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    return live->in_trace && stack && stack->is_transformed &&
+           live_waits_for_backward(set, facts, live, source);
+}
+
 /* A matrix of attention that is not fused, and whether torch.nn.MultiheadAttention made it. */
 static bool is_attention(const struct live_set *set, const struct live_facts *facts,
                          const struct live *live, const struct live_source *source,

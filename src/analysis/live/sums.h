@@ -65,6 +65,8 @@ live_test live_is_activation; /* any other activation */
 live_test live_waits_for_backward;
 /* The same, and made by a backward pass that builds a graph of its own (create_graph=True). */
 live_test live_is_derivative;
+/* live_waits_for_backward, and made by a function that torch.func.grad() differentiates. */
+live_test live_is_transformed;
 live_test live_is_attention; /* live_waits_for_backward, and a matrix of attention by hand */
 live_test live_is_multihead; /* the same, but made by torch.nn.MultiheadAttention */
 live_test live_is_logits;    /* logits, or their loss or gradient */

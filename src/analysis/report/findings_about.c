@@ -34,14 +34,41 @@ bool finding_about_activations(struct findings_maker *maker, const struct live_s
         finding_size(maker, sum->bytes).text, share, most->bytes);
 }
 
+/* What activations of a function hold that is differentiated, with all that comes and goes with
+ * them. */
+static int64_t differentiated_bytes(const struct findings_maker *maker, const struct live_sum *sum)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    return sum->bytes + finding_live_bytes(set, CATEGORY_AUTOGRAD_DETAIL) +
+           finding_live_bytes(set, CATEGORY_TEMPORARY);
+}
+
+/* torch.func builds a graph of every backward pass, and refuses the hooks that checkpoints need. */
+bool finding_about_transform(struct findings_maker *maker, const struct live_sum *sum,
+                             const struct buffer *most)
+{
+    double share = finding_share(maker, sum->bytes);
+    if (share < LEAST_ACTIVATIONS)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){.kind = FINDING_DERIVATIVES,
+                         .save_bytes = differentiated_bytes(maker, sum),
+                         .at_most = true},
+        "torch.func.grad() frees nothing of it before it returns, and checkpoints do not work in "
+        "it. For gradients of one loss, torch.autograd.grad() of tensors that require them frees "
+        "it on the way. For gradients of each sample, pass chunk_size to torch.func.vmap().",
+        "What a function that torch.func differentiates keeps, and results of its backward pass, "
+        "hold %s, %.1f%% of the peak%s.",
+        finding_size(maker, sum->bytes).text, share, most->bytes);
+}
+
 /* Checkpoints would recompute what the second backward pass needs, and keep as much. */
 bool finding_about_derivatives(struct findings_maker *maker, const struct live_sum *sum,
                                const struct buffer *most)
 {
-    const struct live_set *set = maker->evidence->at_peak;
     double share = finding_share(maker, sum->bytes);
-    int64_t save = sum->bytes + finding_live_bytes(set, CATEGORY_AUTOGRAD_DETAIL) +
-                   finding_live_bytes(set, CATEGORY_TEMPORARY);
+    int64_t save = differentiated_bytes(maker, sum);
     if (share < LEAST_ACTIVATIONS)
         return true;
     return finding_add(

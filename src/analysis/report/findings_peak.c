@@ -54,6 +54,7 @@ enum {
     SUM_KEPT,
     SUM_ACTIVATIONS,
     SUM_DERIVATIVES,
+    SUM_TRANSFORMED,
     SUM_MAY_HAVE_GRAPH,
     SUM_ATTENTION,
     SUM_MULTIHEAD,
@@ -118,6 +119,16 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
     return true;
 }
 
+/* The function that reports the activations. What most of them come from decides what frees them.
+ */
+static finding_about *about_activations(const struct live_sum sums[SUMS])
+{
+    int64_t bytes = sums[SUM_ACTIVATIONS].bytes, derivatives = sums[SUM_DERIVATIVES].bytes;
+    if (sums[SUM_TRANSFORMED].bytes > (bytes - derivatives) / 2)
+        return finding_about_transform;
+    return derivatives > bytes / 2 ? finding_about_derivatives : finding_about_activations;
+}
+
 /* The function that reports the sum, if it is reported. */
 static finding_about *about(const struct findings_maker *maker, const struct live_sum sums[SUMS],
                             int sum)
@@ -125,7 +136,6 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
     static finding_about *const by_sum[SUMS] = {
         [SUM_DROPPED] = finding_about_dropped,
         [SUM_KEPT] = finding_about_kept_results,
-        [SUM_ACTIVATIONS] = finding_about_activations,
         [SUM_MAY_HAVE_GRAPH] = finding_about_activations,
         [SUM_ATTENTION] = finding_about_attention,
         [SUM_MULTIHEAD] = finding_about_multihead,
@@ -141,9 +151,7 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
     const struct live_sum *kept = kept_for_backward(maker, sums);
     switch (sum) {
     case SUM_ACTIVATIONS:
-        if (kept == &sums[sum] && sums[SUM_DERIVATIVES].bytes > sums[sum].bytes / 2)
-            return finding_about_derivatives;
-        /* fall through */
+        return kept == &sums[sum] ? about_activations(sums) : NULL;
     case SUM_MAY_HAVE_GRAPH:
         return kept == &sums[sum] ? by_sum[sum] : NULL;
     case SUM_ATTENTION: /* a kind of finding is reported once */
@@ -180,6 +188,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_KEPT] = {.counts = live_is_kept, .by_model_call = true},
         [SUM_ACTIVATIONS] = {.counts = live_waits_for_backward},
         [SUM_DERIVATIVES] = {.counts = live_is_derivative},
+        [SUM_TRANSFORMED] = {.counts = live_is_transformed},
         [SUM_MAY_HAVE_GRAPH] = {.counts = live_may_have_graph},
         [SUM_ATTENTION] = {.counts = live_is_attention},
         [SUM_MULTIHEAD] = {.counts = live_is_multihead},

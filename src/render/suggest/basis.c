@@ -288,6 +288,11 @@ bool suggest_placement_text(const struct page *page, const struct suggest_subjec
     }
     if (!subject->forward)
         return suggest_python(page, problem, placement);
+    if (subject->forward->transformed)
+        fputs(
+            "# torch.func.grad() refuses checkpoints, so this code stops with an error there. Use\n"
+            "# torch.autograd.grad() or backward(), and record the step again.\n",
+            page->out);
     return problem->by_calls ? suggest_calls_python(page, subject, placement)
                              : suggest_loops_python(page, subject, placement);
 }

@@ -99,6 +99,9 @@ static void pass_text(const struct page *page, const struct suggest_subject *sub
     if (!chain->unfinished && !chain->at_peak)
         suggest_say(page, "The peak of the trace is in no step with a whole forward and backward "
                           "pass, so this is the pass that keeps the most elsewhere.");
+    if (chain->transformed)
+        suggest_say(page, "They run in torch.func.grad(), which refuses checkpoints. Use "
+                          "torch.autograd.grad() or backward(), and record the step again.");
     if (chain->checkpointed > 0)
         suggest_say(page,
                     "%zu of them ran within torch.utils.checkpoint already: they keep what is left "

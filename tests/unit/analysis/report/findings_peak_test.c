@@ -80,6 +80,19 @@ START_TEST(few_derivatives)
 }
 END_TEST
 
+#define TRANSFORMED                                                                                \
+    CPP("at::_ops::mm::call(x)")                                                                   \
+    "," LINE(7) "," PY("grad_impl", TORCH "_functorch/eager_transforms.py", 3) "," SCRIPT
+
+/* Checkpoints do not work in torch.func. */
+START_TEST(activations_of_a_function_that_is_transformed)
+{
+    for (int i = 0; i < 3; i++)
+        keep(1000, TRANSFORMED);
+    ck_assert_int_ge(saving(FINDING_DERIVATIVES), 3000);
+}
+END_TEST
+
 START_TEST(a_target_without_the_last_dimension)
 {
     keep(4096, PREDICTION);
@@ -150,6 +163,7 @@ TCase *findings_peak_tests(void)
     tcase_add_test(tests, derivatives_outweigh_the_forward_pass);
     tcase_add_test(tests, derivatives_take_the_place_of_activations);
     tcase_add_test(tests, few_derivatives);
+    tcase_add_test(tests, activations_of_a_function_that_is_transformed);
     tcase_add_test(tests, a_target_without_the_last_dimension);
     tcase_add_test(tests, values_of_one_tensor);
     tcase_add_test(tests, pairs_of_vectors);
