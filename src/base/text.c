@@ -15,6 +15,14 @@ bool text_equals(struct text text, const char *word)
     return text.size == size && memcmp(text.bytes, word, size) == 0;
 }
 
+bool text_is_one_of(struct text text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_equals(text, words[i]))
+            return true;
+    return false;
+}
+
 bool text_starts(struct text text, const char *prefix)
 {
     size_t size = strlen(prefix);

@@ -10,14 +10,6 @@
  * somewhat more for their results. */
 enum { WEIGHT_MATRIX_PRODUCT = 32, WEIGHT_CONVOLUTION = 33, WEIGHT_ATTENTION = 34 };
 
-static bool is_one_of(struct text name, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (text_equals(name, list[i]))
-            return true;
-    return false;
-}
-
 unsigned operator_weight(struct text name)
 {
     static const char *const products[] = {
@@ -50,10 +42,11 @@ unsigned operator_weight(struct text name)
         text_equals(bare, "_flash_attention_forward") ||
         text_equals(bare, "_efficient_attention_forward"))
         return text_find(bare, "backward") ? 1 : WEIGHT_ATTENTION;
-    if (is_one_of(bare, convolutions, sizeof(convolutions) / sizeof(convolutions[0])))
+    if (text_is_one_of(bare, convolutions, sizeof(convolutions) / sizeof(convolutions[0])))
         return WEIGHT_CONVOLUTION;
-    return is_one_of(bare, products, sizeof(products) / sizeof(products[0])) ? WEIGHT_MATRIX_PRODUCT
-                                                                             : 1;
+    return text_is_one_of(bare, products, sizeof(products) / sizeof(products[0]))
+               ? WEIGHT_MATRIX_PRODUCT
+               : 1;
 }
 
 bool dispatched_operator(struct site_table *table, stack_id stack, string_id *name,

@@ -191,14 +191,6 @@ bool frame_only_forwards_calls(struct text file, struct file_facts facts, struct
            find_rule(wrapper_rules, COUNT(wrapper_rules), path, name) != NULL;
 }
 
-static bool is_among(struct text text, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (text_equals(text, words[i]))
-            return true;
-    return false;
-}
-
 /* Removes the ending, unless nothing else would be left. */
 static bool cut_ending(struct text *text, const char *ending)
 {
@@ -224,5 +216,5 @@ bool frame_wraps_allocation(struct text name)
         name = (struct text){name.bytes + 1, name.size - 1};
     if (!cut_ending(&name, "_like") && !cut_ending(&name, "_tensor"))
         cut_ending(&name, "_buffer");
-    return is_among(name, verbs, COUNT(verbs));
+    return text_is_one_of(name, verbs, COUNT(verbs));
 }

@@ -9,7 +9,6 @@
 
 struct finder {
     const struct live_set *set;
-    const struct steps *steps;
     struct all_pairs *pairs;
 };
 
@@ -123,7 +122,7 @@ bool all_pairs_find(struct all_pairs *pairs, const struct live_set *at_peak,
                     const struct steps *steps, int64_t peak, struct error *err)
 {
     const struct timeline *timeline = at_peak->timeline;
-    struct finder finder = {at_peak, steps, pairs};
+    struct finder finder = {at_peak, pairs};
     *pairs = (struct all_pairs){0};
     if (peak < 0)
         return true;

@@ -32,14 +32,6 @@ bool finding_of_gradient_buckets(struct findings_maker *maker)
         finding_size(maker, buckets).text, finding_size(maker, gradients).text);
 }
 
-static bool is_one_of(struct text text, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (text_equals(text, names[i]))
-            return true;
-    return false;
-}
-
 /* Adds up the gradients of embedding tables. */
 static bool sum_tables(const struct findings_maker *maker, int64_t *bytes)
 {
@@ -54,7 +46,7 @@ static bool sum_tables(const struct findings_maker *maker, int64_t *bytes)
         const struct stack_facts *facts = site_stack_facts(set->sites, live->stack, maker->err);
         if (!facts)
             return false;
-        if (is_one_of(symbols_text(symbols, facts->site.node), nodes, 2))
+        if (text_is_one_of(symbols_text(symbols, facts->site.node), nodes, 2))
             *bytes += (int64_t)live->size;
     }
     return true;
@@ -77,7 +69,8 @@ static bool looked_up(const struct findings_maker *maker, int64_t *bytes)
             site_stack_facts(set->sites, timeline->trace->stack[alloc], maker->err);
         if (!facts)
             return false;
-        if (!facts->site.has_backward && is_one_of(symbols_text(symbols, facts->site.op), ops, 3))
+        if (!facts->site.has_backward &&
+            text_is_one_of(symbols_text(symbols, facts->site.op), ops, 3))
             all += (int64_t)trace_size(timeline->trace, alloc);
     }
     *bytes = all / (int64_t)(steps > 0 ? steps : 1);

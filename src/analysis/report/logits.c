@@ -21,14 +21,6 @@ static uint64_t size_of(const struct finder *finder, size_t index)
     return trace_size(finder->timeline->trace, finder->timeline->lifetimes[index].alloc);
 }
 
-static bool is_one_of(struct text text, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (text_equals(text, names[i]))
-            return true;
-    return false;
-}
-
 static bool part_of(struct finder *finder, size_t index, enum part *part, struct error *err)
 {
     static const char *const products[] = {"aten::mm", "aten::addmm", "aten::bmm"};
@@ -45,11 +37,11 @@ static bool part_of(struct finder *finder, size_t index, enum part *part, struct
     if (facts->is_workspace)
         *part = PART_OTHER;
     else if (facts->site.has_backward)
-        *part = is_one_of(symbols_text(symbols, facts->site.node), nodes, 3) ? PART_BACKWARD
-                                                                             : PART_OTHER;
+        *part = text_is_one_of(symbols_text(symbols, facts->site.node), nodes, 3) ? PART_BACKWARD
+                                                                                  : PART_OTHER;
     else if (text_equals(op, "aten::_log_softmax"))
         *part = PART_LOG_SOFTMAX;
-    else if (is_one_of(op, products, 3))
+    else if (text_is_one_of(op, products, 3))
         *part = PART_PRODUCT;
     return true;
 }
