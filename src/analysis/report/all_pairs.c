@@ -63,8 +63,8 @@ static void look_at(struct operands *operands, uint64_t size, uint64_t other)
     if (rows == 0)
         return;
     if (other / rows <= WIDEST) {
-        operands->value_rows = rows;
-        operands->value_count++;
+        if (operands->value_count++ == 0)
+            operands->value_rows = rows;
     } else if (operands->vector_rows == 0 || rows < operands->vector_rows) {
         operands->vector_rows = rows;
     }
@@ -77,7 +77,7 @@ static struct operands operands_of(const struct finder *finder, size_t index)
     struct operands operands = {0};
     uint64_t size = size_of(finder, index);
     const stack_id *stack = timeline->trace->stack;
-    for (size_t i = 0; i < index && !operands.has_same_size; i++)
+    for (size_t i = index; i-- > 0 && !operands.has_same_size;) /* operands are recent */
         if (lifetime_end(&timeline->lifetimes[i]) > item &&
             stack[timeline->lifetimes[i].alloc] != stack[item]) /* the result of a step before */
             look_at(&operands, size, size_of(finder, i));
