@@ -39,6 +39,17 @@ static uint32_t backward_run(const struct finder *finder, int64_t peak)
     return phase_of(finder, run) == PHASE_BACKWARD ? run : NO_RUN;
 }
 
+/* The last backward pass before the next optimizer step. Others come before it where the forward
+ * pass needs derivatives, as in meta-learning. */
+static uint32_t last_backward_run(const struct finder *finder, uint32_t run)
+{
+    uint32_t last = run;
+    for (; run < finder->phases->count && phase_of(finder, run) != PHASE_OPTIMIZER; run++)
+        if (phase_of(finder, run) == PHASE_BACKWARD)
+            last = run;
+    return last;
+}
+
 static bool add(struct finder *finder, size_t index, struct error *err)
 {
     const struct timeline *timeline = finder->set->timeline;
@@ -55,12 +66,15 @@ static bool add(struct finder *finder, size_t index, struct error *err)
     return vec_push(finder->births, finder->count, finder->capacity, finder->budget, err, birth);
 }
 
-static bool collect(struct finder *finder, uint32_t backward, struct error *err)
+/* Collects what is made before the backward pass since the last run of a later phase than `most`.
+ */
+static bool collect(struct finder *finder, uint32_t backward, enum phase most, struct error *err)
 {
     const struct timeline *timeline = finder->set->timeline;
     uint32_t run = backward, end = finder->phases->runs[backward].first;
-    while (run > 0 && phase_of(finder, run - 1) <= PHASE_FORWARD)
+    while (run > 0 && phase_of(finder, run - 1) <= most)
         run--;
+    finder->count = 0;
     for (size_t i = births_from(timeline, finder->phases->runs[run].first);
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++)
         if (trace_size(timeline->trace, timeline->lifetimes[i].alloc) >= LEAST_BYTES &&
@@ -111,15 +125,28 @@ static size_t pass_length(const struct finder *finder)
     return finder->count;
 }
 
+/* True for activations, batches and the like, but for nothing that belongs to the model. */
+static bool belongs_to_pass(const struct finder *finder, size_t i)
+{
+    switch ((enum category)finder->set->categories->of_lifetime[finder->births[i].lifetime]) {
+    case CATEGORY_ACTIVATION:
+    case CATEGORY_AUTOGRAD_DETAIL:
+    case CATEGORY_INPUT:
+    case CATEGORY_TEMPORARY:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void add_up(const struct finder *finder, size_t length, int64_t peak,
                    struct summed_losses *summed)
 {
     const struct timeline *timeline = finder->set->timeline;
     for (size_t i = 0; i < finder->count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[finder->births[i].lifetime];
-        if (finder->set->categories->of_lifetime[finder->births[i].lifetime] !=
-                CATEGORY_ACTIVATION ||
-            (int64_t)lifetime->alloc > peak || (int64_t)lifetime->free_completed <= peak)
+        if (!belongs_to_pass(finder, i) || (int64_t)lifetime->alloc > peak ||
+            (int64_t)lifetime->free_completed <= peak)
             continue;
         int64_t size = (int64_t)trace_size(timeline->trace, lifetime->alloc);
         summed->bytes += size;
@@ -128,20 +155,32 @@ static void add_up(const struct finder *finder, size_t length, int64_t peak,
     summed->passes = finder->count / length;
 }
 
+/* Adds up what forward passes keep at the peak that share the backward pass. */
+static bool try_pass(struct finder *finder, uint32_t backward, enum phase most, int64_t peak,
+                     struct summed_losses *summed, struct error *err)
+{
+    bool makes = false;
+    if (!collect(finder, backward, most, err))
+        return false;
+    size_t length = pass_length(finder);
+    if (length < finder->count && !makes_batch(finder, length, &makes, err))
+        return false;
+    if (makes)
+        add_up(finder, length, peak, summed);
+    return true;
+}
+
 bool summed_losses_find(struct summed_losses *summed, const struct live_set *set,
                         const struct phases *phases, int64_t peak, struct error *err)
 {
     struct finder finder = {
         .set = set, .phases = phases, .budget = set->timeline->snapshot->budget};
     uint32_t backward = backward_run(&finder, peak);
-    bool makes = false;
     *summed = (struct summed_losses){0};
-    bool ok = backward == NO_RUN || collect(&finder, backward, err);
-    size_t length = ok ? pass_length(&finder) : 0;
-    if (ok && length < finder.count)
-        ok = makes_batch(&finder, length, &makes, err);
-    if (ok && makes)
-        add_up(&finder, length, peak, summed);
+    bool ok = backward == NO_RUN || try_pass(&finder, backward, PHASE_FORWARD, peak, summed, err);
+    if (ok && backward != NO_RUN && summed->save_bytes == 0)
+        ok = try_pass(&finder, last_backward_run(&finder, backward), PHASE_BACKWARD, peak, summed,
+                      err);
     vec_free(finder.births, finder.capacity, sizeof(*finder.births), finder.budget);
     return ok;
 }

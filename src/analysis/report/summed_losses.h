@@ -12,7 +12,7 @@
 
 struct summed_losses {
     size_t passes;      /* 0: none found */
-    int64_t bytes;      /* activations of all of these, live at the peak */
+    int64_t bytes;      /* activations and inputs of all of these, live at the peak */
     int64_t save_bytes; /* of all but the last one: an upper bound */
 };
 

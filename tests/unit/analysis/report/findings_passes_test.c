@@ -245,7 +245,30 @@ START_TEST(a_backward_pass_for_several_batches)
 {
     sum_losses(BATCH, SAVED);
     sum_losses(BATCH, SAVED);
-    ck_assert_int_eq(saving(FINDING_SUMMED_LOSSES), (PASSES - 1) * SAVED * 1000);
+    ck_assert_int_eq(saving(FINDING_SUMMED_LOSSES), (PASSES - 1) * (SAVED * 1000 + 600));
+}
+END_TEST
+
+/* Meta-learning: each pass needs gradients of its own. */
+START_TEST(passes_that_contain_backward_passes)
+{
+    uint64_t saved[PASSES][SAVED], batches[PASSES];
+    for (unsigned pass = 0; pass < PASSES; pass++) {
+        batches[pass] = born(600, BATCH);
+        for (unsigned i = 0; i < SAVED; i++)
+            saved[pass][i] = born(1000, STACK_FORWARD);
+        born(700, STACK_BACKWARD);
+        born(800, STACK_FORWARD);
+    }
+    born(8, STACK_LOSS);
+    born(100, STACK_BACKWARD);
+    for (unsigned pass = 0; pass < PASSES; pass++) {
+        for (unsigned i = 0; i < SAVED; i++)
+            capture_free(&capture, saved[pass][i], 1000, ENGINE);
+        capture_free(&capture, batches[pass], 600, SCRIPT);
+    }
+    born(100, STACK_STEP);
+    ck_assert_int_ge(saving(FINDING_SUMMED_LOSSES), (PASSES - 1) * SAVED * 1000);
 }
 END_TEST
 
@@ -286,6 +309,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, what_waits_for_a_backward_pass_is_activations);
     tcase_add_loop_test(tests, two_results_may_be_those_of_the_last_passes, 0, 2);
     tcase_add_test(tests, a_backward_pass_for_several_batches);
+    tcase_add_test(tests, passes_that_contain_backward_passes);
     tcase_add_test(tests, passes_that_make_no_batch);
     tcase_add_test(tests, passes_that_differ);
     return tests;
