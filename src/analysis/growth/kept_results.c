@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "analysis/phase/births.h"
+#include "base/text.h"
 #include "model/peak_without.h"
 
 #define REPLACED 64 /* items at most from the new block to the end of the old one */
+#define SIMILAR  2  /* times as large at most */
 
 /* A tensor that counts from item `from` on until item `to`, at which its memory is free again. */
 struct held {
@@ -60,18 +62,36 @@ static bool may_be_result(const struct finder *finder, size_t index)
     }
 }
 
+/* True if one result may follow the other in a variable: of one size, or of a similar one, as the
+ * logits of a text that becomes longer. What concatenation makes longer consists of the old one. */
+static bool may_follow(const struct finder *finder, size_t old, size_t new)
+{
+    const struct trace *trace = finder->timeline->trace;
+    const struct lifetime *lifetimes = finder->timeline->lifetimes;
+    stack_id stack = trace->stack[lifetimes[new].alloc];
+    uint64_t before = trace_size(trace, lifetimes[old].alloc),
+             after = trace_size(trace, lifetimes[new].alloc);
+    if (stack != trace->stack[lifetimes[old].alloc])
+        return false;
+    if (before == after)
+        return true;
+    struct error err; /* cannot fail: the categories have looked the stack up */
+    const struct stack_facts *facts = site_stack_facts(finder->sites, stack, &err);
+    return facts && after / SIMILAR <= before && before / SIMILAR <= after &&
+           facts->site.op != STRING_EMPTY &&
+           !text_equals(symbols_text(site_table_symbols(finder->sites), facts->site.op),
+                        "aten::cat");
+}
+
 /* True if the code that made the block made another one right before the item `end`, at which the
  * block is freed. */
 static bool is_set_again(const struct finder *finder, size_t index, uint32_t end)
 {
-    const struct trace *trace = finder->timeline->trace;
     const struct lifetime *lifetimes = finder->timeline->lifetimes;
-    uint32_t alloc = lifetimes[index].alloc, from = end > REPLACED ? end - REPLACED : 0;
+    uint32_t from = end > REPLACED ? end - REPLACED : 0;
     for (size_t i = births_from(finder->timeline, from);
          i < finder->timeline->lifetime_count && lifetimes[i].alloc < end; i++)
-        if (i > index && trace->stack[lifetimes[i].alloc] == trace->stack[alloc] &&
-            trace_size(trace, lifetimes[i].alloc) == trace_size(trace, alloc) &&
-            lifetime_end(&lifetimes[i]) > end)
+        if (i > index && may_follow(finder, index, i) && lifetime_end(&lifetimes[i]) > end)
             return true;
     return false;
 }

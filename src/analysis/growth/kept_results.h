@@ -3,10 +3,10 @@
  * A training loop's variables, such as the logits, keep their tensors while the next iteration
  * computes new ones. A tensor counts from the end of the step that made it (steps.h) until it is
  * freed, if it is freed after that step, right after the same code has made a block of the same
- * size. So do older tensors of that step which are freed together with it, such as an autograd
- * graph that backward(retain_graph=True) has kept. In the last step it counts, too, if earlier
- * tensors of the same code did. Weights, gradients (but for copies that a hook makes), optimizer
- * states and caches do not count, nor what has no stack.
+ * size, or of up to twice or half of it. So do older tensors of that step which are freed together
+ * with it, such as an autograd graph that backward(retain_graph=True) has kept. In the last step it
+ * counts, too, if earlier tensors of the same code did. Weights, gradients (but for copies that a
+ * hook makes), optimizer states and caches do not count, nor what has no stack.
  *
  * The next iteration may need such a tensor, as the state of a recurrent network. The trace does
  * not tell. */
