@@ -121,6 +121,22 @@ def activations_convolutions():
     train(Convolutions(checkpointed=FOLLOWED).to(DEVICE), lambda m: m(images()).square().mean())
 
 
+# recomputed
+
+def recomputed_model():
+    """All blocks under one checkpoint, or each under its own."""
+    class Blocks(nn.Sequential):
+        def forward(self, x):
+            if not FOLLOWED:
+                return checkpoint(super().forward, x, use_reentrant=False)
+            for block in self:
+                x = checkpoint(block, x, use_reentrant=False)
+            return x
+
+    blocks = [nn.Sequential(nn.Linear(512, 2048), nn.GELU(), nn.Linear(2048, 512)) for _ in range(8)]
+    train(Blocks(*blocks).to(DEVICE), lambda m: m(torch.randn(2048, 512, device=DEVICE)).square().mean())
+
+
 # no_grad
 
 def no_grad_validation():
@@ -166,6 +182,45 @@ def unused_evaluation():
                 language_loss(model, tokens(8 if FOLLOWED else 256)).item()
 
 
+def pass_decoder():
+    """Images made of a batch of codes at once, or of a part of them at a time."""
+    layers = [layer for _ in range(3) for layer in (nn.Upsample(scale_factor=2), nn.Conv2d(32, 32, 3, padding=1), nn.SiLU())]
+    model = nn.Sequential(*layers, nn.Conv2d(32, 3, 1)).to(DEVICE)
+    with torch.no_grad():
+        for _ in range(STEPS):
+            codes = torch.randn(16, 32, 32, 32, device=DEVICE)
+            images = torch.cat([model(part) for part in codes.split(2)]) if FOLLOWED else model(codes)
+            images = images.cpu()
+
+
+def generated_tokens():
+    """Generation that applies the last layer to all positions, or to the last one."""
+    model = Decoder(width=128, depth=2, vocabulary=20000).to(DEVICE)
+    with torch.no_grad():
+        batch = tokens(8, 128)
+        for _ in range(STEPS):
+            hidden = model.features(batch)
+            logits = model.head(hidden[:, -1:]) if FOLLOWED else model.head(hidden)
+            batch = torch.cat([batch, logits[:, -1:].softmax(-1).argmax(-1)], 1)
+
+
+def layer_masks():
+    """A mask in each layer, or one for all."""
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.block = Block(256, 4)
+            self.register_buffer("mask", torch.ones(2048, 2048))
+
+        def forward(self, x):
+            return self.block(x) * self.mask[:x.shape[1], :1]
+
+    model = nn.Sequential(*[Layer() for _ in range(6)]).to(DEVICE)
+    for layer in model if FOLLOWED else []:
+        layer.mask = model[0].mask
+    train(model, lambda m: m(torch.randn(8, 256, 256, device=DEVICE)).square().mean())
+
+
 def resident_images():
     model = Convolutions(2).to(DEVICE)
     data = torch.randn(4096, 3, 64, 64)
@@ -207,6 +262,33 @@ def summed_losses():
                 loss.backward()
             else:
                 total = total + loss
+        if not FOLLOWED:
+            total.backward()
+        optimizer.step()
+
+
+def summed_tasks():
+    """Meta-learning: the loss of each task comes after steps whose gradients build a graph."""
+    model = nn.Sequential(nn.Linear(64, 512), nn.Tanh(), nn.Linear(512, 512), nn.Tanh(), nn.Linear(512, 1)).to(DEVICE)
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def task():
+        weights = dict(model.named_parameters())
+        support, query = torch.randn(2048, 64, device=DEVICE), torch.randn(8192, 64, device=DEVICE)
+        for _ in range(2):
+            loss = torch.func.functional_call(model, weights, (support,)).square().mean()
+            slopes = torch.autograd.grad(loss, list(weights.values()), create_graph=True)
+            weights = {name: weight - 0.01 * slope for (name, weight), slope in zip(weights.items(), slopes)}
+        return torch.func.functional_call(model, weights, (query,)).square().mean() / 4
+
+    for _ in range(STEPS):
+        total = 0
+        optimizer.zero_grad()
+        for _ in range(4):
+            if FOLLOWED:
+                task().backward()
+            else:
+                total = total + task()
         if not FOLLOWED:
             total.backward()
         optimizer.step()
@@ -571,6 +653,19 @@ def results_logits():
             if FOLLOWED:
                 del scores
     return best
+
+
+def results_generated():
+    """Generation: the logits of the step before, which are a little smaller, while the next ones are computed."""
+    model = Decoder(width=128, depth=2, vocabulary=20000).to(DEVICE)
+    with torch.no_grad():
+        batch = tokens(8, 128)
+        for _ in range(STEPS):
+            logits = model(batch)
+            best = logits[:, -1:].argmax(-1)
+            if FOLLOWED:
+                del logits
+            batch = torch.cat([batch, best], 1)
 
 
 def results_retained():

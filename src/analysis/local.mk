@@ -319,6 +319,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings.c \
 	src/analysis/report/findings.h \
 	src/analysis/report/findings_about.c \
+	src/analysis/report/findings_activations.c \
 	src/analysis/report/findings_add.c \
 	src/analysis/report/findings_gradients.c \
 	src/analysis/report/findings_growth.c \
@@ -329,6 +330,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings_state.c \
 	src/analysis/report/grouping.c \
 	src/analysis/report/grouping.h \
+	src/analysis/report/layer_buffers.c \
+	src/analysis/report/layer_buffers.h \
 	src/analysis/report/logits.c \
 	src/analysis/report/logits.h \
 	src/analysis/report/notices.c \
@@ -347,6 +350,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/rows.h \
 	src/analysis/report/summed_losses.c \
 	src/analysis/report/summed_losses.h \
+	src/analysis/report/unused_logits.c \
+	src/analysis/report/unused_logits.h \
 	src/analysis/report/uneven_steps.c \
 	src/analysis/report/uneven_steps.h \
 	src/analysis/report/weight_copies.c \

@@ -73,6 +73,17 @@ bool live_is_transformed(const struct live_set *set, const struct live_facts *fa
            live_waits_for_backward(set, facts, live, source);
 }
 
+bool live_is_recomputed(const struct live_set *set, const struct live_facts *facts,
+                        const struct live *live, const struct live_source *source)
+{
+    (void)facts, (void)source;
+    struct error err; /* cannot fail: the source has looked the stack up */
+    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    enum category category = live_category(set, live);
+    return live->in_trace && stack && stack->context == CONTEXT_RECOMPUTE &&
+           (category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY);
+}
+
 /* A matrix of attention that is not fused, and whether torch.nn.MultiheadAttention made it. */
 static bool is_attention(const struct live_set *set, const struct live_facts *facts,
                          const struct live *live, const struct live_source *source,
@@ -133,6 +144,19 @@ bool live_is_inference(const struct live_set *set, const struct live_facts *fact
 {
     return live_is_activation(set, facts, live, source) &&
            mode_of(set, live) == GRAD_INFERENCE_MODE;
+}
+
+bool live_is_running(const struct live_set *set, const struct live_facts *facts,
+                     const struct live *live, const struct live_source *source)
+{
+    if (!live->in_trace || facts->run == NO_RUN ||
+        facts->phases->runs[facts->run].phase != PHASE_FORWARD ||
+        !(live_is_activation(set, facts, live, source) ||
+          live_category(set, live) == CATEGORY_TEMPORARY))
+        return false;
+    const struct lifetime *lifetime = &set->timeline->lifetimes[live->index];
+    return phases_run_of(facts->phases, lifetime->alloc) == facts->run &&
+           phases_run_of(facts->phases, lifetime_end(lifetime)) == facts->run;
 }
 
 #define CAST_WINDOW 8 /* allocations from the source of a conversion to its result, at most */

@@ -24,6 +24,7 @@ struct live_facts {
     const uint8_t *is_attention;   /* by lifetime: see report/attention.h; NULL: none is */
     const uint8_t *is_logits;      /* by lifetime: see report/logits.h; NULL: none is */
     const uint8_t *is_elementwise; /* by lifetime: see report/elementwise.h; NULL: none is */
+    uint32_t run;                  /* of phases in which the moment lies, or NO_RUN */
     bool is_last_pass;             /* no backward pass begins after the moment */
     uint32_t first_forward;        /* first item of the first forward pass; 0: there is none */
     uint32_t last_backward; /* first item of the last backward pass; EVENT_NEVER: there are not two
@@ -51,7 +52,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 16
+#define LIVE_SUMS_MOST 18
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -67,6 +68,8 @@ live_test live_waits_for_backward;
 live_test live_is_derivative;
 /* live_waits_for_backward, and made by a function that torch.func.grad() differentiates. */
 live_test live_is_transformed;
+/* Made by a checkpoint that computes a part of the forward pass again, and freed after that. */
+live_test live_is_recomputed;
 live_test live_is_attention; /* live_waits_for_backward, and a matrix of attention by hand */
 live_test live_is_multihead; /* the same, but made by torch.nn.MultiheadAttention */
 live_test live_is_logits;    /* logits, or their loss or gradient */
@@ -79,6 +82,8 @@ live_test live_may_have_graph;
 live_test live_is_without_grad; /* an activation that was made while a decorator had turned autograd
                                    off */
 live_test live_is_inference;    /* the same, where the decorator is torch.inference_mode() */
+live_test live_is_running; /* an activation or scratch space that the forward phase of the moment
+                              makes and frees */
 live_test live_is_resident_data; /* input, made before the first forward pass and freed after the
                                     last backward pass has begun, if ever, of two or more */
 live_test live_is_pass_result;   /* of a forward pass that kept no graph, and not freed by a later

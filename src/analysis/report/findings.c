@@ -5,12 +5,15 @@
 static const char *const names[] = {
     [FINDING_ACTIVATIONS] = "activations",
     [FINDING_DERIVATIVES] = "derivatives",
+    [FINDING_RECOMPUTED] = "recomputed",
     [FINDING_NO_GRAD] = "no_grad",
     [FINDING_UNUSED_PASS] = "unused_pass",
+    [FINDING_FORWARD_PASS] = "forward_pass",
     [FINDING_UNEVEN_STEPS] = "uneven_steps",
     [FINDING_SUMMED_LOSSES] = "summed_losses",
     [FINDING_ATTENTION] = "attention",
     [FINDING_LOGITS] = "logits",
+    [FINDING_UNUSED_LOGITS] = "unused_logits",
     [FINDING_RESIDENT_DATA] = "resident_data",
     [FINDING_PASS_RESULTS] = "pass_results",
     [FINDING_ELEMENTWISE] = "elementwise",
@@ -19,6 +22,7 @@ static const char *const names[] = {
     [FINDING_OPTIMIZER_TEMPORARIES] = "optimizer_temporaries",
     [FINDING_LOADED_WEIGHTS] = "loaded_weights",
     [FINDING_COPIED_WEIGHTS] = "copied_weights",
+    [FINDING_LAYER_BUFFERS] = "layer_buffers",
     [FINDING_GRADIENT_BUCKETS] = "gradient_buckets",
     [FINDING_OPTIMIZER_STATE] = "optimizer_state",
     [FINDING_REPEATED_STATE] = "repeated_state",
@@ -47,9 +51,10 @@ static bool find_at_peak(struct findings_maker *maker)
 {
     return findings_of_sums(maker) && finding_of_unused_pass(maker) &&
            finding_of_uneven_steps(maker) && finding_of_summed_losses(maker) &&
-           finding_of_all_pairs(maker) && finding_of_empty_cache(maker) &&
-           finding_of_repeated_state(maker) && finding_of_loaded_weights(maker) &&
-           finding_of_copied_weights(maker) && finding_of_gradient_buckets(maker) &&
+           finding_of_all_pairs(maker) && finding_of_unused_logits(maker) &&
+           finding_of_empty_cache(maker) && finding_of_repeated_state(maker) &&
+           finding_of_loaded_weights(maker) && finding_of_copied_weights(maker) &&
+           finding_of_layer_buffers(maker) && finding_of_gradient_buckets(maker) &&
            finding_of_state(maker) && finding_of_table_gradients(maker) &&
            finding_of_gradients(maker);
 }

@@ -40,11 +40,11 @@ finding_of finding_of_fragmentation, finding_of_empty_cache;
 finding_of finding_of_gradient_buckets, finding_of_table_gradients, finding_of_gradients;
 /* findings_state.c: these need evidence of the peak */
 finding_of finding_of_loaded_weights, finding_of_copied_weights, finding_of_repeated_state,
-    finding_of_state;
+    finding_of_layer_buffers, finding_of_state;
 
 /* findings_passes.c: these need evidence of the peak */
 finding_of finding_of_unused_pass, finding_of_uneven_steps, finding_of_summed_losses,
-    finding_of_all_pairs;
+    finding_of_all_pairs, finding_of_unused_logits;
 
 /* findings_peak.c: findings on parts of the peak that are summed in one pass. */
 bool findings_of_sums(struct findings_maker *maker);
@@ -54,9 +54,9 @@ bool findings_of_sums(struct findings_maker *maker);
 typedef bool finding_about(struct findings_maker *maker, const struct live_sum *sum,
                            const struct buffer *most);
 finding_about finding_about_activations, finding_about_derivatives, finding_about_transform,
-    finding_about_dropped, finding_about_kept_results, finding_about_multihead,
-    finding_about_attention, finding_about_logits, finding_about_pass_results,
-    finding_about_resident_data, finding_about_elementwise, finding_about_casts,
-    finding_about_optimizer_temporaries;
+    finding_about_recomputed, finding_about_running, finding_about_dropped,
+    finding_about_kept_results, finding_about_multihead, finding_about_attention,
+    finding_about_logits, finding_about_pass_results, finding_about_resident_data,
+    finding_about_elementwise, finding_about_casts, finding_about_optimizer_temporaries;
 
 #endif

@@ -3,10 +3,12 @@
 #include "analysis/report/findings_internal.h"
 #include "analysis/report/summed_losses.h"
 #include "analysis/report/uneven_steps.h"
+#include "analysis/report/unused_logits.h"
 
 /* In percent of the peak: smaller findings are left out. */
-#define LEAST_PASS  10
-#define LEAST_PAIRS 5
+#define LEAST_PASS   10
+#define LEAST_PAIRS  5
+#define LEAST_LOGITS 5
 
 bool finding_of_unused_pass(struct findings_maker *maker)
 {
@@ -103,6 +105,31 @@ bool finding_of_all_pairs(struct findings_maker *maker)
             "Broadcasting%s combines each of %s values with each of as many others: tensors of "
             "that size hold %s, %.1f%% of the peak.",
             line.bytes, rows, finding_size(maker, pairs.bytes).text, share);
+    buffer_release(&line);
+    return ok;
+}
+
+bool finding_of_unused_logits(struct findings_maker *maker)
+{
+    struct unused_logits logits;
+    struct buffer line = BUFFER_INIT;
+    if (!unused_logits_find(&logits, maker->evidence->at_peak, maker->err))
+        return false;
+    double share = finding_share(maker, logits.bytes);
+    if (share < LEAST_LOGITS)
+        return true;
+    bool ok =
+        finding_line(maker, logits.stack, &line) &&
+        finding_add(
+            maker,
+            (struct finding){
+                .kind = FINDING_UNUSED_LOGITS, .save_bytes = logits.bytes, .at_most = true},
+            "Apply the last layer to the last position only: head(hidden[:, -1:]) instead of "
+            "head(hidden)[:, -1:]. In transformers, pass logits_to_keep=1.",
+            "Logits of every position%s hold %s, %.1f%% of the peak, but generation needs those of "
+            "the last one: what is computed from them has at most %s.",
+            line.bytes, finding_size(maker, logits.bytes).text, share,
+            finding_size(maker, logits.read_bytes).text);
     buffer_release(&line);
     return ok;
 }

@@ -21,9 +21,10 @@ static bool most_at(const struct findings_maker *maker, const struct live_sum *s
     return !text->failed || error_out_of_memory(maker->err);
 }
 
-/* Fills in where the moment lies among the backward passes. */
+/* Fills in where the moment lies. */
 static void place(const struct phases *phases, int64_t item, struct live_facts *facts)
 {
+    facts->run = item < 0 ? NO_RUN : phases_run_of(phases, (uint32_t)item);
     facts->is_last_pass = true;
     for (size_t i = 0; i < phases->count; i++) {
         if (phases->runs[i].phase != PHASE_BACKWARD)
@@ -55,6 +56,8 @@ enum {
     SUM_ACTIVATIONS,
     SUM_DERIVATIVES,
     SUM_TRANSFORMED,
+    SUM_RECOMPUTED,
+    SUM_RUNNING,
     SUM_MAY_HAVE_GRAPH,
     SUM_ATTENTION,
     SUM_MULTIHEAD,
@@ -129,6 +132,13 @@ static finding_about *about_activations(const struct live_sum sums[SUMS])
     return derivatives > bytes / 2 ? finding_about_derivatives : finding_about_activations;
 }
 
+/* True if most of what waits for the backward pass has been computed again for it: smaller
+ * checkpoints free more of it than further ones. */
+static bool recomputes_most(const struct live_sum sums[SUMS])
+{
+    return sums[SUM_RECOMPUTED].bytes > sums[SUM_ACTIVATIONS].bytes / 2;
+}
+
 /* The function that reports the sum, if it is reported. */
 static finding_about *about(const struct findings_maker *maker, const struct live_sum sums[SUMS],
                             int sum)
@@ -136,6 +146,8 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
     static finding_about *const by_sum[SUMS] = {
         [SUM_DROPPED] = finding_about_dropped,
         [SUM_KEPT] = finding_about_kept_results,
+        [SUM_RECOMPUTED] = finding_about_recomputed,
+        [SUM_RUNNING] = finding_about_running,
         [SUM_MAY_HAVE_GRAPH] = finding_about_activations,
         [SUM_ATTENTION] = finding_about_attention,
         [SUM_MULTIHEAD] = finding_about_multihead,
@@ -151,7 +163,11 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
     const struct live_sum *kept = kept_for_backward(maker, sums);
     switch (sum) {
     case SUM_ACTIVATIONS:
-        return kept == &sums[sum] ? about_activations(sums) : NULL;
+        return kept == &sums[sum] && !recomputes_most(sums) ? about_activations(sums) : NULL;
+    case SUM_RECOMPUTED:
+        return recomputes_most(sums) ? by_sum[sum] : NULL;
+    case SUM_RUNNING:
+        return !trains && kept != &sums[SUM_MAY_HAVE_GRAPH] ? by_sum[sum] : NULL;
     case SUM_MAY_HAVE_GRAPH:
         return kept == &sums[sum] ? by_sum[sum] : NULL;
     case SUM_ATTENTION: /* a kind of finding is reported once */
@@ -189,6 +205,8 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_ACTIVATIONS] = {.counts = live_waits_for_backward},
         [SUM_DERIVATIVES] = {.counts = live_is_derivative},
         [SUM_TRANSFORMED] = {.counts = live_is_transformed},
+        [SUM_RECOMPUTED] = {.counts = live_is_recomputed},
+        [SUM_RUNNING] = {.counts = live_is_running},
         [SUM_MAY_HAVE_GRAPH] = {.counts = live_may_have_graph},
         [SUM_ATTENTION] = {.counts = live_is_attention},
         [SUM_MULTIHEAD] = {.counts = live_is_multihead},

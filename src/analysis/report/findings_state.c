@@ -3,10 +3,13 @@
 
 #include "analysis/phase/births.h"
 #include "analysis/report/findings_internal.h"
+#include "analysis/report/layer_buffers.h"
 #include "analysis/report/repeated_state.h"
 #include "analysis/report/weight_copies.h"
 
-#define LEAST_STATE 15 /* in percent of the peak: smaller findings are left out */
+/* In percent of the peak: smaller findings are left out. */
+#define LEAST_STATE   15
+#define LEAST_BUFFERS 5
 
 int64_t finding_live_bytes(const struct live_set *set, enum category category)
 {
@@ -85,6 +88,34 @@ bool finding_of_copied_weights(struct findings_maker *maker)
                   "A copy of the weights%s, made%s by deepcopy() or clone(), holds %s.",
                   facts->copies_tensor ? "" : ", or of their gradients", line.bytes,
                   finding_size(maker, copied.bytes).text);
+    buffer_release(&line);
+    return ok;
+}
+
+bool finding_of_layer_buffers(struct findings_maker *maker)
+{
+    struct layer_buffers buffers;
+    struct buffer line = BUFFER_INIT;
+    char count[UNITS_TEXT_SIZE];
+    if (!layer_buffers_find(&buffers, maker->evidence->at_peak, maker->err))
+        return false;
+    double share = finding_share(maker, buffers.bytes);
+    if (share < LEAST_BUFFERS)
+        return true;
+    int64_t each = buffers.bytes / (int64_t)buffers.count;
+    bool ok = finding_line(maker, buffers.stack, &line) &&
+              finding_add(maker,
+                          (struct finding){.kind = FINDING_LAYER_BUFFERS,
+                                           .save_bytes = buffers.bytes,
+                                           .at_most = true},
+                          "If they hold the same values, as a mask or a table of positions does, "
+                          "make one, and assign it to all layers once the model is on the device: "
+                          ".to() copies it for each. A causal mask is not needed: "
+                          "scaled_dot_product_attention() takes is_causal=True.",
+                          "%s buffers of %s, spread over the layers of the model%s, hold %s, "
+                          "%.1f%% of the peak. No gradient has their size.",
+                          units_count(count, buffers.count), finding_size(maker, each).text,
+                          line.bytes, finding_size(maker, buffers.bytes).text, share);
     buffer_release(&line);
     return ok;
 }

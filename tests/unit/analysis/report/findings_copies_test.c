@@ -1,4 +1,5 @@
-/* Findings on second copies: of weights that were read from a file, and of gradients in buckets. */
+/* Findings on second copies: of weights that were read from a file, of gradients in buckets, and of
+ * buffers in layers. */
 #include "analysis/report/findings.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
@@ -157,6 +158,44 @@ START_TEST(a_batch_that_was_moved_is_no_bucket)
 }
 END_TEST
 
+#define MASK (2 << 20)
+
+/* A model each of whose layers has so many weights, after a buffer. */
+static void make_layers(unsigned weights, uint64_t other)
+{
+    for (unsigned i = 0; i < LAYERS; i++) {
+        born(MASK, INIT);
+        born(other, INIT);
+        for (unsigned j = 0; j < weights; j++)
+            born(WEIGHT + j, INIT);
+    }
+}
+
+START_TEST(each_layer_has_a_mask)
+{
+    make_layers(LAYERS, WEIGHT);
+    train();
+    ck_assert_int_eq(saving(FINDING_LAYER_BUFFERS), LAYERS * MASK);
+}
+END_TEST
+
+/* An adapter has two weights. */
+START_TEST(frozen_weights_with_adapters)
+{
+    make_layers(1, WEIGHT + 1);
+    train();
+    ck_assert_int_eq(saving(FINDING_LAYER_BUFFERS), -1);
+}
+END_TEST
+
+START_TEST(frozen_weights_of_several_sizes)
+{
+    make_layers(LAYERS, MASK / 2);
+    train();
+    ck_assert_int_eq(saving(FINDING_LAYER_BUFFERS), -1);
+}
+END_TEST
+
 TCase *findings_copies_tests(void)
 {
     TCase *tests = tcase_create("findings of copies");
@@ -171,5 +210,8 @@ TCase *findings_copies_tests(void)
     tcase_add_test(tests, other_tensors_are_copied);
     tcase_add_test(tests, buckets_beside_gradients);
     tcase_add_test(tests, a_batch_that_was_moved_is_no_bucket);
+    tcase_add_test(tests, each_layer_has_a_mask);
+    tcase_add_test(tests, frozen_weights_with_adapters);
+    tcase_add_test(tests, frozen_weights_of_several_sizes);
     return tests;
 }

@@ -1,4 +1,5 @@
-/* Findings on what is live at the peak: derivatives, all pairs, gradients of tables. */
+/* Findings on what is live at the peak: derivatives, recomputed activations, all pairs, gradients
+ * of tables. */
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
 
@@ -77,6 +78,37 @@ START_TEST(few_derivatives)
     keep(1000, TANH_DERIVATIVE);
     keep(8, STACK_LOSS);
     ck_assert_int_eq(saving(FINDING_DERIVATIVES), -1);
+}
+END_TEST
+
+#define RECOMPUTED                                                                                 \
+    CPP("at::_ops::gelu::call(x)")                                                                 \
+    "," PY("forward", "/home/u/model.py", 5) "," PY("recompute_fn", TORCH "utils/checkpoint.py",   \
+                                                    9) "," PY("unpack_hook",                       \
+                                                              TORCH "utils/checkpoint.py", 8)
+
+/* A checkpoint that keeps one tensor, computes others again, and backward passes through them. */
+static int64_t saving_beside(unsigned kept, enum finding_kind kind)
+{
+    for (unsigned i = 0; i < kept; i++)
+        keep(1000, STACK_FORWARD);
+    keep(8, STACK_LOSS);
+    capture_alloc(&capture, 1, STACK_BACKWARD);
+    for (int i = 0; i < 3; i++)
+        keep(1000, RECOMPUTED);
+    return saving(kind);
+}
+
+START_TEST(one_checkpoint_around_the_model)
+{
+    ck_assert_int_eq(saving_beside(1, _i == 0 ? FINDING_RECOMPUTED : FINDING_ACTIVATIONS),
+                     _i == 0 ? 3000 : -1);
+}
+END_TEST
+
+START_TEST(small_checkpoints)
+{
+    ck_assert_int_eq(saving_beside(9, FINDING_RECOMPUTED), -1);
 }
 END_TEST
 
@@ -164,6 +196,8 @@ TCase *findings_peak_tests(void)
     tcase_add_test(tests, derivatives_take_the_place_of_activations);
     tcase_add_test(tests, few_derivatives);
     tcase_add_test(tests, activations_of_a_function_that_is_transformed);
+    tcase_add_loop_test(tests, one_checkpoint_around_the_model, 0, 2);
+    tcase_add_test(tests, small_checkpoints);
     tcase_add_test(tests, a_target_without_the_last_dimension);
     tcase_add_test(tests, values_of_one_tensor);
     tcase_add_test(tests, pairs_of_vectors);

@@ -1,0 +1,22 @@
+/* Buffers of one size that every layer of a trained model has, such as a mask or a table of
+ * positions, and that the layers might share.
+ *
+ * They belong to the model, but no gradient has their size, while those of other parameters lie
+ * between them in the order in which the model was made or moved to the device. A frozen model is
+ * told from them by its weights of other sizes, and adapters of frozen weights by their number. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_LAYER_BUFFERS_H
+#define MEMSNAP_ANALYSIS_REPORT_LAYER_BUFFERS_H
+
+#include "analysis/live/source.h"
+
+struct layer_buffers {
+    uint64_t count; /* 0: none found */
+    int64_t bytes;  /* of all of them */
+    stack_id stack; /* of the first one */
+};
+
+/* `at_peak` is live at the peak. Sees only what was made after the recording began. */
+bool layer_buffers_find(struct layer_buffers *buffers, const struct live_set *at_peak,
+                        struct error *err);
+
+#endif

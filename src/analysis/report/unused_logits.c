@@ -1,0 +1,125 @@
+#include "analysis/report/unused_logits.h"
+
+#include "analysis/phase/births.h"
+#include "base/text.h"
+
+#define LEAST_SHARE 20 /* one 20th of the peak: smaller tensors are not looked at */
+#define READERS     6  /* allocations after a tensor that may be computed from it */
+#define SMALLER     8  /* times, what is read of it */
+
+struct finder {
+    const struct live_set *set;
+    struct unused_logits *logits;
+};
+
+static uint64_t size_of(const struct finder *finder, size_t index)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
+}
+
+static stack_id stack_of(const struct finder *finder, size_t index)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    return timeline->trace->stack[timeline->lifetimes[index].alloc];
+}
+
+/* True for what a forward pass made that may be logits. */
+static bool may_be_logits(const struct finder *finder, size_t index, bool *may, struct error *err)
+{
+    static const char *const makers[] = {"aten::mm", "aten::addmm", "aten::bmm", "aten::_to_copy"};
+    struct site_table *sites = finder->set->sites;
+    const struct stack_facts *facts = site_stack_facts(sites, stack_of(finder, index), err);
+    if (!facts)
+        return false;
+    *may = !facts->site.has_backward && !facts->is_workspace && facts->context != CONTEXT_INIT &&
+           text_is_one_of(symbols_text(site_table_symbols(sites), facts->site.op), makers, 4);
+    return true;
+}
+
+/* Sets `bytes` to the largest of what comes next, if all of it is much smaller, else to 0. */
+static bool read_of(const struct finder *finder, size_t index, uint64_t *bytes, struct error *err)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    size_t readers = 0;
+    *bytes = 0;
+    for (size_t i = index + 1; i < timeline->lifetime_count && readers < READERS; i++) {
+        const struct stack_facts *facts =
+            site_stack_facts(finder->set->sites, stack_of(finder, i), err);
+        if (!facts)
+            return false;
+        if (facts->is_workspace)
+            continue;
+        if (timeline->lifetimes[i].alloc >= lifetime_end(&timeline->lifetimes[index]) ||
+            stack_of(finder, i) == stack_of(finder, index))
+            break;
+        readers++;
+        if (size_of(finder, i) > *bytes)
+            *bytes = size_of(finder, i);
+    }
+    if (*bytes > size_of(finder, index) / SMALLER)
+        *bytes = 0;
+    return true;
+}
+
+/* The next allocation of the same code, in the direction of `step`; SIZE_MAX: there is none. */
+static size_t next_of(const struct finder *finder, size_t index, size_t step)
+{
+    size_t count = finder->set->timeline->lifetime_count;
+    for (size_t i = index + step; i < count; i += step)
+        if (stack_of(finder, i) == stack_of(finder, index))
+            return i;
+    return SIZE_MAX;
+}
+
+/* True if three results of the code from this one on grow by the same amount each; with a `step`
+ * of -1, the three up to this one. */
+static bool grows(const struct finder *finder, size_t index, size_t step)
+{
+    size_t second = next_of(finder, index, step);
+    size_t third = second == SIZE_MAX ? SIZE_MAX : next_of(finder, second, step);
+    if (third == SIZE_MAX)
+        return false;
+    uint64_t a = size_of(finder, index), b = size_of(finder, second), c = size_of(finder, third);
+    return step == 1 ? a < b && b - a == c - b : a > b && a - b == b - c;
+}
+
+static bool generates(const struct finder *finder, size_t index)
+{
+    size_t next = next_of(finder, index, 1);
+    if (next != SIZE_MAX && size_of(finder, next) <= size_of(finder, index) / SMALLER)
+        return true;
+    return grows(finder, index, 1) || grows(finder, index, (size_t)-1);
+}
+
+static bool add(const struct finder *finder, size_t index, struct error *err)
+{
+    struct unused_logits *logits = finder->logits;
+    uint64_t read;
+    bool may = false;
+    if (!may_be_logits(finder, index, &may, err) || !read_of(finder, index, &read, err))
+        return false;
+    if (!may || read == 0 || !generates(finder, index))
+        return true;
+    if (logits->bytes == 0)
+        logits->stack = stack_of(finder, index);
+    if (logits->stack != stack_of(finder, index))
+        return true;
+    logits->bytes += (int64_t)size_of(finder, index);
+    if ((int64_t)read > logits->read_bytes)
+        logits->read_bytes = (int64_t)read;
+    return true;
+}
+
+bool unused_logits_find(struct unused_logits *logits, const struct live_set *at_peak,
+                        struct error *err)
+{
+    struct finder finder = {at_peak, logits};
+    uint64_t least = (uint64_t)at_peak->timeline->active.peak_bytes / LEAST_SHARE;
+    *logits = (struct unused_logits){0};
+    for (size_t i = 0; i < at_peak->count; i++)
+        if (at_peak->items[i].in_trace && at_peak->items[i].size > least &&
+            !add(&finder, at_peak->items[i].index, err))
+            return false;
+    return true;
+}

@@ -1,0 +1,111 @@
+/* Findings in programs that do not train: what the running forward pass needs, and logits of which
+ * generation needs few. */
+#include "analysis/report/findings.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define NO_GRAD PY("decorate_context", TORCH "utils/_contextlib.py", 116) "," SCRIPT
+#define LAYER                                                                                      \
+    CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", 3) "," CALL "," NO_GRAD
+#define HEAD                                                                                       \
+    CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", 8) "," CALL "," NO_GRAD
+#define SAMPLE CPP("at::_ops::_softmax::call(x)") "," NO_GRAD
+
+static struct capture capture;
+
+static void create(void)
+{
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+/* A forward pass that frees the result of a layer once the next one has its own. */
+static void infer(const char *layer)
+{
+    uint64_t before = capture_alloc(&capture, 1000, layer);
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t result = capture_alloc(&capture, 1000, layer);
+        capture_free(&capture, before, 1000, layer);
+        before = result;
+    }
+    capture_free(&capture, before, 1000, layer);
+    capture_free(&capture, capture_alloc(&capture, 8, SCRIPT), 8, SCRIPT);
+}
+
+START_TEST(a_forward_pass_that_keeps_nothing)
+{
+    infer(LAYER);
+    infer(LAYER);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_FORWARD_PASS), 2000);
+}
+END_TEST
+
+START_TEST(a_program_that_trains)
+{
+    infer(STACK_FORWARD);
+    uint64_t saved = capture_alloc(&capture, 100, STACK_FORWARD);
+    capture_alloc(&capture, 8, STACK_BACKWARD);
+    capture_free(&capture, saved, 100, ENGINE);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_FORWARD_PASS), -1);
+}
+END_TEST
+
+/* Generates a token: logits of so many bytes, of which those of the last position, `read` bytes,
+ * are looked at. */
+static void generate(uint64_t bytes, uint64_t read)
+{
+    uint64_t logits = capture_alloc(&capture, bytes, HEAD);
+    uint64_t scores = capture_alloc(&capture, read, SAMPLE);
+    capture_free(&capture, scores, read, SAMPLE);
+    capture_free(&capture, logits, bytes, NO_GRAD);
+}
+
+START_TEST(logits_of_a_text_that_grows)
+{
+    for (unsigned i = 0; i < 4; i++)
+        generate(1000 + 10 * i, 10);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), 1030);
+}
+END_TEST
+
+START_TEST(logits_of_a_prompt)
+{
+    generate(1000, 10);
+    generate(10, 10);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), 1000);
+}
+END_TEST
+
+START_TEST(logits_that_are_all_read)
+{
+    for (unsigned i = 0; i < 4; i++)
+        generate(1000 + 10 * i, 1000 + 10 * i);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), -1);
+}
+END_TEST
+
+/* Scores of batches of a search, of which the best are kept. */
+START_TEST(products_that_do_not_grow)
+{
+    for (unsigned i = 0; i < 4; i++)
+        generate(1000, 10);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), -1);
+}
+END_TEST
+
+TCase *findings_inference_tests(void)
+{
+    TCase *tests = tcase_create("findings of inference");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, a_forward_pass_that_keeps_nothing);
+    tcase_add_test(tests, a_program_that_trains);
+    tcase_add_test(tests, logits_of_a_text_that_grows);
+    tcase_add_test(tests, logits_of_a_prompt);
+    tcase_add_test(tests, logits_that_are_all_read);
+    tcase_add_test(tests, products_that_do_not_grow);
+    return tests;
+}
