@@ -234,6 +234,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/step_marks.h \
 	src/analysis/phase/steps.c \
 	src/analysis/phase/steps.h \
+	src/analysis/phase/unfinished.c \
+	src/analysis/phase/unfinished.h \
 	src/analysis/pool/device_memory.c \
 	src/analysis/pool/device_memory.h \
 	src/analysis/pool/fragmentation.c \

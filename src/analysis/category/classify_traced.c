@@ -108,6 +108,18 @@ static bool count_kept(struct classifier *classifier, const struct evidence *evi
     return true;
 }
 
+/* The first of its size tells for others that end in the phase. A gradient without a weight of its
+ * size may be that of an input or an activation, which tell more. */
+static void note_twin(const struct classifier *classifier, struct size_tally *tally, enum phase end,
+                      enum category category)
+{
+    uint8_t *twin = &tally->twin[end];
+    bool is_weak =
+        *twin == 1 + CATEGORY_GRADIENT && tally->early == 0 && classifier->phases->has_stacks;
+    if (*twin == 0 || is_weak)
+        *twin = (uint8_t)(1 + category);
+}
+
 /* Counts what the size and the end of an allocation imply for others. */
 static bool count_sizes(struct classifier *classifier, const struct evidence *evidence,
                         enum category category, enum reason reason, struct error *err)
@@ -155,10 +167,8 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
     tally->weights_replaced += is_replaced;
     tally->persistent += undecided;
     tally->released += undecided && evidence->end_run != NO_RUN;
-    if (crosses) {
-        uint8_t *twin = &tally->twin[classifier_phase(classifier, evidence->end_run)];
-        *twin = *twin ? *twin : (uint8_t)(1 + category);
-    }
+    if (crosses)
+        note_twin(classifier, tally, classifier_phase(classifier, evidence->end_run), category);
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "analysis/phase/recorded.h"
 #include "analysis/phase/refine.h"
 #include "analysis/phase/step_marks.h"
+#include "analysis/phase/unfinished.h"
 
 static enum phase phase_of_context(enum context context)
 {
@@ -228,6 +229,7 @@ static bool find_runs(struct phases *phases, const struct timeline *timeline,
     for (size_t i = 0; i < trace->count; i++)
         if (is_memory_event(trace->action[i]) && !read_item(&reader, trace, (uint32_t)i, err))
             return false;
+    phases_mark_unfinished(phases, timeline);
     return true;
 }
 

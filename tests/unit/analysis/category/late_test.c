@@ -189,6 +189,30 @@ START_TEST(a_leak_may_have_begun_before_the_trace)
 }
 END_TEST
 
+/* Autograd's thread runs no Python: what allocates without a stack, and frees what was there. */
+START_TEST(a_recording_may_begin_in_a_backward_pass)
+{
+    uint64_t weights = copy_of_model();
+    for (unsigned i = 0; i < LAYERS; i++) {
+        capture_event(&capture, "alloc", 2000 + i, size_of(i), "");
+        capture_free(&capture, 3000 + i, 7000 + 100 * i, "");
+    }
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_free(&capture, 2000 + i, size_of(i), SCRIPT);
+        capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_event(&capture, "alloc", 2000 + i, size_of(i), "");
+        capture_free(&capture, 1000, 50, "");
+        capture_event(&capture, "alloc", 1001, 60, STACK_STEP);
+        capture_free(&capture, 1001, 60, STACK_STEP);
+    }
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(3000, LAYERS, CATEGORY_ACTIVATION);
+}
+END_TEST
+
 TCase *category_late_tests(void)
 {
     TCase *tests = tcase_create("roles in late recordings");
@@ -199,5 +223,6 @@ TCase *category_late_tests(void)
     tcase_add_test(tests, hooks_may_drop_gradients);
     tcase_add_test(tests, hooks_may_make_states);
     tcase_add_test(tests, a_leak_may_have_begun_before_the_trace);
+    tcase_add_test(tests, a_recording_may_begin_in_a_backward_pass);
     return tests;
 }
