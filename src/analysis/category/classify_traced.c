@@ -8,6 +8,8 @@
 #include "analysis/phase/forward.h"
 #include "base/text.h"
 
+#define MOST_RUNS_BETWEEN 16 /* from the pass that leaves a gradient to its end */
+
 /* The category that the file gives (a converted torch.profiler run), or CATEGORY_COUNT. */
 static enum category category_in_file(const struct timeline *timeline, uint32_t item)
 {
@@ -90,6 +92,19 @@ static bool is_sparse_gradient(const struct classifier *classifier, const struct
            text_equals(symbols_text(symbols, evidence->birth->site.op), "aten::index_select");
 }
 
+/* True if it is freed before another backward pass begins, as gradients are. */
+static bool ends_before_next_pass(const struct classifier *classifier,
+                                  const struct evidence *evidence)
+{
+    if (evidence->end_run == NO_RUN)
+        return false;
+    for (uint32_t run = evidence->end_run; run > evidence->birth_run; run--)
+        if (classifier_phase(classifier, run) == PHASE_BACKWARD ||
+            evidence->end_run - run > MOST_RUNS_BETWEEN)
+            return false;
+    return true;
+}
+
 /* Counts the passes that keep activations or inputs of a size, as a leak does. */
 static bool count_kept(struct classifier *classifier, const struct evidence *evidence,
                        enum category category, struct error *err)
@@ -155,6 +170,8 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
     if (category == CATEGORY_GRADIENT) {
         classifier->has_sparse = classifier->has_sparse || is_sparse_gradient(classifier, evidence);
         run_count_add(&tally->gradients, pass);
+        if (reason == REASON_BACKWARD_KEPT && ends_before_next_pass(classifier, evidence))
+            run_count_add(&tally->fleeting, pass);
         add_left(classifier, evidence);
     } else if (category == CATEGORY_OPTIMIZER_STATE) {
         tally->made_in_step += is_staying(classifier, evidence);

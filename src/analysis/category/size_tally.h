@@ -20,6 +20,7 @@ struct expected {
 struct size_tally {
     uint64_t size;
     struct run_count gradients; /* left by one backward pass */
+    struct run_count fleeting;  /* of those, freed before the next backward pass */
     uint32_t live, most_live;   /* such gradients at one time, of those that are freed */
     struct run_count
         accumulated;           /* made in one backward pass and used up there by AccumulateGrad */

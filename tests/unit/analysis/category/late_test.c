@@ -213,6 +213,38 @@ START_TEST(a_recording_may_begin_in_a_backward_pass)
 }
 END_TEST
 
+/* A pass and a step of a model with two tables; `rows`: the gradient of a
+ * table has only the rows that the batch reads. */
+static void read_tables(bool rows)
+{
+    capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_event(&capture, "alloc", 2000 + i, size_of(i), STACK_BACKWARD);
+    for (unsigned i = 0; rows && i < 2; i++)
+        capture_event(&capture, "alloc", 2100 + i, 66000 + 100 * i, STACK_BACKWARD);
+    capture_free(&capture, 1000, 50, ENGINE);
+    adam_step(0);
+    drop_gradients(1);
+    for (unsigned i = 0; rows && i < 2; i++)
+        capture_free(&capture, 2100 + i, 66000 + 100 * i, SCRIPT);
+}
+
+START_TEST(gradients_of_rows_tell_tables_from_data)
+{
+    bool rows = _i > 0;
+    copy_of_model();
+    for (unsigned i = 0; i < 2; i++)
+        capture_block(&capture, next++, 9000000 + 5000 * i, "");
+    for (unsigned pass = 0; pass < 3; pass++) {
+        capture_event(&capture, "alloc", 900, 70, STACK_FORWARD);
+        capture_free(&capture, 900, 70, STACK_FORWARD);
+        read_tables(rows);
+    }
+    capture_load(&capture);
+    expect_all(next - 2, 2, rows ? CATEGORY_PARAMETER : CATEGORY_INPUT);
+}
+END_TEST
+
 TCase *category_late_tests(void)
 {
     TCase *tests = tcase_create("roles in late recordings");
@@ -224,5 +256,6 @@ TCase *category_late_tests(void)
     tcase_add_test(tests, hooks_may_make_states);
     tcase_add_test(tests, a_leak_may_have_begun_before_the_trace);
     tcase_add_test(tests, a_recording_may_begin_in_a_backward_pass);
+    tcase_add_loop_test(tests, gradients_of_rows_tell_tables_from_data, 0, 2);
     return tests;
 }
