@@ -223,6 +223,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/refine.c \
 	src/analysis/phase/refine.h \
 	src/analysis/phase/repeats.c \
+	src/analysis/phase/renewed.c \
 	src/analysis/phase/repeats.h \
 	src/analysis/phase/rows.c \
 	src/analysis/phase/rows.h \

@@ -112,8 +112,10 @@ static bool is_candidate(const struct lists *lists, size_t index)
     if (!weight_tally(lists, size_at(lists, index)) || !is_weak(lists, index) ||
         passes_over(lists, index) == 0)
         return false;
-    if (!classifier->phases->has_stacks) /* passes are less certain */
+    if (!classifier->phases->has_stacks && !classifier->phases->are_renewed) /* less certain */
         return classifier_stays(classifier, lifetime_end(lifetime_at(lists, index)));
+    if (!classifier->phases->has_stacks)
+        return true;
     enum context context = (enum context)facts_at(lists, index)->context;
     return context == CONTEXT_OTHER || context == CONTEXT_NONE;
 }
@@ -169,7 +171,8 @@ static uint32_t least_passes(const struct lists *lists, size_t first, size_t end
             weight_tally(lists, size_at(lists, i))->grouped = 0;
     if (sizes < LEAST_SIZES || bytes < lists->model * LEAST_PART)
         return 0;
-    return bytes < lists->model * MOST_PART || !has_operators ? 2 : 1;
+    bool is_certain = has_operators || lists->classifier->phases->are_renewed;
+    return bytes < lists->model * MOST_PART || !is_certain ? 2 : 1;
 }
 
 /* Decides for what one run made, lifetimes [first, end). */

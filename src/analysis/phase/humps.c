@@ -97,16 +97,19 @@ static int compare_ends(const void *a, const void *b)
 }
 
 /* The end of the backward pass that frees pattern->saved. The program may hold some of them longer:
- * what ends four times as late as most do not count. As the blocks end in the reverse order, three
- * quarters have ended with the one at a quarter. */
+ * what ends four times as late as most does not count; nor do scalars, such as the loss, where the
+ * update that makes new weights might seem to be a part of the pass. As the blocks
+ * end in the reverse order, three quarters have ended with the one at a quarter. */
 static uint32_t end_of_backward(const struct pattern *pattern, const struct hump *hump)
 {
     uint32_t most = pattern->saved[pattern->saved_count / 4].end, end = hump->top + 1;
     uint64_t limit = 4 * (uint64_t)(most - hump->top) + hump->top;
     for (size_t i = 0; i < pattern->saved_count; i++) {
-        uint32_t freed = pattern->saved[i].end;
-        if (freed <= hump->end && freed <= limit && freed + 1 > end)
-            end = freed + 1;
+        const struct saved *saved = &pattern->saved[i];
+        bool is_scalar = pattern->are_renewed &&
+                         trace_size(pattern->timeline->trace, saved->birth) < LEAST_WEIGHT;
+        if (!is_scalar && saved->end <= hump->end && saved->end <= limit && saved->end + 1 > end)
+            end = saved->end + 1;
     }
     return end;
 }

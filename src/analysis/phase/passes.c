@@ -15,15 +15,6 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool add_staying_size(struct pattern *pattern, uint64_t size, struct error *err)
-{
-    if (!vec_grow((void **)&pattern->stays, &pattern->stay_capacity, pattern->stay_count + 1,
-                  sizeof(size), pattern->budget, err))
-        return false;
-    pattern->stays[pattern->stay_count++] = size;
-    return true;
-}
-
 /* True if it is live for most of the trace and never freed. */
 static bool lives_long(const struct timeline *timeline, uint32_t birth, uint32_t end)
 {
@@ -33,14 +24,16 @@ static bool lives_long(const struct timeline *timeline, uint32_t birth, uint32_t
 static bool find_staying_sizes(struct pattern *pattern, struct error *err)
 {
     const struct timeline *timeline = pattern->timeline;
+    if (pattern->are_renewed)
+        return renewed_sizes(pattern, err);
     for (size_t i = 0; i < timeline->preexisting_count; i++)
         if (lives_long(timeline, 0, preexisting_end(&timeline->preexisting[i])) &&
-            !add_staying_size(pattern, timeline->preexisting[i].size, err))
+            !pattern_add_size(pattern, timeline->preexisting[i].size, err))
             return false;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         if (lives_long(timeline, lifetime->alloc, lifetime_end(lifetime)) &&
-            !add_staying_size(pattern, trace_size(timeline->trace, lifetime->alloc), err))
+            !pattern_add_size(pattern, trace_size(timeline->trace, lifetime->alloc), err))
             return false;
     }
     if (pattern->stay_count > 0)
@@ -192,10 +185,14 @@ bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct er
 }
 
 bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
-                  const struct phases *old, const struct step_marks *steps, struct error *err)
+                  const struct phases *old, const struct step_marks *steps, bool are_renewed,
+                  struct error *err)
 {
-    *pattern =
-        (struct pattern){.timeline = timeline, .old = old, .steps = steps, .budget = old->budget};
+    *pattern = (struct pattern){.timeline = timeline,
+                                .old = old,
+                                .steps = steps,
+                                .are_renewed = are_renewed,
+                                .budget = old->budget};
     if (!find_weight_sizes(pattern, err) ||
         !vec_reserve(pattern->change, pattern->change_capacity, timeline->trace->count + 1,
                      pattern->budget, err))

@@ -35,6 +35,7 @@ struct pattern {
     size_t stay_count, stay_capacity;
     uint8_t *flags; /* by lifetime: enum pattern_flag */
     size_t flags_capacity;
+    bool are_renewed;  /* the weights are made anew in every step */
     double stay_bytes; /* of all blocks of those sizes that live that long */
     int32_t *change;   /* of the number of live blocks, by item */
     size_t change_capacity;
@@ -49,7 +50,8 @@ struct pattern {
 };
 
 bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
-                  const struct phases *old, const struct step_marks *steps, struct error *err);
+                  const struct phases *old, const struct step_marks *steps, bool are_renewed,
+                  struct error *err);
 void pattern_release(struct pattern *pattern); /* also after pattern_init() failed */
 
 /* True if a lifetime may be saved for a backward pass. `any_size` allows the sizes of weights. */
@@ -62,6 +64,19 @@ static inline bool pattern_may_be_saved(const struct pattern *pattern, size_t in
 /* True if these are no passes, but code that makes a model, which piles up tensors as well: it
  * makes nearly all of what stays for the whole trace, and leaves nothing that may be gradients. */
 bool pattern_makes_model(const struct pattern *pattern, const struct passes *passes);
+
+/* Adds to pattern->stays. */
+static inline bool pattern_add_size(struct pattern *pattern, uint64_t size, struct error *err)
+{
+    if (!vec_grow((void **)&pattern->stays, &pattern->stay_capacity, pattern->stay_count + 1,
+                  sizeof(size), pattern->budget, err))
+        return false;
+    pattern->stays[pattern->stay_count++] = size;
+    return true;
+}
+
+/* renewed.c: adds the sizes of which blocks are live at any time, though none stays. */
+bool renewed_sizes(struct pattern *pattern, struct error *err);
 
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err);
 

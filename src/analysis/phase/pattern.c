@@ -4,8 +4,9 @@
 #include "analysis/phase/passes.h"
 #include "analysis/phase/refine.h"
 
-#define LEAST_BIRTHS 32  /* of a program that only computes forward */
-#define LEAST_FREED  0.9 /* of those births, if stacks do not show that it computes */
+#define LEAST_BIRTHS   32  /* of a program that only computes forward */
+#define LEAST_RENEWALS 2   /* passes, to tell that a program makes its weights anew */
+#define LEAST_FREED    0.9 /* of those births, if stacks do not show that it computes */
 
 /* The phase of an item within a pair of passes, and where that phase ends. */
 static enum phase phase_in_passes(const struct passes *passes, uint32_t item, uint32_t *stop)
@@ -139,14 +140,28 @@ bool phases_guess_forward(struct phases *phases, const struct timeline *timeline
     return guess_forward(phases, timeline, err);
 }
 
+static bool find_all_passes(struct pattern *pattern, const struct timeline *timeline,
+                            const struct phases *phases, const struct step_marks *steps,
+                            bool are_renewed, struct error *err)
+{
+    return pattern_init(pattern, timeline, phases, steps, are_renewed, err) &&
+           passes_from_humps(pattern, err) && passes_from_anchors(pattern, err);
+}
+
 bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,
                            const struct step_marks *steps, struct error *err)
 {
     struct pattern pattern;
     struct phases made = {.budget = phases->budget};
-    bool ok = pattern_init(&pattern, timeline, phases, steps, err) &&
-              passes_from_humps(&pattern, err) && passes_from_anchors(&pattern, err) &&
-              put_passes(&pattern, &made, err);
+    bool ok = find_all_passes(&pattern, timeline, phases, steps, false, err);
+    if (ok && pattern.pass_count == 0) {
+        pattern_release(&pattern);
+        ok = find_all_passes(&pattern, timeline, phases, steps, true, err);
+        if (pattern.pass_count < LEAST_RENEWALS)
+            pattern.pass_count = 0;
+    }
+    ok = ok && put_passes(&pattern, &made, err);
+    phases->are_renewed = ok && pattern.are_renewed && pattern.pass_count > 0;
     pattern_release(&pattern);
     if (!ok) {
         phases_release(&made);

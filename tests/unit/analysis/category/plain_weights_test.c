@@ -170,6 +170,60 @@ START_TEST(zeros_are_no_copy)
 }
 END_TEST
 
+#define WIDE_LAYERS 8u
+#define STEPS       6u
+
+/* A list of tensors of the weights' sizes in place of the one at `old`, all of whose blocks are
+ * freed once the list is there; its first address. */
+static uint64_t renew(uint64_t old, uint64_t *next)
+{
+    uint64_t first = *next;
+    for (unsigned i = 0; i < WIDE_LAYERS; i++)
+        capture_event(&capture, "alloc", (*next)++, size_of(i, 0), "");
+    for (unsigned i = 0; i < WIDE_LAYERS && old > 0; i++)
+        capture_free(&capture, old + i, size_of(i, 0), "");
+    return first;
+}
+
+/* Gradients and what the forward pass saves, in the order in which autograd makes and frees them.
+ */
+static uint64_t differentiate(uint64_t *next)
+{
+    uint64_t saved = *next, first = saved + WIDE_LAYERS;
+    *next += 2 * WIDE_LAYERS;
+    for (unsigned i = 0; i < WIDE_LAYERS; i++)
+        capture_event(&capture, "alloc", saved + i, 90000 + 1000 * i, "");
+    for (unsigned i = WIDE_LAYERS; i-- > 0;) {
+        capture_event(&capture, "alloc", first + i, size_of(i, 0), "");
+        capture_free(&capture, saved + i, 90000 + 1000 * i, "");
+    }
+    return first;
+}
+
+/* Without stacks: each step computes momentum anew, and weights by it. */
+START_TEST(weights_may_be_made_anew_in_each_step)
+{
+    uint64_t next = 1, weights = renew(0, &next), momentum = renew(0, &next);
+    for (unsigned step = 0; step < STEPS; step++) {
+        uint64_t gradients = differentiate(&next);
+        momentum = renew(momentum, &next);
+        weights = renew(weights, &next);
+        for (unsigned i = 0; i < WIDE_LAYERS; i++)
+            capture_free(&capture, gradients + i, size_of(i, 0), "");
+    }
+    for (unsigned i = 0; i < WIDE_LAYERS; i++) {
+        capture_block(&capture, momentum + i, size_of(i, 0), "");
+        capture_block(&capture, weights + i, size_of(i, 0), "");
+    }
+    capture_load(&capture);
+    uint64_t per_step = 4 * WIDE_LAYERS, first = 1 + 2 * WIDE_LAYERS + per_step;
+    expect_all(first, WIDE_LAYERS, CATEGORY_ACTIVATION);
+    expect_all(first + WIDE_LAYERS, WIDE_LAYERS, CATEGORY_GRADIENT);
+    expect_all(first + 2 * WIDE_LAYERS, WIDE_LAYERS, CATEGORY_OPTIMIZER_STATE);
+    expect_all(first + 3 * WIDE_LAYERS, WIDE_LAYERS, CATEGORY_PARAMETER);
+}
+END_TEST
+
 TCase *category_plain_weights_tests(void)
 {
     TCase *tests = tcase_create("weights that plain code makes");
@@ -179,5 +233,6 @@ TCase *category_plain_weights_tests(void)
     tcase_add_test(tests, a_copy_may_take_the_place_of_its_weight);
     tcase_add_test(tests, a_new_state_is_no_weight);
     tcase_add_test(tests, zeros_are_no_copy);
+    tcase_add_test(tests, weights_may_be_made_anew_in_each_step);
     return tests;
 }

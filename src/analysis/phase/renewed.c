@@ -1,0 +1,97 @@
+/* The sizes of weights that a program makes anew in every step, as functional training does: none
+ * of them stays, but as many blocks of a size as there are weights are live at any time. */
+#include <stdlib.h>
+
+#include "analysis/phase/births.h"
+#include "analysis/phase/passes.h"
+
+/* A birth or a death. */
+struct turn {
+    uint64_t size;
+    uint32_t item;
+    int32_t change;
+};
+
+static int compare_turns(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    if (x->item != y->item)
+        return x->item < y->item ? -1 : 1;
+    return x->change - y->change;
+}
+
+struct turns {
+    struct turn *items;
+    size_t count, capacity;
+};
+
+static void add_block(struct turns *turns, uint64_t size, uint32_t birth, uint32_t end)
+{
+    turns->items[turns->count++] = (struct turn){size, birth, 1};
+    if (end != EVENT_NEVER)
+        turns->items[turns->count++] = (struct turn){size, end, -1};
+}
+
+static void add_blocks(struct turns *turns, const struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        add_block(turns, timeline->preexisting[i].size, 0,
+                  preexisting_end(&timeline->preexisting[i]));
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        add_block(turns, trace_size(timeline->trace, lifetime->alloc), lifetime->alloc,
+                  lifetime_end(lifetime));
+    }
+}
+
+/* The fewest blocks that are live at one time in the items [from, to), by the turns [first, end) of
+ * one size. */
+static int64_t least_live(const struct turns *turns, size_t first, size_t end, uint32_t from,
+                          uint32_t to)
+{
+    int64_t now = 0;
+    size_t i = first;
+    for (; i < end && turns->items[i].item < from; i++)
+        now += turns->items[i].change;
+    int64_t least = now;
+    for (; i < end && turns->items[i].item < to; i++) {
+        now += turns->items[i].change;
+        least = now < least ? now : least;
+    }
+    return least;
+}
+
+/* The second half of the trace counts, up to where it only frees. */
+static bool add_sizes(struct pattern *pattern, const struct turns *turns, struct error *err)
+{
+    uint32_t from = (uint32_t)(pattern->timeline->trace->count / 2);
+    for (size_t first = 0, end; first < turns->count; first = end) {
+        uint64_t size = turns->items[first].size;
+        for (end = first + 1; end < turns->count && turns->items[end].size == size;)
+            end++;
+        int64_t least = least_live(turns, first, end, from, births_end(pattern->timeline));
+        for (int64_t k = 0; k < least; k++)
+            if (!pattern_add_size(pattern, size, err))
+                return false;
+    }
+    return true;
+}
+
+bool renewed_sizes(struct pattern *pattern, struct error *err)
+{
+    const struct timeline *timeline = pattern->timeline;
+    size_t most = 2 * (timeline->lifetime_count + timeline->preexisting_count);
+    struct turns turns = {0};
+    if (most == 0)
+        return true;
+    if (!vec_reserve(turns.items, turns.capacity, most, pattern->budget, err))
+        return false;
+    add_blocks(&turns, timeline);
+    if (turns.count > 0)
+        qsort(turns.items, turns.count, sizeof(*turns.items), compare_turns);
+    bool ok = add_sizes(pattern, &turns, err);
+    vec_free(turns.items, turns.capacity, sizeof(*turns.items), pattern->budget);
+    return ok;
+}
