@@ -384,6 +384,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/from_layers.h \
 	src/analysis/shard/from_snapshot.c \
 	src/analysis/shard/from_snapshot.h \
+	src/analysis/shard/layer_inputs.c \
+	src/analysis/shard/layer_inputs.h \
 	src/analysis/shard/model.c \
 	src/analysis/shard/model.h \
 	src/analysis/shard/note.c \

@@ -143,6 +143,35 @@ run shard --optimizer adam --format json gpu.json
 exits 0
 out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":43000,'
 
+# tables, whose inputs need no gradient, stay whole under fsdp2 until backward has ended: shards of 4,204 B, tables and
+# their gradients of 8,000 B each, the root of 408 B, and its gradients of 404 B
+cat >tables.json <<'EOF'
+{"device": "cpu", "parameter_bytes": 8404, "before_bytes": 8404, "peak_bytes": 16808, "storages": [[16, 0], [16, 1]], "traces": [
+{"module_name": "tables.0", "module_params": 4000, "gradient_bytes": 4000, "tensors": "0:1000x1", "allocated": 8404, "peak_bytes": 8404,
+ "reserved": 0, "is_forward": true, "reads": [], "all_gathered": 0, "cumul_all_gathered": 0,
+ "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "tables.1", "module_params": 4000, "gradient_bytes": 4000, "tensors": "1:1000x1", "allocated": 8404, "peak_bytes": 8404,
+ "reserved": 0, "is_forward": true, "reads": [], "all_gathered": 0, "cumul_all_gathered": 0,
+ "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "top", "module_params": 404, "gradient_bytes": 404, "tensors": "2:100x1,3:1", "allocated": 8404, "peak_bytes": 8404,
+ "reserved": 0, "is_forward": true, "reads": [0, 1], "all_gathered": 0, "cumul_all_gathered": 0,
+ "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "top", "module_params": 404, "allocated": 8808, "peak_bytes": 8808, "reserved": 0, "is_forward": false,
+ "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}},
+{"module_name": "tables.1", "module_params": 4000, "allocated": 12808, "peak_bytes": 12808, "reserved": 0, "is_forward": false,
+ "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}},
+{"module_name": "tables.0", "module_params": 4000, "allocated": 16808, "peak_bytes": 16808, "reserved": 0, "is_forward": false,
+ "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}}]}
+EOF
+run shard --world 2 --optimizer sgd --code fsdp2 --format json tables.json
+exits 0
+out_has '"prefetch":1,"forward_prefetch":0},"checkpointed":false,"peak_bytes":21016,'
+# unless a module before them is trained
+sed 's/"tensors": "1:1000x1"/&, "reads": [0]/; s/, "is_forward": true, "reads": \[\]/, "is_forward": true/' tables.json >chained.json
+run shard --world 2 --optimizer sgd --code fsdp2 --format json chained.json
+exits 0
+out_has_not '"prefetch":1,"forward_prefetch":0},"checkpointed":false,"peak_bytes":21016,'
+
 # the largest batch, of 65,536 combinations in a second
 run shard --gpu 1GiB --sweep world=1..1024 batch=1..64 $trace
 exits 0

@@ -48,7 +48,8 @@ struct shard_point {
 
 /* The modules that fsdp, fsdp1 and fsdp2 gather together. */
 struct shard_unit {
-    struct text name; /* empty for the root, and if unknown */
+    struct text name;          /* empty for the root, and if unknown */
+    bool lacks_input_gradient; /* none of its inputs needs one */
 };
 
 struct shard_model {

@@ -11,6 +11,8 @@ struct tensor_walk {
     uint32_t running;  /* backward: the unit that runs, or ran last; SHARD_ROOT before the first */
     uint32_t reducing; /* backward: the unit whose reduce-scatter input exists, or SHARD_ROOT */
     int64_t made[2];   /* elements of gradients: of the root, and of the unit that runs */
+    int64_t waiting;   /* the same of units that are reduced when backward has ended */
+    bool has_ended;    /* backward has */
     int64_t gradients; /* bytes of sharded gradients so far */
     int64_t kept;      /* bytes of units that stay gathered after forward */
     int64_t end_bytes; /* of the point before */
@@ -47,6 +49,13 @@ static void note(const struct tensor_walk *tensors, enum shard_phase phase, uint
     memory.gradient_bytes += tensors->gradients;
     memory.optimizer_state_bytes = tensors->walk->options->offload ? 0 : tensors->walk->state_bytes;
     walk_note(tensors->walk, phase, unit, memory, residual);
+}
+
+/* Its backward runs, but its end is not seen: see end_unit(). */
+static bool waits(const struct walk *walk, uint32_t unit)
+{
+    return walk->model->units[unit].lacks_input_gradient && walk->units[unit].trained > 0 &&
+           walk->units[unit].last_backward != SIZE_MAX;
 }
 
 /* Buffers of the units behind `unit` that are gathered ahead in forward. */
@@ -96,20 +105,19 @@ static int64_t prefetched_bytes(const struct walk *walk, uint32_t unit, int64_t 
     return bytes;
 }
 
-/* The end of a unit's backward: its gradients are copied to the input of a reduce-scatter. */
+/* Gradients of a unit are copied to the input of a reduce-scatter. */
 static void reduce(struct tensor_walk *tensors, uint32_t unit, int64_t elements, int64_t residual)
 {
     const struct walk *walk = tensors->walk;
-    int64_t root = unit == SHARD_ROOT ? 0 : whole_bytes(walk, SHARD_ROOT);
-    int64_t other = unit == SHARD_ROOT ? 0 : tensors->made[0] * walk->compute_size;
+    int64_t root = tensors->has_ended ? 0 : whole_bytes(walk, SHARD_ROOT);
+    int64_t ahead = tensors->has_ended ? 0 : prefetched_bytes(walk, unit, walk->options->prefetch);
+    int64_t other = (tensors->made[0] + tensors->waiting) * walk->compute_size;
     int64_t shard = walk->units[unit].trained_shard * walk->gradient_size;
     if (is_kept(walk, unit) && unit != SHARD_ROOT)
         tensors->kept -= whole_bytes(walk, unit);
     struct shard_memory memory = {.parameter_bytes = root + tensors->kept,
                                   .gradient_bytes = other + elements * walk->compute_size,
-                                  .buffer_bytes =
-                                      input_bytes(walk, unit) +
-                                      prefetched_bytes(walk, unit, walk->options->prefetch)};
+                                  .buffer_bytes = input_bytes(walk, unit) + ahead};
     note(tensors, SHARD_REDUCTION, unit, memory, residual);
     if (!walk->options->offload)
         tensors->gradients += shard;
@@ -118,6 +126,44 @@ static void reduce(struct tensor_walk *tensors, uint32_t unit, int64_t elements,
     if (walk->options->accumulation > 1 && !walk->options->offload)
         tensors->gradients -= shard; /* added to those of the passes before */
     tensors->reducing = unit;
+}
+
+/* The end of a unit's backward is seen by a hook on the inputs that need a gradient. Without one
+ * the unit stays whole until backward has ended: see _register_post_backward_hook() of
+ * _fsdp_param_group.py. */
+static void end_unit(struct tensor_walk *tensors, uint32_t unit, int64_t residual)
+{
+    const struct walk *walk = tensors->walk;
+    int64_t elements = tensors->made[1];
+    tensors->made[1] = 0;
+    if (!walk->model->units[unit].lacks_input_gradient) {
+        reduce(tensors, unit, elements, residual);
+        return;
+    }
+    tensors->waiting += elements;
+    tensors->kept += is_kept(walk, unit) ? 0 : whole_bytes(walk, unit);
+}
+
+/* The end of backward: the root is the first, then the units that wait follow. */
+static void end_backward(struct tensor_walk *tensors)
+{
+    const struct walk *walk = tensors->walk;
+    const struct shard_model *model = walk->model;
+    int64_t residual = model->points[model->point_count - 1].end_bytes, elements = tensors->made[0];
+    tensors->made[0] = tensors->kept = 0;
+    tensors->has_ended = true;
+    for (uint32_t unit = 1; unit < model->unit_count; unit++)
+        tensors->kept += waits(walk, unit) ? whole_bytes(walk, unit) : 0;
+    reduce(tensors, SHARD_ROOT, elements, residual);
+    for (uint32_t unit = 1; unit < model->unit_count; unit++) {
+        if (!waits(walk, unit))
+            continue;
+        elements = walk->units[unit].trained;
+        elements = elements < tensors->waiting ? elements : tensors->waiting;
+        tensors->waiting -= elements;
+        tensors->kept -= is_kept(walk, unit) ? 0 : whole_bytes(walk, unit);
+        reduce(tensors, unit, elements, residual);
+    }
 }
 
 /* The hook on a unit's output gathers ahead: see _pre_backward() of _fsdp_state.py. The root's is
@@ -149,16 +195,14 @@ static void run_backward(struct tensor_walk *tensors, size_t at)
     int64_t whole = runs && !is_kept(walk, running) ? whole_bytes(walk, running) : 0;
     struct shard_memory memory = {
         .parameter_bytes = whole_bytes(walk, SHARD_ROOT) + tensors->kept + whole,
-        .gradient_bytes = (tensors->made[0] + tensors->made[1]) * walk->compute_size,
+        .gradient_bytes =
+            (tensors->made[0] + tensors->made[1] + tensors->waiting) * walk->compute_size,
         .buffer_bytes = gathered_ahead(tensors, point)};
     if (tensors->reducing != SHARD_ROOT)
         memory.buffer_bytes += input_bytes(walk, tensors->reducing);
     note(tensors, walk_phase(point), unit, memory, point->peak_bytes);
-    if (runs && unit == running && at == walk->units[running].last_backward) {
-        int64_t elements = tensors->made[1];
-        tensors->made[1] = 0;
-        reduce(tensors, running, elements, point->end_bytes);
-    }
+    if (runs && unit == running && at == walk->units[running].last_backward)
+        end_unit(tensors, running, point->end_bytes);
 }
 
 void walk_per_tensor(const struct walk *walk)
@@ -181,9 +225,7 @@ void walk_per_tensor(const struct walk *walk)
             run_forward(&tensors, i);
     }
     *walk->point = model->point_count;
-    int64_t elements = tensors.made[0];
-    tensors.made[0] = tensors.kept = 0;
-    reduce(&tensors, SHARD_ROOT, elements, model->points[model->point_count - 1].end_bytes);
+    end_backward(&tensors);
     tensors.gradients = all;
     note(&tensors, SHARD_STEP, SHARD_ROOT,
          (struct shard_memory){.buffer_bytes = options->offload ? 0 : walk->temporary_bytes},

@@ -31,7 +31,8 @@ static bool add_units(struct shard_model *model, uint32_t count, struct error *e
                       (struct shard_unit){.name = {"", 0}}))
             return false;
     for (size_t i = model->unit_count; i-- > 1;)
-        model->units[i] = i > count ? model->units[i - count] : (struct shard_unit){{"", 0}};
+        model->units[i] =
+            i > count ? model->units[i - count] : (struct shard_unit){.name = {"", 0}};
     for (size_t i = 0; i < model->layer_count; i++)
         model->layers[i].unit += model->layers[i].unit != SHARD_ROOT ? count : 0;
     for (size_t i = 0; i < model->tensor_count; i++)
