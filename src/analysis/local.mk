@@ -404,6 +404,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/snapshot_held.c \
 	src/analysis/shard/snapshot_insert.c \
 	src/analysis/shard/snapshot_loss.c \
+	src/analysis/shard/snapshot_order.c \
 	src/analysis/shard/snapshot_reader.h \
 	src/analysis/shard/snapshot_units.c \
 	src/analysis/shard/states.c \

@@ -114,10 +114,11 @@ out_has '25,557,032 parameters in 16 units'
 run shard samples/recorded/gan.pickle.gz
 exits 0
 out_has '1,133,764 parameters in 6 units'
-# a weight comes before its bias: the first weight, most of the model, goes to rank 0 alone
+# oss deals out parameters in the order in which they were made: those of the critic first, of which the largest goes to
+# rank 1, and then the generator's largest, most of all, to rank 0
 run shard --world 2 --optimizer adam --format csv samples/recorded/gan.pickle.gz
 exits 0
-out_has '2,oss,false,0,76777132,,4535056,65540,8388608,'
+out_has '2,oss,false,0,76921012,,4535056,65540,8532488,'
 run shard --checkpointed samples/recorded/decoder.pickle.gz
 exits 0
 out_has 'fsdp2 + checkpoints'

@@ -81,7 +81,7 @@ static bool add_all(struct snapshot_reader *reader, struct held_parameters *held
             !is_there(reader, life->free_requested, life->free_completed))
             continue;
         struct held_parameter row = {.bytes = (int64_t)trace_size(timeline->trace, life->alloc),
-                                     .order = (UINT64_C(1) << 63) + life->alloc};
+                                     .order = HELD_IN_TRACE + life->alloc};
         if (!add_held(reader, held, row, timeline->trace->stack[life->alloc], first_line, err))
             return false;
     }
@@ -164,10 +164,12 @@ static bool mark_all(struct snapshot_reader *reader, struct held_parameters *hel
     }
     qsort(sizes, reader->all_made, sizeof(*sizes), compare_sizes);
     qsort(held->rows, held->count, sizeof(*held->rows), compare_held);
-    if (mark_trained(held, sizes, reader->all_made, &matched) ||
-        !tells_frozen(held, trained, matched, knows_buffers))
-        held->count = 0;
+    bool is_copied = mark_trained(held, sizes, reader->all_made, &matched);
     free(sizes);
+    if (!snapshot_order_tensors(reader->model, held, err))
+        return false;
+    if (is_copied || !tells_frozen(held, trained, matched, knows_buffers))
+        held->count = 0;
     qsort(held->rows, held->count, sizeof(*held->rows), compare_orders);
     return true;
 }

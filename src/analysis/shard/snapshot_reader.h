@@ -14,10 +14,12 @@ struct made_gradient {
     bool is_swapped; /* with the next one: both count as made by now */
 };
 
+#define HELD_IN_TRACE (UINT64_C(1) << 63)
+
 /* A parameter, or a buffer of a module, that is there when backward begins. */
 struct held_parameter {
     int64_t bytes;
-    uint64_t order; /* of allocation, or of address if older than the trace */
+    uint64_t order; /* HELD_IN_TRACE + of allocation, or of address if older than the trace */
     frame_id line;  /* of the program, that made it; NO_FRAME if unknown */
     uint32_t layer; /* frozen ones: where FROZEN_... or a layer says */
     bool is_trained, is_buffer;
@@ -73,6 +75,10 @@ bool snapshot_find_loss(struct snapshot_reader *reader, struct error *err);
 /* Finds the parameters, and which of them get gradients. Requires `made`. */
 bool snapshot_find_held(struct snapshot_reader *reader, struct held_parameters *held,
                         struct error *err);
+/* Sets the places of the tensors, if the parameters tell: the trained ones by rising size, of which
+ * the last made come first. */
+bool snapshot_order_tensors(struct shard_model *model, const struct held_parameters *held,
+                            struct error *err);
 /* Finds the layers of those that do not. Requires the model's layers. */
 bool snapshot_place_frozen(struct snapshot_reader *reader, struct held_parameters *held,
                            struct error *err);
