@@ -172,10 +172,12 @@ sed 's/"tensors": "1:1000x1"/&, "reads": [0]/; s/, "is_forward": true, "reads": 
 run shard --world 2 --optimizer sgd --code fsdp2 --format json chained.json
 exits 0
 out_has_not '"prefetch":1,"forward_prefetch":0},"checkpointed":false,"peak_bytes":21016,'
-# fully_shard() takes no scalars
-run shard --world 2 --code fsdp2 --format python tables.json
-exits 0
-out_has 'value.detach().reshape(1)'
+# FSDP takes no scalars
+for code in fsdp1 fsdp2; do
+    run shard --world 2 --code $code --format python tables.json
+    exits 0
+    out_has 'value.detach().reshape(1)'
+done
 [ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
 
 # the largest batch, of 65,536 combinations in a second

@@ -149,6 +149,28 @@ static const char *sharding_of(const struct shard_options *options, bool keeps)
     return keeps ? "SHARD_GRAD_OP" : "FULL_SHARD";
 }
 
+static bool has_scalars(const struct shard_model *model)
+{
+    for (size_t i = 0; i < model->tensor_count; i++)
+        if (model->tensors[i].elements == 1)
+            return true;
+    return false;
+}
+
+/* A factor, such as the temperature of a loss, works the same as a vector of one element. */
+static void put_vectors(FILE *out, const struct shard_model *model)
+{
+    if (!has_scalars(model))
+        return;
+    fputs("    for module in model.modules():  # FSDP takes vectors, but no scalars\n"
+          "        for name, value in list(module.named_parameters(recurse=False)):\n"
+          "            if value.dim() == 0:\n"
+          "                vector = torch.nn.Parameter(value.detach().reshape(1), "
+          "value.requires_grad)\n"
+          "                setattr(module, name, vector)\n",
+          out);
+}
+
 static void put_fsdp1_options(FILE *out, const struct shard_options *options)
 {
     static const char *const prefetch[] = {[SHARD_PREFETCH_PRE] = "BackwardPrefetch.BACKWARD_PRE",
@@ -169,6 +191,7 @@ static void put_fsdp1(FILE *out, const struct shard_report *report)
 {
     const struct shard_options *options = report->options;
     bool keeps = options->reshard == SHARD_KEEP;
+    put_vectors(out, report->model);
     put_fsdp1_options(out, options);
     fprintf(out, "    strategy = ShardingStrategy.%s\n", sharding_of(options, keeps));
     if (options->reshard == SHARD_RESHARD_LAST)
@@ -184,26 +207,6 @@ static void put_fsdp1(FILE *out, const struct shard_report *report)
     put_optimizer(out, options);
 }
 
-static bool has_scalars(const struct shard_model *model)
-{
-    for (size_t i = 0; i < model->tensor_count; i++)
-        if (model->tensors[i].elements == 1)
-            return true;
-    return false;
-}
-
-/* A factor, such as the temperature of a loss, works the same as a vector of one element. */
-static void put_vectors(FILE *out)
-{
-    fputs("    for module in model.modules():  # fully_shard() takes vectors, but no scalars\n"
-          "        for name, value in list(module.named_parameters(recurse=False)):\n"
-          "            if value.dim() == 0:\n"
-          "                vector = torch.nn.Parameter(value.detach().reshape(1), "
-          "value.requires_grad)\n"
-          "                setattr(module, name, vector)\n",
-          out);
-}
-
 static void put_fsdp2(FILE *out, const struct shard_report *report)
 {
     const struct shard_options *options = report->options;
@@ -213,8 +216,7 @@ static void put_fsdp2(FILE *out, const struct shard_report *report)
         fputs("    options[\"offload_policy\"] = CPUOffloadPolicy()\n", out);
     if (options->group > 0)
         put_mesh(out, options, "mesh");
-    if (has_scalars(report->model))
-        put_vectors(out);
+    put_vectors(out, report->model);
     put_loop(out, report);
     fprintf(out,
             "            fully_shard(module, reshard_after_forward=%s, **options)\n"
