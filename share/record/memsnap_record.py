@@ -28,10 +28,12 @@ import resource
 import runpy
 import subprocess
 import threading
+import traceback
 from collections.abc import Mapping
 
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils import flop_counter
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack, _pop_mode, _push_mode
 
 # memsnap suggest prints what follows, up to the next such line, for every plan.
 from contextlib import contextmanager
@@ -865,15 +867,25 @@ def tensors_in(value, depth=8):
         yield value
     elif depth == 0:
         return
-    elif isinstance(value, Mapping):
-        for item in value.values():
+    else:
+        for item in items_of(value):
             yield from tensors_in(item, depth - 1)
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from tensors_in(item, depth - 1)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            yield from tensors_in(getattr(value, field.name, None), depth - 1)
+
+
+def items_of(value):
+    """What a container or a dataclass holds. Classes of the program may compute that when asked, or fail to."""
+    if isinstance(value, dict):
+        return list(dict.values(value))
+    try:
+        if isinstance(value, Mapping):
+            return list(value.values())
+        if isinstance(value, (tuple, list)):
+            return list(value)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
+    except Exception:  # of the program
+        pass
+    return []
 
 
 def plain_parts(tensor):
@@ -904,6 +916,41 @@ def storages_of(value):
 
 def bytes_of(tensors):
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+
+def has_cache(module):
+    try:
+        return bool(getattr(getattr(module, "config", None), "use_cache", False))
+    except Exception:  # an object of the program that is no configuration
+        return False
+
+
+def guarded(method):
+    """Makes a method of a recorder give up at an error, and tell it at the end: the program must go on as without it."""
+    @functools.wraps(method)
+    def run(self, *args, **kwargs):
+        if self.error is not None:
+            return None
+        try:
+            return method(self, *args, **kwargs)
+        except Exception as error:  # itself it would keep tensors alive
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            self.error = "%s: %s (%s:%s)" % (type(error).__name__, error, os.path.basename(at.filename), at.lineno)
+            return None
+    return run
+
+
+class Hook:
+    """A hook of a module. A copy of the module, such as one that the program saves, has a hook that does nothing."""
+
+    def __init__(self, call):
+        self.call = call
+
+    def __call__(self, *arguments):
+        return self.call(*arguments)
+
+    def __reduce__(self):
+        return getattr, (contextlib.nullcontext(), "__exit__")
 
 
 def is_leaf(module):
@@ -939,6 +986,13 @@ class Operator:
         self.flops = self.saved_flops = 0
         self.is_keepable = True
         self.made = []
+
+
+class OperatorCall:
+    """What was before it, and the storage that it reuses for its result while nothing watches it."""
+
+    def __init__(self, row, reused):
+        self.row, self.reused = row, reused
 
 
 class Storages:
@@ -1116,17 +1170,15 @@ class Device:
         self.now_unseen = allocated - self.before - live
         return allocated
 
-    def run_with_copy(self, function, args, kwargs):
-        """Runs an operator that makes a copy only because the recorder watches."""
-        if self.cuda is None:
-            return function(*args, **kwargs)
-        before = torch.cuda.max_memory_allocated(self.cuda)
-        result = function(*args, **kwargs)
-        peak = torch.cuda.max_memory_allocated(self.cuda)
+    def allocator_peak(self):
+        return 0 if self.cuda is None else torch.cuda.max_memory_allocated(self.cuda)
+
+    def note_copy(self, before):
+        """After an operator that makes a copy only because the recorder watches; `before` was the allocator's peak."""
+        peak = self.allocator_peak()
         if peak > before:
             was_raised = self.raised is not None and self.raised[0] == before
             self.raised = peak, self.raised[1] if was_raised else before
-        return result
 
     def reserved(self, live):
         return torch.cuda.memory_reserved(self.cuda) if self.cuda else self.before + live
@@ -1176,25 +1228,100 @@ class Device:
 def before_call(module, hook, **options):
     """Calls `hook` with module, args and kwargs. A scripted module has no hooks of its own, and tells no kwargs."""
     if not isinstance(module, torch.jit.ScriptModule):
-        return module.register_forward_pre_hook(hook, with_kwargs=True, **options)
+        return module.register_forward_pre_hook(Hook(hook), with_kwargs=True, **options)
     return torch.nn.modules.module.register_module_forward_pre_hook(
         lambda called, args: hook(called, args, {}) if called is module else None)
 
 
 def after_call(module, hook, **options):
     if not isinstance(module, torch.jit.ScriptModule):
-        return module.register_forward_hook(hook, **options)
+        return module.register_forward_hook(Hook(hook), **options)
     return torch.nn.modules.module.register_module_forward_hook(
         lambda called, args, output: hook(called, args, output) if called is module else None)
+
+
+def pack(tensor):
+    """What a hook of saved tensors saves."""
+    return tensor.detach(), None if tensor.is_inference() else tensor._version
+
+
+def unpack(saved):
+    """With hooks, autograd leaves it to them to find what the program changed in place."""
+    tensor, version = saved
+    if version is not None and tensor._version != version:
+        raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace operation: "
+                           "[%s %s] is at version %d; expected version %d instead" % (
+                               tensor.type(), list(tensor.shape), tensor._version, version))
+    return tensor
+
+
+class SavedTensors(torch.autograd.graph.saved_tensors_hooks):
+    """Hooks of saved tensors, off where PyTorch allows none: in transforms of torch.func."""
+
+    def __init__(self, pack, unpack):
+        super().__init__(pack, unpack)
+        self.disable, self.is_on = None, False
+
+    def __enter__(self):
+        super().__enter__()
+        self.is_on = True
+        if hasattr(torch._C._autograd, "_top_saved_tensors_default_hooks"):
+            self.disable = torch.autograd.graph.disable_saved_tensors_hooks
+            torch.autograd.graph.disable_saved_tensors_hooks = self.run_without
+
+    def __exit__(self, *exception):
+        self.is_on = False
+        if self.disable is None:
+            super().__exit__(*exception)
+            return
+        torch.autograd.graph.disable_saved_tensors_hooks = self.disable
+        hooks, above = torch._C._autograd, []
+        while (top := hooks._top_saved_tensors_default_hooks(False)) is not None and top[0] != self.pack_hook:
+            above.append(top)
+            hooks._pop_saved_tensors_default_hooks()
+        if top is not None:
+            super().__exit__(*exception)
+        for other in reversed(above if top is not None else above[1:]):  # else the program has removed these, not its own
+            hooks._push_saved_tensors_default_hooks(*other)
+
+    @contextmanager
+    def run_without(self, message):
+        top = torch._C._autograd._top_saved_tensors_default_hooks(False)
+        is_ours = top is not None and top[0] == self.pack_hook
+        if is_ours:
+            super().__exit__()
+        try:
+            with self.disable(message):
+                yield
+        finally:
+            if is_ours and self.is_on:
+                super().__enter__()
+
+
+@contextmanager
+def without_modes_above(mode):
+    """Dispatch modes that the program began after `mode`, and has not ended."""
+    above = []
+    if mode in _get_current_dispatch_mode_stack():
+        while _get_current_dispatch_mode_stack()[-1] is not mode:
+            above.append(_pop_mode())
+    try:
+        yield
+    finally:
+        for other in reversed(above):
+            _push_mode(other)
 
 
 class Hooks:
     """Hooks on the modules of a model, and on the autograd nodes of their outputs."""
 
     def __init__(self, model):
-        self.handles = []
+        self.model, self.handles = model, []
         self.nodes = set()  # of inputs and outputs so far
-        for name, module in model.named_modules():
+        self.error = None
+
+    def attach(self):
+        for name, module in self.model.named_modules():
             self.handles.append(before_call(module, partial(self.before_module, name)))
             self.handles.append(after_call(module, partial(self.after_module, name)))
 
@@ -1204,12 +1331,14 @@ class Hooks:
         self.handles = []
         self.nodes.clear()
 
+    @guarded
     def before_module(self, name, module, args, kwargs=None):
         # a checkpoint runs modules again; a hook that another hook of this call removed is called without kwargs
         if self.handles and not is_backward():
             self.nodes.update(tensor.grad_fn for tensor in tensors_in([args, kwargs]) if tensor.grad_fn is not None)
             self.enter(name, module, args, kwargs or {})
 
+    @guarded
     def after_module(self, name, module, _args, output):
         if self.handles and not is_backward():
             self.leave(name, module, output)
@@ -1229,6 +1358,7 @@ class Structure(Hooks, TorchDispatchMode):
     def __init__(self, model):
         TorchDispatchMode.__init__(self)
         Hooks.__init__(self, model)
+        self.thread = None
         self.device = Device(model)
         self.rows = []       # finished, of the forward pass and of the backward pass
         self.order = []      # the modules that the backward pass reached, as numbers of calls
@@ -1250,13 +1380,17 @@ class Structure(Hooks, TorchDispatchMode):
         self.without_gradient = [parameter for parameter in model.parameters() if parameter.grad is None]
         self.parameter_bytes = bytes_of(model.parameters())
         self.buffer_bytes = bytes_of(model.buffers())
-        self.saving = torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack)
+        self.watching = contextlib.ExitStack()
 
+    @guarded
     def start(self):
         self.thread = threading.get_ident()
         self.fewest = fewest_references()
-        self.saving.__enter__()
-        self.__enter__()
+        self.attach()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(SavedTensors(self.pack, unpack))
+            stack.enter_context(self)
+            self.watching = stack.pop_all()
         self.row = self.new_row("", 0, False)
 
     def finish(self):
@@ -1264,14 +1398,25 @@ class Structure(Hooks, TorchDispatchMode):
         if self.is_done:
             return
         self.is_done = True
+        self.close()
+        if self.thread == threading.get_ident():  # what it entered is of that thread
+            self.watching.close()
+        self.remove()
+        self.take_peak()
+
+    @guarded
+    def close(self):
         self.end_backward()
         self.close_row()
         self.add_uncalled()
-        if self.thread == threading.get_ident():  # what it entered is of that thread
-            self.__exit__(None, None, None)
-            self.saving.__exit__()
-        self.remove()
+
+    @guarded
+    def take_peak(self):
         self.peak_bytes = self.device.peak(self.highest)  # before the optimizer's step, which may go higher
+
+    def __exit__(self, *exception):
+        with without_modes_above(self):
+            super().__exit__(*exception)
 
     @property
     def has_failed(self):
@@ -1432,11 +1577,13 @@ class Structure(Hooks, TorchDispatchMode):
                    cumul=self.held_by_gathers(), call=of["call"])
         self.rows.append(row)
 
+    @guarded
     def end_backward(self):
         self.end_row_of_backward()
 
+    @guarded
     def reach(self, row, call, gradients):
-        if self.is_done:
+        if self.is_done or self.stack:
             return
         if self.backward is None or not self.order:
             torch.autograd.Variable._execution_engine.queue_callback(self.end_backward)
@@ -1450,7 +1597,7 @@ class Structure(Hooks, TorchDispatchMode):
     # operators and saved tensors
 
     def running(self):
-        if not is_backward():
+        if not is_backward() or self.stack:  # a module may have a backward pass of its own
             return self.row
         if self.backward is None:  # until a module is reached, this is the backward pass of the loss
             self.close_row()
@@ -1462,22 +1609,58 @@ class Structure(Hooks, TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        call = self.begin_operator(func, args, kwargs, sys._getframe().f_back)
+        out = func(*args, **kwargs)
+        if call is not None:
+            self.end_operator(call, func, args, kwargs, out)
+        return out
+
+    @guarded
+    def begin_operator(self, func, args, kwargs, caller):
         row = self.running()
-        reused = self.reused(func, args, kwargs)
-        allocations, before = self.device.allocations(), self.device.allocated(self.storages.bytes)
-        unseen = self.device.now_unseen
-        out = self.device.run_with_copy(func, args, kwargs) if reused else func(*args, **kwargs)
-        allocations = self.device.allocations() - allocations
+        call = OperatorCall(row, self.reused(func, args, kwargs, caller))
+        call.allocations, call.before = self.device.allocations(), self.device.allocated(self.storages.bytes)
+        call.unseen, call.peak = self.device.now_unseen, self.device.allocator_peak()
+        return call
+
+    @guarded
+    def end_operator(self, call, func, args, kwargs, out):
+        row = call.row
+        if call.reused:
+            self.device.note_copy(call.peak)
+        allocations = self.device.allocations() - call.allocations
         if row is None or self.is_done or row is not (self.backward or self.row):
-            return out
+            return
         read, written = storages_of([args, kwargs]), storages_of(out)
         for key, storage in read.items():
             made = self.find(key, storage, args, row)
             if "reads" in row and made.row is not None and made.row is not row:
                 row["reads"][id(made)] = made
-        new = []
-        if reused:
-            self.storages.uncount(reused)
+        new = self.add_results(call, func, kwargs, written)
+        made_bytes = sum(made.bytes for made in new)
+        before = call.before + (0 if call.reused else made_bytes)
+        kept = self.device.kept(self.storages.bytes, call.unseen) if allocations > made_bytes else 0
+        self.storages.use(self.device.workspace(func, args, made_bytes + kept, allocations, before + kept))
+        is_gather = func._schema.name.split("::")[-1] in GATHERS
+        # _unsafe_view() does not say that it is a view, nor gathers that they write
+        is_view = not new and not is_write(func) and "out" not in kwargs and not is_gather
+        if is_view or any(item.alias_info is not None and not item.alias_info.is_write
+                          for item in func._schema.returns):
+            return  # a question about a tensor, or a view
+        flops = flops_of(func, args, kwargs, out)
+        us = max(flops_us(flops, args), sum(storage.nbytes() for storage in {**read, **written}.values()) / BYTES_PER_US)
+        row["us"] += us
+        row["flops"] += flops
+        if "ops" in row:
+            self.note_operator(row, func, args, kwargs, (us, flops), new)
+        if is_gather:
+            self.gather(row, func, args, out)
+
+    def add_results(self, call, func, kwargs, written):
+        """Notes what an operator changed, and returns what it made."""
+        row, new = call.row, []
+        if call.reused:
+            self.storages.uncount(call.reused)
         for key, storage in written.items():
             made = self.storages.by_key.get(key)
             if made is None:
@@ -1489,39 +1672,23 @@ class Structure(Hooks, TorchDispatchMode):
                 if made.row is not row:
                     row["changes"].append(made.row)
                 made.row = row  # what is changed in place is the output of the last module that changes it
-        made_bytes = sum(made.bytes for made in new)
-        before += 0 if reused else made_bytes
-        kept = self.device.kept(self.storages.bytes, unseen) if allocations > made_bytes else 0
-        self.storages.use(self.device.workspace(func, args, made_bytes + kept, allocations, before + kept))
-        is_gather = func._schema.name.split("::")[-1] in GATHERS
-        # _unsafe_view() does not say that it is a view, nor gathers that they write
-        is_view = not new and not is_write(func) and "out" not in kwargs and not is_gather
-        if is_view or any(item.alias_info is not None and not item.alias_info.is_write
-                          for item in func._schema.returns):
-            return out  # a question about a tensor, or a view
-        size = sum(storage.nbytes() for storage in {**read, **written}.values())
-        flops = flops_of(func, args, kwargs, out)
-        us = max(flops_us(flops, args), size / BYTES_PER_US)
-        row["us"] += us
-        row["flops"] += flops
-        if "ops" in row:
-            row["ops"] += 1
-            if row["casts_are_kept"] and func._overloadpacket is torch.ops.aten._to_copy and args[0].is_leaf and \
-                    args[0].requires_grad:
-                row["cast_bytes"] += sum(made.bytes for made in new)
-            draws = is_random(func, args, kwargs)
-            row["traits"].update(["random"] if draws else [])
-            self.add_operator(row, func, (us, flops), new, is_write(func) or draws)
-        if is_gather:
-            self.gather(row, func, args, out)
-        return out
+        return new
 
-    def reused(self, func, args, kwargs):
+    def note_operator(self, row, func, args, kwargs, cost, new):
+        row["ops"] += 1
+        if row["casts_are_kept"] and func._overloadpacket is torch.ops.aten._to_copy and args[0].is_leaf and \
+                args[0].requires_grad:
+            row["cast_bytes"] += sum(made.bytes for made in new)
+        draws = is_random(func, args, kwargs)
+        row["traits"].update(["random"] if draws else [])
+        self.add_operator(row, func, cost, new, is_write(func) or draws)
+
+    def reused(self, func, args, kwargs, caller):
         """The storage that a backward pass reuses for the result while nothing watches it; None if there is none.
 
         Autograd adds gradients in place if it has the only reference, and so do formulas that fill in zeros. While a
         mode watches, both copy. Operators that Python calls are as they seem."""
-        if self.backward is None or self.fewest is None or not is_called_by_autograd(sys._getframe(1).f_back):
+        if self.backward is None or self.fewest is None or not is_called_by_autograd(caller):
             return None
         name = str(func.overloadpacket)
         adds = name == "aten.add" and not kwargs and isinstance(args[1], torch.Tensor) and \
@@ -1564,23 +1731,25 @@ class Structure(Hooks, TorchDispatchMode):
         return sum(storage.nbytes() for storage in held if storage is not None)
 
     def pack(self, tensor):
+        if not is_backward():
+            self.note_saved(tensor)
+        return pack(tensor)
+
+    @guarded
+    def note_saved(self, tensor):
         row = self.row
-        if row is not None and not is_backward():
-            row["saved_us"], row["saved_flops"] = row["us"], row["flops"]
-            self.storages.sweep()
-            row["saved_peak"] = max(self.storages.peak, self.storages.bytes)
-            for operator in row["operators"].values():
-                operator.saved_us, operator.saved_flops = operator.us, operator.flops
-        if row is not None and not is_backward() and not isinstance(tensor, torch.nn.Parameter):
+        if row is None:
+            return
+        row["saved_us"], row["saved_flops"] = row["us"], row["flops"]
+        self.storages.sweep()
+        row["saved_peak"] = max(self.storages.peak, self.storages.bytes)
+        for operator in row["operators"].values():
+            operator.saved_us, operator.saved_flops = operator.us, operator.flops
+        if not isinstance(tensor, torch.nn.Parameter):
             for key, storage in storages_of(tensor).items():
                 made = self.find(key, storage, tensor, row)
                 if made.row is not None:
                     row["saves"][id(made)] = made
-        return tensor.detach()
-
-    @staticmethod
-    def unpack(tensor):
-        return tensor
 
 
 @functools.lru_cache(maxsize=None)
@@ -1665,7 +1834,9 @@ class Times(Hooks):
         event.record()
         return event
 
+    @guarded
     def start(self):
+        self.attach()
         self.forward.append(self.event())
 
     def enter(self, _name, _module, _args, _kwargs):
@@ -1677,6 +1848,7 @@ class Times(Hooks):
         self.watch_backward(output, partial(self.reach, self.calls))
         self.calls += 1
 
+    @guarded
     def reach(self, call, _gradients):
         if not self.was_backward:
             self.was_backward = True
@@ -1684,17 +1856,24 @@ class Times(Hooks):
         self.order.append(call)
         self.backward.append(self.event())
 
+    @guarded
     def end_backward(self):
         self.backward.append(self.event())
 
     def finish(self):
         if not self.is_done:
             self.is_done = True
-            self.forward.append(self.event())
+            self.note_end()
             self.remove()
+
+    @guarded
+    def note_end(self):
+        self.forward.append(self.event())
 
     def apply(self, structure, rows):
         """Replaces the times of rows; False if the steps did not run alike."""
+        if self.error is not None:
+            return False
         torch.cuda.synchronize()
         if len(self.forward) != structure.boundaries + 1 or self.order != structure.order or \
                 len(self.backward) != len(self.order) + 1:
@@ -1850,7 +2029,7 @@ class Calls:
 
     def before(self, module, _args, _kwargs=None):
         frame, is_direct = sys._getframe(1), True
-        while frame is not None and is_of_torch(frame):
+        while frame is not None and (is_of_torch(frame) or frame.f_code is Hook.__call__.__code__):
             is_direct &= frame.f_code.co_name != "forward"  # a container runs its modules
             frame = frame.f_back
         forward = getattr(type(module).forward, "__code__", None)
@@ -1989,12 +2168,12 @@ class layers(contextlib.ContextDecorator):
         self.model, self.path, self.warmup = model, path, warmup
         self.trace = None
         self.handles = []
-        self.structure = self.times = self.running = None
+        self.structure = self.times = self.running = self.error = None
         self.begun = self.depth = 0  # steps, and runs of the model that have not ended
 
     def __enter__(self):
         self.begun = self.depth = 0
-        self.trace = None
+        self.trace = self.error = None
         self.handles = [before_call(self.model, self.before_model, prepend=True),
                         after_call(self.model, self.after_model, always_call=True),
                         register_optimizer_step_pre_hook(self.before_step)]
@@ -2005,17 +2184,29 @@ class layers(contextlib.ContextDecorator):
             handle.remove()
         self.handles = []
         self.end()
-        if self.structure and self.structure.rows:
-            self.trace = trace_of(self.structure, self.times)
-            if self.path:
-                self.save(self.path)
+        self.make_trace()
+        error = self.error or (self.structure and self.structure.error)
+        if error:
+            print("memsnap_record: no layers, since the recorder failed, not the program: %s" % error, file=sys.stderr)
+        elif self.path and self.trace is None:
+            print("memsnap_record: no layers, since the model did not run with gradients", file=sys.stderr)
         self.structure = self.times = None
         return False
 
+    @guarded
+    def make_trace(self):
+        if self.structure and self.structure.rows and self.structure.error is None:
+            self.trace = trace_of(self.structure, self.times)
+            if self.path:
+                self.save(self.path)
+
+    @guarded
     def before_model(self, module, args, kwargs):
         self.depth += 1
         if not torch.is_grad_enabled() or is_backward() or torch._C._functorch.peek_interpreter_stack() is not None:
             return  # transforms of torch.func allow no hooks of saved tensors
+        if any(map(torch.nn.parameter.is_lazy, module.parameters())):
+            return  # its first run makes the parameters
         if self.depth == 1 and self.running is not None and self.running.has_failed:
             self.begun -= 1  # an error ended the run before, so the program tries again
             self.end()
@@ -2027,7 +2218,7 @@ class layers(contextlib.ContextDecorator):
             self.begun = self.warmup + 1  # gradients pile up over several runs: the first has none yet, so record this one
             self.times = None
         if self.begun == self.warmup + 1:
-            if getattr(getattr(module, "config", None), "use_cache", False):
+            if has_cache(module):
                 print("memsnap_record: config.use_cache is on. Plans turn it off, and some models then take another "
                       "path through attention: turn it off before recording", file=sys.stderr)
             self.structure = self.running = Structure(self.model)
@@ -2037,9 +2228,11 @@ class layers(contextlib.ContextDecorator):
             self.running.start()
             self.running.before_module("", module, args, kwargs)  # this call does not see its new hook
 
+    @guarded
     def after_model(self, _module, _args, _output):
         self.depth = max(self.depth - 1, 0)
 
+    @guarded
     def before_step(self, *_arguments):
         # some programs step each parameter as soon as it has its gradient
         if self.running is not None and self.running.was_backward and not is_backward():
@@ -2156,9 +2349,16 @@ class snapshots(contextlib.ContextDecorator):
         self.ooms = self.depth = 0
         self.seen = {}     # storages that are marked, by key
         self.handles = []
-        self.saving = None
+        self.saving = self.error = None
 
     def __enter__(self):
+        self.error = None
+        self.start()
+        self.tell_error("no snapshots")
+        return self
+
+    @guarded
+    def start(self):
         os.makedirs(self.folder, exist_ok=True)
         torch.cuda.init()
         self.is_own = not torch._C._cuda_isHistoryEnabled()
@@ -2176,27 +2376,29 @@ class snapshots(contextlib.ContextDecorator):
             self.driver = Driver()
             self.mark("")
         if self.can_annotate:
-            self.saving = torch.autograd.graph.saved_tensors_hooks(self.pack, Structure.unpack)
+            self.saving = SavedTensors(self.pack, unpack)
             self.saving.__enter__()
-        return self
+
+    def tell_error(self, lack):
+        if self.error is not None:
+            print("memsnap_record: %s, since the recorder failed, not the program: %s" % (lack, self.error), file=sys.stderr)
 
     def __exit__(self, *_exception):
         if not self.is_active:
             return False
+        self.tell_error("tensors and events are marked in part")
         if self.saving is not None:
             self.saving.__exit__()
         for handle in self.handles:
             handle.remove()
         self.saving, self.handles, self.seen = None, [], {}
-        try:
-            if self.steps is None:
-                self.dump("end")
-        finally:
-            self.is_active = False
-            if self.can_mark:
-                torch.cuda.memory._set_memory_metadata("")
-            if self.is_own:
-                torch.cuda.memory._record_memory_history(enabled=None)
+        if self.steps is None:
+            self.dump("end")
+        self.is_active = False
+        if self.can_mark:
+            torch.cuda.memory._set_memory_metadata("")
+        if self.is_own:
+            torch.cuda.memory._record_memory_history(enabled=None)
         return False
 
     @property
@@ -2205,14 +2407,18 @@ class snapshots(contextlib.ContextDecorator):
 
     def dump(self, name):
         path = path_of_rank(os.path.join(self.folder, name + ".pickle"))
-        torch.cuda.memory._dump_snapshot(path + "-new")
-        os.replace(path + "-new", path)
+        try:
+            torch.cuda.memory._dump_snapshot(path + "-new")
+            os.replace(path + "-new", path)
+        except Exception as error:  # the program must go on
+            print("memsnap_record: no %s: %s" % (path, error), file=sys.stderr)
 
     def on_out_of_memory(self, *_sizes):
         if self.is_active and self.ooms < MOST_OOM_DUMPS:
             self.ooms += 1
             self.dump("oom" if self.ooms == 1 else "oom-%d" % self.ooms)
 
+    @guarded
     def mark(self, phase):
         """Stamps step, phase, and the memory of the device and of the host on the events of this thread."""
         if not self.can_mark:
@@ -2222,6 +2428,7 @@ class snapshots(contextlib.ContextDecorator):
             "step": self.step, "phase": phase, "device_free": free, "device_total": total,
             "host_rss": host_bytes(), **self.driver.figures()})
 
+    @guarded
     def annotate(self, value, category):
         for key, storage in storages_of(value).items():
             known = self.seen.get(key)
@@ -2230,6 +2437,7 @@ class snapshots(contextlib.ContextDecorator):
                 tensor = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
                 torch.cuda.memory._annotate_tensor(tensor, "memsnap:" + category)
 
+    @guarded
     def before_module(self, module, args):
         self.depth += 1
         if self.depth > 1 or is_backward():
@@ -2239,6 +2447,7 @@ class snapshots(contextlib.ContextDecorator):
             self.annotate([*module.parameters(), *module.buffers()], "parameter")
             self.annotate(args, "input")
 
+    @guarded
     def after_module(self, _module, _args, output):
         self.depth = max(self.depth - 1, 0)
         if self.depth == 0 and not is_backward():
@@ -2250,8 +2459,9 @@ class snapshots(contextlib.ContextDecorator):
     def pack(self, tensor):
         if not isinstance(tensor, torch.nn.Parameter):
             self.annotate(tensor, "activation")
-        return tensor.detach()
+        return pack(tensor)
 
+    @guarded
     def before_step(self, optimizer, *_arguments):
         self.mark("optimizer")
         if self.can_annotate:
@@ -2261,13 +2471,17 @@ class snapshots(contextlib.ContextDecorator):
 
     def after_step(self, optimizer, *_arguments):
         step = self.done.get(id(optimizer), 0)
-        if self.can_annotate:
-            self.annotate(list(optimizer.state.values()), "optimizer_state")
+        self.annotate_states(optimizer)
         if self.steps is not None and step in self.steps:
             self.dump("step-%d" % step)
         self.done[id(optimizer)] = step + 1
-        self.seen = {key: weak for key, weak in self.seen.items() if not weak.expired()}
         self.mark("")
+
+    @guarded
+    def annotate_states(self, optimizer):
+        if self.can_annotate:
+            self.annotate(list(optimizer.state.values()), "optimizer_state")
+            self.seen = {key: weak for key, weak in self.seen.items() if not weak.expired()}
 
 
 class FirstModel:

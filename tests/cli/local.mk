@@ -76,6 +76,7 @@ EXTRA_DIST += tests/cli/lib.sh tests/cli/on_terminal.py tests/cli/press_interrup
 EXTRA_DIST += \
 	tests/cli/record/apply.py \
 	tests/cli/record/facts.py \
+	tests/cli/record/harmless.py \
 	tests/cli/record/marks.py \
 	tests/cli/record/peaks.py \
 	tests/cli/record/program.py \

@@ -69,6 +69,9 @@ check 'runs modules again as they were' grep -q '^all is right$' .run/out
 dry -- "$MEMSNAP_TORCH" sides.py
 check 'records programs that are no plain loop' grep -q '^all is right$' .run/out
 
+dry -- "$MEMSNAP_TORCH" harmless.py
+check 'leaves programs alone' grep -q '^all is right$' .run/out
+
 dry -- "$MEMSNAP_TORCH" wrapped.py
 check 'puts checkpoints inside FSDP' grep -q '^all is right$' .run/out
 
