@@ -226,9 +226,9 @@ class Watch(TorchDispatchMode):
     """Raises an error when a kept result is changed in place. The checkpoint would use the changed one when it runs
     again, and some operators change their arguments unseen by PyTorch's own check."""
 
-    def __init__(self, operators, missing, is_last):
+    def __init__(self, is_kept, missing, is_last):
         super().__init__()
-        self.operators, self.missing, self.is_last, self.kept = operators, missing, is_last, {}
+        self.is_kept, self.missing, self.is_last, self.kept = is_kept, missing, is_last, {}
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = str(function.overloadpacket)
@@ -239,8 +239,8 @@ class Watch(TorchDispatchMode):
                     raise RuntimeError(f"{name} changes a result of {self.kept[storage]} in place: leave that operator "
                                        "out of the plan, or record the plan on this kind of device")
         result = function(*args, **(kwargs or {}))
-        if name in self.operators:
-            self.missing.discard(name)
+        self.missing.discard(name)
+        if self.is_kept(name):
             self.kept.update(dict.fromkeys(storage_ids(result), name))
         return result
 
@@ -259,22 +259,39 @@ def both(outer, inner):
                            "plan with this version of PyTorch, on this kind of device")
 
 
-def keep_results(operators, missing=None, is_last=True):
+class IsKept:
+    """Whether the next result of an operator is kept in a run. `changed` has a flag for each run of an operator: that its
+    result is changed in place, so that it must be made again."""
+
+    def __init__(self, operators, changed):
+        self.operators, self.changed, self.ran = operators, changed, {}
+
+    def __call__(self, name):
+        if name not in self.operators:
+            return False
+        number = self.ran[name] = self.ran.get(name, -1) + 1
+        return not any(self.changed.get(name, ())[number:number + 1])
+
+
+def keep_results(operators, missing=None, is_last=True, changed=None):
     """An argument of checkpoint() that keeps the results of operators, such as "aten.mm". `missing` are those that
     have not run yet, shared by checkpoints that run one after another; at the end of the last one all must have."""
     from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
 
-    def choose(_context, function, *_args, **_kwargs):
-        is_kept = str(getattr(function, "overloadpacket", function)) in operators
-        return CheckpointPolicy.MUST_SAVE if is_kept else CheckpointPolicy.PREFER_RECOMPUTE
-
     missing = set(operators) if missing is None else missing
 
     def contexts():
+        first, second, watched = (IsKept(operators, changed or {}) for _ in range(3))
+
+        def choose(context, function, *_args, **_kwargs):
+            is_kept = second if context.is_recompute else first
+            kept = is_kept(str(getattr(function, "overloadpacket", function)))
+            return CheckpointPolicy.MUST_SAVE if kept else CheckpointPolicy.PREFER_RECOMPUTE
+
         first_run, again = create_selective_checkpoint_contexts(choose)
         if torch.compiler.is_compiling():  # it changes nothing in place, and takes only modes
             return first_run, again
-        return both(first_run, Watch(operators, missing, is_last)), again
+        return both(first_run, Watch(watched, missing, is_last)), again
 
     return {"context_fn": contexts}
 
@@ -341,30 +358,41 @@ def recompute(calls, modules, operators=(), **more):
     return Checkpointed(InRow(calls), modules, keep_results(operators, **more) if keep else {})
 
 
-def build(part, modules, operators=()):
+def build(part, modules, operators=(), **more):
     """`modules` has those of the part, by name."""
     if isinstance(part, str):
         return modules[part].forward
     return recompute([build(inner, modules) for inner in part if names(inner)], [modules[name] for name in names(part)],
-                     operators)
+                     operators, **more)
+
+
+def joined(changed):
+    """What modules in a row change: the flags of each operator one after another."""
+    made = {}
+    for of_module in changed:
+        for name, flags in of_module.items():
+            made[name] = made.get(name, []) + flags
+    return made
 
 
 class Part:
     """Modules of one checkpoint. The first one's forward runs all of them, and the others pass its
-    result on. Until it is proven that this changes nothing, each block is checkpointed by itself."""
+    result on. Until it is proven that this changes nothing, each block is checkpointed by itself. `changed` tells of each
+    module which results it changes in place, if that is known."""
 
-    def __init__(self, model, part, operators):
+    def __init__(self, model, part, operators, changed=None):
         self.names = names(part)
         outer = [find_module(model, name) for name in self.names]
         self.modules = list(map(inside, outer))
         self.are_wrapped = self.modules != outer  # each must gather its parameters itself
         self.forwards = [module.forward for module in self.modules]
-        self.together = build(part, dict(zip(self.names, self.modules)), operators)
+        changed = changed or [{}] * len(self.names)
+        self.together = build(part, dict(zip(self.names, self.modules)), operators, changed=joined(changed))
         missing = set(operators)
         self.alone = [
-            recompute([forward], [module], operators, missing=missing, is_last=forward is self.forwards[-1])
+            recompute([forward], [module], operators, missing=missing, is_last=forward is self.forwards[-1], changed=flags)
             if len(self.names) == 1 or not is_one_operator(module) else forward
-            for module, forward in zip(self.modules, self.forwards)
+            for module, forward, flags in zip(self.modules, self.forwards, changed)
         ]
         self.is_chain, self.proof, self.asked = False, None, set()
         self.rests = [None] * len(self.names)  # what each returns in a tuple with its result, without tensors
@@ -589,13 +617,14 @@ class Turns:
 
 def replace_turns(model, plan):
     """The parts of a plan, and what replaces the forward of modules that run several times. A part has the names of
-    modules, each with its turn and the number of turns, and the operators whose results it keeps."""
-    prepare(model, [find_module(model, name) for calls, _ in plan for name, _, _ in calls])
+    modules, each with its turn and the number of turns, the operators whose results it keeps, and what each call changes
+    in place, if that is known."""
+    prepare(model, [find_module(model, name) for calls, *_ in plan for name, _, _ in calls])
     parts, several = [], {}
-    for calls, operators in plan:
+    for calls, operators, changed in plan:
         modules = [inside(find_module(model, name)) for name, _, _ in calls]
         forwards = [module.forward for module in modules]
-        parts.append(Part(model, [name for name, _, _ in calls], operators))
+        parts.append(Part(model, [name for name, _, _ in calls], operators, changed))
         for k, (module, (_, turn, total)) in enumerate(zip(modules, calls)):
             if total > 1:
                 if module not in several:
@@ -617,7 +646,7 @@ def turn_of(name):
 def checkpoint_turns(model, plan, keep=None, one_by_one=False):
     """As checkpoint_modules(), for modules with their turns."""
     parts, several = replace_turns(
-        model, [([turn_of(name) for name in part], (keep or {}).get(part[0], ())) for part in plan])
+        model, [([turn_of(name) for name in part], (keep or {}).get(part[0], ()), None) for part in plan])
     def prove_in_next_run(left, is_first):
         def before_run(model, args, kwargs):
             handle.remove()
@@ -742,37 +771,40 @@ def saves_nothing(model):
 
 
 class FindChanges(TorchDispatchMode):
-    """Finds operators whose results are changed in place, and in which module they ran."""
+    """Finds which results of operators are changed in place, in the order of their runs in each call of a module."""
 
     def __init__(self, operators):
         super().__init__()
-        self.operators, self.module, self.made, self.changed = operators, None, {}, {}
+        self.operators, self.call, self.made, self.changed = operators, None, {}, {}
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         for argument, value in zip(function._schema.arguments, args):
             if argument.alias_info is not None and argument.alias_info.is_write and isinstance(value, torch.Tensor):
-                module, name, _ = self.made.get(value.untyped_storage()._cdata, (None, None, None))
-                self.changed.setdefault(module, set()).add(name)
+                flags, number, _ = self.made.get(value.untyped_storage()._cdata, ([False], 0, None))
+                flags[number] = True
         result, name = function(*args, **(kwargs or {})), str(function.overloadpacket)
         if name in self.operators:
+            flags = self.changed.setdefault(self.call, {}).setdefault(name, [])
+            flags.append(False)
             for item in result if isinstance(result, (list, tuple)) else [result]:
                 if isinstance(item, torch.Tensor):
                     weak = StorageWeakRef(item.untyped_storage())  # so that no other storage takes the place
-                    self.made[weak.cdata] = self.module, name, weak
+                    self.made[weak.cdata] = flags, len(flags) - 1, weak
         return result
 
 
-def without_changed(model, args, kwargs, plan):
-    """The parts of a plan, less the operators whose results a module changes in place: a snapshot does not show that,
-    and a checkpoint must not keep such results."""
+def find_changes(model, args, kwargs, plan):
+    """For each part of a plan, which results its calls change in place: a snapshot does not show that, and a checkpoint
+    must not keep such results."""
     def run(module, forward, *args, **kwargs):
-        outer, find.module = find.module, module
+        outer, turns[module] = find.call, turns.get(module, -1) + 1
+        find.call = module, turns[module]
         try:
             return forward(*args, **kwargs)
         finally:
-            find.module = outer
+            find.call = outer
 
-    find = FindChanges({name for _, operators in plan for name in operators})
+    find, turns = FindChanges({name for _, operators in plan for name in operators}), {}
     forwards = [(module, module.forward, "forward" in vars(module))
                 for module in {inside(module) for found, _ in plan for module, _ in found}]
     for module, forward, _ in forwards:
@@ -786,17 +818,17 @@ def without_changed(model, args, kwargs, plan):
             del module.forward
     made = []
     for found, operators in plan:
-        changed = set(operators) & {name for module, _ in found for name in find.changed.get(inside(module), ())}
-        if changed:
-            print("changed in place, so not kept: results of", *sorted(changed), file=sys.stderr)
-        made.append((found, [name for name in operators if name not in changed]))
+        made.append([find.changed.get((inside(module), turn), {}) for module, turn in found])
+        lost = [name for name, flags in joined(made[-1]).items() if name in operators and all(flags)]
+        if lost:
+            print("changed in place, so not kept: results of", *sorted(lost), file=sys.stderr)
     return made
 
 
-def replace_calls(model, runs, plan):
+def replace_calls(model, runs, plan, changed):
     """The parts of a plan, of modules and their turns."""
-    return replace_turns(model, [([(runs.names[module], turn, runs.turns[module] + 1) for module, turn in found], operators)
-                                 for found, operators in plan])
+    return replace_turns(model, [([(runs.names[module], turn, runs.turns[module] + 1) for module, turn in found], operators, flags)
+                                 for (found, operators), flags in zip(plan, changed)])
 
 
 def checkpoint_calls(model, plan, keep=None, one_by_one=False):
@@ -816,9 +848,10 @@ def checkpoint_calls(model, plan, keep=None, one_by_one=False):
                 print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
                 continue
             parts.append((list(dict.fromkeys(found)), (keep or {}).get(part[0], ())))
+        changed = [None] * len(parts)
         if any(operators for _, operators in parts):
-            parts = without_changed(model, args, kwargs, parts)
-        made, turns = replace_calls(model, runs, parts)
+            changed = find_changes(model, args, kwargs, parts)
+        made, turns = replace_calls(model, runs, parts, changed)
         for several in turns:
             several.begin(model, args)  # a hook that is added in a run is not called in it
         if not one_by_one:

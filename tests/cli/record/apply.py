@@ -6,6 +6,7 @@ import memsnap_record
 import program_model
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def train(model, batch):
@@ -37,6 +38,16 @@ def compare(plain, batch, plan):
     assert all(type(getattr(hook, "__self__", None)) is memsnap_record.Turns  # what counts the calls of a module
                for module in checkpointed.modules() for hook in module._forward_pre_hooks.values())
     return parts, checkpointed
+
+
+class CountRuns(TorchDispatchMode):
+    def __init__(self, name):
+        super().__init__()
+        self.name, self.count = name, 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.count += str(function.overloadpacket) == self.name
+        return function(*args, **(kwargs or {}))
 
 
 def plan_of(*parts):
@@ -255,6 +266,15 @@ def main():
         plan["apply"]["parts"] = [{"modules": ["model [0/3]", "model [1/3]"], "keep_operators": ["aten.addmm"]},
                                   {"modules": ["model [2/3]"], "keep_operators": ["aten.addmm"]}]
         compare(nn.Sequential(nn.Linear(16, 16), nn.ReLU(inplace=True), Counted()), torch.randn(8, 16), plan)
+        # of three results in one checkpoint, only the one that is changed runs again
+        layers = nn.Linear(16, 16), nn.Linear(16, 16), nn.ReLU(inplace=True), nn.Linear(16, 16)
+        plan["apply"]["parts"] = [{"modules": ["model [%d/4]" % k for k in range(4)], "keep_operators": ["aten.addmm"]}]
+        _, model = compare(nn.Sequential(*layers), torch.randn(8, 16), plan)
+        with CountRuns("aten.addmm") as runs:
+            result = model(torch.randn(8, 16))
+            before = runs.count
+            result.sum().backward()
+        assert (before, runs.count - before) == (3, 1), (before, runs.count)
 
     if torch.cuda.is_available():  # numbers of allocations tell where those of calls do not
         layers = [nn.Sequential(nn.PReLU(), nn.ReLU(inplace=True)) for _ in range(4)]
