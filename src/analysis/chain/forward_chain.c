@@ -17,6 +17,7 @@ struct build {
     struct steps steps;
     struct categories categories;
     struct pass pass;
+    struct passes passes;
     struct call_tree tree;
     struct cut cut;
     struct module_calls calls;
@@ -208,13 +209,34 @@ static void describe_pass(struct build *build)
     chain->end = pass->end;
     chain->first_event = build->timeline->trace->first_event + pass->first;
     chain->has_step = pass->step != NO_STEP;
+    chain->step_first = pass->first;
     chain->step_end = pass->end;
+    if (chain->has_step && build->steps.items[pass->step].first < pass->first)
+        chain->step_first = build->steps.items[pass->step].first;
     if (chain->has_step && build->steps.items[pass->step].last >= pass->end)
         chain->step_end = build->steps.items[pass->step].last + 1;
     chain->step = chain->has_step ? build->steps.items[pass->step].number : 0;
     chain->at_peak = pass->at_peak;
     chain->unfinished = pass->unfinished;
     chain->stopped = pass->stopped;
+}
+
+/* Notes the other passes of the step. */
+static bool note_others(struct build *build, struct error *err)
+{
+    struct forward_chain *chain = build->chain;
+    const struct pass *own = &build->pass;
+    for (size_t i = 0; i < build->passes.count; i++) {
+        const struct pass *pass = &build->passes.items[i];
+        struct chain_pass other = {pass->first, pass->end,
+                                   pass_is_alike(build->timeline, own, pass)};
+        if (own->step == NO_STEP || pass->step != own->step || pass->first == own->first)
+            continue;
+        if (!vec_push(chain->others, chain->other_count, chain->other_capacity, chain->budget, err,
+                      other))
+            return false;
+    }
+    return true;
 }
 
 static void describe_peak(struct build *build)
@@ -265,7 +287,9 @@ static bool look(struct build *build, struct error *err)
         !steps_find(&build->steps, timeline, &build->phases, err) ||
         !categories_assign(timeline, build->sites, &build->phases, &build->categories, err))
         return false;
-    pass_find(&build->pass, timeline, &build->phases, &build->steps, &build->categories);
+    if (!pass_find(&build->pass, &build->passes, timeline, &build->phases, &build->steps,
+                   &build->categories, err))
+        return false;
     if (!build->pass.found) {
         chain->absence = !build->phases.has_stacks  ? CHAIN_NO_STACKS
                          : build->pass.any_backward ? CHAIN_NO_ACTIVATIONS
@@ -282,7 +306,7 @@ static bool look(struct build *build, struct error *err)
     }
     describe_pass(build);
     describe_peak(build);
-    return make_elements(build, err) &&
+    return note_others(build, err) && make_elements(build, err) &&
            (chain->absence != CHAIN_FOUND || (measure(build, err) && relate_to_peak(build, err)));
 }
 
@@ -298,6 +322,7 @@ bool forward_chain_build(struct forward_chain *chain, const struct timeline *tim
     cut_release(&build.cut);
     call_tree_release(&build.tree);
     categories_release(&build.categories);
+    passes_release(&build.passes);
     steps_release(&build.steps);
     phases_release(&build.phases);
     if (ok)
@@ -316,6 +341,7 @@ void forward_chain_release(struct forward_chain *chain)
     vec_free(chain->operators, chain->operator_capacity, sizeof(*chain->operators), budget);
     vec_free(chain->results, chain->result_capacity, sizeof(*chain->results), budget);
     vec_free(chain->calls, chain->call_capacity, sizeof(*chain->calls), budget);
+    vec_free(chain->others, chain->other_capacity, sizeof(*chain->others), budget);
     vec_free(chain->loops, chain->loop_capacity, sizeof(*chain->loops), budget);
     *chain = (struct forward_chain){0};
 }

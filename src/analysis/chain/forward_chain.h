@@ -111,6 +111,12 @@ struct chain_result {
     bool is_kept;      /* for backward; otherwise the pass frees it */
 };
 
+/* Another pass of the same step. */
+struct chain_pass {
+    uint32_t first, end; /* items */
+    bool alike;          /* of the same model, as where gradients are accumulated */
+};
+
 enum chain_absence {
     CHAIN_FOUND,
     CHAIN_NO_BACKWARD,    /* no backward pass behind a forward pass */
@@ -134,8 +140,10 @@ struct forward_chain {
 
     /* the pass: items first..backward-1 are its forward, backward..end-1 its backward */
     uint32_t first, backward, end;
-    uint32_t step_end; /* behind the last item of its step, or `end` without steps */
-    uint32_t *kept;    /* the items that allocate activations which its elements keep, ascending */
+    uint32_t step_first, step_end; /* its step, or the pass without steps */
+    struct chain_pass *others;     /* of the step, in order */
+    size_t other_count, other_capacity;
+    uint32_t *kept; /* the items that allocate activations which its elements keep, ascending */
     size_t kept_count, kept_capacity;
     uint64_t first_event; /* index of item `first` in the file */
     bool has_step;        /* it is part of a step, of that number */

@@ -5,6 +5,16 @@
 
 #include "analysis/chain/replan_internal.h"
 
+/* Behind what a plan for the pass changes: another pass of the same model begins, or the step ends.
+ */
+static uint32_t replan_end(const struct forward_chain *chain)
+{
+    for (size_t i = 0; i < chain->other_count; i++)
+        if (chain->others[i].alike && chain->others[i].first >= chain->end)
+            return chain->others[i].first;
+    return chain->step_end;
+}
+
 static bool is_usable(const struct forward_chain *chain, const struct device_replay *replay,
                       struct replan *replan)
 {
@@ -23,8 +33,22 @@ static bool is_usable(const struct forward_chain *chain, const struct device_rep
 
 #define BLOCK 512 /* PyTorch counts memory in blocks of so many bytes */
 
-/* The most that is allocated at once. A free counts when it is asked for. */
-static bool find_total(const struct program *program, uint64_t *most, struct error *err)
+/* What a plan leaves as it is: the items of the step but for the pass of the chain, and for passes
+ * of the same model, which need no more with the plan than that one. */
+static bool is_elsewhere(const struct forward_chain *chain, uint32_t item)
+{
+    bool elsewhere = item < chain->first || item >= replan_end(chain);
+    for (size_t i = 0; i < chain->other_count && elsewhere; i++) {
+        const struct chain_pass *other = &chain->others[i];
+        elsewhere = !other->alike || item < other->first || item >= other->end;
+    }
+    return elsewhere;
+}
+
+/* The most that is allocated at once, or with `around` elsewhere than in its pass. A free counts
+ * when it is asked for. */
+static bool find_total(const struct program *program, const struct forward_chain *around,
+                       uint64_t *most, struct error *err)
 {
     uint64_t *sizes = NULL, now = 0;
     size_t capacity = 0;
@@ -41,15 +65,36 @@ static bool find_total(const struct program *program, uint64_t *most, struct err
             now -= sizes[step->slot];
             sizes[step->slot] = 0;
         }
-        *most = now > *most ? now : *most;
+        if (now > *most &&
+            (!around || (i >= program->start_count && is_elsewhere(around, step->item))))
+            *most = now;
     }
     vec_free(sizes, capacity, sizeof(*sizes), program->budget);
     return true;
 }
 
-static bool find_totals(const struct device_replay *replay, const struct forward_chain *chain,
-                        const struct chain_segment *segments, size_t count, struct replan *replan,
-                        struct error *err)
+/* Other passes of the step may have the peak then. */
+static bool look_elsewhere(const struct timeline *timeline, struct site_table *sites,
+                           const struct forward_chain *chain, struct replan *replan,
+                           struct error *err)
+{
+    const struct item_range step = {chain->step_first, chain->step_end};
+    struct program program;
+    uint64_t whole = 0, most = 0;
+    if (chain->other_count == 0)
+        return true;
+    if (!program_make(timeline, sites, step, &program, err))
+        return false;
+    bool ok = find_total(&program, NULL, &whole, err) && find_total(&program, chain, &most, err);
+    program_release(&program);
+    replan->without_total = whole > replan->without_total ? whole : replan->without_total;
+    replan->with_total = most > replan->with_total ? most : replan->with_total;
+    return ok;
+}
+
+static bool find_totals(const struct device_replay *replay, struct site_table *sites,
+                        const struct forward_chain *chain, const struct chain_segment *segments,
+                        size_t count, struct replan *replan, struct error *err)
 {
     struct program edited;
     bool is_too_long;
@@ -58,8 +103,9 @@ static bool find_totals(const struct device_replay *replay, const struct forward
     if (!replan_edit(&replay->program, chain, segments, count, &edited, &is_too_long, err))
         return false;
     replan->has_totals = !is_too_long;
-    bool ok = is_too_long || (find_total(&replay->program, &replan->without_total, err) &&
-                              find_total(&edited, &replan->with_total, err));
+    bool ok = is_too_long || (find_total(&replay->program, NULL, &replan->without_total, err) &&
+                              find_total(&edited, NULL, &replan->with_total, err) &&
+                              look_elsewhere(replay->timeline, sites, chain, replan, err));
     replan_edit_release(&edited);
     return ok;
 }
@@ -95,12 +141,12 @@ bool replan_make(const struct timeline *timeline, struct site_table *sites,
                  size_t count, struct replan *replan, struct error *err)
 {
     const struct replay_options options = {.tie_break = TIE_BREAKS};
-    const struct item_range range = {chain->first, chain->step_end};
+    const struct item_range range = {chain->first, replan_end(chain)};
     struct device_replay replay;
     struct replan made = {0};
     if (!device_replay_begin(timeline, sites, &range, &options, &replay, err))
         return false;
-    bool ok = find_totals(&replay, chain, segments, count, &made, err) &&
+    bool ok = find_totals(&replay, sites, chain, segments, count, &made, err) &&
               (!is_usable(chain, &replay, &made) ||
                run_both(&replay, chain, segments, count, &made, err));
     device_replay_release(&replay);

@@ -21,10 +21,13 @@ struct replan {
     char why[256];                      /* they are not known */
 
     bool has_totals;
-    uint64_t without_total, with_total; /* peaks of allocated memory in the step, all included */
+    uint64_t without_total,
+        with_total; /* peaks of allocated memory in the step, all included; other
+                     * passes of the same model need no more than this one */
 };
 
-/* Replays from the beginning of the pass to the end of its step, once as recorded and once with the
+/* Replays from the beginning of the pass to the end of its step, or to the next pass of the same
+ * model, once as recorded and once with the
  * segments, which ascend, outer before inner, and are disjoint or nested. An activation that is
  * dropped is freed when the operator after the one that made it is over, an output of an element
  * when the next element is; both are made again right before the backward of their segment. With

@@ -23,11 +23,6 @@ struct collector {
     bool skips;     /* `skipped` is known */
 };
 
-bool call_is_forward(struct text name)
-{
-    return text_equals(name, "forward") || text_ends(name, ".forward");
-}
-
 static bool is_checkpoint(struct text file)
 {
     return text_ends(file, "torch/utils/checkpoint.py") ||

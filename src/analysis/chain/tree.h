@@ -1,34 +1,9 @@
-/* The pass that a chain is made from, and the call tree of its forward: the allocations in order,
- * by the lines of code that made them. */
+/* The call tree of the forward of a pass: the allocations in order, by the lines of code that made
+ * them. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_TREE_H
 #define MEMSNAP_ANALYSIS_CHAIN_TREE_H
 
-#include "analysis/category/category.h"
-#include "analysis/phase/steps.h"
-
-/* A forward pass and the backward pass after it. */
-struct pass {
-    uint32_t first;    /* item: what is kept for the backward is allocated from here on */
-    uint32_t backward; /* first item of the backward; `end` if there is none */
-    uint32_t end;      /* the item after it */
-    int64_t kept_bytes;
-    size_t step; /* index, or NO_STEP */
-    bool at_peak;
-    bool unfinished; /* memory ran out before its backward, or in it */
-    bool stopped;    /* in it */
-    bool found;
-    bool any_backward; /* there is some backward pass, even if nothing was found */
-};
-
-/* Finds the pass that keeps the most among those of the step with the active peak or, if it has
- * none, among all passes. If no forward pass has a backward pass, takes the last forward pass if it
- * ran out of memory. */
-void pass_find(struct pass *pass, const struct timeline *timeline, const struct phases *phases,
-               const struct steps *steps, const struct categories *categories);
-
-/* True if a lifetime is an activation that the pass keeps. */
-bool pass_keeps(const struct pass *pass, const struct timeline *timeline,
-                const struct categories *categories, size_t lifetime);
+#include "analysis/chain/pass.h"
 
 #define CALL_MOST_LEVELS  48 /* frames of a path; deeper calls count as part of it */
 #define CALL_MOST_NESTING 4  /* loops within loops of one function */
@@ -110,9 +85,6 @@ static inline bool call_is_module(const struct call_tree *tree, uint32_t run, si
 {
     return tree->runs[run].calls >> level & 1;
 }
-
-/* The name of a function that is a forward. */
-bool call_is_forward(struct text function);
 
 /* The second half of call_tree_build(): divides the runs. */
 bool call_tree_divide(struct call_tree *tree, struct error *err);

@@ -719,6 +719,27 @@ START_TEST(the_pass_is_that_of_the_peak)
 }
 END_TEST
 
+/* Gradients of three passes are accumulated. The second one's peak is the highest. */
+START_TEST(passes_of_one_model_are_alike)
+{
+    for (int pass = 0; pass < 3; pass++) {
+        for (int i = 0; i < 3; i++)
+            block("t9 m53", 8);
+        backward(pass == 1 ? 100 : 1);
+    }
+    keep(5, "t9 m60");
+    backward(1);
+    capture_event(&capture, "alloc", 1, 1, STACK_STEP);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    ck_assert_uint_eq(chain.other_count, 3);
+    ck_assert_uint_lt(chain.others[0].end, chain.first + 1);
+    ck_assert_uint_lt(chain.end - 1, chain.others[1].first);
+    ck_assert(chain.others[0].alike && chain.others[1].alike && !chain.others[2].alike);
+    ck_assert_uint_eq(chain.step_first, 0);
+}
+END_TEST
+
 static void expect_absence(enum chain_absence absence)
 {
     build();
@@ -847,6 +868,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, operators_are_weighed_by_class);
     tcase_add_test(tests, without_operators_nothing_is_weighed);
     tcase_add_test(tests, the_pass_is_that_of_the_peak);
+    tcase_add_test(tests, passes_of_one_model_are_alike);
     tcase_add_test(tests, inference_keeps_nothing);
     tcase_add_test(tests, without_stacks_there_are_no_layers);
     tcase_add_test(tests, an_empty_trace_has_none);

@@ -1,0 +1,189 @@
+#include "analysis/chain/pass.h"
+
+#include <string.h>
+
+#include "analysis/phase/births.h"
+#include "model/sums.h"
+
+struct search {
+    const struct timeline *timeline;
+    const struct phases *phases;
+    const struct steps *steps;
+    const struct categories *categories;
+    size_t peak_step;
+    struct pass *best;
+    struct passes *all;
+    struct error *err;
+};
+
+bool pass_keeps(const struct pass *pass, const struct timeline *timeline,
+                const struct categories *categories, size_t lifetime)
+{
+    const struct lifetime *life = &timeline->lifetimes[lifetime];
+    uint32_t end = lifetime_end(life);
+    return life->alloc >= pass->first &&
+           category_is_saved((enum category)categories->of_lifetime[lifetime]) &&
+           end >= pass->backward;
+}
+
+/* Sums up what the pass keeps. What was kept before the first activation that this backward frees
+ * belongs to others, such as a validation between two steps. No overflow: the timeline checked it.
+ */
+static void measure(const struct search *search, struct pass *pass)
+{
+    const struct timeline *timeline = search->timeline;
+    bool any = false;
+    size_t count = timeline->lifetime_count;
+    for (size_t i = births_from(timeline, pass->first); i < count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        if (lifetime->alloc >= pass->backward)
+            break;
+        if (!pass_keeps(pass, timeline, search->categories, i))
+            continue;
+        if (!any && !pass->unfinished && lifetime_end(lifetime) >= pass->end)
+            continue;
+        if (!any)
+            pass->first = lifetime->alloc;
+        any = true;
+        sum_add(&pass->kept_bytes, trace_size(timeline->trace, lifetime->alloc));
+    }
+}
+
+/* Passes that keep about as much may be those of one model, of which gradients are accumulated: all
+ * need the plan, and the one with the peak shows what it gains. */
+static bool is_better(const struct search *search, const struct pass *pass)
+{
+    const struct pass *best = search->best;
+    int64_t most = pass->kept_bytes > best->kept_bytes ? pass->kept_bytes : best->kept_bytes;
+    int64_t least = pass->kept_bytes + best->kept_bytes - most;
+    if (pass->stopped) /* a whole pass that keeps about as much tells more */
+        return pass->kept_bytes - pass->kept_bytes / 8 > best->kept_bytes;
+    if (pass->at_peak != best->at_peak)
+        return pass->at_peak;
+    if (least > most - most / 8 && pass->has_peak != best->has_peak)
+        return pass->has_peak;
+    return pass->kept_bytes > best->kept_bytes;
+}
+
+static bool consider(const struct search *search, struct pass pass)
+{
+    struct pass *best = search->best;
+    struct passes *all = search->all;
+    int64_t peak = search->timeline->active.peak_event;
+    pass.has_peak = peak >= pass.first && peak < pass.end;
+    measure(search, &pass);
+    pass.step = steps_of(search->steps, pass.first);
+    pass.at_peak = search->peak_step != NO_STEP && pass.step == search->peak_step;
+    pass.found = pass.kept_bytes > 0;
+    if (pass.found && (!best->found || is_better(search, &pass)))
+        *best = pass;
+    return !pass.found ||
+           vec_push(all->items, all->count, all->capacity, all->budget, search->err, pass);
+}
+
+static bool runs_out(const struct search *search, uint32_t first)
+{
+    const struct trace *trace = search->timeline->trace;
+    for (uint32_t item = (uint32_t)trace->count; item-- > first;)
+        if (trace->action[item] == ACTION_OOM)
+            return true;
+    return false;
+}
+
+/* The last pass. If memory runs out in its backward, that has not freed what the forward kept, and
+ * nothing of it counts. */
+static bool consider_last(const struct search *search, uint32_t first, uint32_t backward,
+                          uint32_t end)
+{
+    bool stopped = end == search->timeline->trace->count && runs_out(search, backward);
+    return consider(search, (struct pass){.first = first,
+                                          .backward = backward,
+                                          .end = stopped ? backward : end,
+                                          .unfinished = stopped,
+                                          .stopped = stopped});
+}
+
+/* Without a backward pass, only the last forward pass is considered. */
+static bool consider_unfinished(const struct search *search, uint32_t first)
+{
+    uint32_t end = (uint32_t)search->timeline->trace->count;
+    return !runs_out(search, first) ||
+           consider(search,
+                    (struct pass){.first = first, .backward = end, .end = end, .unfinished = true});
+}
+
+/* Optimizers may step within the backward pass, one parameter at a time. So a pass only ends at an
+ * optimizer step if no more backward follows before the next forward pass. */
+bool pass_find(struct pass *pass, struct passes *all, const struct timeline *timeline,
+               const struct phases *phases, const struct steps *steps,
+               const struct categories *categories, struct error *err)
+{
+    struct search search = {timeline, phases, steps, categories, NO_STEP, pass, all, err};
+    const uint32_t none = EVENT_NEVER;
+    uint32_t first = none, backward = none, over = none;
+    bool any_backward = false, ok = true;
+    *pass = (struct pass){.step = NO_STEP};
+    *all = (struct passes){.budget = timeline->snapshot->budget};
+    if (timeline->active.peak_event >= 0)
+        search.peak_step = steps_of(steps, (uint32_t)timeline->active.peak_event);
+    for (size_t i = 0; i < phases->count && ok; i++) {
+        const struct phase_run *run = &phases->runs[i];
+        if (run->phase == PHASE_OPTIMIZER) {
+            first = backward == none ? none : first;
+            over = over == none ? run->first : over;
+        } else if (run->phase == PHASE_FORWARD) {
+            uint32_t end = over == none ? run->first : over;
+            if (backward != none)
+                ok = consider(&search,
+                              (struct pass){.first = first, .backward = backward, .end = end});
+            if (first == none || backward != none)
+                first = run->first;
+            backward = over = none;
+        } else if (run->phase == PHASE_BACKWARD && first != none) {
+            any_backward = true;
+            backward = backward == none ? run->first : backward;
+            over = none;
+        }
+    }
+    uint32_t end = over == none ? (uint32_t)timeline->trace->count : over;
+    if (ok && backward != none)
+        ok = consider_last(&search, first, backward, end);
+    else if (ok && first != none && !any_backward)
+        ok = consider_unfinished(&search, first);
+    pass->any_backward = any_backward;
+    if (!ok)
+        passes_release(all);
+    return ok;
+}
+
+void passes_release(struct passes *passes)
+{
+    vec_free(passes->items, passes->capacity, sizeof(*passes->items), passes->budget);
+    *passes = (struct passes){0};
+}
+
+bool call_is_forward(struct text name)
+{
+    return text_equals(name, "forward") || text_ends(name, ".forward");
+}
+
+/* How many of a stack's frames are inside of the outermost forward, and it. */
+static size_t frames_inside(const struct symbols *symbols, struct stack stack)
+{
+    for (size_t i = stack.count; i-- > 0;) {
+        struct frame frame = symbols_frame_at(symbols, stack.frames[i]);
+        if (call_is_forward(symbols_text(symbols, frame.name)))
+            return i + 1;
+    }
+    return stack.count;
+}
+
+bool pass_is_alike(const struct timeline *timeline, const struct pass *a, const struct pass *b)
+{
+    const struct symbols *symbols = timeline->snapshot->symbols;
+    struct stack x = symbols_stack_at(symbols, timeline->trace->stack[a->first]);
+    struct stack y = symbols_stack_at(symbols, timeline->trace->stack[b->first]);
+    size_t count = frames_inside(symbols, x);
+    return count > 0 && count == frames_inside(symbols, y) &&
+           memcmp(x.frames, y.frames, count * sizeof(*x.frames)) == 0;
+}
