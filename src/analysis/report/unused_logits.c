@@ -24,6 +24,11 @@ static stack_id stack_of(const struct finder *finder, size_t index)
     return timeline->trace->stack[timeline->lifetimes[index].alloc];
 }
 
+static bool is_workspace(const struct finder *finder, size_t index)
+{
+    return finder->set->categories->of_lifetime[index] == CATEGORY_WORKSPACE;
+}
+
 /* True for what a forward pass made that may be logits. */
 static bool may_be_logits(const struct finder *finder, size_t index, bool *may, struct error *err)
 {
@@ -32,34 +37,50 @@ static bool may_be_logits(const struct finder *finder, size_t index, bool *may, 
     const struct stack_facts *facts = site_stack_facts(sites, stack_of(finder, index), err);
     if (!facts)
         return false;
-    *may = !facts->site.has_backward && !facts->is_workspace && facts->context != CONTEXT_INIT &&
+    *may = !facts->site.has_backward && !is_workspace(finder, index) &&
+           facts->context != CONTEXT_INIT &&
            text_is_one_of(symbols_text(site_table_symbols(sites), facts->site.op), makers, 4);
     return true;
 }
 
-/* Sets `bytes` to the largest of what comes next, if all of it is much smaller, else to 0. */
-static bool read_of(const struct finder *finder, size_t index, uint64_t *bytes, struct error *err)
+/* The largest of what comes next, if all of it is much smaller, else 0. */
+static uint64_t read_of(const struct finder *finder, size_t index)
 {
     const struct timeline *timeline = finder->set->timeline;
     size_t readers = 0;
-    *bytes = 0;
+    uint64_t bytes = 0;
     for (size_t i = index + 1; i < timeline->lifetime_count && readers < READERS; i++) {
-        const struct stack_facts *facts =
-            site_stack_facts(finder->set->sites, stack_of(finder, i), err);
-        if (!facts)
-            return false;
-        if (facts->is_workspace)
+        if (is_workspace(finder, i))
             continue;
         if (timeline->lifetimes[i].alloc >= lifetime_end(&timeline->lifetimes[index]) ||
             stack_of(finder, i) == stack_of(finder, index))
             break;
         readers++;
-        if (size_of(finder, i) > *bytes)
-            *bytes = size_of(finder, i);
+        if (size_of(finder, i) > bytes)
+            bytes = size_of(finder, i);
     }
-    if (*bytes > size_of(finder, index) / SMALLER)
-        *bytes = 0;
-    return true;
+    return bytes > size_of(finder, index) / SMALLER ? 0 : bytes;
+}
+
+/* True if one line and one operator made both. Calls of the model differ: the first reads the text,
+ * the next ones a token each. */
+static bool is_same_code(const struct finder *finder, size_t a, size_t b)
+{
+    struct site_table *sites = finder->set->sites;
+    stack_id first = stack_of(finder, a), second = stack_of(finder, b);
+    struct error err; /* cannot fail: the categories have looked the stacks up */
+    if (first == second)
+        return true;
+    const struct stack_facts *facts = site_stack_facts(sites, first, &err);
+    if (!facts)
+        return false;
+    frame_id line, other;
+    struct site site = facts->site;
+    if (!site_frame(sites, first, &site, &line))
+        return false;
+    facts = site_stack_facts(sites, second, &err);
+    return facts && !is_workspace(finder, a) && site.op == facts->site.op &&
+           site_frame(sites, second, &facts->site, &other) && line == other;
 }
 
 /* The next allocation of the same code, in the direction of `step`; SIZE_MAX: there is none. */
@@ -67,7 +88,7 @@ static size_t next_of(const struct finder *finder, size_t index, size_t step)
 {
     size_t count = finder->set->timeline->lifetime_count;
     for (size_t i = index + step; i < count; i += step)
-        if (stack_of(finder, i) == stack_of(finder, index))
+        if (is_same_code(finder, i, index))
             return i;
     return SIZE_MAX;
 }
@@ -95,11 +116,11 @@ static bool generates(const struct finder *finder, size_t index)
 static bool add(const struct finder *finder, size_t index, struct error *err)
 {
     struct unused_logits *logits = finder->logits;
-    uint64_t read;
     bool may = false;
-    if (!may_be_logits(finder, index, &may, err) || !read_of(finder, index, &read, err))
+    if (!may_be_logits(finder, index, &may, err))
         return false;
-    if (!may || read == 0 || !generates(finder, index))
+    uint64_t read = may ? read_of(finder, index) : 0;
+    if (read == 0 || !generates(finder, index))
         return true;
     if (logits->bytes == 0)
         logits->stack = stack_of(finder, index);
