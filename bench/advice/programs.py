@@ -163,6 +163,29 @@ def no_grad_teacher():
     train(student, loss_of)
 
 
+def no_grad_distillation():
+    """A teacher whose graph a variable keeps over the backward pass of the student."""
+    teacher, student = Decoder(depth=8).to(DEVICE), Decoder(depth=2).to(DEVICE)
+    optimizer = torch.optim.SGD(student.parameters(), lr=0.01)
+    for _ in range(STEPS):
+        batch = tokens()
+        with torch.set_grad_enabled(not FOLLOWED):
+            target = teacher(batch).softmax(-1)
+        optimizer.zero_grad()
+        F.kl_div(student(batch).log_softmax(-1), target.detach()).backward()
+        optimizer.step()
+
+
+def no_grad_last():
+    """Evaluations whose losses a list keeps with their graphs, the last one to the end of the recording."""
+    model = Decoder().to(DEVICE)
+    for _ in range(2):
+        train(model, lambda m: language_loss(m, tokens()), steps=2)
+        with torch.set_grad_enabled(not FOLLOWED):
+            losses = [language_loss(model, tokens()) for _ in range(3)]
+    return losses
+
+
 def no_grad_inference():
     model = Decoder(depth=8).to(DEVICE).eval()
     for _ in range(STEPS):
@@ -684,6 +707,22 @@ def results_retained():
         optimizer.step()
         if FOLLOWED:
             del scores, likelihood, spread
+
+
+def results_heads():
+    """Two heads, each with a backward pass. The first retains the graph, and so that of its head."""
+    body, first, second = wide(2, 1024).to(DEVICE), wide(6, 1024).to(DEVICE), wide(2, 1024).to(DEVICE)
+    optimizer = torch.optim.SGD([*body.parameters(), *first.parameters(), *second.parameters()], lr=0.01)
+    for _ in range(STEPS):
+        features = body(torch.randn(4096, 1024, device=DEVICE))
+        one = first(features).square().mean()
+        two = second(features).square().mean()
+        optimizer.zero_grad()
+        one.backward(retain_graph=True)
+        two.backward()
+        optimizer.step()
+        if FOLLOWED:
+            del features, one, two
 
 
 def results_windows():

@@ -147,6 +147,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/flame/samples.h \
 	src/analysis/growth/dropped_graphs.c \
 	src/analysis/growth/dropped_graphs.h \
+	src/analysis/growth/dropped_last.c \
+	src/analysis/growth/dropped_last.h \
 	src/analysis/growth/early_ends.c \
 	src/analysis/growth/early_ends.h \
 	src/analysis/growth/fit.c \
@@ -177,6 +179,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/state_runs.h \
 	src/analysis/growth/survivors.c \
 	src/analysis/growth/survivors.h \
+	src/analysis/growth/untouched_calls.c \
+	src/analysis/growth/untouched_calls.h \
 	src/analysis/growth/unused_passes.c \
 	src/analysis/growth/unused_passes.h \
 	src/analysis/joint/internal.h \

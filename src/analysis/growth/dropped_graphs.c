@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/growth/dropped_last.h"
 #include "analysis/growth/early_ends.h"
+#include "analysis/growth/untouched_calls.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/failures.h"
 
@@ -26,12 +28,15 @@ struct finder {
     struct dropped_graphs *dropped;
     bool any_dropped;
     uint8_t *is_early; /* by lifetime: its graph was dropped before the pass's own backward pass */
+    uint8_t *is_untouched; /* by lifetime: see untouched_calls.h */
+    uint8_t *frees_late;   /* by run: see untouched_calls.h */
+    uint32_t *next_run;    /* by lifetime: next_backward() */
     struct end *ends;
     size_t end_count;
     int64_t *used, *unused; /* by run: bytes that a backward pass freed; that a graph dropped */
     int64_t *freed, *held;  /* by backward run: bytes of its step that it frees, and leaves alone */
     size_t end_capacity, used_capacity, unused_capacity, freed_capacity, held_capacity;
-    size_t early_capacity;
+    size_t early_capacity, untouched_capacity, late_capacity, next_capacity;
 };
 
 static int64_t size_of(const struct finder *finder, size_t index)
@@ -81,7 +86,7 @@ static void measure_passes(struct finder *finder)
 {
     const struct timeline *timeline = finder->timeline;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
-        uint32_t next = next_backward(finder, i);
+        uint32_t next = finder->next_run[i] = next_backward(finder, i);
         uint32_t end = phases_run_of(finder->phases, lifetime_end(&timeline->lifetimes[i]));
         if (finder->categories->of_lifetime[i] != CATEGORY_ACTIVATION || next == NO_RUN ||
             end < next)
@@ -91,13 +96,13 @@ static void measure_passes(struct finder *finder)
 }
 
 /* True if the backward pass after it may have gone through its graph and left it for another one
- * (retain_graph=True): the pass frees little of what its step made. */
+ * (retain_graph=True): the pass frees little of what its step made, or begins to free it late. */
 static bool may_be_retained(const struct finder *finder, size_t index)
 {
-    uint32_t next = next_backward(finder, index);
-    return next != NO_RUN &&
+    uint32_t next = finder->next_run[index];
+    return next != NO_RUN && !finder->is_untouched[index] &&
            lifetime_end(&finder->timeline->lifetimes[index]) >= finder->phases->runs[next].first &&
-           finder->held[next] / OVERWHELMING >= finder->freed[next];
+           (finder->frees_late[next] || finder->held[next] / OVERWHELMING >= finder->freed[next]);
 }
 
 static void mark(struct finder *finder, uint32_t index)
@@ -119,7 +124,8 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
     if (pass == NO_RUN || failures_between(&finder->failures, lifetime->alloc, item))
         return true;
     uint32_t backward = backward_of(finder, pass);
-    bool is_early = backward != NO_RUN && item < finder->phases->runs[backward].first;
+    bool is_early = backward != NO_RUN &&
+                    (item < finder->phases->runs[backward].first || finder->is_untouched[index]);
     if (backward != NO_RUN && !is_early)
         return true;
     const struct stack_facts *facts = site_stack_facts(finder->sites, stacks[item], err);
@@ -183,8 +189,7 @@ static bool judge_all(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
     for (size_t i = 0; i < timeline->lifetime_count; i++)
-        if (finder->categories->of_lifetime[i] == CATEGORY_ACTIVATION &&
-            !judge(finder, (uint32_t)i, err))
+        if (dropped_last_may_hold(finder->categories, i) && !judge(finder, (uint32_t)i, err))
             return false;
     if (finder->end_count < LEAST_TENSORS)
         return true;
@@ -203,8 +208,7 @@ static void add_up(struct finder *finder)
 {
     for (size_t i = 0; i < finder->timeline->lifetime_count; i++) {
         uint32_t pass, end = lifetime_end(&finder->timeline->lifetimes[i]);
-        if (finder->categories->of_lifetime[i] != CATEGORY_ACTIVATION ||
-            (pass = pass_of(finder, i)) == NO_RUN)
+        if (!dropped_last_may_hold(finder->categories, i) || (pass = pass_of(finder, i)) == NO_RUN)
             continue;
         if (phase_of(finder, phases_run_of(finder->phases, end)) == PHASE_BACKWARD)
             finder->used[pass] += size_of(finder, i);
@@ -228,6 +232,10 @@ static void count_passes(struct finder *finder)
         if (!dropped->is_dropped[i])
             continue;
         uint32_t pass = pass_of(finder, i);
+        if (pass == NO_RUN) {
+            dropped->is_dropped[i] = false;
+            continue;
+        }
         if (!finder->is_early[i] && finder->unused[pass] / OVERWHELMING < finder->used[pass]) {
             dropped->is_dropped[i] = false;
             continue;
@@ -247,9 +255,16 @@ static bool make_room(struct finder *finder, struct error *err)
         !vec_reserve(finder->freed, finder->freed_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(finder->held, finder->held_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(dropped->is_dropped, dropped->capacity, lifetimes + 1, dropped->budget, err) ||
-        !vec_reserve(finder->is_early, finder->early_capacity, lifetimes + 1, dropped->budget, err))
+        !vec_reserve(finder->is_early, finder->early_capacity, lifetimes + 1, dropped->budget,
+                     err) ||
+        !vec_reserve(finder->is_untouched, finder->untouched_capacity, lifetimes + 1,
+                     dropped->budget, err) ||
+        !vec_reserve(finder->frees_late, finder->late_capacity, runs + 1, dropped->budget, err) ||
+        !vec_reserve(finder->next_run, finder->next_capacity, lifetimes + 1, dropped->budget, err))
         return false;
     memset(finder->is_early, 0, lifetimes + 1);
+    memset(finder->is_untouched, 0, lifetimes + 1);
+    memset(finder->frees_late, 0, runs + 1);
     memset(finder->used, 0, (runs + 1) * sizeof(*finder->used));
     memset(finder->unused, 0, (runs + 1) * sizeof(*finder->unused));
     memset(finder->freed, 0, (runs + 1) * sizeof(*finder->freed));
@@ -273,7 +288,12 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
         ok = failures_find(&finder.failures, timeline, err) && make_room(&finder, err);
         if (ok)
             measure_passes(&finder);
-        ok = ok && judge_all(&finder, err);
+        ok = ok &&
+             untouched_calls_find(finder.is_untouched, finder.frees_late, timeline, sites,
+                                  categories, phases, finder.next_run, err) &&
+             judge_all(&finder, err) &&
+             (!finder.any_dropped || dropped_last_mark(made.is_dropped, timeline, categories,
+                                                       phases, &finder.failures, err));
         if (ok && finder.any_dropped)
             count_passes(&finder);
         ok = ok && (made.at_peak_bytes == 0 ||
@@ -282,6 +302,10 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
     failures_release(&finder.failures);
     vec_free(finder.ends, finder.end_capacity, sizeof(*finder.ends), made.budget);
     vec_free(finder.is_early, finder.early_capacity, sizeof(*finder.is_early), made.budget);
+    vec_free(finder.is_untouched, finder.untouched_capacity, sizeof(*finder.is_untouched),
+             made.budget);
+    vec_free(finder.frees_late, finder.late_capacity, sizeof(*finder.frees_late), made.budget);
+    vec_free(finder.next_run, finder.next_capacity, sizeof(*finder.next_run), made.budget);
     vec_free(finder.used, finder.used_capacity, sizeof(*finder.used), made.budget);
     vec_free(finder.unused, finder.unused_capacity, sizeof(*finder.unused), made.budget);
     vec_free(finder.freed, finder.freed_capacity, sizeof(*finder.freed), made.budget);

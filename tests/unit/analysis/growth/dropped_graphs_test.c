@@ -135,6 +135,59 @@ START_TEST(a_graph_that_is_dropped_before_the_backward_pass)
 }
 END_TEST
 
+#define STUDENT                                                                                    \
+    CPP("at::_ops::mm::call(x)")                                                                   \
+    "," PY("forward", "/home/u/student.py", 3) "," CALL "," PY("<module>", "/home/u/train.py", 12)
+#define SAVED_DIES CPP("torch::autograd::SavedVariable::reset_data()") "," ENGINE
+
+/* A teacher with its graph, and a student whose backward pass makes `before` tensors before it
+ * frees one. */
+static void distil(uint64_t before)
+{
+    forward(layers);
+    for (uint64_t i = 0; i < 5; i++)
+        capture_event(&capture, "alloc", 300 + i, 900, STUDENT);
+    for (uint64_t i = 0; i < before; i++)
+        capture_event(&capture, "alloc", 400 + i, 10, STACK_BACKWARD);
+    for (uint64_t i = 0; i < 5; i++)
+        capture_free(&capture, 300 + i, 900, SAVED_DIES);
+    capture_event(&capture, "alloc", 500, 10, STACK_STEP);
+    drop(GRAPH_DIES);
+}
+
+/* A variable keeps a teacher's graph over the backward pass, which leaves it alone. */
+START_TEST(a_graph_that_the_backward_pass_leaves_alone)
+{
+    distil(1);
+    ck_assert_ptr_nonnull(find(FINDING_NO_GRAD));
+    ck_assert_uint_eq(report->dropped.count, 10);
+}
+END_TEST
+
+/* What it makes first may belong to a backward pass with retain_graph=True through that graph. */
+START_TEST(a_backward_pass_that_begins_to_free_late)
+{
+    distil(40);
+    ck_assert_ptr_null(find(FINDING_NO_GRAD));
+    ck_assert_uint_eq(report->dropped.count, 0);
+}
+END_TEST
+
+/* The last evaluation is still there when the recording ends. */
+START_TEST(a_graph_that_the_trace_ends_with)
+{
+    forward(layers);
+    drop(GRAPH_DIES);
+    capture_event(&capture, "alloc", 1, 100, STUDENT);
+    capture_event(&capture, "alloc", 2, 100, STACK_BACKWARD);
+    capture_free(&capture, 1, 100, SAVED_DIES);
+    capture_event(&capture, "alloc", 3, 100, STACK_STEP);
+    forward(layers);
+    ck_assert_ptr_nonnull(find(FINDING_NO_GRAD));
+    ck_assert_uint_eq(report->dropped.count, 20);
+}
+END_TEST
+
 /* backward(retain_graph=True) uses the graph and frees nothing of it. The loss between the model
  * and its second head is plain code, so the forward pass has two parts. */
 START_TEST(a_graph_that_is_retained)
@@ -233,6 +286,9 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, tensors_freed_by_the_pass_are_no_graph);
     tcase_add_test(tests, an_unused_part_of_a_training_graph);
     tcase_add_test(tests, a_graph_that_is_dropped_before_the_backward_pass);
+    tcase_add_test(tests, a_graph_that_the_backward_pass_leaves_alone);
+    tcase_add_test(tests, a_backward_pass_that_begins_to_free_late);
+    tcase_add_test(tests, a_graph_that_the_trace_ends_with);
     tcase_add_test(tests, a_graph_that_is_retained);
     tcase_add_test(tests, a_pass_that_is_differentiated);
     tcase_add_test(tests, a_graph_that_several_passes_share);

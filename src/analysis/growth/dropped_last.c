@@ -1,0 +1,51 @@
+#include "analysis/growth/dropped_last.h"
+
+#include <string.h>
+
+#include "analysis/phase/births.h"
+#include "base/budget.h"
+
+/* What became of the allocations of one stack: flags. */
+enum fate { FATE_DROPPED = 1, FATE_USED = 2 };
+
+static stack_id stack_of(const struct timeline *timeline, size_t index)
+{
+    return timeline->trace->stack[timeline->lifetimes[index].alloc];
+}
+
+static void note_fates(uint8_t *fates, const uint8_t *is_dropped, const struct timeline *timeline,
+                       const struct categories *categories, const struct phases *phases)
+{
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        uint32_t end = phases_run_of(phases, lifetime_end(&timeline->lifetimes[i]));
+        if (stack_of(timeline, i) == STACK_NONE || !dropped_last_may_hold(categories, i))
+            continue;
+        if (is_dropped[i])
+            fates[stack_of(timeline, i)] |= FATE_DROPPED;
+        else if (end != NO_RUN && phases->runs[end].phase == PHASE_BACKWARD)
+            fates[stack_of(timeline, i)] |= FATE_USED;
+    }
+}
+
+bool dropped_last_mark(uint8_t *is_dropped, const struct timeline *timeline,
+                       const struct categories *categories, const struct phases *phases,
+                       const struct failures *failures, struct error *err)
+{
+    struct budget *budget = timeline->snapshot->budget;
+    uint8_t *fates = NULL; /* by stack */
+    size_t capacity = 0, stacks = symbols_stack_count(timeline->snapshot->symbols);
+    if (!vec_reserve(fates, capacity, stacks + 1, budget, err))
+        return false;
+    memset(fates, 0, stacks + 1);
+    note_fates(fates, is_dropped, timeline, categories, phases);
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        stack_id stack = stack_of(timeline, i);
+        if (stack != STACK_NONE && fates[stack] == FATE_DROPPED &&
+            dropped_last_may_hold(categories, i) && lifetime_end(lifetime) == EVENT_NEVER &&
+            !failures_between(failures, lifetime->alloc, EVENT_NEVER))
+            is_dropped[i] = true;
+    }
+    vec_free(fates, capacity, sizeof(*fates), budget);
+    return true;
+}

@@ -1,0 +1,24 @@
+/* What a trace ends with of autograd graphs that the same code has dropped before.
+ *
+ * The last evaluation of a trace keeps its graphs until after the recording, or until it fails. */
+#ifndef MEMSNAP_ANALYSIS_GROWTH_DROPPED_LAST_H
+#define MEMSNAP_ANALYSIS_GROWTH_DROPPED_LAST_H
+
+#include "analysis/category/category.h"
+#include "analysis/phase/failures.h"
+
+/* True for what autograd may keep: activations, and autocast's copies of weights. */
+static inline bool dropped_last_may_hold(const struct categories *categories, size_t lifetime)
+{
+    return categories->of_lifetime[lifetime] == CATEGORY_ACTIVATION ||
+           categories->of_lifetime[lifetime] == CATEGORY_CAST_CACHE;
+}
+
+/* Adds to the flags, one for each lifetime, what is never freed and was made by a stack of
+ * which some is flagged, and nothing was freed by a backward pass. Leaves out what was made
+ * before a request failed. */
+bool dropped_last_mark(uint8_t *is_dropped, const struct timeline *timeline,
+                       const struct categories *categories, const struct phases *phases,
+                       const struct failures *failures, struct error *err);
+
+#endif

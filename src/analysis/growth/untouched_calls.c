@@ -1,0 +1,126 @@
+#include "analysis/growth/untouched_calls.h"
+
+#include <stdlib.h>
+
+#include "analysis/phase/births.h"
+#include "base/budget.h"
+
+#define MOST_BEFORE 16 /* allocations of a backward pass before it frees something */
+
+/* An activation, by the backward pass that follows it and the line that called the model. */
+struct item {
+    uint32_t run, lifetime;
+    frame_id call;
+    bool is_freed; /* by that backward pass */
+};
+
+struct finder {
+    const struct timeline *timeline;
+    struct site_table *sites;
+    const struct phases *phases;
+    const uint32_t *next_run;
+    struct item *items;
+    size_t count, capacity;
+    struct budget *budget;
+};
+
+static bool add(struct finder *finder, size_t index, struct error *err)
+{
+    const struct trace *trace = finder->timeline->trace;
+    const struct lifetime *lifetime = &finder->timeline->lifetimes[index];
+    stack_id stack = trace->stack[lifetime->alloc];
+    uint32_t run = finder->next_run[index], end = lifetime_end(lifetime);
+    struct site site;
+    if (run == NO_RUN || end < finder->phases->runs[run].first)
+        return true;
+    if (!site_of(finder->sites, stack, &site, err))
+        return false;
+    site_at_model_call(finder->sites, stack, &site);
+    struct item item = {.run = run,
+                        .lifetime = (uint32_t)index,
+                        .is_freed = phases_run_of(finder->phases, end) == run};
+    return !site_frame(finder->sites, stack, &site, &item.call) ||
+           vec_push(finder->items, finder->count, finder->capacity, finder->budget, err, item);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->run != y->run)
+        return x->run < y->run ? -1 : 1;
+    if (x->call != y->call)
+        return x->call < y->call ? -1 : 1;
+    return (x->lifetime > y->lifetime) - (x->lifetime < y->lifetime);
+}
+
+enum release { RELEASE_NONE, RELEASE_AT_ONCE, RELEASE_LATE };
+
+/* Whether the backward pass frees what autograd saved from its beginning on. One with
+ * retain_graph=True may come before it without a forward pass in between. */
+static bool release_of(const struct finder *finder, uint32_t run, enum release *release,
+                       struct error *err)
+{
+    const struct trace *trace = finder->timeline->trace;
+    const struct phase_run *runs = finder->phases->runs;
+    size_t end = run + 1 < finder->phases->count ? runs[run + 1].first : trace->count, births = 0;
+    *release = RELEASE_NONE;
+    for (size_t i = runs[run].first; i < end && *release == RELEASE_NONE; i++) {
+        births += trace->action[i] == ACTION_ALLOC;
+        if (trace->action[i] != ACTION_FREE_REQUESTED && trace->action[i] != ACTION_FREE_COMPLETED)
+            continue;
+        const struct stack_facts *facts = site_stack_facts(finder->sites, trace->stack[i], err);
+        if (!facts)
+            return false;
+        if (facts->releases_saved)
+            *release = births > MOST_BEFORE ? RELEASE_LATE : RELEASE_AT_ONCE;
+    }
+    return true;
+}
+
+/* Flags the calls of one backward pass of which it frees nothing. */
+static void flag(const struct item *items, size_t count, uint8_t *is_untouched)
+{
+    for (size_t i = 0, next; i < count; i = next) {
+        bool any_freed = false;
+        for (next = i; next < count && items[next].call == items[i].call; next++)
+            any_freed |= items[next].is_freed;
+        for (size_t j = i; j < next && !any_freed; j++)
+            is_untouched[items[j].lifetime] = true;
+    }
+}
+
+static bool flag_all(const struct finder *finder, uint8_t *is_untouched, uint8_t *frees_late,
+                     struct error *err)
+{
+    for (size_t i = 0, next; i < finder->count; i = next) {
+        enum release release;
+        for (next = i + 1; next < finder->count && finder->items[next].run == finder->items[i].run;)
+            next++;
+        if (!release_of(finder, finder->items[i].run, &release, err))
+            return false;
+        frees_late[finder->items[i].run] = release == RELEASE_LATE;
+        if (release == RELEASE_AT_ONCE)
+            flag(&finder->items[i], next - i, is_untouched);
+    }
+    return true;
+}
+
+bool untouched_calls_find(uint8_t *is_untouched, uint8_t *frees_late,
+                          const struct timeline *timeline, struct site_table *sites,
+                          const struct categories *categories, const struct phases *phases,
+                          const uint32_t *next_run, struct error *err)
+{
+    struct finder finder = {.timeline = timeline,
+                            .sites = sites,
+                            .phases = phases,
+                            .next_run = next_run,
+                            .budget = timeline->snapshot->budget};
+    bool ok = true;
+    for (size_t i = 0; ok && i < timeline->lifetime_count; i++)
+        ok = categories->of_lifetime[i] != CATEGORY_ACTIVATION || add(&finder, i, err);
+    if (finder.count > 1)
+        qsort(finder.items, finder.count, sizeof(*finder.items), compare_items);
+    ok = ok && flag_all(&finder, is_untouched, frees_late, err);
+    vec_free(finder.items, finder.capacity, sizeof(*finder.items), finder.budget);
+    return ok;
+}
