@@ -121,19 +121,31 @@ static bool makes_states(const struct classifier *classifier)
             (left.paired >= left.bytes * MOST_STATES && left.bytes * 2 >= left.weights * 3));
 }
 
+/* True if it stays, or if weights are made anew in each step and it lives over the first pass. */
+static bool is_weight_like(const struct classifier *classifier, uint32_t end)
+{
+    const struct phases *phases = classifier->phases;
+    if (classifier_stays(classifier, end))
+        return true;
+    if (!phases->are_renewed || classifier->first_backward_run == NO_RUN)
+        return false;
+    return end >= phases_run_end(phases, classifier->first_backward_run,
+                                 classifier->timeline->trace->count);
+}
+
 bool classifier_count_early(struct classifier *classifier, struct error *err)
 {
     const struct timeline *timeline = classifier->timeline;
     double bytes = 0;
     for (size_t i = 0; i < timeline->preexisting_count; i++)
-        if (classifier_stays(classifier, preexisting_end(&timeline->preexisting[i])) &&
+        if (is_weight_like(classifier, preexisting_end(&timeline->preexisting[i])) &&
             !count_early(classifier, timeline->preexisting[i].size, &bytes, err))
             return false;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         if (phases_run_of(classifier->phases, lifetime->alloc) >= classifier->first_step_run)
             break;
-        if (classifier_stays(classifier, lifetime_end(lifetime)) &&
+        if (is_weight_like(classifier, lifetime_end(lifetime)) &&
             !count_early(classifier, trace_size(timeline->trace, lifetime->alloc), &bytes, err))
             return false;
     }

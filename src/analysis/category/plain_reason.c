@@ -7,8 +7,7 @@
 #define LEAST_FLAT      4096 /* bytes; smaller sums agree with other sizes by chance */
 #define MOST_PLAIN_RUNS 4    /* looked through for the next phase of a step */
 
-/* True if it lives into the next forward pass, and only other code and data loading lie between. */
-static bool goes_into_forward(const struct classifier *classifier, const struct evidence *evidence)
+bool goes_into_forward(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t next = evidence->birth_run + 1;
     while (classifier_phase(classifier, next) == PHASE_OTHER ||

@@ -113,9 +113,10 @@ static enum reason left_reason(const struct classifier *classifier, const struct
         return REASON_BACKWARD_KEPT;
     if (evidence->end_run == NO_RUN)
         return REASON_AFTER_FORWARD;
-    return classifier_phase(classifier, evidence->end_run) == PHASE_BACKWARD
-               ? REASON_BACKWARD_FREES
-               : REASON_BEFORE_FORWARD;
+    if (classifier_phase(classifier, evidence->end_run) == PHASE_BACKWARD)
+        return REASON_BACKWARD_FREES;
+    bool dies_with_graph = !goes_into_forward(classifier, evidence);
+    return dies_with_graph ? REASON_AFTER_FORWARD : REASON_BEFORE_FORWARD;
 }
 
 /* For what is live when the trace ends in the backward pass, for example out of memory: gradients

@@ -32,6 +32,9 @@ enum reason traced_reason(const struct classifier *classifier, const struct evid
 /* plain_reason.c: for other Python code, or unknown code, outside the phases of a step. */
 enum reason plain_reason(const struct classifier *classifier, const struct evidence *evidence);
 
+/* True if it lives into the next forward pass, and only other code and data loading lie between. */
+bool goes_into_forward(const struct classifier *classifier, const struct evidence *evidence);
+
 /* True if it is a batch that other code makes within what looks like its update of the weights: a
  * copy or a random draw of another size than gradients, which lives into the next forward pass. */
 bool is_batch_after_update(const struct classifier *classifier, const struct evidence *evidence);

@@ -5,9 +5,10 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
 
-#define LEAST_PART   8    /* a pass has at least this part of the largest one */
-#define NO_GRADIENTS 1024 /* a smaller part of the weights is none */
-#define MOST_OPEN    256  /* blocks followed from one hump to the next */
+#define LEAST_PART        8    /* a pass has at least this part of the largest one */
+#define NO_GRADIENTS      1024 /* a smaller part of the weights is none */
+#define LEAST_KEPT_GRAPHS 2    /* passes that only these show */
+#define MOST_OPEN         256  /* blocks followed from one hump to the next */
 
 /* One rise and fall of the count. */
 struct hump {
@@ -205,6 +206,9 @@ static bool add_hump(struct pattern *pattern, const struct hump *hump, struct er
         pattern->is_open = !pattern_makes_model(pattern, &passes);
         if (pattern->is_open && !pattern_add_passes(pattern, passes, err))
             return false;
+    } else if (pattern->saved_count >= LEAST_SAVED && !are_scalars(pattern) &&
+               !passes_add_kept_graph(pattern, err)) {
+        return false;
     }
     keep_ending_after(pattern, hump->end);
     return true;
@@ -265,5 +269,9 @@ static bool find_humps(struct pattern *pattern, visit_hump *visit, struct error 
 bool passes_from_humps(struct pattern *pattern, struct error *err)
 {
     count_saved(pattern);
-    return find_humps(pattern, measure_hump, err) && find_humps(pattern, add_hump, err);
+    if (!find_humps(pattern, measure_hump, err) || !find_humps(pattern, add_hump, err))
+        return false;
+    if (pattern->pass_count == pattern->kept_graphs && pattern->kept_graphs < LEAST_KEPT_GRAPHS)
+        pattern->pass_count = pattern->kept_graphs = 0;
+    return true;
 }

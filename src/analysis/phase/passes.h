@@ -46,6 +46,7 @@ struct pattern {
     bool is_open; /* the last hump was a pair of passes, and `saved` holds what it left */
     struct passes *passes;
     size_t pass_count, pass_capacity;
+    size_t kept_graphs; /* how many of those have one; see kept_graph.c */
     struct budget *budget;
 };
 
@@ -79,6 +80,9 @@ static inline bool pattern_add_size(struct pattern *pattern, uint64_t size, stru
 bool renewed_sizes(struct pattern *pattern, struct error *err);
 
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err);
+
+/* kept_graph.c: adds passes if pattern->saved go at once, after gradients were made. */
+bool passes_add_kept_graph(struct pattern *pattern, struct error *err);
 
 /* humps.c: finds passes by how saved blocks pile up and go. */
 bool passes_from_humps(struct pattern *pattern, struct error *err);

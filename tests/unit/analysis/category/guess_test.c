@@ -526,7 +526,7 @@ START_TEST(gradients_have_the_sizes_of_weights)
     capture_load(&capture);
     expect(302, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
     expect(801, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
-    expect(900, CATEGORY_INPUT, CONFIDENCE_LOW);
+    expect(900, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
     expect(901, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
 }
 END_TEST

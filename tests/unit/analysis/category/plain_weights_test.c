@@ -185,9 +185,9 @@ static uint64_t renew(uint64_t old, uint64_t *next)
     return first;
 }
 
-/* Gradients and what the forward pass saves, in the order in which autograd makes and frees them.
- */
-static uint64_t differentiate(uint64_t *next)
+/* Gradients and what the forward pass saves, in the order in which autograd makes and frees them;
+ * torch.func.grad() keeps all that is saved until its backward pass is over. */
+static uint64_t differentiate(uint64_t *next, bool is_kept)
 {
     uint64_t saved = *next, first = saved + WIDE_LAYERS;
     *next += 2 * WIDE_LAYERS;
@@ -195,8 +195,11 @@ static uint64_t differentiate(uint64_t *next)
         capture_event(&capture, "alloc", saved + i, 90000 + 1000 * i, "");
     for (unsigned i = WIDE_LAYERS; i-- > 0;) {
         capture_event(&capture, "alloc", first + i, size_of(i, 0), "");
-        capture_free(&capture, saved + i, 90000 + 1000 * i, "");
+        if (!is_kept)
+            capture_free(&capture, saved + i, 90000 + 1000 * i, "");
     }
+    for (unsigned i = 0; is_kept && i < WIDE_LAYERS; i++)
+        capture_free(&capture, saved + i, 90000 + 1000 * i, "");
     return first;
 }
 
@@ -205,7 +208,7 @@ START_TEST(weights_may_be_made_anew_in_each_step)
 {
     uint64_t next = 1, weights = renew(0, &next), momentum = renew(0, &next);
     for (unsigned step = 0; step < STEPS; step++) {
-        uint64_t gradients = differentiate(&next);
+        uint64_t gradients = differentiate(&next, _i > 0);
         momentum = renew(momentum, &next);
         weights = renew(weights, &next);
         for (unsigned i = 0; i < WIDE_LAYERS; i++)
@@ -233,6 +236,6 @@ TCase *category_plain_weights_tests(void)
     tcase_add_test(tests, a_copy_may_take_the_place_of_its_weight);
     tcase_add_test(tests, a_new_state_is_no_weight);
     tcase_add_test(tests, zeros_are_no_copy);
-    tcase_add_test(tests, weights_may_be_made_anew_in_each_step);
+    tcase_add_loop_test(tests, weights_may_be_made_anew_in_each_step, 0, 2);
     return tests;
 }
