@@ -244,6 +244,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/steps.h \
 	src/analysis/phase/unfinished.c \
 	src/analysis/phase/unfinished.h \
+	src/analysis/phase/update_function.c \
+	src/analysis/phase/update_function.h \
 	src/analysis/pool/device_memory.c \
 	src/analysis/pool/device_memory.h \
 	src/analysis/pool/fragmentation.c \

@@ -175,6 +175,8 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
         add_left(classifier, evidence);
     } else if (category == CATEGORY_OPTIMIZER_STATE) {
         tally->made_in_step += is_staying(classifier, evidence);
+        if (classifier_phase(classifier, evidence->end_run) == PHASE_OPTIMIZER)
+            run_count_add(&tally->renewed, pass);
     } else if (accumulated) {
         run_count_add(&tally->accumulated, pass);
         tally->is_dropped = tally->is_dropped || is_freed_by_hook(evidence);

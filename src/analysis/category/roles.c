@@ -192,6 +192,12 @@ bool roles_solve(struct roles *roles, struct size_tallies *tallies,
         if (tallies->slots[i].used)
             solver.sizes[solver.count++] = &tallies->slots[i];
     qsort(solver.sizes, solver.count, sizeof(struct size_tally *), compare_tallies);
+    for (size_t i = 0; begins_late && i < solver.count; i++) {
+        struct size_tally *tally = solver.sizes[i];
+        /* what each step makes in place of the last one's was there before the trace as well */
+        tally->replaced =
+            tally->renewed.most > tally->replaced ? tally->renewed.most : tally->replaced;
+    }
     bool ok = solve(&solver, err);
     vec_free(solver.sizes, capacity, sizeof(struct size_tally *), tallies->budget);
     return ok;

@@ -33,6 +33,7 @@ struct size_tally {
     uint32_t early;            /* all blocks that stay and were there before the first step */
     uint32_t replaced;         /* preexisting, no stack, freed in an optimizer step */
     uint32_t made_in_step;     /* made by an optimizer step and kept */
+    struct run_count renewed;  /* made by one step and freed in a later one */
     uint32_t count;            /* gradients, as roles_solve() takes them */
     uint32_t wide;             /* and gradients that are copies of those of half the size */
     struct run_count left;     /* without stacks, by one backward pass; for early_sizes.c */

@@ -4,6 +4,7 @@
 
 #include "analysis/phase/births.h"
 #include "analysis/phase/forward.h"
+#include "analysis/phase/update_function.h"
 
 struct refiner {
     const struct phases *old;
@@ -144,6 +145,24 @@ static void find_update(const struct refiner *refiner, uint32_t first, uint32_t 
         *begin = end;
 }
 
+/* The same, by the function of the user that updates. */
+static bool find_function(const struct refiner *refiner, uint32_t first, uint32_t end,
+                          uint32_t *begin, uint32_t *stop, struct error *err)
+{
+    struct update_search search = {.timeline = refiner->timeline,
+                                   .sites = refiner->sites,
+                                   .first = first,
+                                   .end = end,
+                                   .pass = refiner->pass_begin,
+                                   .gradients_end = refiner->gradients_end,
+                                   .sizes = refiner->sizes,
+                                   .size_count = refiner->size_count,
+                                   .gradient_bytes = refiner->gradient_bytes};
+    *begin = *stop = end;
+    return !refiner->sites || refiner->size_count == 0 ||
+           update_in_function(&search, begin, stop, err);
+}
+
 /* Adds plain items [first, end) and, after a backward pass, the optimizer step in them. */
 static bool put_plain(struct refiner *refiner, uint32_t first, uint32_t end,
                       const struct phase_run *run, bool after_pass, struct error *err)
@@ -151,8 +170,11 @@ static bool put_plain(struct refiner *refiner, uint32_t first, uint32_t end,
     uint32_t begin = end, stop = end;
     enum phase phase = (enum phase)run->phase;
     enum phase_evidence evidence = (enum phase_evidence)run->evidence;
-    if (after_pass && !step_is_marked(refiner, end))
+    bool may_update = after_pass && !step_is_marked(refiner, end);
+    if (may_update)
         find_update(refiner, first, end, &begin, &stop);
+    if (may_update && begin == stop && !find_function(refiner, first, end, &begin, &stop, err))
+        return false;
     return (begin == first || first == end ||
             phases_append(&refiner->made, first, phase, evidence, err)) &&
            (begin == stop ||

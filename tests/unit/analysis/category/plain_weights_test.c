@@ -170,6 +170,47 @@ START_TEST(zeros_are_no_copy)
 }
 END_TEST
 
+#define UPDATE                                                                                     \
+    CPP("at::_ops::mm::call(x)")                                                                   \
+    "," PY("update", "/home/u/shampoo.py", 7) "," PY("main", "/home/u/train.py", 30)
+#define IN_LOOP CPP("at::_ops::mm::call(x)") "," PY("main", "/home/u/train.py", 31)
+#define FORWARD_IN_LOOP                                                                            \
+    CPP("at::_ops::mm::call(x)")                                                                   \
+    "," PY("forward", "/home/u/model.py", 3) "," CALL "," PY("main", "/home/u/train.py", 32)
+#define FACTOR 77000u
+
+/* Each update makes a factor for each weight anew, much larger than that, by `frames`. */
+static void update_factors(unsigned step, const char *frames)
+{
+    for (unsigned i = 0; i < LAYERS; i++) {
+        capture_event(&capture, "alloc", 700 + i, size_of(i, 0), frames);
+        capture_event(&capture, "alloc", 800 + 100 * (step % 2) + i, FACTOR + i, frames);
+        capture_free(&capture, 700 + i, size_of(i, 0), frames);
+        if (step > 0)
+            capture_free(&capture, 800 + 100 * ((step + 1) % 2) + i, FACTOR + i, frames);
+    }
+}
+
+/* The training loop itself may make anything between the passes, such as a batch. */
+START_TEST(a_function_that_updates_makes_states)
+{
+    bool is_function = _i > 0;
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_event(&capture, "alloc", 1 + i, size_of(i, 0), IN_LOOP);
+    for (unsigned step = 0; step < 4; step++) {
+        capture_event(&capture, "alloc", 1000, 50, FORWARD_IN_LOOP);
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_event(&capture, "alloc", 2000 + i, size_of(i, 0), STACK_BACKWARD);
+        capture_free(&capture, 1000, 50, ENGINE);
+        update_factors(step, is_function ? UPDATE : IN_LOOP);
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_free(&capture, 2000 + i, size_of(i, 0), IN_LOOP);
+    }
+    capture_load(&capture);
+    expect_all(800, LAYERS, is_function ? CATEGORY_OPTIMIZER_STATE : CATEGORY_INPUT);
+}
+END_TEST
+
 #define WIDE_LAYERS 8u
 #define STEPS       6u
 
@@ -237,5 +278,6 @@ TCase *category_plain_weights_tests(void)
     tcase_add_test(tests, a_new_state_is_no_weight);
     tcase_add_test(tests, zeros_are_no_copy);
     tcase_add_loop_test(tests, weights_may_be_made_anew_in_each_step, 0, 2);
+    tcase_add_loop_test(tests, a_function_that_updates_makes_states, 0, 2);
     return tests;
 }
