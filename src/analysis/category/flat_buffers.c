@@ -24,6 +24,20 @@ static size_t count_doubles(const uint64_t *sizes, size_t count, size_t first, u
            bisect_less_64(&sizes[first], sizeof(*sizes), left, 2 * buffer - ROUNDING + 1);
 }
 
+/* True if another large size than that of the blocks [first, end) has as many blocks: two weights,
+ * and the states of each. */
+static bool has_equals(const uint64_t *sizes, size_t count, size_t first, size_t end)
+{
+    for (size_t i = 0, last; i < count; i = last) {
+        for (last = i + 1; last < count && sizes[last] == sizes[i];)
+            last++;
+        if (i != first && sizes[i] >= LEAST_BUFFER && last - i == end - first &&
+            !flat_buffer_fits(sizes[i], sizes[first], 2))
+            return true;
+    }
+    return false;
+}
+
 uint64_t flat_buffer_size(const uint64_t *sizes, size_t count)
 {
     double all = 0;
@@ -41,7 +55,7 @@ uint64_t flat_buffer_size(const uint64_t *sizes, size_t count)
         double held = (double)sizes[i] * ((double)(end - i) + 2 * (double)doubles);
         size_t buffers = end - i + doubles;
         if (buffers >= LEAST_BUFFERS && buffers <= MOST_BUFFERS && large - buffers <= buffers &&
-            held >= all * LEAST_SHARE)
+            held >= all * LEAST_SHARE && !has_equals(sizes, count, i, end))
             return sizes[i];
     }
     return 0;

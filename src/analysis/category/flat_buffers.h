@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* The size of a flat buffer by what stays alone, given the ascending sizes of all blocks that stay:
- * three to eight of one size, or of it and twice it, hold most bytes, and few others are large. 0
- * if none do. */
+ * three to eight of one size, or of it and twice it, hold most bytes, few others are large, and no
+ * other size has as many, as two tables with their states do. 0 if none do. */
 uint64_t flat_buffer_size(const uint64_t *sizes, size_t count);
 
 /* True if a block is as large as the buffer, in the same type (`width` 1) or a wider one (2). The
