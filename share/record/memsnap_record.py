@@ -1405,6 +1405,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.recursive = set()  # names of modules that call themselves
         self.batch_bytes = 0
         self.is_done = False
+        self.failed_in = None
         self.gathered = {}  # storages
         self.result = Result()
         self.storages = Storages(storages_of([*model.parameters(), *model.buffers()]).values())
@@ -1439,6 +1440,9 @@ class Structure(Hooks, TorchDispatchMode):
 
     @guarded
     def close(self):
+        if self.stack or self.backward is not None:  # else these have ended
+            name = self.stack[-1].name if self.stack else self.backward["of"]["module_name"]
+            self.failed_in = "%s of %s" % ("forward" if self.stack else "backward", name or "the model")
         self.end_backward()
         self.close_row()
         self.add_uncalled()
@@ -2024,6 +2028,7 @@ def trace_of(structure, times):
             "batch_bytes": structure.batch_bytes, "before_bytes": structure.device.before,
             "peak_bytes": structure.peak_bytes,
             "host_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            **({"failed_in": structure.failed_in} if structure.failed_in else {}),
             "traces": [row for row, _ in pairs], "storages": table,
             **({"operators": operators} if operators else {})}
 

@@ -68,6 +68,12 @@ check 'runs modules again as they were' grep -q '^all is right$' .run/out
 
 dry -- "$MEMSNAP_TORCH" sides.py
 check 'records programs that are no plain loop' grep -q '^all is right$' .run/out
+run suggest --budget least failed.json
+exits 0
+out_has 'An error ended this step in the forward of 3'
+check 'promises no total' sh -c '! grep -q "then peaks" .run/out'
+run convert failed.json
+out_has '"failed_in":"forward of 3"'
 
 dry -- "$MEMSNAP_TORCH" harmless.py
 check 'leaves programs alone' grep -q '^all is right$' .run/out

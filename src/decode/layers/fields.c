@@ -63,6 +63,7 @@ const struct field layer_fact_fields[LAYER_FACTS] = {
     [FACT_BEFORE_BYTES] = FACT(SIZE, before_bytes),
     [FACT_PEAK_BYTES] = FACT(SIZE, peak_bytes),
     [FACT_HOST_BYTES] = FACT(SIZE, host_bytes),
+    [FACT_FAILED_IN] = FACT(STRING, failed_in),
 };
 
 static const struct field storage_field = FIELD(COUNT, layer_storage, row, "a storage");

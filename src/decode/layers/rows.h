@@ -115,6 +115,7 @@ enum layer_fact {
     FACT_BEFORE_BYTES,
     FACT_PEAK_BYTES,
     FACT_HOST_BYTES,
+    FACT_FAILED_IN,
     LAYER_FACTS,
 };
 
@@ -128,6 +129,8 @@ struct layer_facts {
     int64_t before_bytes; /* allocated before the step */
     int64_t peak_bytes;   /* allocated at most in the step */
     int64_t host_bytes;   /* resident memory of the process */
+    string_id
+        failed_in; /* "forward of MODULE" or "backward of MODULE", if an error ended the step */
 };
 
 /* A storage that a row made. */

@@ -38,6 +38,7 @@ static const struct fact {
     [FACT_BEFORE_BYTES] = FACT(before_bytes, false),
     [FACT_PEAK_BYTES] = FACT(peak_bytes, false),
     [FACT_HOST_BYTES] = FACT(host_bytes, false),
+    [FACT_FAILED_IN] = FACT(failed_in, true),
 };
 
 static bool has_fact(const struct layer_trace *trace, enum layer_fact fact)

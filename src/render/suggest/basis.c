@@ -76,9 +76,25 @@ static void say_other_step(const struct page *page, const struct forward_chain *
                   page_bytes(page, kept, chain->activation_bytes), behind);
 }
 
+/* Of a recorded step that an error ended. */
+static void say_failure(const struct page *page, const struct layer_trace *trace)
+{
+    struct buffer where = BUFFER_INIT;
+    suggest_add_name(&where, symbols_text(trace->symbols, trace->facts.failed_in));
+    suggest_title(page,
+                  "An error ended this step in the %s: what was to come is missing, so plans are "
+                  "for a part of the model, and no total is known. For a whole step, record with "
+                  "a smaller batch, in FakeTensorMode, or under memsnap dryrun.",
+                  where.failed ? "model" : where.bytes);
+    buffer_release(&where);
+    fputc('\n', page->out);
+}
+
 void suggest_head_text(const struct page *page, const struct suggest_subject *subject)
 {
     const struct forward_chain *chain = subject->forward;
+    if (!chain && subject->problem->recorded && !subject->problem->has_totals)
+        say_failure(page, subject->trace);
     if (!chain)
         return;
     bool other_matter = is_another_matter(chain);

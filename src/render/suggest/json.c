@@ -28,7 +28,7 @@ static void put_basis(struct json_writer *json, const struct suggest_subject *su
 static void put_without(struct json_writer *json, const struct problem *problem)
 {
     json_put_integer(json, "no_checkpoint_peak_bytes", suggest_peak_without(problem));
-    if (problem->recorded)
+    if (problem->has_totals)
         json_put_integer(json, "no_checkpoint_total_peak_bytes",
                          problem->no_checkpoint_total_bytes);
 }
@@ -107,7 +107,7 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     json_put_count(&json, "modules", advice->module_count);
     json_put_count(&json, "splits_inside_blocks", advice->inside);
     json_put_integer(&json, "peak_bytes", advice->outcome.peak_bytes);
-    if (problem->recorded)
+    if (problem->has_totals)
         json_put_integer(&json, "total_peak_bytes",
                          problem->before_bytes + advice->outcome.total_bytes);
     suggest_put_cost(&json, problem, advice->outcome.extra_time);
@@ -116,7 +116,7 @@ bool suggest_fairscale_json(FILE *out, const struct suggest_subject *subject,
     json_put_open(&json, "best", '{');
     json_put_string(&json, "model", "peak");
     json_put_integer(&json, "peak_bytes", advice->best_outcome.peak_bytes);
-    if (problem->recorded)
+    if (problem->has_totals)
         json_put_integer(&json, "total_peak_bytes",
                          problem->before_bytes + advice->best_outcome.total_bytes);
     suggest_put_cost(&json, problem, advice->best_outcome.extra_time);
@@ -154,7 +154,7 @@ static void put_feasible(struct json_writer *json, const struct suggest_subject 
 {
     const struct problem *problem = subject->problem;
     json_put_integer(json, "peak_bytes", plan->peak_bytes);
-    if (problem->recorded)
+    if (problem->has_totals)
         json_put_integer(json, "total_peak_bytes", plan->total_bytes);
     suggest_put_cost(json, problem, plan->extra_time);
     put_flops(json, subject, &plan->segments);
@@ -223,10 +223,10 @@ struct plan_point {
     bool knee;
 };
 
-static bool is_recorded(const void *data, const struct field_context *context)
+static bool has_totals(const void *data, const struct field_context *context)
 {
     (void)data;
-    return problem_of(context)->recorded;
+    return problem_of(context)->has_totals;
 }
 
 static struct value cost_share(const void *data, const struct field_context *context)
@@ -254,14 +254,14 @@ static bool is_untimed(const void *data, const struct field_context *context)
 #define ROW struct plan_point
 static const struct row_type point_type =
     ROW_TYPE("points", ROW, FIELD(ROW, BYTES, peak_bytes),
-             FIELD(ROW, BYTES, total_peak_bytes, .present = is_recorded), COST_FIELDS,
+             FIELD(ROW, BYTES, total_peak_bytes, .present = has_totals), COST_FIELDS,
              FIELD(ROW, FLAG, knee));
 static const struct row_type nested_type = ROW_TYPE("nested", ROW, FIELD(ROW, BYTES, peak_bytes),
                                                     COST_FIELDS, FIELD(ROW, COUNT, segments));
 static const struct row_type comparison_type =
     ROW_TYPE("comparison", ROW, FIELD(ROW, WORD, name), FIELD(ROW, COUNT, segments),
              FIELD(ROW, BYTES, peak_bytes),
-             FIELD(ROW, BYTES, total_peak_bytes, .present = is_recorded), COST_FIELDS);
+             FIELD(ROW, BYTES, total_peak_bytes, .present = has_totals), COST_FIELDS);
 #undef ROW
 #undef COST_FIELDS
 

@@ -86,7 +86,7 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
     reserved_text(page, subject, 0, &advice->parts);
     fputc('\n', page->out);
     suggest_title(page, "The least real peak with as many parts: %s, %s", best, best_extra);
-    if (problem->recorded)
+    if (problem->has_totals)
         total_text(page, problem, problem->before_bytes + advice->best_outcome.total_bytes);
     reserved_text(page, subject, 1, &advice->best);
     if (!suggest_placement_text(page, subject, &advice->best))
@@ -146,7 +146,7 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
     suggest_say(page, "%s bytes exactly; without checkpoints %s.",
                 units_count(exact, (uint64_t)plan->peak_bytes),
                 page_bytes(page, without, suggest_peak_without(subject->problem)));
-    if (subject->problem->recorded)
+    if (subject->problem->has_totals)
         total_text(page, subject->problem, plan->total_bytes);
     if (plan->segments.count == 0 && !suggest_is_whole(subject))
         suggest_say(page,

@@ -51,9 +51,10 @@ struct problem {
     bool backward_timed;
     bool partly_timed, partly_backward; /* not timed, although some rows of the trace have times */
     bool recorded;                      /* by memsnap's recorder: storages are known (recorded.c) */
-    bool by_calls;  /* of a snapshot: checkpoints hold calls of modules only (forward.h) */
-    bool one_level; /* not all segments can be wrapped, so checkpoints within checkpoints are not
-                       planned */
+    bool has_totals; /* recorded, of a whole step: an error ends one before all of it is known */
+    bool by_calls;   /* of a snapshot: checkpoints hold calls of modules only (forward.h) */
+    bool one_level;  /* not all segments can be wrapped, so checkpoints within checkpoints are not
+                        planned */
     /* option k of the chain keeps the results of the first k of these operators */
     struct text kept_operators[CHAIN_OPTIONS];
     int64_t before_bytes;              /* recorded: allocated before the step, and by libraries */

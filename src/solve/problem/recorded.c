@@ -396,5 +396,6 @@ bool problem_set_recorded(struct problem *problem, const struct layer_trace *tra
     free(recorded.usages);
     budget_give(budget, bytes);
     problem->before_bytes = trace->facts.before_bytes + unseen_bytes(trace);
+    problem->has_totals = (trace->facts.present >> FACT_FAILED_IN & 1) == 0;
     return ok && chain_check(&problem->chain, err) && find_total(problem, budget, err);
 }

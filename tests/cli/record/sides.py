@@ -98,8 +98,16 @@ def main():
     recording(train)(model)
     assert rows(recording) == expected
 
-    # a run that ends with an error, and another try
+    # a run that ends with an error
     model.append(Failing())
+    with memsnap_record.layers(model, "failed.json") as recording:
+        try:
+            train(model)
+        except RuntimeError:
+            pass
+    assert recording.trace["failed_in"] == "forward of 3", recording.trace
+
+    # and another try
     with memsnap_record.layers(model) as recording:
         try:
             train(model)
@@ -107,6 +115,7 @@ def main():
             Failing.fails = False
         train(model)
     assert [name for name in rows(recording) if name != "3"] == expected, rows(recording)
+    assert "failed_in" not in recording.trace
 
     # optimizers that step in the backward pass
     model = make()
