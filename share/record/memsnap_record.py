@@ -875,7 +875,15 @@ GATHERS = {"all_gather_into_tensor", "all_gather_into_tensor_coalesced", "allgat
            "allgather_coalesced_", "allgather_into_tensor_coalesced_"}
 # Of backward formulas: in place unless a mode watches.
 FILLS_IN_PLACE = {"aten.index_put", "aten.index_add", "aten.scatter", "aten.scatter_add", "aten.masked_scatter"}
+# Of the CUDA allocator: the unit of blocks, and the largest rest of a block of more than that which is not split off.
+BLOCK_BYTES, MOST_REST_BYTES = 512, 1 << 20
 MOST_OOM_DUMPS = 10  # a program that looks for its largest batch may run out of memory often
+
+
+def bytes_of_block(storage):
+    """What the storage takes of the CUDA allocator, or a little less: see Storages.enlarge()."""
+    size = storage.nbytes()
+    return -(-size // BLOCK_BYTES) * BLOCK_BYTES if storage.device.type == "cuda" else size
 
 
 def rank():
@@ -1034,13 +1042,14 @@ class Storages:
     def __init__(self, storages):
         self.by_key = {}
         self.bytes = self.peak = 0
+        self.unseen = 0  # bytes that are allocated at the peak, but of no tensor
         self.swept = []  # storages of PyTorch 2.1, which cannot be watched
         for storage in storages:
             self.add(storage, None, False)
 
     def add(self, storage, row, counted=True):
         key = storage._cdata
-        made = self.by_key[key] = Storage(storage.nbytes(), row)
+        made = self.by_key[key] = Storage(bytes_of_block(storage), row)
         made.counted = made.bytes if counted else 0
         self.bytes += made.counted
         if VERSION >= (2, 2):
@@ -1052,6 +1061,17 @@ class Storages:
             self.sweep()
             self.peak = max(self.peak, self.bytes)
         return made
+
+    def enlarge(self, new, rest):
+        """Adds `rest` bytes that were allocated with new storages beside their own: of blocks that were not split."""
+        large = [made for made in new if made.bytes > MOST_REST_BYTES]
+        if 0 < rest <= len(large) * MOST_REST_BYTES:
+            for made in large:
+                made.bytes += rest // len(large)
+                if made.counted:
+                    made.counted += rest // len(large)
+                    self.bytes += rest // len(large)
+            self.peak = max(self.peak, self.bytes)
 
     def on_free(self, key, made, _reference):
         self.uncount(made)
@@ -1189,6 +1209,7 @@ class Device:
         self.peak_before = 0
         self.workspaces = {}  # bytes by operator and shapes
         self.unseen = self.now_unseen = 0  # bytes that are allocated, but of no tensor: at the peak, and now
+        self.dropped = 0  # bytes from before the step that were freed before its peak
         self.raised = None  # the peak of the allocator if it is due to the recorder, and the one before
         self.cleared = 0  # bytes of workspaces from before the step
         if self.cuda is not None:
@@ -1246,11 +1267,15 @@ class Device:
         return torch.cuda.memory_stats_as_nested_dict(self.cuda)["allocated_bytes"]["all"]["allocated"]
 
     def peak(self, live):
-        """The peak of the step, of which at most `live` bytes were alive at a time."""
+        """The peak of the step, of which at most `live` bytes were alive at a time. Leaves out of `before` what was freed
+        until then: garbage, or gradients of the step before."""
         if self.cuda is None:
             return self.before + live
         peak = torch.cuda.max_memory_allocated(self.cuda)
         freed = free_workspaces()  # they stay from step to step
+        self.dropped = max(-self.unseen, 0)
+        self.before -= self.dropped
+        self.unseen += self.dropped
         if self.raised is not None and self.raised[0] == peak:
             return max(self.raised[1], self.before + live + max(freed, self.unseen))
         if peak > self.peak_before:
@@ -1472,7 +1497,7 @@ class Structure(Hooks, TorchDispatchMode):
 
     def raise_highest(self, peak):
         if peak > self.highest:
-            self.highest, self.device.unseen = peak, self.device.now_unseen
+            self.highest, self.device.unseen = peak, self.storages.unseen
 
     # rows
 
@@ -1657,7 +1682,7 @@ class Structure(Hooks, TorchDispatchMode):
         row = self.running()
         call = OperatorCall(row, self.reused(func, args, kwargs, caller))
         call.allocations, call.before = self.device.allocations(), self.device.allocated(self.storages.bytes)
-        call.unseen, call.peak = self.device.now_unseen, self.device.allocator_peak()
+        call.unseen, call.peak, call.live_peak = self.device.now_unseen, self.device.allocator_peak(), self.storages.peak
         return call
 
     @guarded
@@ -1674,10 +1699,16 @@ class Structure(Hooks, TorchDispatchMode):
             if "reads" in row and made.row is not None and made.row is not row:
                 row["reads"][id(made)] = made
         new = self.add_results(call, func, kwargs, written)
+        if new and self.device.cuda is not None:
+            self.allocated()
+            self.storages.enlarge(new, self.device.now_unseen - call.unseen)
         made_bytes = sum(made.bytes for made in new)
         before = call.before + (0 if call.reused else made_bytes)
         kept = self.device.kept(self.storages.bytes, call.unseen) if allocations > made_bytes else 0
         self.storages.use(self.device.workspace(func, args, made_bytes + kept, allocations, before + kept))
+        if self.storages.peak > call.live_peak:
+            self.allocated()
+            self.storages.unseen = self.device.now_unseen
         is_gather = func._schema.name.split("::")[-1] in GATHERS
         # _unsafe_view() does not say that it is a view, nor gathers that they write
         is_view = not new and not is_write(func) and "out" not in kwargs and not is_gather
@@ -1734,7 +1765,8 @@ class Structure(Hooks, TorchDispatchMode):
             return None
         held, stored = references(args[0])
         made = self.storages.by_key.get(args[0].untyped_storage()._cdata)
-        is_free = made is not None and made.bytes == bytes_of([args[0]]) and stored <= self.fewest[1] and \
+        is_whole = args[0].untyped_storage().nbytes() == bytes_of([args[0]])
+        is_free = made is not None and is_whole and stored <= self.fewest[1] and \
             held <= self.fewest[0] + (0 if adds else 1)  # the formula has one
         return made if is_free else None
 
@@ -1930,11 +1962,11 @@ class Times(Hooks):
         return True
 
 
-def written_row(source, keys, at):
+def written_row(source, keys, at, dropped):
     """A row as the file has it; `keys` numbers the storages that rows refer to, `at` the rows by id."""
     row = {name: source[name] for name in ("module_name", "module_params", "allocated", "reserved", "is_forward")}
     row.update(all_gathered=source["gathered"], cumul_all_gathered=source["cumul"] if source["is_forward"] else 0,
-               is_leaf=source["is_leaf"], depth=source["depth"], peak_bytes=source["peak_bytes"])
+               is_leaf=source["is_leaf"], depth=source["depth"], peak_bytes=source["peak_bytes"] - dropped)
     if source["flops"]:
         row["flops"] = source["flops"]
     if not source["is_forward"]:
@@ -1946,7 +1978,7 @@ def written_row(source, keys, at):
     row["forward_us"] = round(source["us"], 3)
     if source["saved_us"] is not None:
         row["tail_us"] = round(source["us"] - source["saved_us"], 3)
-        row["saved_peak_bytes"] = source["saved_peak"]
+        row["saved_peak_bytes"] = source["saved_peak"] - dropped
         if source["flops"] > source["saved_flops"]:
             row["tail_flops"] = source["flops"] - source["saved_flops"]
     row["saved_activations"] = source["kept"]
@@ -2018,7 +2050,7 @@ def trace_of(structure, times):
         if row["is_forward"]:
             row["saves"] = {key: made for key, made in row["saves"].items() if key in keys}
     at = {id(row): index for index, row in enumerate(structure.rows)}
-    pairs = [(written_row(row, keys, at), row) for row in structure.rows]
+    pairs = [(written_row(row, keys, at, structure.device.dropped), row) for row in structure.rows]
     measured = times is not None and times.apply(structure, pairs)
     operators = operators_of(pairs, keys)
     number, ranks = rank()
