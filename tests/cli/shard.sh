@@ -172,6 +172,26 @@ sed 's/"tensors": "1:1000x1"/&, "reads": [0]/; s/, "is_forward": true, "reads": 
 run shard --world 2 --optimizer sgd --code fsdp2 --format json chained.json
 exits 0
 out_has_not '"prefetch":1,"forward_prefetch":0},"checkpointed":false,"peak_bytes":21016,'
+# a row that follows backward is not the model's loss, behind which fsdp2 gathers the last unit: shards of 2,000 B, 100,000 B
+# of activations, and 4,000 B
+cat >loss.json <<'EOF'
+{"device": "cpu", "before_bytes": 4000, "peak_bytes": 104000, "traces": [
+{"module_name": "blocks.0", "module_params": 4000, "gradient_bytes": 4000, "tensors": "0:1000x1", "allocated": 4000,
+ "peak_bytes": 4000, "reserved": 0, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0,
+ "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "", "module_params": 0, "output_bytes": 4, "allocated": 4000, "peak_bytes": 4000, "reserved": 0, "is_leaf": false,
+ "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "", "module_params": 0, "forward_row": 1, "allocated": 4000, "peak_bytes": 104000, "reserved": 0, "is_leaf": false,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}},
+{"module_name": "blocks.0", "module_params": 4000, "forward_row": 0, "allocated": 8000, "peak_bytes": 8000, "reserved": 0,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}},
+{"module_name": "", "module_params": 0, "allocated": 8000, "peak_bytes": 8000, "reserved": 0, "is_leaf": false,
+ "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_diff": 0, "memory_activations": 0}}]}
+EOF
+run shard --world 2 --optimizer sgd --format json loss.json
+exits 0
+out_has '"prefetch":1,"forward_prefetch":0},"checkpointed":false,"peak_bytes":106000,'
+
 # FSDP takes no scalars
 for code in fsdp1 fsdp2; do
     run shard --world 2 --code $code --format python tables.json

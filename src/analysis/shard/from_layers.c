@@ -230,16 +230,43 @@ static bool derive_backward(struct reader *reader, struct error *err)
     return true;
 }
 
+/* The layer of a forward row; NONE if it is none. */
+static uint32_t layer_of(const struct reader *reader, int64_t at)
+{
+    size_t low = 0, high = reader->model->layer_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (reader->rows[middle] - reader->trace->rows < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool is_found =
+        low < reader->model->layer_count && reader->rows[low] - reader->trace->rows == at;
+    return is_found ? (uint32_t)low : NONE;
+}
+
+/* Of a backward row: the call that the recorder names, or else the last one of that module that has
+ * not run backward. */
+static uint32_t called_layer(struct reader *reader, const struct layer_row *row)
+{
+    if (layer_has(row, LAYER_FORWARD_ROW))
+        return layer_of(reader, row->forward_row);
+    uint32_t layer = reader->last[row->module_name];
+    if (layer != NONE)
+        reader->last[row->module_name] = reader->before[layer];
+    return layer;
+}
+
 /* Finds the layers of the backward rows. A row that belongs to no layer is left out. */
 static size_t match_backward(struct reader *reader, uint32_t *layers, const struct layer_row **rows)
 {
     size_t count = 0;
     for (size_t i = 0; i < reader->trace->count; i++) {
         const struct layer_row *row = &reader->trace->rows[i];
-        if (row->is_forward || reader->last[row->module_name] == NONE)
+        uint32_t layer = row->is_forward ? NONE : called_layer(reader, row);
+        if (layer == NONE)
             continue;
-        uint32_t layer = reader->last[row->module_name];
-        reader->last[row->module_name] = reader->before[layer];
         layers[count] = layer;
         rows[count++] = row;
     }
