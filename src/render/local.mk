@@ -213,6 +213,8 @@ libmemsnap_a_SOURCES += \
 	src/render/shard/shard.h \
 	src/render/shard/spelling.c \
 	src/render/shard/spelling.h \
+	src/render/shard/split.c \
+	src/render/shard/split.h \
 	src/render/shard/strategy_code.c \
 	src/render/shard/strategy_code.h \
 	src/render/shard/sweep.c \

@@ -321,6 +321,15 @@ run shard --code fsdp --format python samples/recorded/resnet50.pickle.gz # its 
 exits 0
 out_has 'units = find_units(model)'
 
+# what is trained in frozen units has units of its own, but not if flat parameters must be trained or frozen
+run shard --code fsdp1 --format python samples/recorded/lora.pickle.gz
+exits 0
+out_has 'units = split_units(model, find_units(model))'
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+run shard --code fsdp1 --flat-parameters --format python samples/recorded/lora.pickle.gz
+exits 0
+out_has_not 'split_units'
+
 # checkpoints are inside of what is gathered, and only around units
 run shard --checkpointed --code fsdp2 --format python $trace
 exits 0

@@ -127,7 +127,8 @@ static void reduce_unit(struct torch_walk *flat, uint32_t unit, int64_t elements
         return;
     int64_t whole = full_bytes(walk, unit), before = unit == SHARD_ROOT ? 0 : flat->made[0];
     int64_t others = before * walk->compute_size;
-    int64_t gradient = sums->elements * walk->compute_size;
+    int64_t flat_elements = walk_splits(walk) ? sums->trained : sums->elements;
+    int64_t gradient = flat_elements * walk->compute_size;
     enum shard_backward_prefetch when = options->backward_prefetch;
     bool is_next = when == SHARD_PREFETCH_POST && options->forward_prefetch == 0;
     int64_t ahead = unit == SHARD_ROOT ? 0 : gathered_before(walk, flat->running);
@@ -137,7 +138,7 @@ static void reduce_unit(struct torch_walk *flat, uint32_t unit, int64_t elements
     flat->kept -= is_kept(walk, unit) ? whole : 0;
     bool casts = walk->reduce_size != walk->compute_size;
     bool pads = options->has_flat_parameters && sums->elements % walk->parts != 0;
-    int64_t copies = (casts + pads) * sums->elements * walk->reduce_size;
+    int64_t copies = (casts + pads) * flat_elements * walk->reduce_size;
     int64_t shard = is_sharded(walk) ? sums->trained_shard * walk->reduce_size : 0;
     int64_t held = sums->trained_shard * walk->gradient_size;
     if (walk->reduce_size != walk->gradient_size)
@@ -181,7 +182,8 @@ static void run_backward(struct torch_walk *flat, size_t at)
     int64_t gathered = runs ? full_bytes(walk, flat->running) : 0;
     for (uint32_t i = point->first_tensor; i < point->end_tensor; i++) {
         const struct shard_tensor *tensor = &walk->model->tensors[i];
-        bool is_made = !tensor->frozen || walk->units[tensor->unit].trained > 0;
+        bool is_made =
+            !tensor->frozen || (!walk_splits(walk) && walk->units[tensor->unit].trained > 0);
         flat->made[tensor->unit != SHARD_ROOT] += is_made ? tensor->elements : 0;
     }
     int64_t made = (flat->made[0] + flat->made[1]) * walk->compute_size;

@@ -42,6 +42,8 @@ void walker_add_up(struct walk *walk)
             continue;
         sums->shard = (sums->elements + walk->parts - 1) / walk->parts;
         sums->trained_shard = sums->trained > 0 ? sums->shard : 0;
+        if (walk_splits(walk))
+            sums->trained_shard = (sums->trained + walk->parts - 1) / walk->parts;
     }
     for (size_t i = 0; i < model->point_count; i++) {
         struct unit_sums *sums = &walk->units[walk_unit(walk, &model->points[i])];

@@ -56,7 +56,8 @@ static void add_flat_units(struct walk *walk, struct shard_step *step)
     add_flat_parameters(walk, step);
 }
 
-/* The shards of original parameters, which are vectors of what a rank has of each. Flat tensors
+/* The shards of original parameters, which are vectors of what a rank has of each. What is trained
+ * in a unit that is else frozen counts as one flat tensor. Flat tensors
  * begin with the first parameter; gaps that align them are left out. */
 static void add_original_parts(struct walk *walk, struct shard_step *step)
 {
@@ -67,12 +68,14 @@ static void add_original_parts(struct walk *walk, struct shard_step *step)
     for (size_t i = 0; i < model->tensor_count; i++) {
         const struct shard_tensor *tensor = &model->tensors[i];
         struct unit_sums *sums = &walk->units[tensor->unit];
-        int64_t first = sums->shard * rank, end = first + sums->shard;
+        int64_t first = sums->trained_shard * rank, end = first + sums->trained_shard;
+        if (tensor->frozen)
+            continue;
         int64_t begin = sums->own, behind = begin + tensor->elements;
         sums->own = behind;
         first = first > begin ? first : begin;
         end = end < behind ? end : behind;
-        if (!tensor->frozen && end > first)
+        if (end > first)
             add_part(walk, step, (struct shard_part){.elements = end - first, .dimensions = 1});
     }
 }

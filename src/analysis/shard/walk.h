@@ -40,6 +40,12 @@ struct walker {
     bool *is_bucketed;
 };
 
+/* fsdp1: what is trained in a unit that is else frozen has flat tensors of its own. */
+static inline bool walk_splits(const struct walk *walk)
+{
+    return walk->strategy == SHARD_FSDP1 && !walk->options->has_flat_parameters;
+}
+
 /* shard.c. The walker must not be moved. */
 bool walker_init(struct walker *walker, const struct shard_model *model,
                  const struct shard_options *options, enum shard_strategy strategy,

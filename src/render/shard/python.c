@@ -3,6 +3,7 @@
 #include "render/core/escape.h"
 #include "render/shard/shard.h"
 #include "render/shard/spelling.h"
+#include "render/shard/split.h"
 #include "render/shard/strategy_code.h"
 #include "render/suggest/parts.h"
 
@@ -87,6 +88,8 @@ static bool put_modules(FILE *out, const struct shard_report *report, bool has_u
     } else {
         fputc('\n', out);
     }
+    if (shard_splits_units(report))
+        fputs(shard_split_code, out);
     return ok;
 }
 

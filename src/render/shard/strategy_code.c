@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "render/shard/spelling.h"
+#include "render/shard/split.h"
 
 static const char *truth(bool is)
 {
@@ -18,7 +19,9 @@ static const char *type_of(int64_t size)
 static void put_loop(FILE *out, const struct shard_report *report)
 {
     bool has_last = report->options->reshard == SHARD_RESHARD_LAST;
-    fprintf(out, "    units = %s\n", report->has_modules ? "UNITS" : "find_units(model)");
+    const char *units = report->has_modules ? "UNITS" : "find_units(model)";
+    bool splits = shard_splits_units(report);
+    fprintf(out, splits ? "    units = split_units(model, %s)\n" : "    units = %s\n", units);
     fputs("    for name, module in reversed(list(model.named_modules())):\n"
           "        if name in units:\n",
           out);

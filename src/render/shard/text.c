@@ -225,8 +225,9 @@ static bool put_words(const struct page *page, const struct shard_report *report
             "a layer trace has the modules.");
     if (report->choice->mixes_units)
         paragraph(page, "Some units have trained and frozen parameters. fsdp refuses these, and so "
-                        "does fsdp1 with flat parameters. Else fsdp1 makes gradients for both, and "
-                        "activations that these need come on top of the prediction.");
+                        "does fsdp1 with flat parameters. Else the code for fsdp1 makes units of "
+                        "the modules that are trained, so that frozen parameters get no "
+                        "gradients.");
     if (!report->model->has_tensors)
         paragraph(page, "The input has the sum of each module's parameters, not the tensors: the "
                         "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");

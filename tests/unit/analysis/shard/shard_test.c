@@ -228,7 +228,13 @@ START_TEST(recurrent_layers_pack)
 }
 END_TEST
 
-/* The flat tensor has a gradient as a whole. */
+static int64_t reduced_by_fsdp1(const struct shard_choice *choice)
+{
+    const struct shard_row *row = shard_choice_row(choice, SHARD_FSDP1);
+    return row->result.traffic.bytes[SHARD_REDUCE_SCATTER];
+}
+
+/* The flat tensor has a gradient as a whole. Else what is trained has one of its own. */
 START_TEST(frozen_parameters_in_flat_tensors)
 {
     begin(4000);
@@ -243,10 +249,12 @@ START_TEST(frozen_parameters_in_flat_tensors)
     ck_assert(!shard_choice_runs(&choice, SHARD_FSDP));
     ck_assert(shard_choice_runs(&choice, SHARD_FSDP1));
     ck_assert(shard_choice_runs(&choice, SHARD_FSDP2));
+    ck_assert_int_eq(reduced_by_fsdp1(&choice), (ALL - LAYER) / 2);
     shard_choice_release(&choice);
     options.has_flat_parameters = true;
     ck_assert(shard_choose(&choice, &model, NULL, 0, &options, 1, &err));
     ck_assert(!shard_choice_runs(&choice, SHARD_FSDP1));
+    ck_assert_int_eq(reduced_by_fsdp1(&choice), ALL / 2);
     shard_choice_release(&choice);
     end();
 }
