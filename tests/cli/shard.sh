@@ -172,6 +172,16 @@ sed 's/"tensors": "1:1000x1"/&, "reads": [0]/; s/, "is_forward": true, "reads": 
 run shard --world 2 --optimizer sgd --code fsdp2 --format json chained.json
 exits 0
 out_has_not '"prefetch":1,"forward_prefetch":0},"checkpointed":false,"peak_bytes":21016,'
+# DistributedDataParallel is told of parameters that get no gradient: a layer without a backward row
+sed 's/"tensors": "0:1000x1"/"is_leaf": true, &/; /"allocated": 16808/s/tables.0/tables.9/' tables.json >unused.json
+for code in ddp zero oss; do
+    run shard --world 2 --code $code --format python unused.json
+    exits 0
+    out_has 'find_unused_parameters=True)'
+    run shard --world 2 --code $code --format python tables.json
+    out_has_not 'find_unused_parameters'
+done
+
 # a row that follows backward is not the model's loss, behind which fsdp2 gathers the last unit: shards of 2,000 B, 100,000 B
 # of activations, and 4,000 B
 cat >loss.json <<'EOF'

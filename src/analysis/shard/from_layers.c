@@ -368,7 +368,8 @@ static bool read_all(struct reader *reader, struct error *err)
     if (!read_points(reader, err))
         return false;
     mark_packing(reader);
-    if (!shard_layer_inputs(model, reader->trace, err) || !shard_model_drop_units(model, err))
+    if (!shard_layer_inputs(model, reader->trace, err) ||
+        !shard_layer_unused(model, reader->trace, err) || !shard_model_drop_units(model, err))
         return false;
     model->buffer_bytes = facts->buffer_bytes;
     model->batch_bytes = facts->batch_bytes;

@@ -1,4 +1,5 @@
-/* Units whose inputs need no gradient, as tables of embeddings, which take indices. */
+/* Units whose inputs need no gradient, as tables of embeddings, which take indices; and parameters
+ * that get none. */
 #include "analysis/shard/layer_inputs.h"
 
 #include <stdlib.h>
@@ -66,4 +67,24 @@ bool shard_layer_inputs(struct shard_model *model, const struct layer_trace *tra
     free(inputs.units);
     free(inputs.needs);
     return ok || error_out_of_memory(err);
+}
+
+bool shard_layer_unused(struct shard_model *model, const struct layer_trace *trace,
+                        struct error *err)
+{
+    bool *runs_back = calloc(symbols_string_count(trace->symbols) + 1, sizeof(*runs_back));
+    size_t layer = 0, forward = 0;
+    if (!runs_back)
+        return error_out_of_memory(err);
+    for (size_t i = 0; i < trace->count; i++) {
+        forward += trace->rows[i].is_forward;
+        runs_back[trace->rows[i].module_name] |= !trace->rows[i].is_forward;
+    }
+    for (size_t i = 0; i < trace->count && forward < trace->count; i++) {
+        const struct layer_row *row = &trace->rows[i];
+        if (row->is_forward && trains(model, &model->layers[layer++]) && row->is_leaf)
+            model->has_unused |= !runs_back[row->module_name];
+    }
+    free(runs_back);
+    return true;
 }

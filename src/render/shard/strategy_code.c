@@ -42,12 +42,20 @@ static void put_optimizer(FILE *out, const struct shard_options *options)
             spelling->arguments, spelling_fused(options));
 }
 
+/* DistributedDataParallel waits for the gradients of all parameters, or stops. */
+static const char *unused_of(const struct shard_report *report)
+{
+    return report->model->has_unused
+               ? ",\n                                    find_unused_parameters=True"
+               : "";
+}
+
 static void put_ddp(FILE *out, const struct shard_report *report)
 {
     fprintf(out,
             "    model = DistributedDataParallel(model, device_ids=[torch.cuda.current_device()],\n"
-            "                                    gradient_as_bucket_view=%s)\n",
-            truth(report->options->bucket_view));
+            "                                    gradient_as_bucket_view=%s%s)\n",
+            truth(report->options->bucket_view), unused_of(report));
     put_optimizer(out, report->options);
 }
 
@@ -56,10 +64,10 @@ static void put_zero(FILE *out, const struct shard_report *report)
     const struct spelling *spelling = spelling_of(report->options);
     fprintf(out,
             "    model = DistributedDataParallel(model, device_ids=[torch.cuda.current_device()],\n"
-            "                                    gradient_as_bucket_view=%s)\n"
+            "                                    gradient_as_bucket_view=%s%s)\n"
             "    optimizer = ZeroRedundancyOptimizer(model.parameters(), %s, %s%s)\n",
-            truth(report->options->bucket_view), spelling->class_name, spelling->arguments,
-            spelling_fused(report->options));
+            truth(report->options->bucket_view), unused_of(report), spelling->class_name,
+            spelling->arguments, spelling_fused(report->options));
 }
 
 static void put_oss(FILE *out, const struct shard_report *report)
@@ -68,9 +76,9 @@ static void put_oss(FILE *out, const struct shard_report *report)
     fprintf(
         out,
         "    optimizer = OSS(model.parameters(), optim=%s, broadcast_fp16=%s, %s%s)\n"
-        "    model = DistributedDataParallel(model, device_ids=[torch.cuda.current_device()])\n",
+        "    model = DistributedDataParallel(model, device_ids=[torch.cuda.current_device()]%s)\n",
         spelling->class_name, truth(report->options->half_broadcast), spelling->arguments,
-        spelling_fused(report->options));
+        spelling_fused(report->options), unused_of(report));
 }
 
 static void put_sdp(FILE *out, const struct shard_report *report)
