@@ -340,6 +340,20 @@ run shard --code fsdp1 --flat-parameters --format python samples/recorded/lora.p
 exits 0
 out_has_not 'split_units'
 
+# batch norm without mixed precision; a snapshot does not tell whether there is one
+sed 's/"tensors": "2:100x1,3:1"/"traits": "batch_norm", &/' tables.json >norms.json
+for code in fsdp1 fsdp2; do
+    run shard --world 2 --code $code --format python --param-dtype bfloat16 norms.json
+    exits 0
+    out_has 'units = [name for name in UNITS if name not in norms]'
+    [ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+    run shard --code $code --format python --param-dtype bfloat16 samples/recorded/resnet50.pickle.gz
+    exits 0
+    out_has 'units = [name for name in find_units(model) if name not in norms]'
+    run shard --code $code --format python --param-dtype bfloat16 $trace
+    out_has_not 'norms'
+done
+
 # checkpoints are inside of what is gathered, and only around units
 run shard --checkpointed --code fsdp2 --format python $trace
 exits 0

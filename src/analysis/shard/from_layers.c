@@ -163,6 +163,7 @@ static bool read_forward(struct reader *reader, struct error *err)
             continue;
         reader->rows[layers++] = row;
         reader->has_gradients |= row->gradient_bytes > 0;
+        reader->model->has_batch_norm |= layer_has_trait(reader->trace, row, "batch_norm");
     }
     int64_t shared = shared_bytes(reader, layers);
     reader->model->has_tensors = (reader->trace->present >> LAYER_TENSORS & 1) != 0;

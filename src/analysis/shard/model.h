@@ -70,6 +70,7 @@ struct shard_model {
                               workspaces that the allocator still has */
     bool has_tensors;      /* each parameter is known */
     bool has_unused;       /* some that are trained get no gradient in the step */
+    bool has_batch_norm;   /* a layer trace: some layer is one */
     bool has_backward;     /* points of backward were recorded, not derived */
     bool hides_units; /* a snapshot: units are parts of modules that are listed in a Sequential,
                          and that it does not tell apart */

@@ -15,13 +15,49 @@ static const char *type_of(int64_t size)
     return size == 2 ? "torch.bfloat16" : size == 8 ? "torch.float64" : "torch.float32";
 }
 
+/* Batch norm takes inputs of any type, but weights of that of its running means only. */
+static bool spares_batch_norm(const struct shard_report *report)
+{
+    bool may_have = report->model->has_batch_norm || !report->has_modules;
+    return report->options->compute_size == 2 && report->code != SHARD_FSDP && may_have;
+}
+
+static void put_batch_norm(FILE *out, const struct shard_report *report)
+{
+    fputs("    for name in norms:  # without mixed precision\n"
+          "        module = model.get_submodule(name)\n",
+          out);
+    if (report->code == SHARD_FSDP2)
+        fputs("        fully_shard(module, **dict(options, mp_policy=MixedPrecisionPolicy()))\n",
+              out);
+    else
+        fputs("        parent, _, child = name.rpartition(\".\")\n"
+              "        unit = FullyShardedDataParallel(module, sharding_strategy=strategy,\n"
+              "                                        **dict(options, mixed_precision=None))\n"
+              "        setattr(model.get_submodule(parent), child, unit)\n",
+              out);
+}
+
+static void put_unit_names(FILE *out, const struct shard_report *report)
+{
+    const char *units = report->has_modules ? "UNITS" : "find_units(model)";
+    bool splits = shard_splits_units(report), spares = spares_batch_norm(report);
+    if (spares)
+        fputs("    norms = [name for name, module in model.named_modules()\n"
+              "             if isinstance(module, torch.nn.modules.batchnorm._BatchNorm)]\n",
+              out);
+    fprintf(out, "    units = %s%s%s%s%s\n", spares ? "[name for name in " : "",
+            splits ? "split_units(model, " : "", units, splits ? ")" : "",
+            spares ? " if name not in norms]" : "");
+    if (spares)
+        put_batch_norm(out, report);
+}
+
 /* Inner modules come first. */
 static void put_loop(FILE *out, const struct shard_report *report)
 {
     bool has_last = report->options->reshard == SHARD_RESHARD_LAST;
-    const char *units = report->has_modules ? "UNITS" : "find_units(model)";
-    bool splits = shard_splits_units(report);
-    fprintf(out, splits ? "    units = split_units(model, %s)\n" : "    units = %s\n", units);
+    put_unit_names(out, report);
     fputs("    for name, module in reversed(list(model.named_modules())):\n"
           "        if name in units:\n",
           out);
