@@ -156,9 +156,12 @@ static void operators_text(const struct page *page, const struct suggest_subject
                     "Times of layers do not tell those of their operators, so checkpoints run "
                     "whole layers again.");
     else if (subject->problem->chain.option_count > 0)
-        suggest_say(page, "Checkpoints may keep the results of operators: what the trace shows "
-                          "them to allocate. It does not show which results are changed in place; "
-                          "a plan that keeps such a one stops with an error when it runs.");
+        suggest_say(page,
+                    "Checkpoints may keep the results of operators: what the trace shows them to "
+                    "allocate. It does not show which results are changed in place%s",
+                    subject->problem->by_calls
+                        ? ": the Python finds these when it first runs, and makes them again."
+                        : "; a plan that keeps such a one stops with an error when it runs.");
 }
 
 bool suggest_basis_forward_text(const struct page *page, const struct suggest_subject *subject)
@@ -171,9 +174,11 @@ bool suggest_basis_forward_text(const struct page *page, const struct suggest_su
     suggest_title(page, "Basis of these figures");
     pass_text(page, subject);
     category_text(page, subject);
-    suggest_say(page, "Outputs, which a checkpoint stores, are inferred: the largest allocation of "
-                      "a layer's last line that is there when it ends. Check that nothing else "
-                      "crosses.");
+    suggest_say(page,
+                "Outputs, which a checkpoint stores, are inferred: of what a layer's last line "
+                "leaves, the allocation that the backward pass frees first, or the largest of "
+                "those freed together; in a loop, the last one of the size that most "
+                "iterations leave. Check that nothing else crosses.");
     suggest_say(page, "\"forward\" and \"backward\" are the most that was there while a layer ran, "
                       "beyond what all layers up to it keep.");
     if (subject->problem->times_given)
