@@ -177,8 +177,12 @@ static bool note_kept(struct build *build, struct error *err)
             continue;
         const struct stack_facts *facts =
             site_stack_facts(build->sites, timeline->trace->stack[item], err);
-        if (!facts || !vec_push(chain->kept, chain->kept_count, chain->kept_capacity, chain->budget,
-                                err, item))
+        bool is_cast = build->categories.of_lifetime[i] == CATEGORY_CAST_CACHE;
+        if (!facts ||
+            !vec_push(chain->kept, chain->kept_count, chain->kept_capacity, chain->budget, err,
+                      item) ||
+            (is_cast && !vec_push(chain->casts, chain->cast_count, chain->cast_capacity,
+                                  chain->budget, err, item)))
             return false;
         chain->transformed |= facts->is_transformed;
     }
@@ -338,6 +342,7 @@ void forward_chain_release(struct forward_chain *chain)
     vec_free(chain->elements, chain->element_capacity, sizeof(*chain->elements), budget);
     vec_free(chain->parts, chain->part_capacity, sizeof(*chain->parts), budget);
     vec_free(chain->kept, chain->kept_capacity, sizeof(*chain->kept), budget);
+    vec_free(chain->casts, chain->cast_capacity, sizeof(*chain->casts), budget);
     vec_free(chain->operators, chain->operator_capacity, sizeof(*chain->operators), budget);
     vec_free(chain->results, chain->result_capacity, sizeof(*chain->results), budget);
     vec_free(chain->calls, chain->call_capacity, sizeof(*chain->calls), budget);

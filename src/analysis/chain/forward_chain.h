@@ -145,6 +145,8 @@ struct forward_chain {
     size_t other_count, other_capacity;
     uint32_t *kept; /* the items that allocate activations which its elements keep, ascending */
     size_t kept_count, kept_capacity;
+    uint32_t *casts; /* those of them that allocate autocast's copies of weights */
+    size_t cast_count, cast_capacity;
     uint64_t first_event; /* index of item `first` in the file */
     bool has_step;        /* it is part of a step, of that number */
     int64_t step;

@@ -2,18 +2,29 @@
 
 #include "analysis/chain/replan_internal.h"
 
-/* The first of chain->kept that is at or after an item. */
-static size_t kept_from(const struct forward_chain *chain, uint32_t item)
+/* The first of ascending items that is at or after an item. */
+static size_t first_from(const uint32_t *items, size_t count, uint32_t item)
 {
-    size_t low = 0, high = chain->kept_count;
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (chain->kept[middle] < item)
+        if (items[middle] < item)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+static size_t kept_from(const struct forward_chain *chain, uint32_t item)
+{
+    return first_from(chain->kept, chain->kept_count, item);
+}
+
+static bool is_cast(const struct forward_chain *chain, uint32_t item)
+{
+    size_t at = first_from(chain->casts, chain->cast_count, item);
+    return at < chain->cast_count && chain->casts[at] == item;
 }
 
 static bool add_change(struct replan_changes *changes, struct replan_change change,
@@ -117,6 +128,7 @@ static bool add_dropped(struct replan_changes *changes, const struct forward_cha
                                                .level = level,
                                                .until = REPLAN_NONE,
                                                .is_output = item == output,
+                                               .is_cast = is_cast(chain, item),
                                                .fate = is_again ? FATE_AGAIN : FATE_DROPPED},
                         err))
             return false;

@@ -71,7 +71,8 @@ static bool prepare(struct editor *editor, struct error *err)
 }
 
 /* A run through elements: the forward pass, or a segment that runs again. What it drops is freed
- * when the operator after the one that made it is over; outputs, when the next element is. */
+ * when the operator after the one that made it is over; outputs, when the next element is; copies
+ * of weights, when the forward pass is, with which autocast's region ends. */
 struct run {
     size_t element, last; /* the present one, and that with which the run ends */
     size_t next;          /* the first change that may have to be freed */
@@ -96,6 +97,21 @@ static bool drop(struct editor *editor, struct replan_change *change, struct pro
     return slot == REPLAN_NONE || emit(editor, at, STEP_FREE_COMPLETED, slot, err);
 }
 
+static bool holds(const struct editor *editor, const struct run *run,
+                  const struct replan_change *change)
+{
+    return change->is_cast && run->last == editor->chain->count;
+}
+
+static bool drop_casts(struct editor *editor, struct program_step at, struct error *err)
+{
+    for (size_t k = 0; k < editor->changes.count; k++)
+        if (editor->changes.changes[k].is_cast &&
+            !drop(editor, &editor->changes.changes[k], at, err))
+            return false;
+    return true;
+}
+
 /* Frees what element run->element leaves behind, and the output of the element before it. */
 static bool end_element(struct editor *editor, struct run *run, struct program_step at,
                         struct error *err)
@@ -106,12 +122,13 @@ static bool end_element(struct editor *editor, struct run *run, struct program_s
     size_t to = replan_change_from(changes, replan_boundary(editor->chain, ended + 1));
     for (size_t k = from; k < to; k++) {
         struct replan_change *change = &changes->changes[k];
-        if (change->fate != FATE_AGAIN &&
+        if (change->fate != FATE_AGAIN && !holds(editor, run, change) &&
             (change->element + change->is_output == ended || ended == run->last) &&
             !drop(editor, change, at, err))
             return false;
     }
-    return true;
+    return run->last != editor->chain->count || run->element < editor->chain->count ||
+           drop_casts(editor, at, err);
 }
 
 /* Before a step of the run. */
@@ -134,7 +151,7 @@ static bool advance(struct editor *editor, struct run *run, const struct program
         struct replan_change *change = &changes->changes[run->next];
         if (change->item >= step->item)
             break;
-        if (change->slot == REPLAN_NONE || change->is_output)
+        if (change->slot == REPLAN_NONE || change->is_output || holds(editor, run, change))
             continue;
         if (change->operator+ 2> run->operator)
             break;

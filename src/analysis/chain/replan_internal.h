@@ -33,6 +33,7 @@ struct replan_change {
     uint32_t new_slot; /* in the run of its level */
     uint32_t operator; /* of the present run, that made it */
     bool is_output;    /* of its element */
+    bool is_cast;      /* a weight's copy, which autocast holds to the end of the forward pass */
     uint8_t fate;
 };
 

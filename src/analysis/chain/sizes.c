@@ -35,13 +35,15 @@ static uint32_t first_lifetime(const struct chain_measure *measure, size_t eleme
     return measure->tree->runs[measure->runs[element]].lifetime;
 }
 
+/* Something that an operator made for others, and that is there when the element ends. */
 static bool lives_on(const struct chain_measure *measure, const struct forward_chain *chain,
                      size_t element, size_t lifetime)
 {
+    uint8_t category = measure->categories->of_lifetime[lifetime];
     uint32_t next = element + 1 < chain->count ? chain->elements[element + 1].first_item
                                                : measure->pass->backward;
     return lifetime_end(&measure->timeline->lifetimes[lifetime]) >= next &&
-           measure->categories->of_lifetime[lifetime] != CATEGORY_WORKSPACE;
+           category != CATEGORY_WORKSPACE && category != CATEGORY_CAST_CACHE;
 }
 
 static void count_up(struct forward_chain *chain, const struct chain_measure *measure, size_t i)
@@ -86,6 +88,8 @@ static uint32_t returned_with(const struct chain_measure *measure,
     const struct timeline *timeline = measure->timeline;
     const struct chain_element *element = &chain->elements[i];
     uint32_t found = largest;
+    if (lifetime_end(&timeline->lifetimes[largest]) >= measure->pass->end)
+        return largest; /* the program holds it */
     for (uint32_t k = runs[run].lifetime; k < runs[run + 1].lifetime; k++)
         if (lives_on(measure, chain, i, k) && size_of(measure, k) > 0 &&
             size_of(measure, k) >= size_of(measure, largest) / MOST_BESIDE &&

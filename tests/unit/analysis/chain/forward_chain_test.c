@@ -433,6 +433,23 @@ START_TEST(a_result_may_be_kept_by_its_operator)
 }
 END_TEST
 
+/* The training loop keeps the logits in a variable beyond the backward pass. */
+START_TEST(what_the_program_holds_crosses)
+{
+    keep(10, "t9 m50");
+    uint64_t logits = next++;
+    capture_event(&capture, "alloc", logits, 64, frames_of("t9 m51"));
+    keep(32, "t9 m51");
+    keep(3, "t9 m52");
+    backward(1);
+    capture_event(&capture, "alloc", next, 1000, STACK_STEP);
+    capture_free(&capture, logits, 64, "");
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(1, "model.py:51 forward", 96, 64);
+}
+END_TEST
+
 /* In-place layers keep nothing new: they belong to the layer before. */
 START_TEST(what_keeps_nothing_joins_its_neighbour)
 {
@@ -854,6 +871,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, what_is_there_at_the_end_of_a_line_crosses);
     tcase_add_test(tests, what_an_operator_keeps_for_itself_stays);
     tcase_add_test(tests, a_result_may_be_kept_by_its_operator);
+    tcase_add_test(tests, what_the_program_holds_crosses);
     tcase_add_test(tests, what_keeps_nothing_joins_its_neighbour);
     tcase_add_test(tests, checkpointed_blocks_are_a_loop);
     tcase_add_test(tests, frozen_blocks_are_iterations);

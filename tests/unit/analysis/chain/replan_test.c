@@ -139,6 +139,21 @@ START_TEST(one_segment)
 }
 END_TEST
 
+/* K1 is a weight's copy: autocast holds it to the end of the forward pass. */
+START_TEST(casts_stay_in_the_forward_pass)
+{
+    uint32_t casts[] = {11};
+    create(true);
+    chain.casts = casts;
+    chain.cast_count = 1;
+    ck_assert_str_eq(edited((struct chain_segment[]){{.first = 1, .end = 3}}, 1),
+                     "+K0 +T0 -T0 +O0 +K1 +T1 -T1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
+                     "-K1 -O3 +G3 -K3 -O2 +K1 +T1 -T1 +O1 +K2 +G2 -K2 -O1 -G3 +G1 -K1 -O0 -G2 +G0 "
+                     "-K0 -G1");
+    destroy();
+}
+END_TEST
+
 /* The backward of element 2 begins with an operator that reads its output. The checkpoint makes
  * another one before that, when no layer behind needs the first any more. */
 START_TEST(the_last_operator_reads_its_result)
@@ -244,6 +259,7 @@ TCase *replan_tests(void)
     TCase *tests = tcase_create("replan");
     tcase_add_test(tests, nothing_is_wrapped);
     tcase_add_test(tests, one_segment);
+    tcase_add_test(tests, casts_stay_in_the_forward_pass);
     tcase_add_test(tests, the_last_operator_reads_its_result);
     tcase_add_test(tests, nested_segments);
     tcase_add_test(tests, inputs_are_held);
