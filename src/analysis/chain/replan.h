@@ -33,7 +33,8 @@ struct replan {
  * when the next element is; both are made again right before the backward of their segment. With
  * nested segments, a segment that runs again drops what is within inner ones, which then run again
  * in turn. Results that a segment keeps are made only once, and freed when the program frees them
- * or, if the recorded program did so in the forward pass, when their segment has run again. */
+ * or, if the recorded program did so in the forward pass, where their segment, running again, does.
+ */
 bool replan_make(const struct timeline *timeline, struct site_table *sites,
                  const struct forward_chain *chain, const struct chain_segment *segments,
                  size_t count, struct replan *replan, struct error *err);

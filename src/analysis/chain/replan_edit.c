@@ -166,8 +166,12 @@ static bool malloc_again(struct editor *editor, const struct run *run,
 {
     uint32_t at = replan_change_at(&editor->changes, step->item);
     struct replan_change *change = at == REPLAN_NONE ? NULL : &editor->changes.changes[at];
-    if (change && change->fate == FATE_RESULT)
+    if (change && change->fate == FATE_RESULT) {
+        change->is_taken = change->until == segment;
+        if (change->is_taken)
+            editor->copy_of[step->slot] = change->new_slot;
         return true;
+    }
     if (change && change->level == segment)
         return emit(editor, *step, STEP_MALLOC, change->new_slot, err);
     uint32_t slot = take_slot(editor);
@@ -214,14 +218,15 @@ static bool free_held(struct editor *editor, size_t from, size_t to, uint32_t se
 {
     for (size_t k = from; k < to; k++) {
         const struct replan_change *change = &editor->changes.changes[k];
-        if (change->until == segment &&
+        if (change->until == segment && !change->is_taken &&
             !emit(editor, at, STEP_FREE_COMPLETED, change->new_slot, err))
             return false;
     }
     return true;
 }
 
-/* The input that a segment was the last to need, and the results that it kept. */
+/* The input that a segment was the last to need, and the results that it kept in vain: its
+ * checkpoint stops before them. */
 static bool free_inputs(struct editor *editor, uint32_t segment, struct program_step at,
                         struct error *err)
 {

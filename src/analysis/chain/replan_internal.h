@@ -18,8 +18,8 @@ enum fate {
                    * it from the run of its level until the segment runs again */
     FATE_AGAIN,  /* the output of a segment, which the backward of its last operator reads: when the
                   * segment runs again, that makes another in its place */
-    FATE_RESULT, /* a result that its segment keeps: not made again; held like an input if the
-                  * recorded program freed it in the forward pass */
+    FATE_RESULT, /* a result that its segment keeps: not made again; if the recorded program freed
+                  * it in the forward pass, it is held until the segment runs again and frees it */
 };
 
 /* An allocation that checkpoints treat otherwise than the recorded program did. */
@@ -34,6 +34,7 @@ struct replan_change {
     uint32_t operator; /* of the present run, that made it */
     bool is_output;    /* of its element */
     bool is_cast;      /* a weight's copy, which autocast holds to the end of the forward pass */
+    bool is_taken;     /* FATE_RESULT: by the segment, which runs again */
     uint8_t fate;
 };
 

@@ -208,7 +208,7 @@ START_TEST(inputs_are_held)
 END_TEST
 
 /* K1 and T1 are results that the segment keeps. T1, which the program frees at once, is held until
- * the segment has run again; neither is made again. */
+ * the segment runs again, and freed there; neither is made again. */
 START_TEST(results_are_kept)
 {
     struct error err;
@@ -227,7 +227,7 @@ START_TEST(results_are_kept)
     struct chain_segment segment = {.first = 1, .end = 3, .keep = &keep, .keep_count = 1};
     ck_assert_str_eq(edited(&segment, 1),
                      "+K0 +T0 -T0 +O0 +K1 +T1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
-                     "-O3 +G3 -K3 -O2 +O1 +K2 -T1 +G2 -K2 -O1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 -G1");
+                     "-O3 +G3 -K3 -O2 -T1 +O1 +K2 +G2 -K2 -O1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 -G1");
     symbols_destroy(symbols);
     destroy();
 }
