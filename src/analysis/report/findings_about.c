@@ -108,10 +108,11 @@ bool finding_about_logits(struct findings_maker *maker, const struct live_sum *s
     return finding_add(
         maker, (struct finding){.kind = FINDING_LOGITS, .save_bytes = sum->bytes, .at_most = true},
         maker->evidence->unused->at_peak
-            ? "Apply the last layer and the loss to a part of the tokens at a time, and add up the "
-              "losses: then only one part of the logits exists at a time."
-            : "Apply the last layer and the loss to a part of the tokens at a time, each part "
-              "under torch.utils.checkpoint, and add up the losses: then only one part of the "
+            ? "Compute the logits and the loss for a part of the tokens or samples at a time, and "
+              "add "
+              "up the losses: then only one part of the logits exists at a time."
+            : "Compute the logits and the loss for a part of the tokens or samples at a time, each "
+              "part under torch.utils.checkpoint, and add up the losses: then only one part of the "
               "logits exists at a time.",
         "Logits, the loss over them and their gradients hold %s, %.1f%% of the peak%s.",
         finding_size(maker, sum->bytes).text, share, most->bytes);
