@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #define MOST_DATA_BLOCKS 3
-#define LEAST_IN_FEW     0.8  /* of the bytes without a gradient */
-#define LEAST_ROWS       4096 /* bytes of their gradients */
+#define LEAST_IN_FEW     0.8 /* of the bytes without a gradient */
 
 /* Of `count` blocks that are twice as wide as `weights`: the masters, the gradients that they need
  * if more remain than states, and the states. */
@@ -80,29 +79,6 @@ static void share_states_of_flat_weights(const struct solver *solver)
     }
 }
 
-static bool is_of_input(const struct size_tally *tally)
-{
-    for (int phase = 0; phase < PHASE_COUNT; phase++)
-        if (tally->twin[phase] == 1 + CATEGORY_INPUT)
-            return true;
-    return false;
-}
-
-/* The gradients that a pass leaves for the step, of sizes that no block has which stays: those of
- * the rows of embedding tables that a batch reads. */
-static uint64_t count_row_gradients(const struct solver *solver)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < solver->count; i++) {
-        const struct size_tally *tally = solver->sizes[i];
-        bool is_foreign = tally->early == 0 && staying(tally) == 0 && tally->made_in_step == 0 &&
-                          tally->flat == 0 && !tally->is_flat && tally->size >= LEAST_ROWS &&
-                          !is_of_input(tally);
-        count += is_foreign ? tally->fleeting.most : 0;
-    }
-    return count;
-}
-
 /* True if blocks without a gradient hold more than the weights do, and most of it is in a few, but
  * they are no tables of which a pass leaves the gradients of rows. */
 static bool look_like_data(const struct solver *solver)
@@ -121,7 +97,7 @@ static bool look_like_data(const struct solver *solver)
         few += chosen;
         sizes += chosen > 0;
     }
-    return all > weights && in_few > all * LEAST_IN_FEW && count_row_gradients(solver) < sizes;
+    return all > weights && in_few > all * LEAST_IN_FEW && roles_row_gradients(solver) < sizes;
 }
 
 /* True if no more blocks stay than data has; a model has a tensor or two for each layer. */

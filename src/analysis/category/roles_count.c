@@ -255,6 +255,7 @@ uint32_t roles_count(struct solver *solver)
     if (!roles->stay)
         find_wide_gradients(solver);
     count_sparse(solver);
+    roles_count_tables(solver);
     if (roles->stay)
         count_staying_gradients(solver);
     if (!states_are_made_in_trace(solver))

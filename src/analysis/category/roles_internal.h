@@ -73,6 +73,13 @@ void roles_share_flat(struct solver *solver);
 /* roles_factors.c: marks the sizes of Kronecker factors of the weights. */
 void roles_find_factors(const struct solver *solver);
 
+/* roles_tables.c: the gradients that a pass leaves for the step, of sizes that no block has which
+ * stays: those of the rows of embedding tables that a batch reads. */
+uint64_t roles_row_gradients(const struct solver *solver);
+/* Counts the tables of which passes leave such gradients: if all sizes without a gradient have as
+ * many blocks, no more than a weight and its states, each is of one table. */
+void roles_count_tables(const struct solver *solver);
+
 /* roles_count.c: sets `count` and `wide` of every size, and the numbers for the whole model in
  * solver->roles. Returns the number of copies of the model in a wider type, with their states. */
 uint32_t roles_count(struct solver *solver);

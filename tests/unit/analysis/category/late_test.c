@@ -245,6 +245,23 @@ START_TEST(gradients_of_rows_tell_tables_from_data)
 }
 END_TEST
 
+START_TEST(tables_may_have_states)
+{
+    copy_of_model();
+    uint64_t tables = next;
+    for (unsigned i = 0; i < 6; i++)
+        capture_block(&capture, next++, 9000000 + 5000 * (i % 2), "");
+    for (unsigned pass = 0; pass < 3; pass++) {
+        capture_event(&capture, "alloc", 900, 70, STACK_FORWARD);
+        capture_free(&capture, 900, 70, STACK_FORWARD);
+        read_tables(true);
+    }
+    capture_load(&capture);
+    expect_all(tables, 2, CATEGORY_PARAMETER);
+    expect_all(tables + 2, 4, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 TCase *category_late_tests(void)
 {
     TCase *tests = tcase_create("roles in late recordings");
@@ -257,5 +274,6 @@ TCase *category_late_tests(void)
     tcase_add_test(tests, a_leak_may_have_begun_before_the_trace);
     tcase_add_test(tests, a_recording_may_begin_in_a_backward_pass);
     tcase_add_loop_test(tests, gradients_of_rows_tell_tables_from_data, 0, 2);
+    tcase_add_test(tests, tables_may_have_states);
     return tests;
 }
