@@ -643,24 +643,26 @@ def turn_of(name):
     return module, turn, total
 
 
+def prove_in_next_run(model, parts, several, is_first=False):
+    """The first step may have several runs of the model."""
+    def before_run(model, args, kwargs):
+        handle.remove()
+        if is_first or any(turns.goes_on for turns in several):
+            left = prove(parts, model, args, kwargs)
+            if left:
+                prove_in_next_run(model, left, several)
+        else:
+            tell_refused(parts)
+
+    handle = model.register_forward_pre_hook(before_run, with_kwargs=True)
+
+
 def checkpoint_turns(model, plan, keep=None, one_by_one=False):
     """As checkpoint_modules(), for modules with their turns."""
     parts, several = replace_turns(
         model, [([turn_of(name) for name in part], (keep or {}).get(part[0], ()), None) for part in plan])
-    def prove_in_next_run(left, is_first):
-        def before_run(model, args, kwargs):
-            handle.remove()
-            if is_first or any(turns.goes_on for turns in several):  # the first step may have several runs
-                later = prove(left, model, args, kwargs)
-                if later:
-                    prove_in_next_run(later, False)
-            else:
-                tell_refused(left)
-
-        handle = model.register_forward_pre_hook(before_run, with_kwargs=True)
-
     if not one_by_one:
-        prove_in_next_run(parts, True)
+        prove_in_next_run(model, parts, several, is_first=True)
     return parts
 
 
@@ -678,6 +680,7 @@ class Runs:
         self.names = {module: name for name, module in model.named_modules()}
         self.found, self.times = {}, {}  # modules by call, each with its turn; the calls of each line
         self.turns = {}  # how often each module ran
+        self.model_runs = 1  # in a step, as the plan has it
         self.calls = []  # first and last allocation, depth and module of each call, outer before inner
         self.stack, self.caller = [], None
         self.counts = any(parameter.is_cuda for parameter in model.parameters())  # can tell what allocates
@@ -752,8 +755,24 @@ class Runs:
         return self.found.get(call, [])
 
     def modules_of(self, part):
-        """The modules of calls in a row. Numbers of allocations tell, as in "model.py:50 [3/12], allocations 60-71 of
-        310"; where the model makes more or fewer, numbers of calls."""
+        """The modules of calls in a row, such as "run 1/2: model.py:50 [3/12]": in the second of two runs of the model."""
+        runs = {}
+        for call in part:
+            run, _, written = call.rpartition(": ")
+            runs.setdefault(run, []).append(written)
+        made = []
+        for run, written in runs.items():
+            number, total = map(int, run.removeprefix("run ").split("/")) if run else (0, 1)
+            self.model_runs = max(self.model_runs, total)
+            found = self.modules_of_run(written)
+            if not found:
+                return []
+            made += [(module, turn + number * (self.turns[module] + 1)) for module, turn in found]
+        return made
+
+    def modules_of_run(self, part):
+        """Numbers of allocations tell, as in "model.py:50 [3/12], allocations 60-71 of 310"; where the model makes more or
+        fewer, numbers of calls."""
         written = [call.partition(", allocations ") for call in part]
         numbers = [list(map(int, allocations.replace(" of ", "-").split("-"))) for _, _, allocations in written if allocations]
         begins, ends, *_ = self.calls[0]
@@ -818,7 +837,8 @@ def find_changes(model, args, kwargs, plan):
             del module.forward
     made = []
     for found, operators in plan:
-        made.append([find.changed.get((inside(module), turn), {}) for module, turn in found])
+        calls = [(inside(module), turn) for module, turn in found]
+        made.append([find.changed.get((module, turn % (turns.get(module, 0) + 1)), {}) for module, turn in calls])
         lost = [name for name, flags in joined(made[-1]).items() if name in operators and all(flags)]
         if lost:
             print("changed in place, so not kept: results of", *sorted(lost), file=sys.stderr)
@@ -827,8 +847,9 @@ def find_changes(model, args, kwargs, plan):
 
 def replace_calls(model, runs, plan, changed):
     """The parts of a plan, of modules and their turns."""
-    return replace_turns(model, [([(runs.names[module], turn, runs.turns[module] + 1) for module, turn in found], operators, flags)
-                                 for (found, operators), flags in zip(plan, changed)])
+    return replace_turns(model, [
+        ([(runs.names[module], turn, (runs.turns[module] + 1) * runs.model_runs) for module, turn in found], operators, flags)
+        for (found, operators), flags in zip(plan, changed)])
 
 
 def checkpoint_calls(model, plan, keep=None, one_by_one=False):
@@ -855,7 +876,11 @@ def checkpoint_calls(model, plan, keep=None, one_by_one=False):
         for several in turns:
             several.begin(model, args)  # a hook that is added in a run is not called in it
         if not one_by_one:
-            tell_refused(prove(made, model, args, kwargs))
+            left = prove(made, model, args, kwargs)
+            if left and runs.model_runs > 1:
+                prove_in_next_run(model, left, turns)
+            else:
+                tell_refused(left)
 
     handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
 

@@ -10,6 +10,7 @@
 struct finder {
     const struct call_tree *tree;
     struct module_calls *calls;
+    uint32_t model_run;
     uint64_t *begins; /* by run: bit k: an iteration begins in which frame k calls a module anew */
     size_t begins_capacity;
 };
@@ -162,13 +163,15 @@ static bool add_calls(struct finder *finder, uint32_t first, uint32_t end, uint3
         }
         uint32_t line = line_of(tree, run, frame);
         uint32_t same = last_of_line(finder, from, run, first_frame, line);
-        struct module_call call = {.first_run = run,
-                                   .end_run = run + 1,
-                                   .around = around,
-                                   .same_line = same,
-                                   .number = same == CALL_NONE ? 0 : calls->items[same].number + 1,
-                                   .frame = (uint16_t)frame,
-                                   .line = (uint16_t)line};
+        struct module_call call = {
+            .first_run = run,
+            .end_run = run + 1,
+            .around = around,
+            .same_line = same,
+            .model_run = around == CALL_NONE ? finder->model_run : calls->items[around].model_run,
+            .number = same == CALL_NONE ? 0 : calls->items[same].number + 1,
+            .frame = (uint16_t)frame,
+            .line = (uint16_t)line};
         open = (uint32_t)calls->count;
         if (!vec_push(calls->items, calls->count, calls->capacity, finder->tree->budget, err, call))
             return false;
@@ -182,12 +185,73 @@ static bool add_calls(struct finder *finder, uint32_t first, uint32_t end, uint3
     return true;
 }
 
-static bool find_calls(struct finder *finder, struct error *err)
+static bool is_in_forward(const struct call_tree *tree, uint32_t run)
+{
+    frame_id id = call_frame(tree, run, tree->callers);
+    return id != NO_FRAME &&
+           call_is_forward(symbols_text(tree->symbols, symbols_frame_at(tree->symbols, id).name));
+}
+
+/* Behind the runs of allocations from `run` on that are in one run of an outermost forward. */
+static uint32_t model_run_end(const struct call_tree *tree, uint32_t run)
+{
+    uint32_t end = run + 1;
+    while (end < tree->run_count && is_in_forward(tree, run) && is_in_forward(tree, end) &&
+           (tree->callers == 0 || call_frame(tree, end, 0) == call_frame(tree, run, 0)))
+        end++;
+    return end;
+}
+
+/* A run of the model that ran first: it keeps something, and has the line with which that began. */
+static bool is_model_run(const struct call_tree *tree, uint32_t run, uint32_t end)
+{
+    frame_id first = call_frame(tree, 0, tree->callers);
+    bool is_same = false;
+    if (!is_in_forward(tree, run) || tree->runs[end].kept == tree->runs[run].kept)
+        return false;
+    for (; run < end && !is_same; run++)
+        is_same = call_frame(tree, run, tree->callers) == first;
+    return is_same;
+}
+
+static bool find_model_runs(struct finder *finder, struct error *err)
 {
     struct module_calls *calls = finder->calls;
     const struct call_tree *tree = finder->tree;
-    if (!find_begins(finder, err) ||
-        !add_calls(finder, 0, (uint32_t)tree->run_count, CALL_NONE, tree->callers, err))
+    for (uint32_t run = 0, end; run < tree->run_count; run = end) {
+        end = model_run_end(tree, run);
+        struct model_run made = {run, end};
+        if (is_model_run(tree, run, end) &&
+            !vec_push(calls->model_runs, calls->model_run_count, calls->model_run_capacity,
+                      tree->budget, err, made))
+            return false;
+    }
+    calls->model_run_count = calls->model_run_count > 1 ? calls->model_run_count : 0;
+    return true;
+}
+
+/* What runs between two runs of the model counts for the one before. */
+static bool add_outermost(struct finder *finder, struct error *err)
+{
+    const struct module_calls *calls = finder->calls;
+    const struct call_tree *tree = finder->tree;
+    uint32_t run = 0, end;
+    do {
+        uint32_t next = finder->model_run + 1;
+        end = next < calls->model_run_count ? calls->model_runs[next].first_run
+                                            : (uint32_t)tree->run_count;
+        if (!add_calls(finder, run, end, CALL_NONE, tree->callers, err))
+            return false;
+        run = end;
+        finder->model_run++;
+    } while (end < tree->run_count);
+    return true;
+}
+
+static bool find_calls(struct finder *finder, struct error *err)
+{
+    struct module_calls *calls = finder->calls;
+    if (!find_begins(finder, err) || !find_model_runs(finder, err) || !add_outermost(finder, err))
         return false;
     calls->outermost = (uint32_t)calls->count;
     for (size_t i = 0; i < calls->count; i++) {
@@ -216,6 +280,8 @@ bool module_calls_find(struct module_calls *calls, const struct call_tree *tree,
 void module_calls_release(struct module_calls *calls)
 {
     vec_free(calls->items, calls->capacity, sizeof(*calls->items), calls->budget);
+    vec_free(calls->model_runs, calls->model_run_capacity, sizeof(*calls->model_runs),
+             calls->budget);
     *calls = (struct module_calls){0};
 }
 

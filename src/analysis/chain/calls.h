@@ -1,5 +1,6 @@
 /* The calls of modules in a pass, as its Python stacks tell them apart: which line of the module
- * around it made each, and which of the calls of that line it was.
+ * around it made each, and which of the calls of that line it was. Those of each run of the model
+ * are numbered from 0; two runs show by what the program allocates in between, or by their lines.
  *
  * A call of a line ends where another line runs, where the line calls another function, and where
  * an iteration of a loop begins. Calls that allocate nothing are not seen. Two calls of a line in a
@@ -18,13 +19,21 @@ struct module_call {
     uint32_t around;        /* the call that it is in, or CALL_NONE */
     uint32_t same_line;     /* the call before it from that line, or CALL_NONE */
     uint32_t number, total; /* among the calls of that line in `around` */
+    uint32_t model_run;     /* in which run of the model it is */
     uint16_t frame;         /* of the path, which calls it */
     uint16_t line;          /* the frame of the line it counts for: outside of containers */
+};
+
+/* A run of the model: it keeps something. A pass may have several, as of both images of a pair. */
+struct model_run {
+    uint32_t first_run, end_run;
 };
 
 struct module_calls {
     struct module_call *items;
     size_t count, capacity;
+    struct model_run *model_runs; /* none if there is only one */
+    size_t model_run_count, model_run_capacity;
     uint32_t outermost;    /* calls that are in no other: the first ones */
     struct budget *budget; /* not owned */
 };

@@ -68,7 +68,9 @@ struct chain_call {
     string_id line; /* "model.py:50 [3/12] > block.py:12": the line that made it, behind the calls
                      * around it, with the numbers of those that are one of several of their line */
     uint32_t number, total; /* among the calls of that line in the same call around it */
-    uint32_t first_allocation, end_allocation; /* that it makes, among those of the model */
+    uint32_t first_allocation, end_allocation; /* that it makes, among those of the model; beyond
+                                                * all of them if they are not known */
+    uint32_t run, runs; /* of the model: in which of them it is, and how many the pass has */
 };
 
 struct chain_element {

@@ -40,17 +40,32 @@ static void write_path(struct writer *writer, const struct module_call *call)
     write_line(writer, call);
 }
 
+/* The first allocation of a run of the model. Numbers tell only where it makes as many as the first
+ * run: else they are all made too large. */
+static uint32_t first_of_model(const struct writer *writer, const struct forward_chain *chain,
+                               uint32_t model_run)
+{
+    const struct call_tree *tree = writer->tree;
+    if (model_run == 0 || writer->calls->model_run_count == 0)
+        return tree->first_inside;
+    struct model_run run = writer->calls->model_runs[model_run];
+    uint32_t first = tree->runs[run.first_run].lifetime, end = tree->runs[run.end_run].lifetime;
+    return end - first == chain->allocations ? first : tree->first_inside;
+}
+
 static bool add_to_chain(struct writer *writer, struct forward_chain *chain,
                          const struct module_call *call, struct error *err)
 {
     const struct call_tree *tree = writer->tree;
     uint32_t first = call->first_run == 0 ? tree->first_alike[call->frame]
                                           : tree->runs[call->first_run].lifetime;
+    uint32_t begin = first_of_model(writer, chain, call->model_run);
     struct chain_call made = {.number = call->number,
                               .total = call->total,
-                              .first_allocation = first - tree->first_inside,
-                              .end_allocation =
-                                  tree->runs[call->end_run].lifetime - tree->first_inside};
+                              .first_allocation = first - begin,
+                              .end_allocation = tree->runs[call->end_run].lifetime - begin,
+                              .run = call->model_run,
+                              .runs = (uint32_t)writer->calls->model_run_count};
     buffer_clear(&writer->text);
     write_path(writer, call);
     if (writer->text.failed)
@@ -138,5 +153,5 @@ bool chain_goes_on(const struct forward_chain *chain, size_t i)
     if (i + 1 >= chain->count || !chain_is_modules(chain, i) || !chain_is_modules(chain, i + 1))
         return false;
     const struct chain_call *last = last_call(chain, i), *next = first_call(chain, i + 1);
-    return last->line == next->line && last->number + 1 == next->number;
+    return last->line == next->line && last->number + 1 == next->number && last->run == next->run;
 }

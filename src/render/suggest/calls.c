@@ -6,11 +6,14 @@
 #include "render/suggest/parts.h"
 
 /* "model.py:50 > block.py:12 [3/12], allocations 60-71 of 310": the call with its number, if its
- * line makes several, and which allocations of the model's forward it makes. */
+ * line makes several, and which allocations of the model's forward it makes. If the model runs
+ * several times, "run 0/2: " comes first. */
 static void add_call(struct buffer *out, const struct symbols *symbols,
                      const struct forward_chain *chain, const struct chain_call *call)
 {
     struct text line = symbols_text(symbols, call->line);
+    if (call->runs > 1)
+        buffer_printf(out, "run %u/%u: ", (unsigned)call->run, (unsigned)call->runs);
     buffer_add(out, line.bytes, line.size);
     if (call->total > 1)
         buffer_printf(out, " [%u/%u]", (unsigned)call->number, (unsigned)call->total);

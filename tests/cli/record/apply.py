@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 def train(model, batch):
     model.zero_grad()
-    model(batch).square().mean().backward()
+    sum(model(item).square().mean() for item in (batch if isinstance(batch, list) else [batch])).backward()
 
 
 def tensors_of(model):
@@ -261,6 +261,12 @@ def main():
     _, model = compare(model, torch.randn(8, 16), plan)
     assert replaced(model) == ["0", "1", "2", "5"] and sorted(model[1].forward.parts) == [0, 2], replaced(model)
     assert model[1].runs == 3 * 3 + 2 * (3 + 2), model[1].runs  # three trials; in a step, two of the three run again
+
+    # each run of the model in a step has checkpoints of its own
+    plan["apply"]["parts"] = [{"modules": ["run 0/2: model [0/3]", "run 0/2: model [1/3]"]}, {"modules": ["run 1/2: model [2/3]"]}]
+    layers = nn.Linear(16, 16), nn.Dropout(), nn.Linear(16, 16)
+    _, model = compare(nn.Sequential(*layers), [torch.randn(8, 16), torch.randn(8, 16)], plan)
+    assert [sorted(layer.forward.parts) for layer in model] == [[0], [0], [1]], replaced(model)
 
     if "keep_operators" in last:  # results that are changed in place are not kept
         plan["apply"]["parts"] = [{"modules": ["model [0/3]", "model [1/3]"], "keep_operators": ["aten.addmm"]},

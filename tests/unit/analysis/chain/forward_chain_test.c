@@ -575,6 +575,32 @@ START_TEST(blocks_are_calls_of_a_line)
 }
 END_TEST
 
+/* Both images of a pair go through the model, at two lines and twice at a third. What another model
+ * keeps in between is no run of it. */
+START_TEST(each_run_of_the_model_numbers_its_calls)
+{
+    static const char *const callers[] = {"t9 m53", "t10 m53", "t11 m53", "t11 m53"};
+    for (int run = 0; run < 4; run++) {
+        for (int i = 0; i < 3; i++)
+            block(callers[run], 50);
+        keep(8, run == 2 ? "t11" : "t12 l4");
+    }
+    backward(1);
+    build();
+    for (uint32_t k = 0, i = 0; i < 12; k++) {
+        ck_assert_uint_lt(k, chain.call_count);
+        if (strcmp(symbols_text(capture.snapshot->symbols, chain.calls[k].line).bytes,
+                   "model.py:53") != 0)
+            continue;
+        expect_call(k, "model.py:53", i % 3, 3);
+        ck_assert_uint_eq(chain.calls[k].run, i / 3);
+        ck_assert_uint_eq(chain.calls[k].runs, 4);
+        ck_assert_uint_eq(chain.calls[k].first_allocation, i % 3 * 4);
+        i++;
+    }
+}
+END_TEST
+
 /* Allocations are counted from the first one in the model's forward, though it keeps nothing yet.
  */
 START_TEST(calls_have_the_allocations_that_they_make)
@@ -878,6 +904,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, checkpointed_layers_are_told);
     tcase_add_test(tests, equal_iterations_take_the_median);
     tcase_add_test(tests, blocks_are_calls_of_a_line);
+    tcase_add_test(tests, each_run_of_the_model_numbers_its_calls);
     tcase_add_test(tests, calls_have_the_allocations_that_they_make);
     tcase_add_test(tests, the_first_call_begins_where_it_makes_something);
     tcase_add_test(tests, other_modules_are_other_calls);
