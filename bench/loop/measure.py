@@ -21,7 +21,7 @@ import memsnap_record
 from large import MODELS
 from loop import python_of
 
-NEAR = 1.01, 1.002, 1.0, 0.998, 0.99  # predictions, relative to a peak, of the plans that are tried for it
+NEAR = 1.01, 1.002, 1.0, 0.998, 0.99, 0.98, 0.96, 0.94  # predictions, relative to a peak, of the plans that are tried for it
 
 
 class Subject:
