@@ -183,7 +183,8 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
     if (reader->made_count == 0)
         return error_set(err, STATUS_BAD_INPUT,
                          "the backward pass makes no gradients, which tell the parameters; record "
-                         "a step after zero_grad(set_to_none=True)");
+                         "a step on one device, without sharding and after "
+                         "zero_grad(set_to_none=True)");
     reader->all_made = reader->made_count;
     snapshot_set_layers(reader);
     if (!vec_push(model->units, model->unit_count, model->unit_capacity, model->budget, err,

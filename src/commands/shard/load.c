@@ -167,6 +167,8 @@ static bool copy_model(struct shard_model *copy, const struct shard_model *model
     copy->library_bytes = model->library_bytes;
     copy->end_bytes = model->end_bytes;
     copy->has_tensors = model->has_tensors;
+    copy->has_unused = model->has_unused;
+    copy->has_batch_norm = model->has_batch_norm;
     copy->has_backward = model->has_backward;
     copy->hides_units = model->hides_units;
     copy->front_layers = model->front_layers;
