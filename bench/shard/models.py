@@ -365,6 +365,31 @@ class Giant(nn.Module):
         return self.head(x)
 
 
+class Recommender(nn.Module):
+    """Tables in a list, which run one by one, after layers that come before them. Numbers come first in the batch, then indices."""
+    def __init__(self, rows=(200000, 90000, 40000, 1000, 300000), width=64, numbers=16, classes=100):
+        super().__init__()
+        self.numbers = numbers
+        self.tables = nn.ModuleList(nn.EmbeddingBag(count, width, mode="sum") for count in rows)
+        self.bottom = nn.Sequential(nn.Linear(numbers, 512), nn.ReLU(), nn.Linear(512, width), nn.ReLU())
+        self.top = nn.Sequential(nn.Linear((len(rows) + 1) * width, 1024), nn.ReLU(), nn.Linear(1024, classes))
+        self.scale = nn.Parameter(torch.tensor(1.0))
+
+    def forward(self, x):
+        parts = [self.bottom(x[:, :self.numbers])]
+        for table, indices in zip(self.tables, x[:, self.numbers:].long().chunk(len(self.tables), dim=1)):
+            parts.append(table(indices))
+        return self.top(torch.cat(parts, dim=1)) * self.scale.exp()
+
+
+def tuned():
+    """Three blocks and the head of a transformer are trained; all else is frozen."""
+    model = vit().requires_grad_(False)
+    for part in (*model.encoder.layers[-3:], model.encoder.ln, model.heads):
+        part.requires_grad_(True)
+    return model
+
+
 class Tiny(nn.Module):
     """Hundreds of small parameters."""
     def __init__(self, width=96, depth=150, classes=10):
@@ -423,6 +448,9 @@ MODELS = {
     "uneven": (Uneven, lambda: torch.randn(2048, 256, device="cuda"), 1000),
     "lora": (lora, tokens, 16000),
     "giant": (Giant, lambda: torch.randint(200000, (16, 256), device="cuda"), 100),
+    "recommender": (Recommender, lambda: torch.cat((torch.randn(4096, 16, device="cuda"),
+                                                    torch.randint(1000, (4096, 20), device="cuda")), dim=1), 100),
+    "tuned": (tuned, images(16, 224), 1000),
     "tiny": (Tiny, lambda: torch.randn(256, 96, device="cuda"), 10),
     "deep": (DeepNet, images(8, 192), 100),
 }
