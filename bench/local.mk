@@ -57,11 +57,13 @@ EXTRA_DIST += \
 	bench/results.py \
 	bench/run \
 	bench/shard/OPTIONS.md \
+	bench/shard/RECOMMENDED.md \
 	bench/shard/RESULTS.md \
 	bench/shard/cases.py \
 	bench/shard/models.py \
 	bench/shard/options \
 	bench/shard/partition.py \
 	bench/shard/program.py \
+	bench/shard/recommend \
 	bench/shard/run \
 	bench/solve
