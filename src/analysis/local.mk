@@ -218,8 +218,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/failures.h \
 	src/analysis/phase/forward.c \
 	src/analysis/phase/forward.h \
+	src/analysis/phase/held_graph.c \
 	src/analysis/phase/humps.c \
-	src/analysis/phase/kept_graph.c \
 	src/analysis/phase/passes.c \
 	src/analysis/phase/passes.h \
 	src/analysis/phase/pattern.c \

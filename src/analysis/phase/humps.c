@@ -85,18 +85,6 @@ static bool add_members(struct pattern *pattern, const struct hump *hump, struct
     return true;
 }
 
-static int compare_births(const void *a, const void *b)
-{
-    const struct saved *x = a, *y = b;
-    return (x->birth > y->birth) - (x->birth < y->birth);
-}
-
-static int compare_ends(const void *a, const void *b)
-{
-    const struct saved *x = a, *y = b;
-    return (x->end > y->end) - (x->end < y->end);
-}
-
 /* The end of the backward pass that frees pattern->saved. The program may hold some of them longer:
  * what ends four times as late as most does not count; nor do scalars, such as the loss, where the
  * update that makes new weights might seem to be a part of the pass. As the blocks
@@ -164,7 +152,7 @@ static bool is_nested(struct pattern *pattern, const struct hump *hump, size_t o
 {
     size_t count = pattern->saved_count - own, nested = 0, crossing = 0;
     if (count > 0)
-        qsort(&pattern->saved[own], count, sizeof(*pattern->saved), compare_ends);
+        qsort(&pattern->saved[own], count, sizeof(*pattern->saved), saved_compare_ends);
     uint32_t middle = count > 0 ? pattern->saved[own + count / 2].end : hump->top;
     for (size_t i = 0; i < own; i++) {
         bool in_fall = pattern->saved[i].end <= hump->end;
@@ -198,7 +186,7 @@ static bool add_hump(struct pattern *pattern, const struct hump *hump, struct er
                 pattern->saved_count * sizeof(*pattern->saved));
     }
     if (may_nest && pattern->saved_count > 0) /* is_nested() left them in another order */
-        qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), compare_births);
+        qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), saved_compare_births);
     pattern->is_open = pattern->saved_count >= LEAST_SAVED && makes_gradients(pattern, hump) &&
                        !are_scalars(pattern) && are_reversed(pattern->saved, pattern->saved_count);
     if (pattern->is_open) {

@@ -12,6 +12,19 @@ struct saved {
     uint32_t birth, end; /* items */
 };
 
+/* For qsort(). */
+static inline int saved_compare_births(const void *a, const void *b)
+{
+    const struct saved *x = a, *y = b;
+    return (x->birth > y->birth) - (x->birth < y->birth);
+}
+
+static inline int saved_compare_ends(const void *a, const void *b)
+{
+    const struct saved *x = a, *y = b;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
 /* A pair of passes: forward [forward, backward), backward [backward, end), and in a closure the
  * update [end, updated). */
 struct passes {
@@ -46,7 +59,7 @@ struct pattern {
     bool is_open; /* the last hump was a pair of passes, and `saved` holds what it left */
     struct passes *passes;
     size_t pass_count, pass_capacity;
-    size_t kept_graphs; /* how many of those have one; see kept_graph.c */
+    size_t kept_graphs; /* how many of those have one; see held_graph.c */
     struct budget *budget;
 };
 
@@ -81,7 +94,7 @@ bool renewed_sizes(struct pattern *pattern, struct error *err);
 
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err);
 
-/* kept_graph.c: adds passes if pattern->saved go at once, after gradients were made. */
+/* held_graph.c: adds passes if pattern->saved go at once, after gradients were made. */
 bool passes_add_kept_graph(struct pattern *pattern, struct error *err);
 
 /* humps.c: finds passes by how saved blocks pile up and go. */

@@ -19,28 +19,16 @@ struct gradients {
     size_t sizes;
 };
 
-static int compare_births(const void *a, const void *b)
-{
-    const struct saved *x = a, *y = b;
-    return (x->birth > y->birth) - (x->birth < y->birth);
-}
-
-static int compare_ends(const void *a, const void *b)
-{
-    const struct saved *x = a, *y = b;
-    return (x->end > y->end) - (x->end < y->end);
-}
-
 /* The items in which most of pattern->saved are freed: [first, last]. The program may hold a few of
  * them longer. */
 static void find_fall(struct pattern *pattern, uint32_t *first, uint32_t *last)
 {
     struct saved *saved = pattern->saved;
     size_t count = pattern->saved_count, some = count / MOST_HELD;
-    qsort(saved, count, sizeof(*saved), compare_ends);
+    qsort(saved, count, sizeof(*saved), saved_compare_ends);
     *first = saved[some].end;
     *last = saved[count - 1 - some].end;
-    qsort(saved, count, sizeof(*saved), compare_births);
+    qsort(saved, count, sizeof(*saved), saved_compare_births);
 }
 
 /* Finds blocks that are made in the items [from, to) and freed in [freed, until]. `marks` has a
