@@ -389,6 +389,19 @@ def logits_half():
     train(model, loss_of)
 
 
+def logits_shifted():
+    """Log-probabilities of the next token, of logits without those of the last position."""
+    model = Decoder(depth=2, vocabulary=32000).to(DEVICE)
+
+    def loss_of(m):
+        batch = tokens()
+        if FOLLOWED:
+            return logits_in_parts(m, batch, 16)
+        return -m(batch)[:, :-1].log_softmax(-1).gather(-1, batch[:, 1:, None]).mean()
+
+    train(model, loss_of)
+
+
 # optimizer
 
 def temporaries_adamw():

@@ -5,8 +5,9 @@
 #include "analysis/phase/births.h"
 #include "base/text.h"
 
-#define BEFORE 12 /* allocations from the product to log_softmax, at most */
-#define AFTER  4  /* from log_softmax to the copy of it that the loss takes, at most */
+#define BEFORE    12 /* allocations from the product to log_softmax, at most */
+#define POSITIONS 8  /* of a text, at least, of which the loss leaves out one */
+#define AFTER     4  /* from log_softmax to the copy of it that the loss takes, at most */
 
 enum part { PART_OTHER, PART_PRODUCT, PART_LOG_SOFTMAX, PART_FORWARD, PART_BACKWARD };
 
@@ -46,10 +47,16 @@ static bool part_of(struct finder *finder, size_t index, enum part *part, struct
     return true;
 }
 
-/* As many numbers, of the same type or of twice or half the width. */
+/* As many numbers, or a few more: a loss often leaves out the last position. */
+static bool is_near(uint64_t size, uint64_t of)
+{
+    return size >= of && size - of <= of / POSITIONS;
+}
+
+/* The same, of the same type or of twice or half the width. */
 static bool fits(uint64_t size, uint64_t of)
 {
-    return size == of || size == of / 2 || size / 2 == of;
+    return is_near(size, of) || is_near(size, of / 2) || is_near(size / 2, of);
 }
 
 /* Marks what lies between the product that made the logits and their log_softmax. Nothing is marked

@@ -429,6 +429,21 @@ START_TEST(logits_of_no_linear_layer)
 }
 END_TEST
 
+/* The loss of the next word leaves out the last of 16 positions. */
+START_TEST(logits_without_the_last_position)
+{
+    capture_event(&capture, "alloc", 1, 800, LAST_LAYER);
+    capture_event(&capture, "alloc", 2, 750, LOG_SOFTMAX);
+    capture_event(&capture, "alloc", 3, 8, OF_LOSS);
+    capture_free(&capture, 2, 750, ENGINE);
+    capture_free(&capture, 1, 800, ENGINE);
+    make_report(0);
+    const struct finding *finding = finding_of(FINDING_LOGITS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 800 + 750);
+}
+END_TEST
+
 #define CONVERSION CPP("at::_ops::_to_copy::call(x)") "," IN_ATTENTION
 #define MOVE                                                                                       \
     CPP("at::_ops::_to_copy::call(x)")                                                             \
@@ -640,6 +655,7 @@ TCase *report_tests(void)
     tcase_add_test(tests, attention_with_weights);
     tcase_add_test(tests, logits_of_a_language_model);
     tcase_add_test(tests, logits_of_no_linear_layer);
+    tcase_add_test(tests, logits_without_the_last_position);
     tcase_add_test(tests, a_conversion_of_what_is_kept_costs_memory);
     tcase_add_test(tests, a_conversion_may_save_memory);
     tcase_add_test(tests, a_tensor_that_may_come_from_another_device_is_no_conversion);
