@@ -182,11 +182,28 @@ enum file_class frame_script_class(struct text file, struct text name, uint32_t 
     return is_launcher ? FILE_LIBRARY : FILE_USER;
 }
 
+/* The name of a function without that of its class, which Python 3.11 and later put before it. */
+static struct text bare_name(struct text name)
+{
+    const char *dot = name.size > 0 ? memrchr(name.bytes, '.', name.size) : NULL;
+    if (dot) {
+        name.size -= (size_t)(dot + 1 - name.bytes);
+        name.bytes = dot + 1;
+    }
+    return name;
+}
+
+bool frame_handles_operators(struct text name)
+{
+    static const char *const handlers[] = {"__torch_dispatch__", "__torch_function__"};
+    return text_is_one_of(bare_name(name), handlers, COUNT(handlers));
+}
+
 bool frame_only_forwards_calls(struct text file, struct file_facts facts, struct text name)
 {
     struct text path = {file.bytes + facts.module, file.size - facts.module};
     if (facts.class != FILE_TORCH)
-        return facts.class == FILE_LIBRARY;
+        return facts.class == FILE_LIBRARY || frame_handles_operators(name);
     return is_module_call(facts, name) ||
            find_rule(wrapper_rules, COUNT(wrapper_rules), path, name) != NULL;
 }
@@ -205,11 +222,7 @@ bool frame_wraps_allocation(struct text name)
 {
     static const char *const verbs[] = {"alloc", "allocate", "malloc", "empty",
                                         "full",  "ones",     "zeros"};
-    const char *dot = name.size > 0 ? memrchr(name.bytes, '.', name.size) : NULL;
-    if (dot) { /* Python 3.11 and later name a method with its class */
-        name.size -= (size_t)(dot + 1 - name.bytes);
-        name.bytes = dot + 1;
-    }
+    name = bare_name(name);
     if (text_starts(name, "_new_"))
         return true;
     while (name.size > 1 && *name.bytes == '_')

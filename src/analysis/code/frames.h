@@ -46,8 +46,12 @@ enum frame_role frame_python_role(struct text file, struct file_facts facts, str
 enum file_class frame_script_class(struct text file, struct text name, uint32_t line);
 
 /* True for Python frames that only pass a call on: packages of FILE_LIBRARY, Module.__call__,
- * wrappers around an optimizer's step. False for torch's functions and layers. */
+ * wrappers around an optimizer's step, dispatch modes. False for torch's functions and layers. */
 bool frame_only_forwards_calls(struct text file, struct file_facts facts, struct text name);
+
+/* True for the methods to which PyTorch passes operators, of dispatch modes and of subclasses of
+ * Tensor: they pass them on, and their callers say what an allocation is for. */
+bool frame_handles_operators(struct text name);
 
 /* True for names such as allocate, empty_like and _new_buffer: functions that make storage for
  * their callers, so that a caller says more about the purpose. */

@@ -103,6 +103,8 @@ static struct frame_facts frame_facts_compute(struct site_table *table, frame_id
 
     struct frame_facts facts = {
         .is_known = true, .own = OWN_RULES_NONE, .kind = kinds[of_file.class]};
+    if (facts.kind == FRAME_USER && frame_handles_operators(name))
+        facts.kind = FRAME_LIBRARY;
     facts.is_torch = of_file.class == FILE_TORCH;
     facts.is_top_level = facts.kind != FRAME_NATIVE && text_equals(name, "<module>");
     facts.is_wrapper = facts.kind == FRAME_USER && frame_wraps_allocation(name);

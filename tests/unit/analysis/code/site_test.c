@@ -187,7 +187,7 @@ END_TEST
 #define WRAPPER(_n) PY(_n, "/home/u/pool.py", 3)
 #define CALLER      PY("forward", "/home/u/model.py", 39)
 
-START_TEST(functions_that_only_make_storage_give_way_to_their_callers)
+START_TEST(functions_that_pass_calls_on_give_way_to_their_callers)
 {
     static const struct {
         const char *frames, *label;
@@ -199,6 +199,11 @@ START_TEST(functions_that_only_make_storage_give_way_to_their_callers)
          "model.py:39 forward"},
         /* without C++ frames */
         {WRAPPER("full_tensor") "," CALLER, "model.py:39 forward"},
+        /* to which PyTorch passes all operators */
+        {CPP("at::_ops::mm::call(x)") "," WRAPPER("__torch_dispatch__") "," CALLER,
+         "model.py:39 forward"},
+        {CPP("at::_ops::mm::call(x)") "," WRAPPER("Watch.__torch_function__") "," CALLER,
+         "model.py:39 forward"},
         /* a name alone, another operator, no caller, or a library as the caller */
         {EMPTY "," WRAPPER("reallocate") "," CALLER, "pool.py:3 reallocate"},
         {EMPTY "," WRAPPER("_like") "," CALLER, "pool.py:3 _like"},
@@ -249,7 +254,7 @@ TCase *site_tests(void)
     tcase_add_test(tests, a_node_is_the_operator_where_there_is_no_other);
     tcase_add_loop_test(tests, labels_of_poor_stacks, 0, 6);
     tcase_add_loop_test(tests, contexts, 0, 15);
-    tcase_add_loop_test(tests, functions_that_only_make_storage_give_way_to_their_callers, 0, 9);
+    tcase_add_loop_test(tests, functions_that_pass_calls_on_give_way_to_their_callers, 0, 11);
     tcase_add_test(tests, workspaces_and_communication);
     tcase_add_test(tests, communication_is_judged_by_the_innermost_code);
     tcase_add_test(tests, fsdp_further_out_is_no_communication);
