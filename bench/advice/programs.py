@@ -317,6 +317,23 @@ def summed_tasks():
         optimizer.step()
 
 
+def summed_models():
+    """An ensemble: the losses of all models first, or a backward pass after each."""
+    models = [wide(4, 1024).to(DEVICE) for _ in range(4)]
+    optimizers = [torch.optim.Adam(model.parameters()) for model in models]
+    for _ in range(STEPS):
+        batch, losses = torch.randn(4096, 1024, device=DEVICE), []
+        for model in models:
+            losses.append(model(batch).square().mean())
+            if FOLLOWED:
+                losses[-1].backward()
+        for optimizer, loss in zip(optimizers, losses):
+            if not FOLLOWED:
+                loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+
 # attention
 
 def attention_by_hand():

@@ -58,6 +58,15 @@ bool finding_of_summed_losses(struct findings_maker *maker)
         return false;
     if (finding_share(maker, summed.save_bytes) < LEAST_PASS)
         return true;
+    if (summed.have_own_backward)
+        return finding_add(
+            maker,
+            (struct finding){
+                .kind = FINDING_SUMMED_LOSSES, .save_bytes = summed.save_bytes, .at_most = true},
+            "Call backward() on the loss of each as soon as it is computed.",
+            "%zu forward passes, each with a backward pass of its own, come before the first of "
+            "these, and keep %s at the peak.",
+            summed.passes, finding_size(maker, summed.bytes).text);
     return finding_add(
         maker,
         (struct finding){

@@ -7,6 +7,7 @@
 
 #define LEAST_BYTES  513 /* sums of losses take fewer */
 #define LEAST_BIRTHS 8   /* of a pass */
+#define MOST_SHARED  4   /* before the first pass, which all passes may use */
 
 /* An allocation, with a hash of the lines of code and the operator that made it. Native frames of
  * the Python interpreter differ from one turn of a loop to the next. */
@@ -155,7 +156,44 @@ static void add_up(const struct finder *finder, size_t length, int64_t peak,
     summed->passes = finder->count / length;
 }
 
-/* Adds up what forward passes keep at the peak that share the backward pass. */
+/* The backward runs that free what a pass of `length` births made, from the birth `first` on: none
+ * if `last` is before `first`. */
+struct frees {
+    uint32_t first, last;
+};
+
+static struct frees frees_of(const struct finder *finder, size_t first, size_t length)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    struct frees frees = {NO_RUN, 0};
+    for (size_t i = first; i < first + length; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[finder->births[i].lifetime];
+        uint32_t run = phases_run_of(finder->phases, lifetime_end(lifetime));
+        if (phase_of(finder, run) != PHASE_BACKWARD)
+            continue;
+        frees.first = run < frees.first ? run : frees.first;
+        frees.last = run > frees.last ? run : frees.last;
+    }
+    return frees;
+}
+
+/* True if each pass has backward passes of its own, one after the other in either order. */
+static bool have_own_backward(const struct finder *finder, size_t length)
+{
+    bool rise = true, fall = true;
+    for (size_t i = length; i < finder->count; i += length) {
+        struct frees before = frees_of(finder, i - length, length);
+        struct frees after = frees_of(finder, i, length);
+        if (before.first == NO_RUN || after.first == NO_RUN)
+            return false;
+        rise = rise && before.last < after.first;
+        fall = fall && after.last < before.first;
+    }
+    return rise || fall;
+}
+
+/* Adds up what forward passes keep at the peak that share the backward pass. The first births may
+ * belong to none of them, as a batch that all passes use. */
 static bool try_pass(struct finder *finder, uint32_t backward, enum phase most, int64_t peak,
                      struct summed_losses *summed, struct error *err)
 {
@@ -167,6 +205,16 @@ static bool try_pass(struct finder *finder, uint32_t backward, enum phase most, 
         return false;
     if (makes)
         add_up(finder, length, peak, summed);
+    for (size_t skip = 0; skip <= MOST_SHARED && skip < finder->count; skip++) {
+        struct finder passes = *finder;
+        passes.births += skip;
+        passes.count -= skip;
+        length = summed->passes == 0 ? pass_length(&passes) : passes.count;
+        if (length == passes.count || !have_own_backward(&passes, length))
+            continue;
+        add_up(&passes, length, peak, summed);
+        summed->have_own_backward = true;
+    }
     return true;
 }
 

@@ -2,8 +2,9 @@
  * losses of its batches and calls backward() on the sum: the graphs of all exist at once.
  *
  * The code from the backward pass or optimizer step before on must be several times the same, by
- * the stacks of its allocations, and each time make a batch anew. The latter tells it from the time
- * steps of a recurrent network, which need each other's results. */
+ * the stacks of its allocations, and each time make a batch anew, or have a backward pass of its
+ * own. The latter tells it from the time steps of a recurrent network, which need each other's
+ * results. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_SUMMED_LOSSES_H
 #define MEMSNAP_ANALYSIS_REPORT_SUMMED_LOSSES_H
 
@@ -11,9 +12,10 @@
 #include "analysis/phase/phases.h"
 
 struct summed_losses {
-    size_t passes;      /* 0: none found */
-    int64_t bytes;      /* activations and inputs of all of these, live at the peak */
-    int64_t save_bytes; /* of all but the last one: an upper bound */
+    bool have_own_backward; /* each pass has one, but they all come after the last forward pass */
+    size_t passes;          /* 0: none found */
+    int64_t bytes;          /* activations and inputs of all of these, live at the peak */
+    int64_t save_bytes;     /* of all but the last one: an upper bound */
 };
 
 /* `set` is live at the peak, the item `peak`. Needs call stacks. */

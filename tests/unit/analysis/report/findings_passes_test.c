@@ -272,6 +272,26 @@ START_TEST(passes_that_contain_backward_passes)
 }
 END_TEST
 
+/* An ensemble on one batch. A recurrent network has one backward pass through all of its steps. */
+START_TEST(passes_with_backward_passes_of_their_own)
+{
+    uint64_t saved[PASSES][SAVED];
+    born(600, BATCH);
+    for (unsigned pass = 0; pass < PASSES; pass++)
+        for (unsigned i = 0; i < SAVED; i++)
+            saved[pass][i] = born(1000, STACK_FORWARD);
+    for (unsigned pass = 0; pass < PASSES; pass++) {
+        born(8, STACK_BACKWARD);
+        for (unsigned i = 0; i < SAVED; i++)
+            capture_free(&capture, saved[pass][i], 1000, ENGINE);
+        if (_i == 0)
+            born(8, STACK_STEP);
+    }
+    born(8, STACK_STEP);
+    ck_assert_int_eq(saving(FINDING_SUMMED_LOSSES), _i == 0 ? (PASSES - 1) * SAVED * 1000 : -1);
+}
+END_TEST
+
 /* The passes of a recurrent network need each other's results. */
 START_TEST(passes_that_make_no_batch)
 {
@@ -310,6 +330,7 @@ TCase *findings_passes_tests(void)
     tcase_add_loop_test(tests, two_results_may_be_those_of_the_last_passes, 0, 2);
     tcase_add_test(tests, a_backward_pass_for_several_batches);
     tcase_add_test(tests, passes_that_contain_backward_passes);
+    tcase_add_loop_test(tests, passes_with_backward_passes_of_their_own, 0, 2);
     tcase_add_test(tests, passes_that_make_no_batch);
     tcase_add_test(tests, passes_that_differ);
     return tests;
