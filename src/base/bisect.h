@@ -1,4 +1,4 @@
-/* Binary search over structs sorted by one field. */
+/* Binary search over structs sorted by one field, and the order of plain numbers. */
 #ifndef MEMSNAP_BASE_BISECT_H
 #define MEMSNAP_BASE_BISECT_H
 
@@ -37,6 +37,13 @@ static inline size_t bisect_last(const uint32_t *field, size_t size, size_t coun
 {
     size_t until = bisect_until(field, size, count, wanted);
     return until - (until > 0);
+}
+
+/* Compares two uint64_t, for qsort() and bsearch() in ascending order. */
+static inline int compare_64(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
 }
 
 #endif

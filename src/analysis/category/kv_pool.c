@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/phase/births.h"
+#include "base/bisect.h"
 #include "base/text.h"
 
 #define LEAST_ROW   4  /* equal blocks; two if they are the largest and among the last */
@@ -108,12 +109,6 @@ static bool collect(struct pool_finder *finder, struct error *err)
     return true;
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool find_median(struct pool_finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->classifier->timeline;
@@ -128,7 +123,7 @@ static bool find_median(struct pool_finder *finder, struct error *err)
             sizes[count++] = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
     finder->median = UINT64_MAX;
     if (count > 0) {
-        qsort(sizes, count, sizeof(*sizes), compare_sizes);
+        qsort(sizes, count, sizeof(*sizes), compare_64);
         finder->median = sizes[count / 2];
     }
     vec_free(sizes, capacity, sizeof(*sizes), budget);

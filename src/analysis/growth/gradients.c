@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/growth/gradient_saving.h"
+#include "base/bisect.h"
 
 struct finder {
     const struct timeline *timeline;
@@ -17,12 +18,6 @@ struct finder {
     size_t count, capacity;
     struct budget *budget; /* not owned */
 };
-
-static int compare_sizes(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 static bool add_size(struct finder *finder, uint64_t size, struct error *err)
 {
@@ -50,14 +45,14 @@ static bool collect_sizes(struct finder *finder, struct error *err)
             !add_size(finder, trace_size(timeline->trace, timeline->lifetimes[i].alloc), err))
             return false;
     if (finder->size_count > 0)
-        qsort(finder->sizes, finder->size_count, sizeof(*finder->sizes), compare_sizes);
+        qsort(finder->sizes, finder->size_count, sizeof(*finder->sizes), compare_64);
     return true;
 }
 
 static bool is_parameter_size(const struct finder *finder, uint64_t size)
 {
     return finder->size_count > 0 &&
-           bsearch(&size, finder->sizes, finder->size_count, sizeof(*finder->sizes), compare_sizes);
+           bsearch(&size, finder->sizes, finder->size_count, sizeof(*finder->sizes), compare_64);
 }
 
 static bool add_gradient(struct finder *finder, struct stale_gradient gradient, struct error *err)

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/budget.h"
 
 #define LEAST_COUNT  3
@@ -24,12 +25,6 @@ static uint64_t size_of(const struct finder *finder, size_t index)
     return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 static int compare_lifetimes(const void *a, const void *b)
 {
     const size_t *x = a, *y = b;
@@ -50,7 +45,7 @@ static bool collect(struct finder *finder, struct error *err)
                       finder->budget, err, set->items[i].index))
             return false;
     if (finder->gradient_count > 1)
-        qsort(finder->gradients, finder->gradient_count, sizeof(uint64_t), compare_sizes);
+        qsort(finder->gradients, finder->gradient_count, sizeof(uint64_t), compare_64);
     if (finder->parameter_count > 1)
         qsort(finder->parameters, finder->parameter_count, sizeof(size_t), compare_lifetimes);
     return true;
@@ -59,7 +54,7 @@ static bool collect(struct finder *finder, struct error *err)
 static bool has_gradient(const struct finder *finder, uint64_t size)
 {
     return finder->gradient_count > 0 && bsearch(&size, finder->gradients, finder->gradient_count,
-                                                 sizeof(size), compare_sizes) != NULL;
+                                                 sizeof(size), compare_64) != NULL;
 }
 
 /* The size of which the parameters without gradients are the most bytes; 0: there is none. */
@@ -77,7 +72,7 @@ static bool main_size(const struct finder *finder, uint64_t *main, struct error 
         }
     }
     if (count > 1)
-        qsort(sizes, count, sizeof(*sizes), compare_sizes);
+        qsort(sizes, count, sizeof(*sizes), compare_64);
     for (size_t i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && sizes[next] == sizes[i];)
             next++;

@@ -36,12 +36,6 @@ static bool collect(struct finder *finder, struct error *err)
     return true;
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static size_t parameters_of(const struct finder *finder, uint64_t size)
 {
     const uint64_t *sizes = finder->parameters;
@@ -108,7 +102,7 @@ bool repeated_state_find(struct repeated_state *state, const struct live_set *se
     bool ok = collect(&finder, err);
     if (ok && finder.runs.count > 0 && finder.parameter_count > 0) {
         state_runs_sort(&finder.runs);
-        qsort(finder.parameters, finder.parameter_count, sizeof(*finder.parameters), compare_sizes);
+        qsort(finder.parameters, finder.parameter_count, sizeof(*finder.parameters), compare_64);
         compare_runs(&finder, state);
     }
     state_runs_release(&finder.runs);
