@@ -230,7 +230,7 @@ static bool find_model_runs(struct finder *finder, struct error *err)
     return true;
 }
 
-/* What runs between two runs of the model counts for the one before. */
+/* Code between two runs of the model counts as a part of the run before it. */
 static bool add_outermost(struct finder *finder, struct error *err)
 {
     const struct module_calls *calls = finder->calls;

@@ -33,8 +33,8 @@ static bool is_usable(const struct forward_chain *chain, const struct device_rep
 
 #define BLOCK 512 /* PyTorch counts memory in blocks of so many bytes */
 
-/* What a plan leaves as it is: the items of the step but for the pass of the chain, and for passes
- * of the same model, which need no more with the plan than that one. */
+/* True for an item at which a plan changes nothing: the item belongs neither to the pass of the
+ * chain nor to another pass of the same model, which needs no more with the plan than that one. */
 static bool is_elsewhere(const struct forward_chain *chain, uint32_t item)
 {
     bool elsewhere = item < chain->first || item >= replan_end(chain);

@@ -9,11 +9,13 @@
  * at least four times as many bytes of these as a backward pass frees of it, so that parts of a
  * training graph that no gradient reaches do not count. Nor does a pass that a failed request
  * ended, nor what is live over a backward pass that frees little of its step: it may have gone
- * through the graph, and left it for another pass (retain_graph=True); calls of a model that it
- * surely leaves alone (untouched_calls.h) count. A graph that is dropped
- * before the backward pass begins, such as that of a teacher which runs before the model in
- * training, counts in any case, but only C++ frames show it. What the trace ends with counts if all
- * else that its stack made does. */
+ * through the graph, and left it for another pass (retain_graph=True). Calls of a model do count if
+ * the backward pass surely leaves them alone (untouched_calls.h).
+ *
+ * A graph that is dropped before the backward pass begins, such as that of a teacher which runs
+ * before the model in training, counts in any case, but only C++ frames show it. What is live at
+ * the end of the trace counts if graphs dropped all else that the same stack made
+ * (dropped_last.h). */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_DROPPED_GRAPHS_H
 #define MEMSNAP_ANALYSIS_GROWTH_DROPPED_GRAPHS_H
 

@@ -5,7 +5,8 @@
 #include "analysis/phase/births.h"
 #include "base/budget.h"
 
-/* What became of the allocations of one stack: flags. */
+/* How allocations of one stack ended, as flags: a graph dropped them, or a backward pass freed
+ * them. */
 enum fate { FATE_DROPPED = 1, FATE_USED = 2 };
 
 static stack_id stack_of(const struct timeline *timeline, size_t index)

@@ -1,4 +1,5 @@
-/* What a trace ends with of autograd graphs that the same code has dropped before.
+/* Tensors that are live at the end of a trace because of an autograd graph that will be dropped:
+ * the same code has dropped its earlier graphs.
  *
  * The last evaluation of a trace keeps its graphs until after the recording, or until it fails. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_DROPPED_LAST_H

@@ -68,7 +68,7 @@ live_test live_waits_for_backward;
 live_test live_is_derivative;
 /* live_waits_for_backward, and made by a function that torch.func.grad() differentiates. */
 live_test live_is_transformed;
-/* Made by a checkpoint that computes a part of the forward pass again, and freed after that. */
+/* Made by a checkpoint that computes a part of the forward pass again. */
 live_test live_is_recomputed;
 live_test live_is_attention; /* live_waits_for_backward, and a matrix of attention by hand */
 live_test live_is_multihead; /* the same, but made by torch.nn.MultiheadAttention */

@@ -31,8 +31,8 @@ bool finding_about_activations(struct findings_maker *maker, const struct live_s
                  "(torch.utils.checkpoint).");
 }
 
-/* What activations of a function hold that is differentiated, with all that comes and goes with
- * them. */
+/* The bytes of activations of a function that torch.func or create_graph=True differentiates, and
+ * of what is freed with them. */
 static int64_t differentiated_bytes(const struct findings_maker *maker, const struct live_sum *sum)
 {
     const struct live_set *set = maker->evidence->at_peak;

@@ -197,23 +197,23 @@ static bool have_own_backward(const struct finder *finder, size_t length)
 static bool try_pass(struct finder *finder, uint32_t backward, enum phase most, int64_t peak,
                      struct summed_losses *summed, struct error *err)
 {
-    bool makes = false;
+    *summed = (struct summed_losses){0};
     if (!collect(finder, backward, most, err))
         return false;
-    size_t length = pass_length(finder);
-    if (length < finder->count && !makes_batch(finder, length, &makes, err))
-        return false;
-    if (makes)
-        add_up(finder, length, peak, summed);
-    for (size_t skip = 0; skip <= MOST_SHARED && skip < finder->count; skip++) {
+    for (size_t skip = 0; skip <= MOST_SHARED && skip < finder->count && summed->passes == 0;
+         skip++) {
         struct finder passes = *finder;
         passes.births += skip;
         passes.count -= skip;
-        length = summed->passes == 0 ? pass_length(&passes) : passes.count;
-        if (length == passes.count || !have_own_backward(&passes, length))
+        size_t length = pass_length(&passes);
+        bool makes = false;
+        if (length == passes.count)
             continue;
-        add_up(&passes, length, peak, summed);
-        summed->have_own_backward = true;
+        if (skip == 0 && !makes_batch(&passes, length, &makes, err))
+            return false;
+        summed->have_own_backward = !makes && have_own_backward(&passes, length);
+        if (makes || summed->have_own_backward)
+            add_up(&passes, length, peak, summed);
     }
     return true;
 }
