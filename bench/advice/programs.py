@@ -419,6 +419,49 @@ def logits_shifted():
     train(model, loss_of)
 
 
+def smoothed_loss(logits, target, smoothing=0.1):
+    """Cross entropy with smoothed labels, written out."""
+    classes = logits.shape[-1]
+    wanted = F.one_hot(target, classes).float() * (1 - smoothing) + smoothing / classes
+    return -(wanted * torch.log(logits.softmax(-1) + 1e-9)).sum(-1).mean()
+
+
+def logits_smoothed():
+    """A softmax of its own in the loss."""
+    model = Decoder(depth=2, vocabulary=16000).to(DEVICE)
+
+    def loss_of(m):
+        batch = tokens()
+        if not FOLLOWED:
+            return smoothed_loss(m(batch[:, :-1]), batch[:, 1:])
+        parts = zip(m.features(batch[:, :-1]).chunk(8), batch[:, 1:].chunk(8))
+        return sum(checkpoint(lambda x, y: smoothed_loss(m.head(x), y), x, y, use_reentrant=False) for x, y in parts) / 8
+
+    train(model, loss_of)
+
+
+def logits_pixels():
+    """Segmentation: the logits of each pixel, upsampled to the size of the image."""
+    model = Convolutions(depth=4).to(DEVICE)
+    classes = nn.Conv2d(32, 40, 1).to(DEVICE)
+
+    def loss_of(m):
+        x = m.stem(images(8, 128))
+        for stage in m.stages:
+            x = stage(x)
+        target = torch.randint(0, 40, (8, 256, 256), device=DEVICE)
+
+        def loss(x, y):
+            return F.cross_entropy(F.interpolate(classes(x), size=256, mode="bilinear"), y)
+
+        if not FOLLOWED:
+            return loss(x, target)
+        parts = zip(x.chunk(8), target.chunk(8))
+        return sum(checkpoint(loss, x, y, use_reentrant=False) for x, y in parts) / 8
+
+    train(model, loss_of)
+
+
 # optimizer
 
 def temporaries_adamw():

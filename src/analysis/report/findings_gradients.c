@@ -131,7 +131,31 @@ static bool is_idle(const struct findings_maker *maker, const struct live *live)
            (live->in_trace ? idle->of_lifetime : idle->of_preexisting)[live->index];
 }
 
-/* Gradients that are many times as large as what an optimizer updates are not in .grad. */
+/* True if nothing updates weights, and backward passes go through the results of others: the
+ * program computes second derivatives, such as products with a Hessian, and trains nothing. A trace
+ * that ends before the first optimizer step may be that of training without such passes. */
+static bool only_derives(const struct findings_maker *maker, bool *only)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    const struct phase_rows *rows = maker->evidence->phase_rows;
+    *only = false;
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->items[i].phase == PHASE_OPTIMIZER && !rows->items[i].inferred)
+            return true;
+    if (finding_live_bytes(set, CATEGORY_OPTIMIZER_STATE) > 0)
+        return true;
+    for (size_t i = 0; !*only && i < set->count; i++) {
+        const struct stack_facts *facts =
+            site_stack_facts(set->sites, set->items[i].stack, maker->err);
+        if (!facts)
+            return false;
+        *only = facts->site.has_backward && facts->context != CONTEXT_RECOMPUTE &&
+                live_category(set, &set->items[i]) == CATEGORY_ACTIVATION;
+    }
+    return true;
+}
+
+/* The gradients are not in .grad, where an optimizer takes them from. */
 static bool about_derivatives(struct findings_maker *maker, int64_t bytes, int64_t parameters)
 {
     return finding_add(
@@ -156,9 +180,12 @@ bool finding_of_gradients(struct findings_maker *maker)
             !is_idle(maker, &set->items[i]))
             bytes += (int64_t)set->items[i].size;
     double share = finding_share(maker, bytes);
+    bool only;
     if (share < LEAST_GRADIENTS)
         return true;
-    if (parameters > 0 && bytes / MOST_TIMES > parameters)
+    if (!only_derives(maker, &only))
+        return false;
+    if (parameters > 0 && (only || bytes / MOST_TIMES > parameters))
         return about_derivatives(maker, bytes, parameters);
     return finding_add(
         maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},

@@ -5,16 +5,29 @@
 #include "analysis/phase/births.h"
 #include "base/text.h"
 
-#define BEFORE    12 /* allocations from the product to log_softmax, at most */
+#define BEFORE    12 /* allocations from the layer that makes the logits to their softmax, at most */
 #define POSITIONS 8  /* of a text, at least, of which the loss leaves out one */
-#define AFTER     4  /* from log_softmax to the copy of it that the loss takes, at most */
 
-enum part { PART_OTHER, PART_PRODUCT, PART_LOG_SOFTMAX, PART_FORWARD, PART_BACKWARD };
+#define NONE SIZE_MAX
+
+enum part {
+    PART_OTHER,
+    PART_LAYER, /* what may make logits: a matrix product, a convolution, or upsampling */
+    PART_SOFTMAX,
+    PART_LOG_SOFTMAX,
+    PART_FORWARD,
+    PART_LOSS_BACKWARD, /* of log_softmax and nll_loss */
+    PART_LAYER_BACKWARD,
+    PART_BACKWARD,
+};
 
 struct finder {
     const struct timeline *timeline;
     struct site_table *sites;
     struct logits *logits;
+    size_t softmax; /* a softmax after which no layer came yet, or NONE */
+    size_t latest;  /* the latest softmax or log_softmax of logits, or NONE */
+    bool in_loss;   /* since then, neither a layer came nor the backward pass of one */
 };
 
 static uint64_t size_of(const struct finder *finder, size_t index)
@@ -22,28 +35,53 @@ static uint64_t size_of(const struct finder *finder, size_t index)
     return trace_size(finder->timeline->trace, finder->timeline->lifetimes[index].alloc);
 }
 
-static bool part_of(struct finder *finder, size_t index, enum part *part, struct error *err)
+static bool starts_with_one_of(struct text name, const char *const *starts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_starts(name, starts[i]))
+            return true;
+    return false;
+}
+
+static enum part forward_part(struct text op)
 {
     static const char *const products[] = {"aten::mm", "aten::addmm", "aten::bmm"};
-    static const char *const nodes[] = {"LogSoftmaxBackward0", "NllLossBackward0",
-                                        "NllLoss2DBackward0"};
+    static const char *const images[] = {"aten::convolution", "aten::_convolution",
+                                         "aten::cudnn_convolution", "aten::upsample_",
+                                         "aten::_upsample_"};
+    if (text_equals(op, "aten::_log_softmax"))
+        return PART_LOG_SOFTMAX;
+    if (text_equals(op, "aten::_softmax"))
+        return PART_SOFTMAX;
+    return text_is_one_of(op, products, 3) || starts_with_one_of(op, images, 5) ? PART_LAYER
+                                                                                : PART_FORWARD;
+}
+
+static enum part backward_part(struct text node)
+{
+    static const char *const losses[] = {"LogSoftmaxBackward0", "NllLossBackward0",
+                                         "NllLoss2DBackward0"};
+    static const char *const layers[] = {"MmBackward",  "AddmmBackward",    "BmmBackward",
+                                         "Convolution", "CudnnConvolution", "Upsample"};
+    if (text_is_one_of(node, losses, 3))
+        return PART_LOSS_BACKWARD;
+    return starts_with_one_of(node, layers, 6) ? PART_LAYER_BACKWARD : PART_BACKWARD;
+}
+
+static bool part_of(struct finder *finder, size_t index, enum part *part, struct error *err)
+{
     const struct trace *trace = finder->timeline->trace;
     stack_id stack = trace->stack[finder->timeline->lifetimes[index].alloc];
     const struct stack_facts *facts = site_stack_facts(finder->sites, stack, err);
     if (!facts)
         return false;
     const struct symbols *symbols = site_table_symbols(finder->sites);
-    struct text op = symbols_text(symbols, facts->site.op);
-    *part = PART_FORWARD;
     if (facts->is_workspace)
         *part = PART_OTHER;
     else if (facts->site.has_backward)
-        *part = text_is_one_of(symbols_text(symbols, facts->site.node), nodes, 3) ? PART_BACKWARD
-                                                                                  : PART_OTHER;
-    else if (text_equals(op, "aten::_log_softmax"))
-        *part = PART_LOG_SOFTMAX;
-    else if (text_is_one_of(op, products, 3))
-        *part = PART_PRODUCT;
+        *part = backward_part(symbols_text(symbols, facts->site.node));
+    else
+        *part = forward_part(symbols_text(symbols, facts->site.op));
     return true;
 }
 
@@ -59,41 +97,60 @@ static bool fits(uint64_t size, uint64_t of)
     return is_near(size, of) || is_near(size, of / 2) || is_near(size / 2, of);
 }
 
-/* Marks what lies between the product that made the logits and their log_softmax. Nothing is marked
- * if there is no product, since the last layer is then not a linear layer. */
-static bool mark_forward(struct finder *finder, size_t log_softmax, bool *found, struct error *err)
+/* Marks what lies between the layer that made the logits and item `end`, after their softmax.
+ * Nothing is marked if there is no such layer. */
+static bool mark_forward(struct finder *finder, size_t softmax, size_t end, struct error *err)
 {
-    uint64_t size = size_of(finder, log_softmax);
-    size_t product = log_softmax, end = log_softmax > BEFORE ? log_softmax - BEFORE : 0;
-    *found = false;
-    while (!*found && product > end) {
+    uint64_t size = size_of(finder, softmax);
+    size_t layer = softmax, first = softmax > BEFORE ? softmax - BEFORE : 0;
+    bool found = false;
+    while (!found && layer > first) {
         enum part part;
-        if (!part_of(finder, --product, &part, err))
+        if (!part_of(finder, --layer, &part, err))
             return false;
-        *found = part == PART_PRODUCT && fits(size_of(finder, product), size);
+        found = part == PART_LAYER && fits(size_of(finder, layer), size);
     }
-    for (size_t i = product; *found && i <= log_softmax; i++)
+    for (size_t i = layer; found && i < end; i++)
         finder->logits->is_part[i] = fits(size_of(finder, i), size);
+    if (found)
+        finder->latest = softmax;
+    finder->in_loss = found;
     return true;
 }
 
-static bool find(struct finder *finder, size_t end, struct error *err)
+/* Looks at the next allocation. A softmax may be that of attention, whose result a matrix product
+ * takes, so only the last one before the backward pass is that of a loss. */
+static bool look_at(struct finder *finder, size_t index, struct error *err)
 {
-    size_t latest = SIZE_MAX; /* log_softmax of logits */
-    for (size_t i = 0; i < end; i++) {
-        enum part part;
-        bool found;
-        if (!part_of(finder, i, &part, err))
+    enum part part;
+    if (!part_of(finder, index, &part, err))
+        return false;
+    switch (part) {
+    case PART_LAYER:
+        finder->softmax = NONE;
+        finder->in_loss = false;
+        return true;
+    case PART_SOFTMAX:
+        finder->softmax = index;
+        break;
+    case PART_LOG_SOFTMAX:
+        finder->softmax = NONE;
+        return mark_forward(finder, index, index + 1, err);
+    case PART_LOSS_BACKWARD:
+    case PART_LAYER_BACKWARD:
+    case PART_BACKWARD:
+        if (finder->softmax != NONE && !mark_forward(finder, finder->softmax, index, err))
             return false;
-        if (part == PART_LOG_SOFTMAX) {
-            if (!mark_forward(finder, i, &found, err))
-                return false;
-            latest = found ? i : latest;
-        } else if (latest != SIZE_MAX &&
-                   (part == PART_BACKWARD || (part == PART_FORWARD && i - latest <= AFTER))) {
-            finder->logits->is_part[i] = fits(size_of(finder, i), size_of(finder, latest));
-        }
+        finder->softmax = NONE;
+        finder->in_loss = finder->in_loss && part != PART_LAYER_BACKWARD;
+        break;
+    default:
+        break;
     }
+    bool is_loss = part == PART_LOSS_BACKWARD || (finder->in_loss && part != PART_OTHER);
+    if (finder->latest != NONE && is_loss)
+        finder->logits->is_part[index] =
+            fits(size_of(finder, index), size_of(finder, finder->latest));
     return true;
 }
 
@@ -101,11 +158,17 @@ bool logits_find(struct logits *logits, const struct timeline *timeline, struct 
                  int64_t item, struct error *err)
 {
     struct logits made = {.budget = timeline->snapshot->budget};
-    struct finder finder = {timeline, sites, &made};
+    struct finder finder = {timeline, sites, &made, NONE, NONE, false};
     if (!vec_reserve(made.is_part, made.capacity, timeline->lifetime_count + 1, made.budget, err))
         return false;
     memset(made.is_part, 0, timeline->lifetime_count + 1);
-    if (!find(&finder, item < 0 ? 0 : births_from(timeline, (uint32_t)item + 1), err)) {
+    size_t end = item < 0 ? 0 : births_from(timeline, (uint32_t)item + 1);
+    bool ok = true;
+    /* the last softmax before the backward pass is known once that begins */
+    for (size_t i = 0; ok && i < timeline->lifetime_count && (i < end || finder.softmax != NONE);
+         i++)
+        ok = look_at(&finder, i, err);
+    if (!ok) {
         logits_release(&made);
         return false;
     }

@@ -1,5 +1,6 @@
-/* The logits of a language model, and what the loss makes of them: from the last matrix product to
- * log_softmax, and their gradients. Each has a number for every token and every word. */
+/* The logits of a model, and what the loss makes of them: from the last matrix product, convolution
+ * or upsampling to the softmax and what is computed of it, and their gradients. Each has a number
+ * for every token and every word, or for every pixel and every class. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_LOGITS_H
 #define MEMSNAP_ANALYSIS_REPORT_LOGITS_H
 

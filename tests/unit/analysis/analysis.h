@@ -22,6 +22,7 @@ TCase *findings_tests(void);
 TCase *oom_rest_tests(void);
 TCase *findings_copies_tests(void);
 TCase *elementwise_tests(void);
+TCase *findings_logits_tests(void);
 TCase *findings_passes_tests(void);
 TCase *findings_inference_tests(void);
 TCase *findings_peak_tests(void);

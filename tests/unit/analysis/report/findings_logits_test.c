@@ -1,0 +1,110 @@
+/* Findings on logits, and what a loss makes of them. */
+#include "analysis/report/findings.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define FORWARD(op, line)                                                                          \
+    CPP("at::_ops::" op "::call(x)") "," PY("forward", "/home/u/model.py", line) "," CALL "," SCRIPT
+#define LOSS(op) CPP("at::_ops::" op "::call(x)") "," PY("loss", "/home/u/loss.py", 4) "," SCRIPT
+#define BACKWARD(op, node)                                                                         \
+    CPP("at::_ops::" op "::call(x)")                                                               \
+    "," CPP("torch::autograd::generated::" node "::apply(x)") "," ENGINE
+
+#define LOGITS 1000
+
+static struct capture capture;
+
+static void create(void)
+{
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static uint64_t born(uint64_t size, const char *frames)
+{
+    return capture_alloc(&capture, size, frames);
+}
+
+/* The layer's result, its softmax, and what is computed of that. */
+static void train(const char *layer, const char *between, uint64_t last)
+{
+    uint64_t logits = born(LOGITS, layer);
+    uint64_t softmax = born(LOGITS, LOSS("_softmax"));
+    uint64_t result = born(last, between), loss = born(8, LOSS("mean"));
+    uint64_t derived = born(last, BACKWARD("div", "LogBackward0"));
+    uint64_t gradient = born(LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, logits, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, softmax, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, result, last, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, derived, last, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, loss, 8, SCRIPT);
+    capture_free(&capture, gradient, LOGITS, STACK_STEP);
+}
+
+static int64_t saving(void)
+{
+    return capture_saving(&capture, FINDING_LOGITS);
+}
+
+/* The gradient of the layer's weight is as large, but stays. */
+START_TEST(a_softmax_in_the_loss)
+{
+    train(FORWARD("mm", 3), LOSS("log"), LOGITS);
+    ck_assert_int_eq(saving(), 4 * LOGITS);
+}
+END_TEST
+
+/* Such as the logits of pixels, upsampled. */
+START_TEST(logits_that_are_upsampled)
+{
+    train(FORWARD("upsample_bilinear2d", 3), LOSS("log"), LOGITS);
+    ck_assert_int_eq(saving(), 4 * LOGITS);
+}
+END_TEST
+
+START_TEST(what_follows_may_be_of_another_size)
+{
+    train(FORWARD("mm", 3), LOSS("sum"), 100);
+    ck_assert_int_eq(saving(), 2 * LOGITS);
+}
+END_TEST
+
+START_TEST(the_softmax_of_attention)
+{
+    train(FORWARD("bmm", 3), FORWARD("bmm", 4), LOGITS);
+    ck_assert_int_eq(saving(), -1);
+}
+END_TEST
+
+START_TEST(a_softmax_of_no_layer)
+{
+    train(FORWARD("cat", 3), LOSS("log"), LOGITS);
+    ck_assert_int_eq(saving(), -1);
+}
+END_TEST
+
+/* Without a backward pass, nothing tells which softmax is that of a loss. */
+START_TEST(a_pass_that_does_not_train)
+{
+    born(LOGITS, FORWARD("mm", 3));
+    born(LOGITS, LOSS("_softmax"));
+    ck_assert_int_eq(saving(), -1);
+}
+END_TEST
+
+TCase *findings_logits_tests(void)
+{
+    TCase *tests = tcase_create("findings of logits");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, a_softmax_in_the_loss);
+    tcase_add_test(tests, logits_that_are_upsampled);
+    tcase_add_test(tests, what_follows_may_be_of_another_size);
+    tcase_add_test(tests, the_softmax_of_attention);
+    tcase_add_test(tests, a_softmax_of_no_layer);
+    tcase_add_test(tests, a_pass_that_does_not_train);
+    return tests;
+}
