@@ -264,6 +264,20 @@ def collected_scores():
     return scores
 
 
+def collected_layers():
+    """Evaluation that keeps the results of every block."""
+    model = Decoder().to(DEVICE)
+    train(model, lambda m: language_loss(m, tokens(2)), steps=3)
+    collected = []
+    with torch.no_grad():
+        for _ in range(24):
+            x = model.embed(tokens())
+            for block in model.blocks:
+                x = block(x)
+                collected.append(x.cpu() if FOLLOWED else x)
+    return collected
+
+
 def uneven_lengths():
     lengths = [256, 192, 1024, 224, 256, 160]
     optimizer, model = None, Decoder().to(DEVICE)

@@ -6,27 +6,61 @@
 
 #define LEAST_MADE 16
 #define MOST_KEPT  2
+#define OF_GRAPH   4   /* one 4th at most of as many as a pass keeps for its backward pass */
 #define TINY       512 /* bytes at most, of a loss or another number */
 
-/* Marks what outlives the pass [first, end), if it is little. */
-static void judge(struct pass_results *results, const struct timeline *timeline, uint32_t first,
-                  uint32_t end)
+/* What is made in [first, end), without what is tiny. */
+struct pass_counts {
+    size_t made, kept; /* `kept` outlives it */
+    size_t freed;      /* of `kept`, by `until` */
+};
+
+static struct pass_counts count(const struct timeline *timeline, uint32_t first, uint32_t end,
+                                uint32_t until)
 {
     const struct lifetime *lifetimes = timeline->lifetimes;
-    size_t kept[MOST_KEPT], kept_count = 0, made = 0;
+    struct pass_counts counts = {0};
     for (size_t i = births_from(timeline, first);
          i < timeline->lifetime_count && lifetimes[i].alloc < end; i++) {
         if (trace_size(timeline->trace, lifetimes[i].alloc) <= TINY)
             continue;
-        made++;
-        if (lifetime_end(&lifetimes[i]) < end)
-            continue;
-        if (kept_count == MOST_KEPT)
-            return;
-        kept[kept_count++] = i;
+        uint32_t freed = lifetime_end(&lifetimes[i]);
+        counts.made++;
+        counts.kept += freed >= end;
+        counts.freed += freed >= end && freed < until;
     }
-    for (size_t i = 0; made >= LEAST_MADE && i < kept_count; i++)
-        results->is_result[kept[i]] = 1;
+    return counts;
+}
+
+/* The fewest tensors that a pass keeps for its backward pass; 0 if the trace has no such passes. */
+static size_t fewest_for_backward(const struct timeline *timeline, const struct phases *phases)
+{
+    size_t fewest = 0;
+    for (size_t run = 0; run + 1 < phases->count; run++) {
+        if (phases->runs[run].phase != PHASE_FORWARD ||
+            phases->runs[run + 1].phase != PHASE_BACKWARD)
+            continue;
+        struct pass_counts counts =
+            count(timeline, phases->runs[run].first, phases->runs[run + 1].first,
+                  phases_run_end(phases, run + 1, timeline->trace->count));
+        if (counts.made >= LEAST_MADE && (fewest == 0 || counts.freed < fewest))
+            fewest = counts.freed;
+    }
+    return fewest;
+}
+
+/* Marks what outlives the pass [first, end), if that is at most so many tensors. */
+static void judge(struct pass_results *results, const struct timeline *timeline, uint32_t first,
+                  uint32_t end, size_t most)
+{
+    const struct lifetime *lifetimes = timeline->lifetimes;
+    struct pass_counts counts = count(timeline, first, end, end);
+    if (counts.made < LEAST_MADE || counts.kept > most)
+        return;
+    for (size_t i = births_from(timeline, first);
+         i < timeline->lifetime_count && lifetimes[i].alloc < end; i++)
+        results->is_result[i] = trace_size(timeline->trace, lifetimes[i].alloc) > TINY &&
+                                lifetime_end(&lifetimes[i]) >= end;
 }
 
 bool pass_results_find(struct pass_results *results, const struct timeline *timeline,
@@ -37,9 +71,12 @@ bool pass_results_find(struct pass_results *results, const struct timeline *time
     if (!vec_reserve(made.is_result, made.capacity, timeline->lifetime_count + 1, made.budget, err))
         return false;
     memset(made.is_result, 0, timeline->lifetime_count + 1);
+    size_t most = fewest_for_backward(timeline, phases) / OF_GRAPH;
+    if (most < MOST_KEPT)
+        most = MOST_KEPT;
     for (size_t run = 0; run + 1 < phases->count; run++)
         if (phases->runs[run].phase == PHASE_FORWARD)
-            judge(&made, timeline, phases->runs[run].first, phases->runs[run + 1].first);
+            judge(&made, timeline, phases->runs[run].first, phases->runs[run + 1].first, most);
     *results = made;
     return true;
 }

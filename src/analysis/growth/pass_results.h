@@ -1,7 +1,9 @@
 /* Results of forward passes that ran without autograd, as an evaluation that collects its logits.
  *
  * A pass that keeps a graph for its backward pass leaves many tensors behind. A pass counts as one
- * without autograd if at least 16 tensors were made in it, and at most two of them outlive it. */
+ * without autograd if at least 16 tensors were made in it, and at most two of them outlive it.
+ * Where the trace has passes with a backward pass, the limit is one 4th of as many as each of them
+ * keeps: a model may return the results of its layers, too. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_PASS_RESULTS_H
 #define MEMSNAP_ANALYSIS_GROWTH_PASS_RESULTS_H
 

@@ -166,6 +166,29 @@ START_TEST(results_are_collected)
 }
 END_TEST
 
+/* A pass that keeps 20 tensors for its backward pass. */
+static void train_deep(void)
+{
+    uint64_t saved[20];
+    for (unsigned i = 0; i < 20; i++)
+        saved[i] = born(1000, STACK_FORWARD);
+    uint64_t gradient = born(100, STACK_BACKWARD);
+    for (unsigned i = 0; i < 20; i++)
+        capture_free(&capture, saved[i], 1000, STACK_BACKWARD);
+    capture_free(&capture, born(100, STACK_STEP), 100, STACK_STEP);
+    capture_free(&capture, gradient, 100, STACK_STEP);
+}
+
+/* Such as the hidden states of every layer. */
+START_TEST(results_of_layers_are_collected)
+{
+    train_deep();
+    train_deep();
+    collect_results(5, _i == 0 ? 5 : 6);
+    ck_assert_int_eq(saving(FINDING_PASS_RESULTS), _i == 0 ? 25000 : -1);
+}
+END_TEST
+
 START_TEST(what_waits_for_a_backward_pass_is_no_result)
 {
     train(1000);
@@ -325,6 +348,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, the_data_set_is_on_the_device);
     tcase_add_test(tests, one_step_tells_nothing_of_data_sets);
     tcase_add_test(tests, results_are_collected);
+    tcase_add_loop_test(tests, results_of_layers_are_collected, 0, 2);
     tcase_add_test(tests, what_waits_for_a_backward_pass_is_no_result);
     tcase_add_test(tests, what_waits_for_a_backward_pass_is_activations);
     tcase_add_loop_test(tests, two_results_may_be_those_of_the_last_passes, 0, 2);
