@@ -68,7 +68,7 @@ gone() {
 fit MIB=1..100000 --gpu 16GiB -- "$PYTHON3" fit.py '{MIB}'
 exits 0
 no_err
-out_has '--fit MIB=1..100000, 3 optimizer steps of:'
+out_has '--fit MIB=1..100000, 4 optimizer steps of:'
 out_has 'largest MIB that fits is 7936; 7937 runs out of memory'
 out_has_not 'not monotone'
 check 'finds the largest' grep -Eq '7936  fits +15.50 GiB +15.50 GiB +100.0%' .run/out

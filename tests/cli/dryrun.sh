@@ -64,11 +64,11 @@ dry() {
 dry -- "$PYTHON3" train.py 100
 exits 0
 out_has 'devices 1'
-out_has 'step 2'
-out_has_not 'step 3'
+out_has 'step 3'
+out_has_not 'step 4'
 out_has 'dryrun.pickle ('
 out_has 'Device 0: peak 200.00 MiB'
-err 'memsnap: dryrun: stopped the program after 3 optimizer steps
+err 'memsnap: dryrun: stopped the program after 4 optimizer steps
 memsnap: dryrun: the snapshot is in dryrun.pickle'
 mv dryrun.pickle first.pickle
 dry --devices 3 "$PYTHON3" train.py 100

@@ -156,7 +156,7 @@ const struct command command_dryrun = {
              "says of its snapshot. Python, PyTorch and its allocator are the real ones.\n"
              "Below them a stand-in for CUDA counts memory and computes nothing: values that\n"
              "come from the GPU are zero. It needs PyTorch's CUDA build, and neither NVIDIA's\n"
-             "libraries nor a driver. The program stops after three optimizer steps.\n"
+             "libraries nor a driver. The program stops after four optimizer steps.\n"
              "\n"
              "With --fit, it runs the program several times, and finds the largest value of a\n"
              "variable, such as the batch size, that fits.\n"

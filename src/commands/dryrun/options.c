@@ -37,7 +37,7 @@ void dryrun_options_begin(struct dryrun_options *options)
     *options = (struct dryrun_options){
         .gpus = {{.card = cards}},
         .other = (uint64_t)512 << 20, /* about what a context takes */
-        .steps = 3,
+        .steps = 4, /* growth needs three whole ones, and the first has no beginning */
         .jobs = 1,
         .timeout = 3600,
         .all_stacks = true,
@@ -202,7 +202,7 @@ const struct option_spec dryrun_option_specs[] = {
      "the others do not exist"},
     {OPTION_RANK, "rank", "R", "the rank to run with --world, and to record (0)"},
     {OPTION_STEPS, "steps", "N",
-     "stop the program after N optimizer steps (3;\n"
+     "stop the program after N optimizer steps (4;\n"
      "0: let it end by itself)"},
     {OPTION_LATE, "late", "N", "begin recording after N optimizer steps (0)"},
     {OPTION_ALLOC_CONF, "alloc-conf", "CONF",
