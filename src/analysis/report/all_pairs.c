@@ -56,14 +56,17 @@ struct operands {
     uint64_t vector_rows; /* N of the largest operand of N vectors, 0: there is none */
 };
 
-static void look_at(struct operands *operands, uint64_t size, uint64_t other)
+/* A bias may have as many values as a tensor has rows, but is no prediction and no target. */
+static void look_at(struct operands *operands, uint64_t size, uint64_t other,
+                    enum category category)
 {
     uint64_t rows = other < size ? rows_of(size, other) : 0;
     operands->has_same_size |= has_size(size, other);
     if (rows == 0)
         return;
     if (other / rows <= WIDEST) {
-        if (operands->value_count++ == 0)
+        bool lasts = category == CATEGORY_PARAMETER || category == CATEGORY_OPTIMIZER_STATE;
+        if (!lasts && operands->value_count++ == 0)
             operands->value_rows = rows;
     } else if (operands->vector_rows == 0 || rows < operands->vector_rows) {
         operands->vector_rows = rows;
@@ -73,6 +76,7 @@ static void look_at(struct operands *operands, uint64_t size, uint64_t other)
 static struct operands operands_of(const struct finder *finder, size_t index)
 {
     const struct timeline *timeline = finder->set->timeline;
+    const struct categories *categories = finder->set->categories;
     uint32_t item = timeline->lifetimes[index].alloc;
     struct operands operands = {0};
     uint64_t size = size_of(finder, index);
@@ -80,10 +84,10 @@ static struct operands operands_of(const struct finder *finder, size_t index)
     for (size_t i = index; i-- > 0 && !operands.has_same_size;) /* operands are recent */
         if (lifetime_end(&timeline->lifetimes[i]) > item &&
             stack[timeline->lifetimes[i].alloc] != stack[item]) /* the result of a step before */
-            look_at(&operands, size, size_of(finder, i));
+            look_at(&operands, size, size_of(finder, i), categories->of_lifetime[i]);
     for (size_t i = 0; i < timeline->preexisting_count && !operands.has_same_size; i++)
         if (preexisting_end(&timeline->preexisting[i]) > item)
-            look_at(&operands, size, timeline->preexisting[i].size);
+            look_at(&operands, size, timeline->preexisting[i].size, categories->of_preexisting[i]);
     return operands;
 }
 

@@ -23,6 +23,7 @@ TCase *oom_rest_tests(void);
 TCase *findings_copies_tests(void);
 TCase *elementwise_tests(void);
 TCase *findings_logits_tests(void);
+TCase *findings_pairs_tests(void);
 TCase *findings_passes_tests(void);
 TCase *findings_inference_tests(void);
 TCase *findings_peak_tests(void);

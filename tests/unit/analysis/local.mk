@@ -61,6 +61,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/report/findings_copies_test.c \
 	tests/unit/analysis/report/findings_inference_test.c \
 	tests/unit/analysis/report/findings_logits_test.c \
+	tests/unit/analysis/report/findings_pairs_test.c \
 	tests/unit/analysis/report/findings_passes_test.c \
 	tests/unit/analysis/report/findings_peak_test.c \
 	tests/unit/analysis/report/findings_test.c \

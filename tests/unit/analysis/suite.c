@@ -21,6 +21,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, findings_copies_tests());
     suite_add_tcase(suite, elementwise_tests());
     suite_add_tcase(suite, findings_logits_tests());
+    suite_add_tcase(suite, findings_pairs_tests());
     suite_add_tcase(suite, findings_passes_tests());
     suite_add_tcase(suite, findings_inference_tests());
     suite_add_tcase(suite, findings_peak_tests());
