@@ -153,12 +153,28 @@ bool is_batch_after_update(const struct classifier *classifier, const struct evi
            goes_into_forward(classifier, evidence);
 }
 
+/* True if it converts a result of a model to another type, between two parts of a forward pass that
+ * keeps it: no copy of a batch to the device. */
+static bool is_converted_between(const struct classifier *classifier,
+                                 const struct evidence *evidence)
+{
+    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
+    return text_equals(op, "aten::_to_copy") && !evidence->birth->to_device &&
+           is_between_parts(classifier, evidence) && is_saved_between(classifier, evidence);
+}
+
+/* True for what is copied to the device or generated there. */
+static bool is_made_as_input(const struct classifier *classifier, const struct evidence *evidence)
+{
+    return evidence->birth->context == CONTEXT_DATA ||
+           (op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) &&
+            !is_converted_between(classifier, evidence));
+}
+
 enum reason plain_reason(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t birth = evidence->birth_run, end = evidence->end_run;
-    bool by_operator =
-        op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) ||
-        evidence->birth->context == CONTEXT_DATA;
+    bool by_operator = is_made_as_input(classifier, evidence);
     if (!classifier->phases->any_step)
         return by_operator && classifier->has_model ? REASON_COPIED : REASON_NONE;
     /* data that is there from the start and stays may be the whole data set, not a batch */
