@@ -12,6 +12,7 @@ import tempfile
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torch.utils._pytree import tree_map
 from torch.utils.checkpoint import checkpoint
 
 FOLLOWED = len(sys.argv) > 2
@@ -651,6 +652,18 @@ def copied_best():
 
 def copied_clones():
     keep_best(lambda model: {name: tensor.detach().clone() for name, tensor in model.state_dict().items()})
+
+
+def copied_optimizer():
+    """Keeps the weights and the optimizer's state of the best epoch."""
+    model = wide().to(DEVICE)
+    optimizer = torch.optim.AdamW(model.parameters())
+    best = None
+    for _ in range(3):
+        train(model, lambda m: m(torch.randn(256, 2048, device=DEVICE)).square().mean(), optimizer, 2)
+        states = [model.state_dict(), optimizer.state_dict()]
+        best = tree_map(lambda value: value.cpu() if torch.is_tensor(value) else value, states) if FOLLOWED else copy.deepcopy(states)
+    return best
 
 
 def buckets_two_ranks():

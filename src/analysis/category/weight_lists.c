@@ -1,10 +1,13 @@
 /* Lists of tensors that plain code makes, one for each weight: a copy of the model, or gradients of
  * a pass that was not found. A batch has other sizes, and so few of them that they never sum up to
- * the model. Gradients are made in the order of a backward pass, copies in that of the model. */
+ * the model. Gradients are made in the order of a backward pass, copies in that of the model.
+ * copy.deepcopy() copies no gradients, but the states of an optimizer, too. */
 #include "analysis/category/classifier.h"
 
 #define LEAST_PART  0.9 /* of the bytes of the weights that are trained */
 #define LEAST_SIZES 3   /* different ones */
+
+enum copy { COPY_NONE, COPY_OF_WEIGHTS, COPY_OF_STATES };
 
 struct lists {
     const struct classifier *classifier;
@@ -13,6 +16,7 @@ struct lists {
     uint32_t group;          /* the number of the list that is looked at */
     size_t first;            /* and its first lifetime */
     uint32_t run;            /* the run in which it was made */
+    uint8_t copy;            /* enum copy: what made it */
     double bytes;            /* of its members, no more of a size than there are weights */
     uint32_t sizes;          /* different ones */
     uint32_t up, down, last; /* neighbours in the order of gradients, and against it */
@@ -74,21 +78,42 @@ static void add_member(struct lists *lists, size_t index)
     lists->last = tally->rank;
 }
 
-/* True if it is made of zeros, as states begin; a copy of a model is not. */
-static bool is_zeros(const struct lists *lists, size_t index)
+static const struct stack_facts *facts_of(const struct lists *lists, size_t index)
 {
     const struct timeline *timeline = lists->classifier->timeline;
     struct error err; /* cannot fail: the stack was looked up before */
-    const struct stack_facts *facts = site_stack_facts(
-        lists->classifier->sites, timeline->trace->stack[timeline->lifetimes[index].alloc], &err);
+    return site_stack_facts(lists->classifier->sites,
+                            timeline->trace->stack[timeline->lifetimes[index].alloc], &err);
+}
+
+/* True if it is made of zeros, as states begin; a copy of a model is not. */
+static bool is_zeros(const struct lists *lists, size_t index)
+{
+    const struct stack_facts *facts = facts_of(lists, index);
     return facts && facts_make_zeros(site_table_symbols(lists->classifier->sites), facts);
+}
+
+static enum copy copy_of(const struct lists *lists, size_t index)
+{
+    const struct stack_facts *facts = facts_of(lists, index);
+    if (!facts || !facts->copies_tensor)
+        return COPY_NONE;
+    return facts->copied_in == COPIED_IN_DICTS ? COPY_OF_STATES : COPY_OF_WEIGHTS;
+}
+
+static enum reason list_reason(const struct lists *lists)
+{
+    if (lists->copy == COPY_OF_STATES)
+        return REASON_STATE_COPY;
+    bool is_copy = lists->copy == COPY_OF_WEIGHTS || lists->up <= lists->down;
+    return is_copy ? REASON_WEIGHT_LIST : REASON_GRADIENT_LIST;
 }
 
 /* Judges the list that ends before a lifetime, and begins another one there. */
 static void end_list(struct lists *lists, size_t end)
 {
     bool is_list = lists->sizes >= LEAST_SIZES && lists->bytes >= lists->model * LEAST_PART;
-    enum reason reason = lists->up > lists->down ? REASON_GRADIENT_LIST : REASON_WEIGHT_LIST;
+    enum reason reason = list_reason(lists);
     for (size_t i = lists->first; is_list && i < end; i++) {
         if (!is_undecided(lists, i) || !weight_tally(lists, i))
             continue;
@@ -117,9 +142,11 @@ void classify_weight_lists(const struct classifier *classifier, struct categorie
         if (!is_undecided(&lists, i))
             continue;
         uint32_t run = birth_run(&lists, i);
-        if (run != lists.run)
+        enum copy copy = copy_of(&lists, i);
+        if (run != lists.run || copy != lists.copy)
             end_list(&lists, i);
         lists.run = run;
+        lists.copy = (uint8_t)copy;
         add_member(&lists, i);
     }
     end_list(&lists, count);

@@ -134,6 +134,15 @@ static bool is_module_call(struct file_facts facts, struct text name)
     return facts.class == FILE_TORCH && text_starts(name, "nn.Module: ");
 }
 
+static enum frame_role copy_role(struct text file, struct text name)
+{
+    if (!text_equals(path_base(file), "copy.py"))
+        return ROLE_NONE;
+    if (text_equals(name, "_deepcopy_dict"))
+        return ROLE_COPY_DICT;
+    return text_equals(name, "_reconstruct") ? ROLE_COPY_OBJECT : ROLE_NONE;
+}
+
 enum frame_role frame_python_role(struct text file, struct file_facts facts, struct text name)
 {
     struct text path = {file.bytes + facts.module, file.size - facts.module};
@@ -146,6 +155,8 @@ enum frame_role frame_python_role(struct text file, struct file_facts facts, str
         rule = find_rule(package_rules, COUNT(package_rules), path, name);
     if (rule)
         return rule->role;
+    if (facts.class == FILE_LIBRARY)
+        return copy_role(file, name);
 
     /* torch.fx calls the code of every graph "forward", also that of a backward pass */
     if (text_equals(name, "forward") && !text_starts(file, "<eval_with_key>"))

@@ -27,6 +27,8 @@ enum frame_role {
     ROLE_LOAD_WEIGHTS, /* a library reads weights from a file */
     ROLE_COPY_MODEL,   /* copy.deepcopy() of a parameter */
     ROLE_COPY_TENSOR,  /* copy.deepcopy() of a tensor */
+    ROLE_COPY_DICT,    /* copy.deepcopy() of a dictionary */
+    ROLE_COPY_OBJECT,  /* copy.deepcopy() of another object, such as an OrderedDict */
     ROLE_EMPTY_CACHE,  /* torch.cuda.empty_cache() */
     ROLE_CAPTURE,      /* torch.cuda.graph(), which empties the cache before it captures */
     ROLE_AUTOCAST_END, /* leaves a region of autocast */

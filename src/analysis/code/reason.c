@@ -191,6 +191,10 @@ static const struct {
                             "made by other code, which makes a tensor of the size of each weight: "
                             "a copy of the model",
                             CATEGORY_PARAMETER, CONFIDENCE_LOW},
+    [REASON_STATE_COPY] = {"state-copy",
+                           "copied by copy.deepcopy() with the dictionaries of an optimizer, a "
+                           "tensor of the size of each weight",
+                           CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
     [REASON_GRADIENT_LIST] = {"gradient-list",
                               "made by other code, which makes a tensor of the size of each "
                               "weight, in the order in which backward passes make gradients",

@@ -60,6 +60,15 @@ enum grad_mode {
     GRAD_INFERENCE_MODE,
 };
 
+/* What contains a tensor that copy.deepcopy() copies. Optimizer.state_dict() returns dictionaries
+ * within dictionaries, Module.state_dict() an OrderedDict. */
+enum copied_in {
+    COPIED_ALONE,
+    COPIED_IN_OBJECT,
+    COPIED_IN_DICT,
+    COPIED_IN_DICTS, /* a dictionary in a dictionary */
+};
+
 /* Everything that can be inferred from one stack. */
 struct stack_facts {
     struct site site;
@@ -77,6 +86,7 @@ struct stack_facts {
     bool is_loaded;        /* torch.load() or a library reads it from a file */
     bool is_deep_copy;     /* copy.deepcopy() copies a parameter */
     bool copies_tensor;    /* copy.deepcopy() copies a tensor */
+    uint8_t copied_in;     /* enum copied_in, if it does */
     bool is_workspace;     /* allocated by a library for its scratch space */
     bool in_main;          /* a Python frame is a script's top level: not a thread of autograd */
     bool empties_cache;    /* torch.cuda.empty_cache(), called by the program */

@@ -142,6 +142,16 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
     case ROLE_COPY_TENSOR:
         facts->copies_tensor = true;
         return true;
+    case ROLE_COPY_DICT:
+        if (facts->copied_in == COPIED_IN_DICT)
+            facts->copied_in = COPIED_IN_DICTS;
+        else if (facts->copies_tensor && facts->copied_in == COPIED_ALONE)
+            facts->copied_in = COPIED_IN_DICT;
+        return true;
+    case ROLE_COPY_OBJECT:
+        if (facts->copies_tensor && facts->copied_in == COPIED_ALONE)
+            facts->copied_in = COPIED_IN_OBJECT;
+        return true;
     case ROLE_MULTIHEAD:
         facts->in_multihead = true;
         return true;

@@ -86,8 +86,10 @@ bool finding_of_copied_weights(struct findings_maker *maker)
                   "If the program only saves it or loads it again, keep it in host memory: "
                   "{name: tensor.cpu() for name, tensor in model.state_dict().items()}.",
                   "A copy of the weights%s, made%s by deepcopy() or clone(), holds %s.",
-                  facts->copies_tensor ? "" : ", or of their gradients", line.bytes,
-                  finding_size(maker, copied.bytes).text);
+                  copied.of_states       ? " and of the optimizer's state"
+                  : facts->copies_tensor ? ""
+                                         : ", or of their gradients",
+                  line.bytes, finding_size(maker, copied.bytes).text);
     buffer_release(&line);
     return ok;
 }

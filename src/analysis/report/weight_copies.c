@@ -150,6 +150,19 @@ static int64_t live_bytes(const struct finder *finder)
     return bytes;
 }
 
+/* True if copy.deepcopy() made one of them within the dictionaries of an optimizer. */
+static bool are_of_states(const struct finder *finder)
+{
+    struct error err; /* cannot fail: the stacks were looked up before */
+    for (size_t i = 0; i < finder->stack_count; i++) {
+        const struct stack_facts *facts =
+            site_stack_facts(finder->set->sites, finder->stacks[i], &err);
+        if (facts && facts->copied_in == COPIED_IN_DICTS)
+            return true;
+    }
+    return false;
+}
+
 /* Lists all that the code which made the copies has allocated in the trace: without the copies of
  * the peak, those of another moment would make the next one. */
 static bool list_absences(struct finder *finder, struct error *err)
@@ -182,8 +195,9 @@ bool weight_copies_find(struct weight_copies *copies, const struct live_set *set
         ok = list_absences(&finder, err) &&
              timeline_peak_without(set->timeline, finder.absences, finder.absent, &peak, err);
         if (ok)
-            *copies = (struct weight_copies){live_bytes(&finder),
-                                             set->timeline->active.peak_bytes - peak, first};
+            *copies =
+                (struct weight_copies){live_bytes(&finder), set->timeline->active.peak_bytes - peak,
+                                       first, are_of_states(&finder)};
     }
     vec_free(finder.weights, finder.capacity, sizeof(*finder.weights), finder.budget);
     vec_free(finder.stacks, finder.stacks_capacity, sizeof(*finder.stacks), finder.budget);

@@ -15,6 +15,7 @@ struct weight_copies {
     int64_t bytes;      /* live at the peak */
     int64_t save_bytes; /* how much lower the active peak would be if they had never been made */
     stack_id stack;     /* that made the first one */
+    bool of_states;     /* the states of an optimizer are copied, too */
 };
 
 /* `set` is live at the peak. Finds nothing unless most parameters that are no such copies have one

@@ -170,6 +170,40 @@ START_TEST(zeros_are_no_copy)
 }
 END_TEST
 
+#define COPY_DICT                                                                                  \
+    PY("deepcopy", "/usr/lib/python3.12/copy.py", 137)                                             \
+    "," PY("_deepcopy_dict", "/usr/lib/python3.12/copy.py", 222)
+#define COPIED(how)                                                                                \
+    CPP("at::_ops::clone::call(x)")                                                                \
+    "," PY("__deepcopy__", TORCH "_tensor.py", 150) "," how "," SCRIPT
+#define COPIED_STATE  COPIED(COPY_DICT "," COPY_DICT)
+#define COPIED_WEIGHT COPIED(PY("_reconstruct", "/usr/lib/python3.12/copy.py", 285) "," COPY_DICT)
+
+/* Lists in the order of gradients: of deep copies of a model's and an optimizer's state_dict(), and
+ * of any other code. */
+START_TEST(deep_copies_are_no_gradients)
+{
+    static const char *const frames[] = {COPIED_WEIGHT, COPIED_STATE, CAT};
+    static const enum category expected[] = {CATEGORY_PARAMETER, CATEGORY_OPTIMIZER_STATE,
+                                             CATEGORY_GRADIENT};
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 1 + i, size_of(i, 0), "");
+    step(0);
+    step(0);
+    for (unsigned list = 0; list < 3; list++)
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_event(&capture, "alloc", 100 + 10 * list + i, size_of(i, 0), frames[list]);
+    step(0);
+    for (unsigned list = 0; list < 3; list++)
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_free(&capture, 100 + 10 * list + i, size_of(i, 0), SCRIPT);
+    step(0);
+    capture_load(&capture);
+    for (unsigned list = 0; list < 3; list++)
+        expect_all(100 + 10 * list, LAYERS, expected[list]);
+}
+END_TEST
+
 #define UPDATE                                                                                     \
     CPP("at::_ops::mm::call(x)")                                                                   \
     "," PY("update", "/home/u/shampoo.py", 7) "," PY("main", "/home/u/train.py", 30)
@@ -277,6 +311,7 @@ TCase *category_plain_weights_tests(void)
     tcase_add_test(tests, a_copy_may_take_the_place_of_its_weight);
     tcase_add_test(tests, a_new_state_is_no_weight);
     tcase_add_test(tests, zeros_are_no_copy);
+    tcase_add_test(tests, deep_copies_are_no_gradients);
     tcase_add_loop_test(tests, weights_may_be_made_anew_in_each_step, 0, 2);
     tcase_add_loop_test(tests, a_function_that_updates_makes_states, 0, 2);
     return tests;
