@@ -29,6 +29,14 @@ bool text_starts(struct text text, const char *prefix)
     return text.size >= size && memcmp(text.bytes, prefix, size) == 0;
 }
 
+bool text_starts_with_one_of(struct text text, const char *const *prefixes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_starts(text, prefixes[i]))
+            return true;
+    return false;
+}
+
 bool text_ends(struct text text, const char *suffix)
 {
     size_t size = strlen(suffix);

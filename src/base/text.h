@@ -23,6 +23,7 @@ static inline bool text_same(struct text a, struct text b)
 bool text_equals(struct text text, const char *word);
 bool text_is_one_of(struct text text, const char *const *words, size_t count);
 bool text_starts(struct text text, const char *prefix);
+bool text_starts_with_one_of(struct text text, const char *const *prefixes, size_t count);
 bool text_ends(struct text text, const char *suffix);
 /* The first occurrence of `word`, or NULL. */
 const char *text_find(struct text text, const char *word);

@@ -34,6 +34,13 @@ bool site_stacks_include(struct site_table *table, struct stacks_include *includ
     return true;
 }
 
+bool site_is_hook_copy(struct site_table *table, stack_id stack)
+{
+    struct error err; /* cannot fail: the stack was looked up before */
+    const struct stack_facts *facts = site_stack_facts(table, stack, &err);
+    return facts && facts->by_hook;
+}
+
 bool site_of(struct site_table *table, stack_id stack, struct site *site, struct error *err)
 {
     const struct stack_facts *facts = site_stack_facts(table, stack, err);

@@ -117,6 +117,9 @@ bool site_of(struct site_table *table, stack_id stack, struct site *site, struct
 /* Makes the line that called the model the user frame of `site`: the innermost user frame outside
  * of every module. Leaves `site` alone if the stack has none. */
 void site_at_model_call(struct site_table *table, stack_id stack, struct site *site);
+/* True for the stack of a copy of a gradient that a hook makes: the copy is not in .grad, and no
+ * zero_grad() frees it. For stacks that were looked up before, since it cannot fail. */
+bool site_is_hook_copy(struct site_table *table, stack_id stack);
 /* NULL on failure. Valid until stacks are added to the symbols. */
 const struct stack_facts *site_stack_facts(struct site_table *table, stack_id stack,
                                            struct error *err);

@@ -35,14 +35,6 @@ struct finder {
     struct budget *budget;
 };
 
-/* True for a copy of a gradient that a hook makes: no zero_grad() frees it. */
-static bool is_hook_copy(const struct finder *finder, stack_id stack)
-{
-    struct error err; /* cannot fail: the categories have looked the stack up */
-    const struct stack_facts *facts = site_stack_facts(finder->sites, stack, &err);
-    return facts && facts->by_hook;
-}
-
 static bool may_be_result(const struct finder *finder, size_t index)
 {
     stack_id stack = finder->timeline->trace->stack[finder->timeline->lifetimes[index].alloc];
@@ -56,7 +48,7 @@ static bool may_be_result(const struct finder *finder, size_t index)
     case CATEGORY_UNKNOWN:
         return true;
     case CATEGORY_GRADIENT:
-        return is_hook_copy(finder, stack);
+        return site_is_hook_copy(finder->sites, stack);
     default:
         return false;
     }

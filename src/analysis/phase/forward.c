@@ -8,11 +8,7 @@ bool op_makes_input(const struct symbols *symbols, string_id op)
 {
     static const char *const ops[] = {"aten::_to_copy", "aten::to",    "aten::copy_",
                                       "aten::randint",  "aten::randn", "aten::rand"};
-    struct text text = symbols_text(symbols, op);
-    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-        if (text_equals(text, ops[i]))
-            return true;
-    return false;
+    return text_is_one_of(symbols_text(symbols, op), ops, sizeof(ops) / sizeof(ops[0]));
 }
 
 bool op_computes(const struct symbols *symbols, string_id op)
@@ -27,11 +23,8 @@ bool op_computes(const struct symbols *symbols, string_id op)
                                          "aten::_scaled_",     "aten::_flash_",
                                          "aten::_efficient_",  "aten::_softmax",
                                          "aten::_log_softmax"};
-    struct text text = symbols_text(symbols, op);
-    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-        if (text_starts(text, starts[i]))
-            return true;
-    return false;
+    return text_starts_with_one_of(symbols_text(symbols, op), starts,
+                                   sizeof(starts) / sizeof(starts[0]));
 }
 
 static uint32_t run_end(const struct forward_search *search, size_t run)

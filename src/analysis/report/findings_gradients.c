@@ -102,14 +102,6 @@ bool finding_of_table_gradients(struct findings_maker *maker)
         finding_size(maker, bytes).text, share, finding_size(maker, rows).text);
 }
 
-/* True for a copy that a hook makes: it is not in .grad. */
-static bool is_hook_copy(const struct live_set *set, const struct live *live)
-{
-    struct error err; /* the stack has been looked up for its category */
-    const struct stack_facts *facts = site_stack_facts(set->sites, live->stack, &err);
-    return facts && facts->by_hook;
-}
-
 /* True if an optimizer frees it from within the backward pass, in a hook of its parameter. */
 static bool is_freed_in_hook(const struct live_set *set, const struct live *live)
 {
@@ -176,8 +168,8 @@ bool finding_of_gradients(struct findings_maker *maker)
     int64_t bytes = 0;
     for (size_t i = 0; i < set->count; i++)
         if (live_category(set, &set->items[i]) == CATEGORY_GRADIENT &&
-            !is_hook_copy(set, &set->items[i]) && !is_freed_in_hook(set, &set->items[i]) &&
-            !is_idle(maker, &set->items[i]))
+            !site_is_hook_copy(set->sites, set->items[i].stack) &&
+            !is_freed_in_hook(set, &set->items[i]) && !is_idle(maker, &set->items[i]))
             bytes += (int64_t)set->items[i].size;
     double share = finding_share(maker, bytes);
     bool only;

@@ -35,14 +35,6 @@ static uint64_t size_of(const struct finder *finder, size_t index)
     return trace_size(finder->timeline->trace, finder->timeline->lifetimes[index].alloc);
 }
 
-static bool starts_with_one_of(struct text name, const char *const *starts, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (text_starts(name, starts[i]))
-            return true;
-    return false;
-}
-
 static enum part forward_part(struct text op)
 {
     static const char *const products[] = {"aten::mm", "aten::addmm", "aten::bmm"};
@@ -53,8 +45,8 @@ static enum part forward_part(struct text op)
         return PART_LOG_SOFTMAX;
     if (text_equals(op, "aten::_softmax"))
         return PART_SOFTMAX;
-    return text_is_one_of(op, products, 3) || starts_with_one_of(op, images, 5) ? PART_LAYER
-                                                                                : PART_FORWARD;
+    return text_is_one_of(op, products, 3) || text_starts_with_one_of(op, images, 5) ? PART_LAYER
+                                                                                     : PART_FORWARD;
 }
 
 static enum part backward_part(struct text node)
@@ -65,7 +57,7 @@ static enum part backward_part(struct text node)
                                          "Convolution", "CudnnConvolution", "Upsample"};
     if (text_is_one_of(node, losses, 3))
         return PART_LOSS_BACKWARD;
-    return starts_with_one_of(node, layers, 6) ? PART_LAYER_BACKWARD : PART_BACKWARD;
+    return text_starts_with_one_of(node, layers, 6) ? PART_LAYER_BACKWARD : PART_BACKWARD;
 }
 
 static bool part_of(struct finder *finder, size_t index, enum part *part, struct error *err)
