@@ -477,6 +477,34 @@ def logits_pixels():
     train(model, loss_of)
 
 
+def dice_sums(logits, target):
+    """For each class, twice the overlap of prediction and target, and the sum of their sizes."""
+    probabilities = logits.softmax(1)
+    wanted = F.one_hot(target, logits.shape[1]).movedim(-1, 1)
+    return 2 * (probabilities * wanted).sum((0, 2, 3)), (probabilities + wanted).sum((0, 2, 3))
+
+
+def logits_dice():
+    """Segmentation with a loss that is a ratio of sums over the whole batch."""
+    model = Convolutions(depth=4).to(DEVICE)
+    classes = nn.Conv2d(32, 40, 1).to(DEVICE)
+
+    def loss_of(m):
+        x = m.stem(images(8, 128))
+        for stage in m.stages:
+            x = stage(x)
+        target = torch.randint(0, 40, (8, 128, 128), device=DEVICE)
+        if FOLLOWED:
+            parts = zip(x.chunk(8), target.chunk(8))
+            sums = [checkpoint(lambda x, y: dice_sums(classes(x), y), x, y, use_reentrant=False) for x, y in parts]
+        else:
+            sums = [dice_sums(classes(x), target)]
+        overlap, size = (sum(part) for part in zip(*sums))
+        return 1 - (overlap / size).mean()
+
+    train(model, loss_of)
+
+
 # optimizer
 
 def temporaries_adamw():

@@ -109,11 +109,11 @@ bool finding_about_logits(struct findings_maker *maker, const struct live_sum *s
         maker, (struct finding){.kind = FINDING_LOGITS, .save_bytes = sum->bytes, .at_most = true},
         maker->evidence->unused->at_peak
             ? "Compute the logits and the loss for a part of the tokens or samples at a time, and "
-              "add "
-              "up the losses: then only one part of the logits exists at a time."
+              "add up the losses, or the sums that the loss is computed from: then only one part "
+              "of the logits exists at a time."
             : "Compute the logits and the loss for a part of the tokens or samples at a time, each "
-              "part under torch.utils.checkpoint, and add up the losses: then only one part of the "
-              "logits exists at a time.",
+              "part under torch.utils.checkpoint, and add up the losses, or the sums that the loss "
+              "is computed from: then only one part of the logits exists at a time.",
         "Logits, the loss over them and their gradients hold %s, %.1f%% of the peak%s.",
         finding_size(maker, sum->bytes).text, share, most->bytes);
 }
