@@ -24,6 +24,7 @@ struct finder {
     const struct timeline *timeline;
     struct site_table *sites;
     const struct categories *categories;
+    const struct phases *phases;
     const struct steps *steps;
     const uint8_t *is_dropped;
     bool *is_replaced; /* by stack: a block of the code has been replaced */
@@ -88,9 +89,27 @@ static bool is_set_again(const struct finder *finder, size_t index, uint32_t end
     return false;
 }
 
+/* Where the iteration after the one that made a tensor begins. Steps of inference begin right after
+ * a forward pass: what is computed there belongs to that pass, but for the input of the next one.
+ */
+static uint32_t next_iteration(const struct finder *finder, size_t index, size_t step)
+{
+    uint32_t alloc = finder->timeline->lifetimes[index].alloc;
+    uint32_t last = finder->steps->items[step].last;
+    const struct phases *phases = finder->phases;
+    if (finder->steps->source != STEPS_FORWARD ||
+        finder->categories->of_lifetime[index] == CATEGORY_INPUT)
+        return last + 1;
+    for (size_t i = phases_run_of(phases, alloc) + 1;
+         i < phases->count && phases->runs[i].first <= last; i++)
+        if (phases->runs[i].phase == PHASE_FORWARD)
+            return phases->runs[i].first;
+    return last + 1;
+}
+
 static bool add(struct finder *finder, size_t index, size_t step, uint32_t to, struct error *err)
 {
-    struct held held = {finder->steps->items[step].last + 1, to, (uint32_t)index};
+    struct held held = {next_iteration(finder, index, step), to, (uint32_t)index};
     return vec_push(finder->held, finder->count, finder->capacity, finder->budget, err, held);
 }
 
@@ -258,12 +277,14 @@ static bool mark(const struct finder *finder, struct kept_results *kept, struct 
 
 bool kept_results_find(struct kept_results *kept, const struct timeline *timeline,
                        struct site_table *sites, const struct categories *categories,
-                       const struct steps *steps, const uint8_t *is_dropped, struct error *err)
+                       const struct phases *phases, const struct steps *steps,
+                       const uint8_t *is_dropped, struct error *err)
 {
     struct kept_results made = {.budget = timeline->snapshot->budget};
     struct finder finder = {.timeline = timeline,
                             .sites = sites,
                             .categories = categories,
+                            .phases = phases,
                             .steps = steps,
                             .is_dropped = is_dropped,
                             .budget = made.budget};

@@ -1,12 +1,13 @@
 /* Results of an earlier iteration that variables hold until the next one sets them again.
  *
  * A training loop's variables, such as the logits, keep their tensors while the next iteration
- * computes new ones. A tensor counts from the end of the step that made it (steps.h) until it is
- * freed, if it is freed after that step, right after the same code has made a block of the same
- * size, or of up to twice or half of it. So do older tensors of that step which are freed together
- * with it, such as an autograd graph that backward(retain_graph=True) has kept. In the last step it
- * counts, too, if earlier tensors of the same code did. Weights, gradients (but for copies that a
- * hook makes), optimizer states and caches do not count, nor what has no stack.
+ * computes new ones. A tensor counts from the end of the step that made it (steps.h), or from the
+ * next forward pass if nothing is trained, until it is freed, if it is freed after that step, right
+ * after the same code has made a block of the same size, or of up to twice or half of it. So do
+ * older tensors of that step which are freed together with it, such as an autograd graph that
+ * backward(retain_graph=True) has kept. In the last step it counts, too, if earlier tensors of the
+ * same code did. Weights, gradients (but for copies that a hook makes), optimizer states and caches
+ * do not count, nor what has no stack.
  *
  * The next iteration may need such a tensor, as the state of a recurrent network. The trace does
  * not tell. */
@@ -30,7 +31,8 @@ struct kept_results {
 /* `is_dropped`, by lifetime, leaves some out; NULL: none. */
 bool kept_results_find(struct kept_results *kept, const struct timeline *timeline,
                        struct site_table *sites, const struct categories *categories,
-                       const struct steps *steps, const uint8_t *is_dropped, struct error *err);
+                       const struct phases *phases, const struct steps *steps,
+                       const uint8_t *is_dropped, struct error *err);
 void kept_results_release(struct kept_results *kept);
 
 #endif

@@ -220,8 +220,8 @@ static bool compare_steps(struct device_report *report, struct site_table *sites
             pending_find(&report->pending, timeline, &report->peak, sites, &report->all, err)) &&
            dropped_graphs_find(&report->dropped, timeline, sites, &report->all, &report->phases,
                                err) &&
-           kept_results_find(&report->kept, timeline, sites, &report->all, &report->steps,
-                             report->dropped.is_dropped, err) &&
+           kept_results_find(&report->kept, timeline, sites, &report->all, &report->phases,
+                             &report->steps, report->dropped.is_dropped, err) &&
            unused_passes_find(&report->unused, timeline, &report->phases, err);
 }
 
