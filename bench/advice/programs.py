@@ -217,6 +217,15 @@ def pass_decoder():
             images = images.cpu()
 
 
+def plain_ranking():
+    """Items ranked for all users at once, without a model."""
+    users, items = torch.randn(2048, 64, device=DEVICE), torch.randn(50000, 64, device=DEVICE)
+    for part in users.split(128) if FOLLOWED else [users]:
+        scores = part @ items.T
+        best = scores.argsort(1, descending=True)[:, :10].cpu()
+        del scores
+
+
 def generated_tokens():
     """Generation that applies the last layer to all positions, or to the last one."""
     model = Decoder(width=128, depth=2, vocabulary=20000).to(DEVICE)
@@ -368,6 +377,14 @@ def attention_multihead():
 
     model = nn.Sequential(*[Layer() for _ in range(4)]).to(DEVICE)
     train(model, lambda m: m(torch.randn(4, 512, 256, device=DEVICE)).square().mean())
+
+
+def attention_serving():
+    """Nothing waits for a backward pass: one layer at a time makes the matrices."""
+    model = Decoder(fused=FOLLOWED, vocabulary=100).to(DEVICE)
+    with torch.inference_mode():
+        for _ in range(STEPS):
+            model(tokens(4, 1024).remainder(100)).argmax(-1).cpu()
 
 
 def attention_masked():

@@ -1,6 +1,7 @@
 /* Tests that decide which live allocations a sum counts. */
 #include "analysis/live/sums.h"
 
+#include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 
 bool live_is_dropped(const struct live_set *set, const struct live_facts *facts,
@@ -84,14 +85,16 @@ bool live_is_recomputed(const struct live_set *set, const struct live_facts *fac
            (category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY);
 }
 
-/* A matrix of attention that is not fused, and whether torch.nn.MultiheadAttention made it. */
+/* A matrix of attention that is not fused, and whether torch.nn.MultiheadAttention made it. It is
+ * kept for the backward pass, or belongs to the running forward pass if there is none. */
 static bool is_attention(const struct live_set *set, const struct live_facts *facts,
                          const struct live *live, const struct live_source *source,
                          bool in_multihead)
 {
     struct error err; /* cannot fail: the source has looked the stack up */
+    live_test *counts = facts->trains ? live_waits_for_backward : live_is_running;
     if (!live->in_trace || !facts->is_attention || !facts->is_attention[live->index] ||
-        !live_waits_for_backward(set, facts, live, source))
+        !counts(set, facts, live, source))
         return false;
     const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
     return stack && stack->in_multihead == in_multihead;
@@ -157,6 +160,26 @@ bool live_is_running(const struct live_set *set, const struct live_facts *facts,
     const struct lifetime *lifetime = &set->timeline->lifetimes[live->index];
     return phases_run_of(facts->phases, lifetime->alloc) == facts->run &&
            phases_run_of(facts->phases, lifetime_end(lifetime)) == facts->run;
+}
+
+/* A tensor that only has storage, or comes from the host, is no result. The operators are known by
+ * C++ frames. */
+bool live_is_plain_result(const struct live_set *set, const struct live_facts *facts,
+                          const struct live *live, const struct live_source *source)
+{
+    struct error err; /* cannot fail: the source has looked the stack up */
+    enum category category = live_category(set, live);
+    bool may_be = category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY ||
+                  category == CATEGORY_UNKNOWN;
+    if (facts->trains || !live->in_trace || !may_be || live->stack == STACK_NONE ||
+        live_is_kept(set, facts, live, source) || live_is_dropped(set, facts, live, source) ||
+        live_is_pass_result(set, facts, live, source))
+        return false;
+    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);
+    if (!stack || stack->context != CONTEXT_OTHER || stack->is_workspace || stack->to_device)
+        return false;
+    return op.size > 0 && !operator_makes_storage(op);
 }
 
 #define CAST_WINDOW 8 /* allocations from the source of a conversion to its result, at most */

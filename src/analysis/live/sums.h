@@ -25,6 +25,7 @@ struct live_facts {
     const uint8_t *is_logits;      /* by lifetime: see report/logits.h; NULL: none is */
     const uint8_t *is_elementwise; /* by lifetime: see report/elementwise.h; NULL: none is */
     uint32_t run;                  /* of phases in which the moment lies, or NO_RUN */
+    bool trains;                   /* there is a backward pass */
     bool is_last_pass;             /* no backward pass begins after the moment */
     uint32_t first_forward;        /* first item of the first forward pass; 0: there is none */
     uint32_t last_backward; /* first item of the last backward pass; EVENT_NEVER: there are not two
@@ -52,7 +53,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 18
+#define LIVE_SUMS_MOST 19
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -82,6 +83,7 @@ live_test live_may_have_graph;
 live_test live_is_without_grad; /* an activation that was made while a decorator had turned autograd
                                    off */
 live_test live_is_inference;    /* the same, where the decorator is torch.inference_mode() */
+live_test live_is_plain_result; /* what code outside modules computed, if nothing is trained */
 live_test live_is_running; /* an activation or scratch space that the forward phase of the moment
                               makes and frees */
 live_test live_is_resident_data; /* input, made before the first forward pass and freed after the

@@ -4,6 +4,7 @@
 
 #include "analysis/phase/births.h"
 #include "base/text.h"
+#include "model/peak_without.h"
 
 #define WINDOW  24 /* allocations from one matrix product to the next, at most */
 #define SMALLER 4  /* times smaller than the result of softmax: not one of the matrices */
@@ -84,6 +85,34 @@ bool attention_find(struct attention *attention, const struct timeline *timeline
     }
     *attention = made;
     return true;
+}
+
+bool attention_saving(const struct timeline *timeline, struct site_table *sites, bool in_multihead,
+                      int64_t *save_bytes, struct error *err)
+{
+    struct attention all;
+    struct absence *absences = NULL;
+    size_t count = 0, capacity = 0;
+    int64_t peak = timeline->active.peak_bytes;
+    if (!attention_find(&all, timeline, sites, (int64_t)timeline->trace->count, err))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        const struct stack_facts *facts =
+            all.is_part[i] ? site_stack_facts(sites, timeline->trace->stack[lifetime->alloc], err)
+                           : NULL;
+        ok = facts || !all.is_part[i];
+        if (facts && facts->in_multihead == in_multihead)
+            ok = vec_push(
+                absences, count, capacity, all.budget, err,
+                (struct absence){lifetime->alloc, lifetime->free_completed, size_of(timeline, i)});
+    }
+    ok = ok && timeline_peak_without(timeline, absences, count, &peak, err);
+    *save_bytes = timeline->active.peak_bytes - peak;
+    vec_free(absences, capacity, sizeof(*absences), all.budget);
+    attention_release(&all);
+    return ok;
 }
 
 void attention_release(struct attention *attention)

@@ -9,6 +9,7 @@ static const char *const names[] = {
     [FINDING_NO_GRAD] = "no_grad",
     [FINDING_UNUSED_PASS] = "unused_pass",
     [FINDING_FORWARD_PASS] = "forward_pass",
+    [FINDING_PLAIN_RESULTS] = "plain_results",
     [FINDING_UNEVEN_STEPS] = "uneven_steps",
     [FINDING_SUMMED_LOSSES] = "summed_losses",
     [FINDING_ATTENTION] = "attention",

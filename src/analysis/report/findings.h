@@ -23,6 +23,7 @@ enum finding_kind {
     FINDING_NO_GRAD,               /* kept by graphs that no backward pass used */
     FINDING_UNUSED_PASS,           /* the peak lies in a pass without a backward pass */
     FINDING_FORWARD_PASS,          /* the peak lies in a pass of a program that does not train */
+    FINDING_PLAIN_RESULTS,         /* of code outside modules, in a program that does not train */
     FINDING_UNEVEN_STEPS,          /* the peak lies in a step with larger tensors than others */
     FINDING_SUMMED_LOSSES,         /* several forward passes share a backward pass */
     FINDING_ATTENTION,             /* matrices of attention written by hand */

@@ -1,4 +1,5 @@
 /* Sentences of the findings on parts of the peak. */
+#include "analysis/report/attention.h"
 #include "analysis/report/findings_internal.h"
 
 /* In percent of the peak: smaller findings are left out. */
@@ -64,39 +65,68 @@ static int64_t peak_of(const struct findings_maker *maker, bool in_optimizer)
 
 /* Without the matrices there are none of their temporaries either, so the saving is larger; but the
  * peak may then lie elsewhere. */
-static bool about_matrices(struct findings_maker *maker, const struct live_sum *sum,
-                           const struct buffer *most, const char *whose, const char *next)
+static bool about_kept_matrices(struct findings_maker *maker, const struct live_sum *sum,
+                                const struct buffer *most, const char *whose, const char *next)
 {
-    double share = finding_share(maker, sum->bytes);
     int64_t most_saved = maker->evidence->peak->active_bytes - peak_of(maker, true);
     bool is_limited = most_saved > 0 && most_saved < sum->bytes;
-    if (share < LEAST_ATTENTION)
-        return true;
     return finding_add(maker,
                        (struct finding){.kind = FINDING_ATTENTION,
                                         .save_bytes = is_limited ? most_saved : sum->bytes,
                                         .at_least = !is_limited,
                                         .at_most = is_limited},
                        next, "%s keeps %s, %.1f%% of the peak, for the backward pass%s.", whose,
-                       finding_size(maker, sum->bytes).text, share, most->bytes);
+                       finding_size(maker, sum->bytes).text, finding_share(maker, sum->bytes),
+                       most->bytes);
+}
+
+/* Matrices of a pass that keeps nothing. */
+static bool about_running_matrices(struct findings_maker *maker, const struct live_sum *sum,
+                                   const struct buffer *most, bool in_multihead, const char *whose,
+                                   const char *next)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    int64_t save_bytes;
+    if (!attention_saving(set->timeline, set->sites, in_multihead, &save_bytes, maker->err))
+        return false;
+    return save_bytes <= 0 ||
+           finding_add(maker,
+                       (struct finding){
+                           .kind = FINDING_ATTENTION, .save_bytes = save_bytes, .at_least = true},
+                       next, "%s makes matrices of %s, %.1f%% of the peak%s.", whose,
+                       finding_size(maker, sum->bytes).text, finding_share(maker, sum->bytes),
+                       most->bytes);
+}
+
+static bool about_matrices(struct findings_maker *maker, const struct live_sum *sum,
+                           const struct buffer *most, bool in_multihead)
+{
+    const char *whose = in_multihead
+                            ? "torch.nn.MultiheadAttention returns its attention weights, and so"
+                            : "Attention written by hand";
+    const char *next =
+        in_multihead
+            ? "Call it with need_weights=False there: it then uses fused kernels, which keep none "
+              "of these matrices."
+            : "Use torch.nn.functional.scaled_dot_product_attention there (in transformers, "
+              "attn_implementation=\"sdpa\"): its fused kernels keep none of these matrices.";
+    if (finding_share(maker, sum->bytes) < LEAST_ATTENTION)
+        return true;
+    if (phases_have(maker->evidence->phases, PHASE_BACKWARD))
+        return about_kept_matrices(maker, sum, most, whose, next);
+    return about_running_matrices(maker, sum, most, in_multihead, whose, next);
 }
 
 bool finding_about_multihead(struct findings_maker *maker, const struct live_sum *sum,
                              const struct buffer *most)
 {
-    return about_matrices(
-        maker, sum, most, "torch.nn.MultiheadAttention returns its attention weights, and so",
-        "Call it with need_weights=False there: it then uses fused kernels, which keep none of "
-        "these matrices.");
+    return about_matrices(maker, sum, most, true);
 }
 
 bool finding_about_attention(struct findings_maker *maker, const struct live_sum *sum,
                              const struct buffer *most)
 {
-    return about_matrices(
-        maker, sum, most, "Attention written by hand",
-        "Use torch.nn.functional.scaled_dot_product_attention there (in transformers, "
-        "attn_implementation=\"sdpa\"): its fused kernels keep none of these matrices.");
+    return about_matrices(maker, sum, most, false);
 }
 
 bool finding_about_logits(struct findings_maker *maker, const struct live_sum *sum,

@@ -3,6 +3,7 @@
 
 #define LEAST_ACTIVATIONS 10 /* in percent of the peak: smaller findings are left out */
 #define LEAST_RUNNING     25 /* the same, of a forward pass that keeps nothing */
+#define LEAST_PLAIN       25 /* the same, of code outside a model */
 
 /* Adds "WHO hold 1.24 GiB, 12.0% of the peakWHY, the largest part at model.py:39 forward". */
 static bool add(struct findings_maker *maker, enum finding_kind kind, int64_t save_bytes,
@@ -94,4 +95,17 @@ bool finding_about_running(struct findings_maker *maker, const struct live_sum *
         "Pass a smaller batch. If no sample depends on the others, pass parts of the batch one "
         "after the other, and join their results: torch.cat([model(part) for part in "
         "batch.split(size)]).");
+}
+
+bool finding_about_plain_results(struct findings_maker *maker, const struct live_sum *sum,
+                                 const struct buffer *most)
+{
+    if (finding_share(maker, sum->bytes) < LEAST_PLAIN)
+        return true;
+    return add(
+        maker, FINDING_PLAIN_RESULTS, sum->bytes, sum, most,
+        "Results of code outside any torch.nn.Module", "",
+        "Compute them for a part of the rows at a time, and keep only what is needed of each part. "
+        "Delete what no later line reads (del NAME), and let elementwise operations write into "
+        "their input (add_(), masked_fill_()).");
 }

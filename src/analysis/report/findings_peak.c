@@ -44,6 +44,7 @@ static void place_training(const struct phases *phases, struct live_facts *facts
         const struct phase_run *run = &phases->runs[i];
         if (run->phase == PHASE_FORWARD)
             facts->first_forward = run->first;
+        facts->trains |= run->phase == PHASE_BACKWARD;
         if (run->phase == PHASE_BACKWARD && run->pass > 0 && facts->last_backward == EVENT_NEVER)
             facts->last_backward = run->first;
     }
@@ -58,6 +59,7 @@ enum {
     SUM_TRANSFORMED,
     SUM_RECOMPUTED,
     SUM_RUNNING,
+    SUM_PLAIN,
     SUM_MAY_HAVE_GRAPH,
     SUM_ATTENTION,
     SUM_MULTIHEAD,
@@ -148,6 +150,7 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
         [SUM_KEPT] = finding_about_kept_results,
         [SUM_RECOMPUTED] = finding_about_recomputed,
         [SUM_RUNNING] = finding_about_running,
+        [SUM_PLAIN] = finding_about_plain_results,
         [SUM_MAY_HAVE_GRAPH] = finding_about_activations,
         [SUM_ATTENTION] = finding_about_attention,
         [SUM_MULTIHEAD] = finding_about_multihead,
@@ -207,6 +210,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_TRANSFORMED] = {.counts = live_is_transformed},
         [SUM_RECOMPUTED] = {.counts = live_is_recomputed},
         [SUM_RUNNING] = {.counts = live_is_running},
+        [SUM_PLAIN] = {.counts = live_is_plain_result},
         [SUM_MAY_HAVE_GRAPH] = {.counts = live_may_have_graph},
         [SUM_ATTENTION] = {.counts = live_is_attention},
         [SUM_MULTIHEAD] = {.counts = live_is_multihead},
