@@ -575,7 +575,27 @@ def checkpoint_modules(model, plan, keep=None, one_by_one=False):
 
 
 # memsnap suggest prints what follows for plans of modules that run several times.
+import atexit
+
 from torch.utils._pytree import tree_flatten
+
+
+def expect_run(model):
+    """A plan has no effect in a model that the program does not call as such."""
+    if type(model).forward is torch.nn.Module.forward and "forward" not in vars(model):
+        raise TypeError(f"the model of a plan is a module whose forward() runs the others, and {type(model).__name__} has "
+                        "no forward(): make a module that has one, and call that in the training step")
+
+    def before_run(_model, _args):
+        handle.remove()
+        atexit.unregister(tell)
+
+    def tell():
+        print("the model of the plan never ran, so there were no checkpoints: the training step must call that module",
+              file=sys.stderr)
+
+    handle = model.register_forward_pre_hook(before_run)
+    atexit.register(tell)
 
 
 class Turns:
@@ -659,6 +679,7 @@ def prove_in_next_run(model, parts, several, is_first=False):
 
 def checkpoint_turns(model, plan, keep=None, one_by_one=False):
     """As checkpoint_modules(), for modules with their turns."""
+    expect_run(model)
     parts, several = replace_turns(
         model, [([turn_of(name) for name in part], (keep or {}).get(part[0], ()), None) for part in plan])
     if not one_by_one:
@@ -854,6 +875,8 @@ def replace_calls(model, runs, plan, changed):
 
 def checkpoint_calls(model, plan, keep=None, one_by_one=False):
     """A plan is a list of parts, and a part a list of calls. The modules are found when the model first runs."""
+    expect_run(model)
+
     def before_first_run(model, args, kwargs):
         if not torch.is_grad_enabled():
             return
@@ -2199,6 +2222,8 @@ def part_of(written):
 def apply_lines(model, plan, keep, one_by_one):
     """For plans that name lines: finds the modules when the model first runs. `keep` has the operators whose results
     a part keeps, by its first line."""
+    expect_run(model)
+
     def before_first_run(model, args, kwargs):
         handle.remove()
         calls = Calls(model, [Line(name) for part in plan for name in names(part)])

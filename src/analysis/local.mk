@@ -28,6 +28,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/traced_reason.c \
 	src/analysis/category/traced_reason.h \
 	src/analysis/category/weight_lists.c \
+	src/analysis/chain/at_peak.c \
+	src/analysis/chain/at_peak.h \
 	src/analysis/chain/calls.c \
 	src/analysis/chain/calls.h \
 	src/analysis/chain/cut.c \

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/chain/at_peak.h"
 #include "analysis/chain/names.h"
 #include "analysis/chain/part_calls.h"
 #include "analysis/chain/selective.h"
@@ -257,32 +258,6 @@ static void describe_peak(struct build *build)
     chain->peak_step = chain->has_peak_step ? build->steps.items[step].number : 0;
 }
 
-/* Compares the chain with category activation at the peak. */
-static bool relate_to_peak(struct build *build, struct error *err)
-{
-    const struct timeline *timeline = build->timeline;
-    struct live_list list;
-    if (!timeline_live(timeline, timeline->active.peak_event, &list, err))
-        return false;
-    for (size_t i = 0; i < list.count; i++) {
-        const struct live *live = &list.items[i];
-        uint32_t index = live->index;
-        const uint8_t *of =
-            live->in_trace ? build->categories.of_lifetime : build->categories.of_preexisting;
-        if (!category_is_saved((enum category)of[index]))
-            continue;
-        build->chain->peak_category_bytes += (int64_t)live->size;
-        if (!live->in_trace)
-            continue;
-        uint32_t item = timeline->lifetimes[index].alloc;
-        if (item >= build->pass.first && item < build->pass.backward &&
-            pass_keeps(&build->pass, timeline, &build->categories, index))
-            build->chain->peak_chain_bytes += (int64_t)live->size;
-    }
-    live_list_release(&list);
-    return true;
-}
-
 static bool look(struct build *build, struct error *err)
 {
     const struct timeline *timeline = build->timeline;
@@ -311,7 +286,9 @@ static bool look(struct build *build, struct error *err)
     describe_pass(build);
     describe_peak(build);
     return note_others(build, err) && make_elements(build, err) &&
-           (chain->absence != CHAIN_FOUND || (measure(build, err) && relate_to_peak(build, err)));
+           (chain->absence != CHAIN_FOUND ||
+            (measure(build, err) && chain_relate_to_peak(chain, timeline, build->sites,
+                                                         &build->categories, &build->pass, err)));
 }
 
 bool forward_chain_build(struct forward_chain *chain, const struct timeline *timeline,

@@ -171,6 +171,8 @@ struct forward_chain {
      * belongs to other passes or was recomputed in backward. What else the chain has was freed
      * before the peak or is allocated after it. */
     int64_t peak_category_bytes, peak_chain_bytes;
+    struct text others_at;    /* the line that makes most of the rest, in the symbols */
+    int64_t others_at_bytes;  /* 0: no line is known */
     int64_t recomputed_bytes; /* activations that its backward recomputed */
     size_t checkpointed;      /* elements */
     bool transformed;         /* torch.func differentiates it, in which checkpoints do not work */

@@ -118,6 +118,22 @@ bool suggest_misses_peak(const struct suggest_subject *subject)
            chain->peak_chain_bytes < chain->peak_category_bytes / HARDLY_ANY;
 }
 
+/* For other passes, as that of a generator while its discriminator runs, there is no plan. */
+static void say_others(const struct page *page, const struct forward_chain *chain, const char *peak,
+                       const char *here, const char *others)
+{
+    char bytes[UNITS_TEXT_SIZE];
+    struct buffer line = BUFFER_INIT;
+    suggest_add_name(&line, chain->others_at);
+    if (!line.failed)
+        suggest_say(page,
+                    "At the peak of the trace %s are activations: %s of these layers, %s of "
+                    "others, the largest part at %s (%s). This plan does not change those.",
+                    peak, here, others, line.bytes,
+                    page_bytes(page, bytes, chain->others_at_bytes));
+    buffer_release(&line);
+}
+
 /* The share of the category's bytes that the chain explains. */
 static void category_text(const struct page *page, const struct suggest_subject *subject)
 {
@@ -131,9 +147,13 @@ static void category_text(const struct page *page, const struct suggest_subject 
                 units_count(exact, (uint64_t)chain->activation_bytes));
     page_bytes(page, here, chain->peak_chain_bytes);
     page_bytes(page, others, other);
-    suggest_say(page,
-                "At the peak of the trace %s are activations: %s of these layers, %s of others.",
-                page_bytes(page, peak, chain->peak_category_bytes), here, others);
+    page_bytes(page, peak, chain->peak_category_bytes);
+    if (other < chain->peak_category_bytes / HARDLY_ANY || chain->others_at_bytes == 0)
+        suggest_say(
+            page, "At the peak of the trace %s are activations: %s of these layers, %s of others.",
+            peak, here, others);
+    else
+        say_others(page, chain, peak, here, others);
     if (freed > 0)
         suggest_say(page, "The other %s of these layers was freed before that peak, or came later.",
                     page_bytes(page, absent, freed));
@@ -310,7 +330,8 @@ static const struct row_type chain_type =
              FIELD(ROW, NUMBER, first_event), FIELD_CALL(NUMBER, "backward_event", backward_event),
              FIELD_CALL(NUMBER, "end_event", end_event), FIELD(ROW, BYTES, activation_bytes),
              FIELD(ROW, BYTES, peak_category_bytes), FIELD(ROW, BYTES, peak_chain_bytes),
-             FIELD(ROW, BYTES, recomputed_bytes),
+             FIELD(ROW, TEXT, others_at, IF(ROW, others_at_bytes)),
+             FIELD(ROW, BYTES, others_at_bytes), FIELD(ROW, BYTES, recomputed_bytes),
              FIELD_CALL(NUMBER, "backward_ns", backward_time, .present = has_backward_time));
 #undef ROW
 

@@ -1,0 +1,69 @@
+#include "analysis/chain/at_peak.h"
+
+#include <string.h>
+
+#include "analysis/live/sums.h"
+
+/* True for an activation that the chain does not keep; the flags are those of the chain. */
+static bool is_of_others(const struct live_set *set, const struct live_facts *facts,
+                         const struct live *live, const struct live_source *source)
+{
+    return category_is_saved(live_category(set, live)) && !live_is_kept(set, facts, live, source);
+}
+
+static bool is_of_chain(const struct live *live, const struct timeline *timeline,
+                        const struct categories *categories, const struct pass *pass)
+{
+    uint32_t item = live->in_trace ? timeline->lifetimes[live->index].alloc : 0;
+    return live->in_trace && item >= pass->first && item < pass->backward &&
+           pass_keeps(pass, timeline, categories, live->index);
+}
+
+/* Names the line that makes most of what the chain does not keep. */
+static bool name_others(struct forward_chain *chain, const struct live_set *set,
+                        const uint8_t *is_kept, struct error *err)
+{
+    static const struct live_question question = {.counts = is_of_others};
+    const struct live_facts facts = {.is_kept = is_kept};
+    struct live_sum sum;
+    if (!live_sums(set, &facts, &question, 1, &sum, err))
+        return false;
+    chain->others_at_bytes = sum.top_bytes;
+    struct symbols *symbols = set->timeline->snapshot->symbols;
+    string_id label;
+    bool ok = sum.top_bytes == 0 ||
+              symbols_string(symbols, sum.top_label.bytes, sum.top_label.size, &label, err);
+    if (ok && sum.top_bytes > 0)
+        chain->others_at = symbols_text(symbols, label);
+    live_sum_release(&sum);
+    return ok;
+}
+
+bool chain_relate_to_peak(struct forward_chain *chain, const struct timeline *timeline,
+                          struct site_table *sites, const struct categories *categories,
+                          const struct pass *pass, struct error *err)
+{
+    struct live_set set = {.timeline = timeline, .sites = sites, .categories = categories};
+    struct live_list list;
+    uint8_t *is_kept = NULL;
+    size_t capacity = 0;
+    if (!timeline_live(timeline, timeline->active.peak_event, &list, err))
+        return false;
+    live_set_take(&set, &list);
+    bool ok = vec_reserve(is_kept, capacity, timeline->lifetime_count + 1, chain->budget, err);
+    if (ok)
+        memset(is_kept, 0, timeline->lifetime_count + 1);
+    for (size_t i = 0; ok && i < list.count; i++) {
+        const struct live *live = &list.items[i];
+        int64_t bytes = category_is_saved(live_category(&set, live)) ? (int64_t)live->size : 0;
+        chain->peak_category_bytes += bytes;
+        if (bytes > 0 && is_of_chain(live, timeline, categories, pass)) {
+            chain->peak_chain_bytes += bytes;
+            is_kept[live->index] = 1;
+        }
+    }
+    ok = ok && name_others(chain, &set, is_kept, err);
+    vec_free(is_kept, capacity, sizeof(*is_kept), chain->budget);
+    live_list_release(&list);
+    return ok;
+}
