@@ -40,6 +40,7 @@ from contextlib import contextmanager
 from functools import partial
 
 import torch
+from torch.utils._pytree import tree_flatten, tree_map
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 
@@ -96,12 +97,47 @@ def hooks_of(modules):
     return [getattr(module, name) for module in modules for name in HOOKS if isinstance(getattr(module, name, None), dict)]
 
 
+class Watched:
+    """A forward hook in the first run of a checkpoint. A hook that only looks at results may store them, for the module
+    or for others. When it runs again, it gets them without a graph, which would keep all that is computed again."""
+
+    def __init__(self, hook):
+        while isinstance(hook, Watched) and hook.is_over:  # of another thread
+            hook = hook.hook
+        self.hook, self.only_looks, self.is_over = hook, None, False
+
+    def __call__(self, *given):
+        before = self.state(given[-1])
+        result = self.hook(*given)
+        only_looks = result is None and before is not None and self.state(given[-1]) == before
+        self.only_looks = only_looks and self.only_looks is not False
+        return result
+
+    def state(self, result):
+        """Changes with the result, and with every random number; None if it is not known whether the result changes."""
+        values = tree_flatten(result)[0]
+        if not all(is_plain(value) or (isinstance(value, torch.Tensor) and not value.is_inference()) for value in values):
+            return None
+        numbers = [torch.get_rng_state()] + ([torch.cuda.get_rng_state()] if torch.cuda.is_initialized() else [])
+        versions = [value._version for value in values if isinstance(value, torch.Tensor)]
+        return versions, [state.numpy().tobytes() for state in numbers]
+
+    def show(self, *given):
+        return self.hook(*given[:-1], tree_map(without_graph, given[-1]))
+
+
+def without_graph(value):
+    return value.detach().requires_grad_(value.requires_grad) if isinstance(value, torch.Tensor) else value
+
+
 class Before:
     """What modules are like when a checkpoint first runs them. They must be so when it runs them again, and then as
     they were: some count their calls, average what they see in a buffer, or hook others when they first run."""
 
     def __init__(self, modules, modules_with_buffers):
         self.hooks = [(hooks, set(hooks)) for hooks in hooks_of(modules)]
+        self.watched = [(hooks, number, Watched(hook)) for hooks in (module._forward_hooks for module in modules)
+                        for number, hook in hooks.items()]
         self.attributes = [(module, set(vars(module)), {name: value for name, value in vars(module).items() if is_plain(value)})
                            for module in modules]
         self.buffers = [(module, name, buffer, None if buffer is None else (buffer._version, buffer.detach().clone()))
@@ -115,6 +151,19 @@ class Before:
             if getattr(module, name, None) is not buffer or (buffer is not None and buffer._version != known[0])]
 
     @contextmanager
+    def watching(self):
+        """Around the first run."""
+        for hooks, number, watched in self.watched:
+            hooks[number] = watched
+        try:
+            yield
+        finally:
+            for hooks, number, watched in self.watched:
+                watched.is_over = True
+                if hooks.get(number) is watched:
+                    hooks[number] = watched.hook
+
+    @contextmanager
     def restored(self):
         attributes = [(module, dict(vars(module))) for module, _, _ in self.attributes]
         buffers = [(module, name, getattr(module, name, None)) for module, name, _, _ in self.buffers]
@@ -122,6 +171,9 @@ class Before:
         for hooks, known in self.hooks:
             for number in hooks.keys() - known:
                 del hooks[number]
+        for hooks, number, watched in self.watched:
+            if watched.only_looks and number in hooks:
+                hooks[number] = watched.show
         for module, names, values in self.attributes:
             set_attributes(module, {**{name: value for name, value in vars(module).items() if name in names}, **values})
         for module, name, _, known in self.buffers:
@@ -174,7 +226,8 @@ class Checkpointed:
                 with runs[0].restored():
                     return run(*given)
             runs.append(Before(*self.modules))
-            result = run(*given)
+            with runs[0].watching():
+                result = run(*given)
             runs[0].keep_changes()
             return result
 
@@ -576,8 +629,6 @@ def checkpoint_modules(model, plan, keep=None, one_by_one=False):
 
 # memsnap suggest prints what follows for plans of modules that run several times.
 import atexit
-
-from torch.utils._pytree import tree_flatten
 
 
 def expect_run(model):

@@ -118,6 +118,14 @@ def main():
     compare(Collecting, batch, ["layers.0", "layers.1"], ["layers.2"])
     compare(lambda: nn.Sequential(Collecting(), nn.Tanh()), batch, ["0", "1"])
 
+    # a hook that stores a result when the block runs again stores none of its graph
+    stored = []
+    model = nn.Sequential(nn.Sequential(nn.Linear(16, 16), nn.Tanh()), nn.Linear(16, 16))
+    model[0][0].register_forward_hook(lambda _module, _args, result: stored.append(result))
+    memsnap_record.apply(model, plan_of(["0"]))
+    model(batch).square().mean().backward()
+    assert [result.grad_fn is None for result in stored] == [False, True], stored
+
     # a copy, as an average of the weights needs it, runs itself and not the model that it is a copy of
     average = copy.deepcopy(checkpointed)
     for parameter in checkpointed.parameters():
