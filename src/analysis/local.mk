@@ -27,6 +27,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/swapped_weights.c \
 	src/analysis/category/traced_reason.c \
 	src/analysis/category/traced_reason.h \
+	src/analysis/category/state_copies.c \
 	src/analysis/category/weight_lists.c \
 	src/analysis/chain/at_peak.c \
 	src/analysis/chain/at_peak.h \

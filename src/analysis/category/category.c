@@ -150,7 +150,8 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         !count_live_gradients(classifier, categories, err) ||
         !classify_preexisting(classifier, categories, err) ||
         !classify_traced_persistent(classifier, categories, err) ||
-        !classify_constructed(classifier, categories, err))
+        !classify_constructed(classifier, categories, err) ||
+        !classify_state_copies(classifier, categories, err))
         return false;
     classify_weight_lists(classifier, categories);
     return classify_plain_weights(classifier, categories, err) &&

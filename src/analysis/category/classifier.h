@@ -99,6 +99,10 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
 bool classify_constructed(const struct classifier *classifier, struct categories *categories,
                           struct error *err);
 
+/* state_copies.c: then what looked like a batch, but repeats the states of an optimizer. */
+bool classify_state_copies(const struct classifier *classifier, struct categories *categories,
+                           struct error *err);
+
 /* weight_lists.c: then what looked like a batch, but is a list with a tensor for each weight. */
 void classify_weight_lists(const struct classifier *classifier, struct categories *categories);
 

@@ -5,6 +5,7 @@
 #include "analysis/category/classifier.h"
 
 #define LEAST_PART  0.9 /* of the bytes of the weights that are trained */
+#define COPIED_PART 0.1 /* the same, of what copy.deepcopy() copies: one model of several */
 #define LEAST_SIZES 3   /* different ones */
 
 enum copy { COPY_NONE, COPY_OF_WEIGHTS, COPY_OF_STATES };
@@ -18,17 +19,21 @@ struct lists {
     uint32_t run;            /* the run in which it was made */
     uint8_t copy;            /* enum copy: what made it */
     double bytes;            /* of its members, no more of a size than there are weights */
-    uint32_t sizes;          /* different ones */
+    uint32_t sizes;          /* different ones; of states, their number */
     uint32_t up, down, last; /* neighbours in the order of gradients, and against it */
 };
+
+static uint64_t size_at(const struct lists *lists, size_t index)
+{
+    const struct timeline *timeline = lists->classifier->timeline;
+    return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
+}
 
 /* Sizes were all counted before, so no slot moves. */
 static struct size_tally *weight_tally(const struct lists *lists, size_t index)
 {
-    const struct timeline *timeline = lists->classifier->timeline;
-    uint64_t size = trace_size(timeline->trace, timeline->lifetimes[index].alloc);
     struct size_tally *tally =
-        (struct size_tally *)size_tallies_find(&lists->classifier->tallies, size);
+        (struct size_tally *)size_tallies_find(&lists->classifier->tallies, size_at(lists, index));
     return tally && tally->count > 0 ? tally : NULL;
 }
 
@@ -58,14 +63,40 @@ static void rank_gradients(const struct lists *lists)
     }
 }
 
-static bool is_undecided(const struct lists *lists, size_t index)
+static const struct stack_facts *facts_of(const struct lists *lists, size_t index)
 {
-    return reason_of(lists->categories->why_lifetime[index]) == REASON_BEFORE_FORWARD;
+    const struct timeline *timeline = lists->classifier->timeline;
+    struct error err; /* cannot fail: the stack was looked up before */
+    return site_stack_facts(lists->classifier->sites,
+                            timeline->trace->stack[timeline->lifetimes[index].alloc], &err);
 }
 
+static enum copy copy_of(const struct lists *lists, size_t index)
+{
+    const struct stack_facts *facts = facts_of(lists, index);
+    if (!facts || !facts->copies_tensor)
+        return COPY_NONE;
+    return facts->copied_in == COPIED_IN_DICTS ? COPY_OF_STATES : COPY_OF_WEIGHTS;
+}
+
+/* True for what looked like a batch, and for a copy that nothing follows. */
+static bool is_undecided(const struct lists *lists, size_t index)
+{
+    enum reason reason = reason_of(lists->categories->why_lifetime[index]);
+    return reason == REASON_BEFORE_FORWARD ||
+           ((reason == REASON_NONE || reason == REASON_AFTER_FORWARD) &&
+            copy_of(lists, index) != COPY_NONE);
+}
+
+/* States of weights that share one block have no weight of their size. */
 static void add_member(struct lists *lists, size_t index)
 {
     struct size_tally *tally = weight_tally(lists, index);
+    if (lists->copy == COPY_OF_STATES) {
+        lists->bytes += (double)size_at(lists, index);
+        lists->sizes++;
+        return;
+    }
     if (!tally)
         return;
     run_count_add(&tally->listed, lists->group);
@@ -78,27 +109,11 @@ static void add_member(struct lists *lists, size_t index)
     lists->last = tally->rank;
 }
 
-static const struct stack_facts *facts_of(const struct lists *lists, size_t index)
-{
-    const struct timeline *timeline = lists->classifier->timeline;
-    struct error err; /* cannot fail: the stack was looked up before */
-    return site_stack_facts(lists->classifier->sites,
-                            timeline->trace->stack[timeline->lifetimes[index].alloc], &err);
-}
-
 /* True if it is made of zeros, as states begin; a copy of a model is not. */
 static bool is_zeros(const struct lists *lists, size_t index)
 {
     const struct stack_facts *facts = facts_of(lists, index);
     return facts && facts_make_zeros(site_table_symbols(lists->classifier->sites), facts);
-}
-
-static enum copy copy_of(const struct lists *lists, size_t index)
-{
-    const struct stack_facts *facts = facts_of(lists, index);
-    if (!facts || !facts->copies_tensor)
-        return COPY_NONE;
-    return facts->copied_in == COPIED_IN_DICTS ? COPY_OF_STATES : COPY_OF_WEIGHTS;
 }
 
 static enum reason list_reason(const struct lists *lists)
@@ -112,10 +127,13 @@ static enum reason list_reason(const struct lists *lists)
 /* Judges the list that ends before a lifetime, and begins another one there. */
 static void end_list(struct lists *lists, size_t end)
 {
-    bool is_list = lists->sizes >= LEAST_SIZES && lists->bytes >= lists->model * LEAST_PART;
+    double least = lists->copy == COPY_NONE ? LEAST_PART : COPIED_PART;
+    bool is_list = lists->sizes >= LEAST_SIZES && lists->bytes >= lists->model * least;
     enum reason reason = list_reason(lists);
     for (size_t i = lists->first; is_list && i < end; i++) {
-        if (!is_undecided(lists, i) || !weight_tally(lists, i))
+        bool is_member = lists->copy == COPY_NONE ? weight_tally(lists, i) != NULL
+                                                  : copy_of(lists, i) == lists->copy;
+        if (!is_member || !is_undecided(lists, i))
             continue;
         enum reason why =
             reason == REASON_WEIGHT_LIST && is_zeros(lists, i) ? REASON_PLAIN_ZEROS : reason;

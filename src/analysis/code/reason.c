@@ -195,6 +195,10 @@ static const struct {
                            "copied by copy.deepcopy() with the dictionaries of an optimizer, a "
                            "tensor of the size of each weight",
                            CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
+    [REASON_STATE_ORDER] = {"state-order",
+                            "made by other code, with the sizes of the optimizer's states, in "
+                            "their order: a copy of these",
+                            CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
     [REASON_GRADIENT_LIST] = {"gradient-list",
                               "made by other code, which makes a tensor of the size of each "
                               "weight, in the order in which backward passes make gradients",

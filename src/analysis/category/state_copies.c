@@ -1,0 +1,145 @@
+/* Copies of an optimizer's states, as copy.deepcopy(optimizer.state_dict()) makes them, in traces
+ * that do not tell by stacks. The copies come one after another, in the order in which the first
+ * step made the states, and have their sizes. An optimizer with one state for each weight is left
+ * out: a copy of the weights looks the same. The search is that of Knuth, Morris and Pratt, "Fast
+ * pattern matching in strings", 1977. */
+#include "analysis/category/classifier.h"
+
+#include <string.h>
+
+#define LEAST_STATES 6
+#define MOST_RUNS    4   /* that make states: one for each optimizer */
+#define LEAST_PART   1.5 /* times the bytes of the weights */
+
+/* The sizes of the states that one run made, in order, and how much of them is matched again where
+ * the match of a size fails. */
+struct states {
+    const struct classifier *classifier;
+    struct categories *categories;
+    uint64_t *sizes;
+    uint32_t *shorter;
+    size_t count, capacity, shorter_capacity;
+    double bytes, model;
+};
+
+static uint64_t size_at(const struct states *states, size_t index)
+{
+    const struct timeline *timeline = states->classifier->timeline;
+    return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
+}
+
+static uint32_t run_of(const struct states *states, size_t index)
+{
+    const struct classifier *classifier = states->classifier;
+    return phases_run_of(classifier->phases, classifier->timeline->lifetimes[index].alloc);
+}
+
+static bool is_state(const struct states *states, size_t index)
+{
+    return reason_of(states->categories->why_lifetime[index]) == REASON_STEP_KEPT &&
+           states->categories->of_lifetime[index] == CATEGORY_OPTIMIZER_STATE;
+}
+
+/* Takes the states of the first run from lifetime `first` on that makes some, and moves `first`
+ * behind them. */
+static bool take_states(struct states *states, size_t *first, struct error *err)
+{
+    const struct timeline *timeline = states->classifier->timeline;
+    struct budget *budget = timeline->snapshot->budget;
+    uint32_t run = NO_RUN;
+    states->count = 0;
+    states->bytes = 0;
+    for (; *first < timeline->lifetime_count; ++*first) {
+        if (run != NO_RUN && run_of(states, *first) != run)
+            break;
+        if (!is_state(states, *first))
+            continue;
+        run = run_of(states, *first);
+        uint64_t size = size_at(states, *first);
+        states->bytes += (double)size;
+        if (!vec_push(states->sizes, states->count, states->capacity, budget, err, size))
+            return false;
+    }
+    return vec_reserve(states->shorter, states->shorter_capacity, states->count + 1, budget, err);
+}
+
+/* The length of the match that the next size continues, from one of `length`. */
+static uint32_t continue_match(const struct states *states, uint32_t length, uint64_t size)
+{
+    while (length > 0 && states->sizes[length] != size)
+        length = states->shorter[length];
+    return states->sizes[length] == size ? length + 1 : 0;
+}
+
+static void prepare(struct states *states)
+{
+    states->shorter[0] = 0;
+    if (states->count > 0)
+        states->shorter[1] = 0;
+    for (size_t i = 1; i < states->count; i++)
+        states->shorter[i + 1] = continue_match(states, states->shorter[i], states->sizes[i]);
+}
+
+static bool is_undecided(const struct states *states, size_t index)
+{
+    switch (reason_of(states->categories->why_lifetime[index])) {
+    case REASON_NONE:
+    case REASON_BEFORE_FORWARD:
+    case REASON_AFTER_FORWARD:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Marks the copies of a match that ends before a lifetime. */
+static void mark(struct states *states, size_t end)
+{
+    for (size_t left = states->count; left > 0;)
+        if (is_undecided(states, --end)) {
+            states->categories->of_lifetime[end] = (uint8_t)CATEGORY_OPTIMIZER_STATE;
+            states->categories->why_lifetime[end] = (uint8_t)REASON_STATE_ORDER;
+            left--;
+        }
+}
+
+/* Scratch memory of the copying comes between the copies. */
+static void find_copies(struct states *states)
+{
+    size_t count = states->classifier->timeline->lifetime_count;
+    uint32_t length = 0, run = NO_RUN;
+    prepare(states);
+    for (size_t i = 0; i < count; i++) {
+        bool is_scratch = reason_of(states->categories->why_lifetime[i]) == REASON_PLAIN_FREED;
+        if (!is_scratch && (!is_undecided(states, i) || run_of(states, i) != run))
+            length = 0;
+        run = run_of(states, i);
+        if (is_undecided(states, i))
+            length = continue_match(states, length, size_at(states, i));
+        if (length == states->count) {
+            mark(states, i + 1);
+            length = 0;
+        }
+    }
+}
+
+bool classify_state_copies(const struct classifier *classifier, struct categories *categories,
+                           struct error *err)
+{
+    struct states states = {.classifier = classifier, .categories = categories};
+    struct budget *budget = classifier->timeline->snapshot->budget;
+    bool ok = true;
+    unsigned runs = 0;
+    for (size_t i = 0; i < classifier->tallies.slot_count; i++)
+        states.model +=
+            (double)classifier->tallies.slots[i].size * classifier->tallies.slots[i].count;
+    for (size_t next = 0; ok && runs < MOST_RUNS && next < classifier->timeline->lifetime_count;
+         runs++) {
+        ok = take_states(&states, &next, err);
+        if (ok && states.count >= LEAST_STATES && states.bytes >= LEAST_PART * states.model)
+            find_copies(&states);
+    }
+    vec_free(states.sizes, states.capacity, sizeof(*states.sizes), budget);
+    vec_free(states.shorter, states.shorter_capacity, sizeof(*states.shorter), budget);
+    return ok;
+}
