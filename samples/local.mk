@@ -48,6 +48,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/models/vgg16.layers.json.gz \
 	samples/models/vit.layers.json.gz \
 	samples/programs/accumulated_masters.py \
+	samples/programs/best_epoch.py \
 	samples/programs/blocks.py \
 	samples/programs/by_hand.py \
 	samples/programs/checkpointed.py \
@@ -95,6 +96,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/accumulated-masters.truth.json.gz \
 	samples/recorded/adafactor.pickle.gz \
 	samples/recorded/adafactor.truth.json.gz \
+	samples/recorded/best-epoch.pickle.gz \
+	samples/recorded/best-epoch.truth.json.gz \
 	samples/recorded/checkpointed-reentrant.pickle.gz \
 	samples/recorded/checkpointed-reentrant.truth.json.gz \
 	samples/recorded/checkpointed.pickle.gz \
