@@ -204,6 +204,40 @@ START_TEST(deep_copies_are_no_gradients)
 }
 END_TEST
 
+#define CLONE CPP("at::_ops::clone::call(x)") "," PY("keep", "/home/u/best.py", 9) "," SCRIPT
+
+/* Two tensors for each weight, with scratch memory in between; `swapped`: the first two weights. */
+static void make_pairs(uint64_t first, bool swapped, const char *stack)
+{
+    for (unsigned i = 0; i < 2 * LAYERS; i++) {
+        unsigned layer = swapped && i < 4 ? 1 - i / 2 : i / 2;
+        capture_event(&capture, "alloc", first + i, size_of(layer, 0), stack);
+        capture_event(&capture, "alloc", 900, 4, stack);
+        capture_free(&capture, 900, 4, stack);
+    }
+}
+
+/* Copies of states by any code show by their order. */
+START_TEST(copies_of_states_have_their_order)
+{
+    bool swapped = _i > 0;
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 1 + i, size_of(i, 0), "");
+    step(0);
+    make_pairs(300, false, STACK_STEP);
+    step(0);
+    make_pairs(400, swapped, CLONE);
+    step(0);
+    capture_load(&capture);
+    for (uint64_t addr = 400; addr < 400 + 2 * LAYERS; addr++) {
+        uint8_t reason;
+        capture_category_why(&capture, addr, &reason);
+        ck_assert_msg((reason_of(reason) == REASON_STATE_ORDER) == !swapped, "%d: %s", (int)addr,
+                      reason_name(reason));
+    }
+}
+END_TEST
+
 #define UPDATE                                                                                     \
     CPP("at::_ops::mm::call(x)")                                                                   \
     "," PY("update", "/home/u/shampoo.py", 7) "," PY("main", "/home/u/train.py", 30)
@@ -312,6 +346,7 @@ TCase *category_plain_weights_tests(void)
     tcase_add_test(tests, a_new_state_is_no_weight);
     tcase_add_test(tests, zeros_are_no_copy);
     tcase_add_test(tests, deep_copies_are_no_gradients);
+    tcase_add_loop_test(tests, copies_of_states_have_their_order, 0, 2);
     tcase_add_loop_test(tests, weights_may_be_made_anew_in_each_step, 0, 2);
     tcase_add_loop_test(tests, a_function_that_updates_makes_states, 0, 2);
     return tests;
