@@ -106,6 +106,7 @@ struct oom_row {
      * See report/oom_attempt.h. */
     int64_t attempt_bytes;
     int64_t attempt_item; /* the failed request of that attempt */
+    bool tries_again;     /* one call asked for memory before, and for nothing else since */
     char *asker;          /* its label, or NULL */
 };
 

@@ -1,6 +1,7 @@
 #include "analysis/report/oom_attempt.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/phase/births.h"
 
@@ -25,6 +26,19 @@ static int64_t held(const struct timeline *timeline, const struct categories *ca
     return bytes;
 }
 
+/* The same line of code, below which C++ functions may differ, and nothing was allocated in
+ * between.
+ */
+static bool tries_again(const struct timeline *timeline, const struct oom_row *before,
+                        const struct oom_row *row)
+{
+    size_t next = births_from(timeline, (uint32_t)before->item + 1);
+    bool is_same = row->stack == before->stack ||
+                   (row->asker && before->asker && strcmp(row->asker, before->asker) == 0);
+    return is_same &&
+           (next == timeline->lifetime_count || timeline->lifetimes[next].alloc > row->item);
+}
+
 static void advise(struct oom_row *row, uint64_t event, enum unit unit)
 {
     char size[UNITS_TEXT_SIZE], place[UNITS_TEXT_SIZE];
@@ -44,6 +58,9 @@ void oom_attempt_add(struct ooms *ooms, const struct timeline *timeline, const s
     for (size_t i = 1; i < ooms->count; i++) {
         struct oom_row *row = &ooms->items[i];
         uint32_t failure = (uint32_t)ooms->items[i - 1].item;
+        row->tries_again = tries_again(timeline, &ooms->items[i - 1], row);
+        if (row->tries_again)
+            continue;
         size_t step = steps_of(steps, failure);
         uint32_t first = step == NO_STEP ? 0 : steps->items[step].first;
         int64_t bytes = held(timeline, categories, first, failure, (uint32_t)row->item);

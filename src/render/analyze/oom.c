@@ -84,7 +84,8 @@ static const struct row_type oom_type = ROW_TYPE(
     FIELD(ROW, NUMBER, like_step, IF(ROW, step_bytes)),
     FIELD(ROW, BYTES, attempt_bytes, IF(ROW, attempt_bytes)),
     FIELD_AS(ROW, EVENT, "attempt_event", attempt_item, IF(ROW, attempt_bytes)),
-    FIELD_JSON("categories", put_live), FIELD_AS(ROW, LABEL, "asked_by", asker),
+    FIELD(ROW, FLAG, tries_again, IF(ROW, tries_again)), FIELD_JSON("categories", put_live),
+    FIELD_AS(ROW, LABEL, "asked_by", asker),
     FIELD_AS(ROW, FRAMES, "frames", stack, IF(ROW, asker)));
 #undef LAYOUT
 #undef ROW
@@ -121,6 +122,24 @@ static bool put_words(const struct page *page, const char *lead, const char *wor
     return ok;
 }
 
+/* The rows from one on that are further tries of a call. */
+static size_t further_tries(const struct ooms *ooms, size_t from)
+{
+    size_t tries = 0;
+    for (size_t i = from; i < ooms->count; i++)
+        tries += ooms->items[i].tries_again;
+    return tries;
+}
+
+/* The first try of the call that failed last. */
+static size_t first_try(const struct ooms *ooms)
+{
+    size_t first = ooms->count - 1;
+    while (first > 0 && ooms->items[first].tries_again)
+        first--;
+    return first;
+}
+
 /* "out of memory at event 2,981 of 2,982, +47.9 ms: 50.38 MiB requested by
  * train.py:32 train_step" */
 static bool headline(const struct page *page, const struct device_report *report,
@@ -129,9 +148,11 @@ static bool headline(const struct page *page, const struct device_report *report
     char place[MOMENT_TEXT_SIZE], size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE],
         pool[POOL_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
+    uint64_t times = report->ooms.total - further_tries(&report->ooms, 0);
+    size_t tries = further_tries(&report->ooms, first_try(&report->ooms));
     buffer_puts(&text, "out of memory ");
-    if (report->ooms.total > 1)
-        buffer_printf(&text, "%s times, the last time ", units_count(count, report->ooms.total));
+    if (times > 1)
+        buffer_printf(&text, "%s times, the last time ", units_count(count, times));
     buffer_printf(&text, "at %s: %s requested",
                   moment_place(place, report->timeline->trace, row->item),
                   page_size(page, size, row->requested_bytes));
@@ -139,6 +160,8 @@ static bool headline(const struct page *page, const struct device_report *report
         buffer_puts(&text, " by ");
         escape_text(&text, row->asker, strlen(row->asker));
     }
+    if (tries > 0)
+        buffer_printf(&text, ", in the last of %zu tries", tries + 1);
     if (row->key.stream != 0 || pool_key_is_private(&row->key))
         buffer_printf(&text, " (%s)", pool_text(pool, &row->key));
     fputs(page_style(page, STYLE_WARNING), page->out);
@@ -281,9 +304,10 @@ static bool earlier(const struct page *page, const struct device_report *report)
 {
     const struct ooms *ooms = &report->ooms;
     char place[MOMENT_TEXT_SIZE], size[UNITS_TEXT_SIZE];
-    size_t from = ooms->count - 1 > EARLIER_TOLD ? ooms->count - 1 - EARLIER_TOLD : 0;
+    size_t last = first_try(ooms);
+    size_t from = last > EARLIER_TOLD ? last - EARLIER_TOLD : 0;
     bool ok = true;
-    for (size_t i = from; ok && i + 1 < ooms->count; i++) {
+    for (size_t i = from; ok && i < last; i++) {
         const struct oom_row *row = &ooms->items[i];
         struct buffer text = BUFFER_INIT;
         buffer_printf(&text, "earlier, at %s: %s requested; %s",

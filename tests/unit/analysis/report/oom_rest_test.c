@@ -116,6 +116,26 @@ START_TEST(the_failed_attempt_is_freed)
 }
 END_TEST
 
+/* cuDNN's algorithms need workspaces of their own; an attempt by the program computes again. */
+START_TEST(one_call_may_try_again)
+{
+    step(0);
+    born(SAVED, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, LATER, LATER_STACK);
+    capture_event(&capture, "oom", 0, LATER, LATER_STACK);
+    born(SAVED, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, LATER, LATER_STACK);
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 10);
+    const struct oom_row *rows = report->ooms.items;
+    ck_assert_uint_eq(report->ooms.count, 3);
+    ck_assert(!rows[0].tries_again && rows[1].tries_again && !rows[2].tries_again);
+    ck_assert_int_eq(rows[1].attempt_bytes, 0);
+    ck_assert_int_eq(rows[2].attempt_bytes, SAVED);
+    device_report_destroy(report);
+}
+END_TEST
+
 TCase *oom_rest_tests(void)
 {
     TCase *tests = tcase_create("rest of a step");
@@ -123,6 +143,7 @@ TCase *oom_rest_tests(void)
     tcase_add_test(tests, the_step_before_shows_the_rest);
     tcase_add_test(tests, the_first_step_has_none_before_it);
     tcase_add_test(tests, an_exception_holds_the_failed_attempt);
+    tcase_add_test(tests, one_call_may_try_again);
     tcase_add_test(tests, the_failed_attempt_is_freed);
     tcase_add_test(tests, another_size_is_another_request);
     tcase_add_test(tests, gradients_are_freed_as_in_the_step_before);
