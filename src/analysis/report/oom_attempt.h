@@ -11,9 +11,9 @@
 #include "analysis/pool/oom.h"
 
 /* Fills in `tries_again` of the rows: cuDNN tries algorithms with other workspaces one after
- * another, and PyTorch notes each that does not fit. Fills in `attempt_bytes` and `attempt_item`, and says in `next` what to do if they
- * hold much. What was made since the step of the earlier failure began counts, without parameters,
- * gradients, inputs and states. */
+ * another, and PyTorch notes each that does not fit. Fills in `attempt_bytes` and `attempt_item`,
+ * and says in `next` what to do if they hold much. What was made since the step of the earlier
+ * failure began counts, without parameters, gradients, inputs and states. */
 void oom_attempt_add(struct ooms *ooms, const struct timeline *timeline, const struct steps *steps,
                      const struct categories *categories, enum unit unit);
 
