@@ -67,6 +67,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/check/check.h \
 	src/analysis/check/history.c \
 	src/analysis/check/internal.h \
+	src/analysis/check/judge_allocator.c \
+	src/analysis/check/judge_contents.c \
+	src/analysis/check/judge_peaks.c \
+	src/analysis/check/judge_steps.c \
 	src/analysis/check/rule_set.c \
 	src/analysis/check/rule_set.h \
 	src/analysis/check/rules.c \

@@ -6,8 +6,8 @@
 #include "analysis/code/site_pattern.h"
 #include "analysis/diff/rows.h"
 
-bool check_blame_site(struct judge *judge, stack_id stack, const struct site *site,
-                      const char *label, int64_t bytes, struct check_row *row)
+bool check_blame_stack(struct judge *judge, stack_id stack, const struct site *site,
+                       const char *label, int64_t bytes, struct check_row *row)
 {
     const struct site_table *sites = judge->question->sites;
     frame_id id;
@@ -26,8 +26,8 @@ bool check_blame_site(struct judge *judge, stack_id stack, const struct site *si
 static bool blame_row(struct judge *judge, const struct site_row *site, int64_t bytes,
                       struct check_row *row)
 {
-    return check_blame_site(judge, site->group.source.shown, &site->group.source.site,
-                            site->label.full, bytes, row);
+    return check_blame_stack(judge, site->group.source.shown, &site->group.source.site,
+                             site->label.full, bytes, row);
 }
 
 bool check_blame_rows(struct judge *judge, const struct device_report *report,
@@ -159,8 +159,8 @@ static struct change largest_change(const struct judge *judge, const struct chan
     return most.bytes > 0 ? most : other;
 }
 
-bool check_blame_increase(struct judge *judge, const struct baseline_device *device,
-                          struct check_row *row)
+bool check_blame_most_grown(struct judge *judge, const struct baseline_device *device,
+                            struct check_row *row)
 {
     const struct device_report *report = judge->peak;
     struct changes changes = {.budget = report->timeline->snapshot->budget};

@@ -36,8 +36,19 @@ bool check_copy(char **copy, const char *text, size_t size, struct error *err);
 /* The same; NULL is copied as NULL. */
 bool check_copy_words(char **copy, const char *words, struct error *err);
 
-/* Judges by judge->rule, and adds a row. */
-bool check_judge_rule(struct judge *judge, int64_t device, check_function *blame);
+/* judge_peaks.c */
+check_function check_judge_peak, check_blame_peak, check_judge_reserved, check_blame_reserved,
+    check_judge_increase, check_blame_increase, check_judge_after_suggest;
+
+/* judge_allocator.c */
+check_function check_judge_fragmentation, check_blame_fragmentation, check_judge_oom,
+    check_blame_oom;
+
+/* judge_steps.c */
+check_function check_judge_growth, check_blame_growth, check_judge_leaks;
+
+/* judge_contents.c */
+check_function check_judge_category, check_blame_category, check_judge_site, check_blame_site;
 
 /* history.c */
 check_function check_judge_jump, check_blame_jump;
@@ -50,11 +61,11 @@ bool check_blame_rows(struct judge *judge, const struct device_report *report,
 /* Blames the line of code that has grown the most since the baseline, over all its operators. Call
  * sites are matched as in `memsnap diff` (analysis/diff/rows.h). If no line of code has grown, the
  * call site without one that has grown the most is blamed, if any. */
-bool check_blame_increase(struct judge *judge, const struct baseline_device *device,
-                          struct check_row *row);
+bool check_blame_most_grown(struct judge *judge, const struct baseline_device *device,
+                            struct check_row *row);
 /* Blames the call site of a stack. */
-bool check_blame_site(struct judge *judge, stack_id stack, const struct site *site,
-                      const char *label, int64_t bytes, struct check_row *row);
+bool check_blame_stack(struct judge *judge, stack_id stack, const struct site *site,
+                       const char *label, int64_t bytes, struct check_row *row);
 /* If the row failed: copies the sentences of a finding of the kind, if the report has one.
  * FINDING_KINDS: the first that lowers the active peak. */
 bool check_advise(struct judge *judge, const struct device_report *report, enum finding_kind kind,
