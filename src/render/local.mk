@@ -90,8 +90,11 @@ libmemsnap_a_SOURCES += \
 	src/render/fit/text.c \
 	src/render/flame/flame.c \
 	src/render/flame/flame.h \
-	src/render/layers/convert.c \
 	src/render/layers/convert.h \
+	src/render/layers/convert_json.c \
+	src/render/layers/convert_msgpack.c \
+	src/render/layers/facts.c \
+	src/render/layers/facts.h \
 	src/render/layers/internal.h \
 	src/render/layers/json.c \
 	src/render/layers/layers.h \
