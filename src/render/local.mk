@@ -185,6 +185,8 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/timeline.h \
 	src/render/plot/timeline_internal.h \
 	src/render/plot/trend.c \
+	src/render/plot/trend_internal.h \
+	src/render/plot/trend_labels.c \
 	src/render/ranks/json.c \
 	src/render/ranks/order.c \
 	src/render/ranks/ranks.h \

@@ -10,16 +10,12 @@
 #include "base/units.h"
 #include "render/core/escape.h"
 #include "render/core/fit.h"
-#include "render/plot/kind.h"
 #include "render/plot/legend.h"
 #include "render/plot/svg_titles.h"
+#include "render/plot/trend_internal.h"
 
-#define RUNS_MOST      500  /* that a picture shows */
-#define RUNS_BEFORE    10   /* default: those whose median a run is compared with */
-#define JUMP_LEAST     0.05 /* of the median: marked from this on */
-#define LABELS_MOST    12
-#define LABEL_LINE     17  /* pixels */
-#define LABEL_WIDTH    150 /* about */
+#define RUNS_MOST      500 /* that a picture shows */
+#define RUNS_BEFORE    10  /* default: those whose median a run is compared with */
 #define TICK_PIXELS    20  /* between names of runs */
 #define NAME_LETTERS   20
 #define COMMIT_LETTERS 10
@@ -30,32 +26,29 @@
 #define RED   0xCC0000
 #define GREEN 0x008A5E
 
-enum { TREND_SCRIPT, TREND_VALUES, TREND_MEDIANS, TREND_POINTS, TREND_LABELS, TREND_TICKS };
+const struct plot_margins trend_margins = {90, 110, 110, 150, PLOT_TITLES};
 
-static const struct plot_margins margins = {90, 110, 110, 150, PLOT_TITLES};
-
-/* A run, and the median of those before it. */
-struct shown_run {
-    const struct trend_point *point;
-    const struct trend_point *usual; /* has the median; NULL: not judged */
-    double change; /* relative to the median, if it is judged; infinite if that is not positive */
-    bool is_jump;
-};
-
-/* Nothing is owned but runs. */
-struct picture {
-    const struct plot_job *job;
-    const struct trend *trend;
-    struct shown_run *runs;
-    size_t count, before;
-    double unit, y_from, y_top;
-    const char *unit_name;
-    bool by_commit; /* the runs have the same name */
-};
-
-static unsigned colour_of(const struct shown_run *run)
+unsigned trend_colour(const struct shown_run *run)
 {
     return !run->is_jump ? BLUE : run->change > 0 ? RED : GREEN;
+}
+
+void trend_value_words(const struct picture *picture, int64_t value, char out[UNITS_TEXT_SIZE])
+{
+    if (picture->trend->unit == TREND_EVENTS)
+        snprintf(out, UNITS_TEXT_SIZE, "%" PRId64, value);
+    else
+        units_bytes(out, value, UNIT_AUTO);
+}
+
+double trend_in_unit(const struct picture *picture, const struct trend_point *point)
+{
+    return (double)point->value / picture->unit;
+}
+
+void trend_put_hidden(FILE *out, const char *more)
+{
+    fprintf(out, "-1\t-1e300%s\n", more);
 }
 
 static bool judge(struct picture *picture, struct error *err)
@@ -106,25 +99,6 @@ static void scale(struct picture *picture)
         picture->y_top = picture->y_from + 1;
 }
 
-static void value_words(const struct picture *picture, int64_t value, char out[UNITS_TEXT_SIZE])
-{
-    if (picture->trend->unit == TREND_EVENTS)
-        snprintf(out, UNITS_TEXT_SIZE, "%" PRId64, value);
-    else
-        units_bytes(out, value, UNIT_AUTO);
-}
-
-static double in_unit(const struct picture *picture, const struct trend_point *point)
-{
-    return (double)point->value / picture->unit;
-}
-
-/* gnuplot complains of files without points. This one lies outside of the graph. */
-static void put_hidden(FILE *out, const char *more)
-{
-    fprintf(out, "-1\t-1e300%s\n", more);
-}
-
 /* Runs without the metric leave gaps. */
 static void write_lines(const struct picture *picture)
 {
@@ -134,16 +108,16 @@ static void write_lines(const struct picture *picture)
     for (size_t i = 0; i < picture->count; i++) {
         const struct shown_run *run = &picture->runs[i];
         if (run->point->is_known)
-            fprintf(values, "%zu\t%.9g\n", i + 1, in_unit(picture, run->point));
+            fprintf(values, "%zu\t%.9g\n", i + 1, trend_in_unit(picture, run->point));
         else
             fputs("\n", values);
         if (run->usual)
-            fprintf(medians, "%zu\t%.9g\n", i + 1, in_unit(picture, run->usual));
+            fprintf(medians, "%zu\t%.9g\n", i + 1, trend_in_unit(picture, run->usual));
         else
             fputs("\n", medians);
     }
-    put_hidden(values, "");
-    put_hidden(medians, "");
+    trend_put_hidden(values, "");
+    trend_put_hidden(medians, "");
 }
 
 static void point_words(const struct picture *picture, const struct shown_run *run,
@@ -153,7 +127,7 @@ static void point_words(const struct picture *picture, const struct shown_run *r
     const struct trend_point *point = run->point;
     time_t time_s = (time_t)point->time_s;
     struct tm parts;
-    value_words(picture, point->value, value);
+    trend_value_words(picture, point->value, value);
     buffer_add(title, point->name.bytes, point->name.size);
     if (point->commit.size > 0) {
         buffer_puts(title, " ");
@@ -164,7 +138,7 @@ static void point_words(const struct picture *picture, const struct shown_run *r
     if (point->rank >= 0)
         buffer_printf(title, " in rank %" PRId64, point->rank);
     if (run->usual) {
-        value_words(picture, run->usual->value, usual);
+        trend_value_words(picture, run->usual->value, usual);
         buffer_puts(title, "\n");
         if (isfinite(run->change))
             buffer_printf(title, "%+.1f%% ", 100 * run->change);
@@ -178,13 +152,13 @@ static bool note_point(const struct picture *picture, size_t i, double half, str
 {
     const struct plot_look *look = &picture->job->request->look;
     struct buffer title = BUFFER_INIT;
-    double x =
-        margins.left + ((double)i + 0.5) * plot_graph_width(look, margins) / (double)picture->count;
-    double part = (in_unit(picture, picture->runs[i].point) - picture->y_from) /
+    double x = trend_margins.left +
+               ((double)i + 0.5) * plot_graph_width(look, trend_margins) / (double)picture->count;
+    double part = (trend_in_unit(picture, picture->runs[i].point) - picture->y_from) /
                   (picture->y_top - picture->y_from);
-    double y = margins.top + (1 - part) * plot_graph_height(look, margins);
+    double y = trend_margins.top + (1 - part) * plot_graph_height(look, trend_margins);
     point_words(picture, &picture->runs[i], &title);
-    struct svg_box box = {colour_of(&picture->runs[i]), x - half, x + half, y - half, y + half};
+    struct svg_box box = {trend_colour(&picture->runs[i]), x - half, x + half, y - half, y + half};
     bool ok = (!title.failed || error_out_of_memory(err)) &&
               svg_titles_note_box(picture->job->notes, &box, &title, err);
     buffer_release(&title);
@@ -196,104 +170,24 @@ static bool write_points(const struct picture *picture, struct error *err)
 {
     const struct plot_look *look = &picture->job->request->look;
     FILE *out = picture->job->files[TREND_POINTS];
-    double pitch = plot_graph_width(look, margins) / (double)picture->count;
+    double pitch = plot_graph_width(look, trend_margins) / (double)picture->count;
     double half = POINT_PIXELS < 0.4 * pitch ? POINT_PIXELS : 0.4 * pitch;
     double x_half = half / pitch;
-    double y_half = half * (picture->y_top - picture->y_from) / plot_graph_height(look, margins);
+    double y_half =
+        half * (picture->y_top - picture->y_from) / plot_graph_height(look, trend_margins);
     bool ok = true;
     fputs("# run\tvalue\tleft\tright\tbottom\ttop\tcolour\n", out);
     for (size_t i = 0; ok && i < picture->count; i++) {
         const struct shown_run *run = &picture->runs[i];
-        double x = (double)i + 1, y = in_unit(picture, run->point);
+        double x = (double)i + 1, y = trend_in_unit(picture, run->point);
         if (!run->point->is_known)
             continue;
         fprintf(out, "%zu\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%u\n", i + 1, y, x - x_half, x + x_half,
-                y - y_half, y + y_half, colour_of(run));
+                y - y_half, y + y_half, trend_colour(run));
         ok = !picture->job->notes || note_point(picture, i, half, err);
     }
-    put_hidden(out, "\t-1\t-1\t-1e300\t-1e300\t0");
+    trend_put_hidden(out, "\t-1\t-1\t-1e300\t-1e300\t0");
     return ok;
-}
-
-static double size_of_jump(const struct shown_run *run)
-{
-    return run->change < 0 ? -run->change : run->change;
-}
-
-/* False for a run that stays where the run before it jumped to. */
-static bool begins_jump(const struct picture *picture, size_t i)
-{
-    const struct shown_run *run = &picture->runs[i], *before = run;
-    if (!run->is_jump)
-        return false;
-    do
-        if (before == picture->runs)
-            return true;
-    while (!(--before)->point->is_known);
-    double apart = (double)run->point->value - (double)before->point->value;
-    apart = run->change > 0 ? apart : -apart;
-    return apart > 0 && apart >= JUMP_LEAST * (double)run->usual->value;
-}
-
-/* The runs with a label: the newest, and the largest jumps. Returns their number. */
-static size_t choose_labels(const struct picture *picture, size_t chosen[LABELS_MOST])
-{
-    size_t count = 0, last = picture->count - 1;
-    if (picture->runs[last].point->is_known)
-        chosen[count++] = last;
-    size_t first = count;
-    for (size_t i = 0; i < last; i++) {
-        double size = size_of_jump(&picture->runs[i]);
-        if (!begins_jump(picture, i))
-            continue;
-        size_t at = count;
-        while (at > first && size_of_jump(&picture->runs[chosen[at - 1]]) < size)
-            at--;
-        if (at == LABELS_MOST)
-            continue;
-        count += count < LABELS_MOST;
-        memmove(&chosen[at + 1], &chosen[at], (count - at - 1) * sizeof(*chosen));
-        chosen[at] = i;
-    }
-    return count;
-}
-
-static void put_run_label(const struct picture *picture, const struct plot_label *label, FILE *out)
-{
-    const struct shown_run *run = &picture->runs[label->of];
-    char value[UNITS_TEXT_SIZE];
-    value_words(picture, run->point->value, value);
-    fprintf(out, "%g\t%.9g\t%u\t%s", label->x, label->at, colour_of(run), value);
-    if (run->is_jump && isfinite(run->change))
-        fprintf(out, ", %+.1f%%", 100 * run->change);
-    fputs("\n", out);
-}
-
-/* Labels stand above their points, those of falls below. */
-static void write_labels(const struct picture *picture)
-{
-    const struct plot_look *look = &picture->job->request->look;
-    FILE *out = picture->job->files[TREND_LABELS];
-    struct plot_label labels[LABELS_MOST];
-    size_t chosen[LABELS_MOST], count = choose_labels(picture, chosen), above = 0;
-    double line =
-        LABEL_LINE * (picture->y_top - picture->y_from) / plot_graph_height(look, margins);
-    fputs("# run\theight of the label\tcolour\ttext\n", out);
-    for (size_t i = 0; i < count; i++) {
-        const struct shown_run *run = &picture->runs[chosen[i]];
-        struct plot_label label = {
-            .of = chosen[i], .x = (double)chosen[i] + 1, .y = in_unit(picture, run->point)};
-        label.at = label.y - 2 * line;
-        if (run->is_jump && run->change < 0)
-            put_run_label(picture, &label, out);
-        else
-            labels[above++] = label;
-    }
-    plot_spread(labels, above, line,
-                LABEL_WIDTH * (double)picture->count / plot_graph_width(look, margins));
-    for (size_t i = 0; i < above; i++)
-        put_run_label(picture, &labels[i], out);
-    put_hidden(out, "\t0\t.");
 }
 
 static bool put_tick(const struct picture *picture, size_t i, FILE *out, struct error *err)
@@ -316,7 +210,8 @@ static bool put_tick(const struct picture *picture, size_t i, FILE *out, struct 
 static bool write_ticks(struct picture *picture, struct error *err)
 {
     FILE *out = picture->job->files[TREND_TICKS];
-    double pitch = plot_graph_width(&picture->job->request->look, margins) / (double)picture->count;
+    double pitch =
+        plot_graph_width(&picture->job->request->look, trend_margins) / (double)picture->count;
     size_t step = pitch < TICK_PIXELS ? (size_t)(TICK_PIXELS / pitch) + 1 : 1;
     const struct text first = picture->runs[0].point->name;
     bool ok = true;
@@ -338,11 +233,11 @@ static void newest_words(const struct picture *picture, struct buffer *out)
         buffer_puts(out, "not known of the newest run");
         return;
     }
-    value_words(picture, newest->point->value, value);
+    trend_value_words(picture, newest->point->value, value);
     buffer_printf(out, "%s%s in the newest run", value,
                   picture->trend->unit == TREND_BYTES_A_STEP ? " a step" : "");
     if (newest->usual) {
-        value_words(picture, newest->usual->value, usual);
+        trend_value_words(picture, newest->usual->value, usual);
         if (isfinite(newest->change))
             buffer_printf(out, ", %+.1f%%", 100 * newest->change);
         buffer_printf(out, " against the median of the runs before, %s", usual);
@@ -368,7 +263,8 @@ static bool put_words(const struct picture *picture, struct error *err)
     buffer_putc(&note, '\0');
     bool ok = (!words.failed && !note.failed) || error_out_of_memory(err);
     if (ok)
-        plot_put_words(script, &picture->job->request->look, margins, words.bytes, note.bytes);
+        plot_put_words(script, &picture->job->request->look, trend_margins, words.bytes,
+                       note.bytes);
     buffer_release(&words);
     buffer_release(&note);
     return ok;
@@ -392,10 +288,10 @@ static bool draw(const struct plot_job *job, const struct trend *trend, struct e
     bool ok = judge(&picture, err);
     if (ok) {
         scale(&picture);
-        plot_put_margins(job->files[TREND_SCRIPT], &job->request->look, margins);
+        plot_put_margins(job->files[TREND_SCRIPT], &job->request->look, trend_margins);
         put_axes(&picture);
         write_lines(&picture);
-        write_labels(&picture);
+        trend_write_labels(&picture);
         ok = put_words(&picture, err) && write_points(&picture, err) && write_ticks(&picture, err);
     }
     free(picture.runs);
