@@ -1355,6 +1355,15 @@ def oom_batch():
     train(Decoder(depth=8).to(DEVICE), lambda m: language_loss(m, tokens(12 if FOLLOWED else 24, 512)))
 
 
+def oom_evaluation():
+    """Training fits, and so does the evaluation if it keeps no graph."""
+    model = Decoder(depth=8).to(DEVICE)
+    train(model, lambda m: language_loss(m, tokens(12, 512)))
+    with torch.set_grad_enabled(not FOLLOWED):
+        for _ in range(STEPS):
+            language_loss(model, tokens(24, 512))
+
+
 def oom_retry():
     """Tries again with a smaller batch, inside or after the except block."""
     model = Decoder(depth=8).to(DEVICE)

@@ -336,6 +336,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/elementwise.h \
 	src/analysis/report/explain.c \
 	src/analysis/report/explain.h \
+	src/analysis/report/failed_pass.c \
+	src/analysis/report/failed_pass.h \
 	src/analysis/report/findings.c \
 	src/analysis/report/findings.h \
 	src/analysis/report/findings_about.c \

@@ -1,5 +1,6 @@
 /* Findings on the pass or the step in which the peak lies. */
 #include "analysis/report/all_pairs.h"
+#include "analysis/report/failed_pass.h"
 #include "analysis/report/findings_internal.h"
 #include "analysis/report/summed_losses.h"
 #include "analysis/report/uneven_steps.h"
@@ -24,6 +25,35 @@ bool finding_of_unused_pass(struct findings_maker *maker)
         "The peak lies in a forward pass that no backward pass uses, such as evaluation, "
         "generation or a frozen model. Outside of such passes, the peak is %s.",
         finding_size(maker, evidence->unused->peak_elsewhere_bytes).text);
+}
+
+bool finding_of_failed_pass(struct findings_maker *maker)
+{
+    const struct evidence_of_all *evidence = maker->evidence;
+    const struct live_set *set = evidence->at_peak;
+    struct failed_pass pass;
+    if (evidence->dropped->at_peak_bytes > 0)
+        return true;
+    if (!failed_pass_find(&pass, set, evidence->phases, evidence->peak->item, maker->err))
+        return false;
+    if (pass.bytes == 0 || finding_share(maker, pass.bytes) < LEAST_PASS)
+        return true;
+    struct buffer line = BUFFER_INIT;
+    struct live_source source = {.own = pass.stack, .shown = pass.stack, .site = pass.call};
+    live_source_label(set, &source, NULL, true, &line);
+    bool ok =
+        line.failed
+            ? error_out_of_memory(maker->err)
+            : finding_add(maker,
+                          (struct finding){
+                              .kind = FINDING_NO_GRAD, .save_bytes = pass.bytes, .at_most = true},
+                          "If none follows, as in an evaluation, call the model there under "
+                          "torch.no_grad() or torch.inference_mode().",
+                          "The pass that ran out of memory is called at %s, where no backward pass "
+                          "followed so far, and keeps %s for one.",
+                          line.bytes, finding_size(maker, pass.bytes).text);
+    buffer_release(&line);
+    return ok;
 }
 
 bool finding_of_uneven_steps(struct findings_maker *maker)

@@ -332,6 +332,29 @@ START_TEST(passes_that_differ)
 }
 END_TEST
 
+#define STACK_EVALUATION                                                                           \
+    CPP("at::_ops::mm::call(x)")                                                                   \
+    "," PY("forward", "/home/u/model.py", 3) "," CALL "," PY("evaluate", "/home/u/train.py", 30)
+
+/* A pass that keeps all it makes runs out of memory. Training calls the model at another line than
+ * an evaluation; the first pass of all may be either. */
+START_TEST(a_failed_pass_may_be_an_evaluation)
+{
+    static const struct {
+        bool trains;
+        const char *stack;
+        int64_t saving;
+    } cases[] = {
+        {true, STACK_EVALUATION, 8000}, {true, STACK_FORWARD, -1}, {false, STACK_EVALUATION, -1}};
+    for (unsigned i = 0; i < 2 && cases[_i].trains; i++)
+        train(1000);
+    for (unsigned i = 0; i < 4; i++)
+        born(2000, cases[_i].stack);
+    capture_event(&capture, "oom", 0, 2000, cases[_i].stack);
+    ck_assert_int_eq(saving(FINDING_NO_GRAD), cases[_i].saving);
+}
+END_TEST
+
 TCase *findings_passes_tests(void)
 {
     TCase *tests = tcase_create("findings of passes");
@@ -342,6 +365,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, a_backward_pass_follows);
     tcase_add_test(tests, a_pass_that_fails_may_have_been_training);
     tcase_add_test(tests, a_backward_pass_runs_out_of_memory);
+    tcase_add_loop_test(tests, a_failed_pass_may_be_an_evaluation, 0, 3);
     tcase_add_test(tests, one_step_has_larger_tensors);
     tcase_add_test(tests, steps_are_alike);
     tcase_add_test(tests, one_step_does_more);

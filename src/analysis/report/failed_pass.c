@@ -1,0 +1,128 @@
+#include "analysis/report/failed_pass.h"
+
+#include <string.h>
+
+#include "analysis/phase/births.h"
+
+struct finder {
+    const struct live_set *set;
+    const struct phases *phases;
+    bool *is_trained; /* by frame: a line that calls the model, before a backward pass */
+    size_t capacity;
+    bool any_trained;
+};
+
+/* The line from which the model was called; false if the stack has none. */
+static bool call_of(const struct finder *finder, stack_id stack, struct site *call, frame_id *frame)
+{
+    struct error err; /* cannot fail: the categories have looked the stack up */
+    if (stack == STACK_NONE || !site_of(finder->set->sites, stack, call, &err))
+        return false;
+    site_at_model_call(finder->set->sites, stack, call);
+    return site_frame(finder->set->sites, stack, call, frame);
+}
+
+static uint32_t alloc_of(const struct finder *finder, size_t index)
+{
+    return finder->set->timeline->lifetimes[index].alloc;
+}
+
+static enum phase phase_at(const struct finder *finder, uint32_t item)
+{
+    uint32_t run = phases_run_of(finder->phases, item);
+    return run == NO_RUN ? PHASE_UNKNOWN : (enum phase)finder->phases->runs[run].phase;
+}
+
+/* An activation that a forward pass makes. */
+static bool is_of_pass(const struct finder *finder, size_t index)
+{
+    return finder->set->categories->of_lifetime[index] == CATEGORY_ACTIVATION &&
+           phase_at(finder, alloc_of(finder, index)) == PHASE_FORWARD;
+}
+
+/* Each stack is looked at once, at the first activation that a backward pass frees. */
+static bool find_trained(struct finder *finder, bool *is_seen)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        stack_id stack = timeline->trace->stack[alloc_of(finder, i)];
+        struct site call;
+        frame_id frame;
+        if (stack == STACK_NONE || is_seen[stack] || !is_of_pass(finder, i) ||
+            phase_at(finder, lifetime_end(&timeline->lifetimes[i])) != PHASE_BACKWARD)
+            continue;
+        is_seen[stack] = true;
+        if (call_of(finder, stack, &call, &frame)) {
+            finder->is_trained[frame] = true;
+            finder->any_trained = true;
+        }
+    }
+    return finder->any_trained;
+}
+
+/* Sums up what is live and was made since item `first` by the line that makes the last of it. */
+static void sum_up(const struct finder *finder, uint32_t first, struct failed_pass *pass)
+{
+    frame_id wanted = 0;
+    for (size_t i = finder->set->count; i-- > 0;) {
+        const struct live *live = &finder->set->items[i];
+        struct site call;
+        frame_id frame;
+        if (!live->in_trace || alloc_of(finder, live->index) < first ||
+            !is_of_pass(finder, live->index) || !call_of(finder, live->stack, &call, &frame) ||
+            finder->is_trained[frame] || (pass->bytes > 0 && frame != wanted))
+            continue;
+        if (pass->bytes == 0)
+            *pass = (struct failed_pass){0, live->stack, call};
+        wanted = frame;
+        pass->bytes += (int64_t)live->size;
+    }
+}
+
+/* True if a request fails after the moment, before another pass begins; `first` is where the pass
+ * of the moment does. */
+static bool pass_fails(const struct finder *finder, int64_t item, uint32_t *first,
+                       struct error *err, bool *fails)
+{
+    struct failures failures;
+    uint32_t run = item < 0 ? NO_RUN : phases_run_of(finder->phases, (uint32_t)item);
+    *fails = false;
+    if (run == NO_RUN || finder->phases->runs[run].phase != PHASE_FORWARD)
+        return true;
+    if (!failures_find(&failures, finder->set->timeline, err))
+        return false;
+    size_t items = finder->set->timeline->trace->count;
+    uint32_t end = phases_run_end(finder->phases, run, items);
+    *first = finder->phases->runs[run].first;
+    *fails = failures_between(&failures, (uint32_t)item, end);
+    failures_release(&failures);
+    return true;
+}
+
+bool failed_pass_find(struct failed_pass *pass, const struct live_set *set,
+                      const struct phases *phases, int64_t item, struct error *err)
+{
+    struct finder finder = {.set = set, .phases = phases};
+    struct symbols *symbols = site_table_symbols(set->sites);
+    struct budget *budget = set->timeline->snapshot->budget;
+    size_t stacks = symbols_stack_count(symbols), frames = symbols_frame_count(symbols);
+    size_t seen_capacity = 0;
+    bool *is_seen = NULL, fails;
+    uint32_t first = 0;
+    *pass = (struct failed_pass){0};
+    if (!pass_fails(&finder, item, &first, err, &fails))
+        return false;
+    if (!fails)
+        return true;
+    bool ok = vec_reserve(is_seen, seen_capacity, stacks + 1, budget, err) &&
+              vec_reserve(finder.is_trained, finder.capacity, frames + 1, budget, err);
+    if (ok) {
+        memset(is_seen, 0, (stacks + 1) * sizeof(*is_seen));
+        memset(finder.is_trained, 0, (frames + 1) * sizeof(*finder.is_trained));
+        if (find_trained(&finder, is_seen))
+            sum_up(&finder, first, pass);
+    }
+    vec_free(is_seen, seen_capacity, sizeof(*is_seen), budget);
+    vec_free(finder.is_trained, finder.capacity, sizeof(*finder.is_trained), budget);
+    return ok;
+}
