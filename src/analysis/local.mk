@@ -422,9 +422,11 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/snapshot_frozen.c \
 	src/analysis/shard/snapshot_held.c \
 	src/analysis/shard/snapshot_insert.c \
+	src/analysis/shard/snapshot_lists.c \
 	src/analysis/shard/snapshot_loss.c \
 	src/analysis/shard/snapshot_order.c \
 	src/analysis/shard/snapshot_reader.h \
+	src/analysis/shard/snapshot_tables.c \
 	src/analysis/shard/snapshot_units.c \
 	src/analysis/shard/states.c \
 	src/analysis/shard/sweep.c \

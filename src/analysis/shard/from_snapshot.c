@@ -23,7 +23,9 @@ static bool add_layer(struct snapshot_reader *reader, size_t at, struct error *e
     struct shard_model *model = reader->model;
     const struct forward_chain *chain = reader->chain;
     const struct chain_part *part = snapshot_part(reader, at);
-    struct shard_layer layer = {.unit = SHARD_ROOT, .first_tensor = (uint32_t)model->tensor_count};
+    struct shard_layer layer = {.unit = SHARD_ROOT,
+                                .first_tensor = (uint32_t)model->tensor_count,
+                                .is_added = at < SHARD_FIRST_ELEMENT};
     if (at > 0) {
         const struct chain_element *element = &chain->elements[at - 1];
         layer.saved = element->activation_bytes;
@@ -187,6 +189,7 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
                          "zero_grad(set_to_none=True)");
     reader->all_made = reader->made_count;
     snapshot_set_layers(reader);
+    snapshot_find_tables(reader);
     if (!vec_push(model->units, model->unit_count, model->unit_capacity, model->budget, err,
                   (struct shard_unit){.name = {"", 0}}))
         return false;
@@ -199,7 +202,8 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
     model->element_size = ELEMENT;
     model->hides_units = snapshot_hides_units(reader);
     model->has_tensors = model->has_backward = true;
-    if (!add_points(reader, err) || !add_frozen(reader, err))
+    snapshot_mark_tables(reader);
+    if (!add_points(reader, err) || !add_frozen(reader, err) || !snapshot_add_tables(reader, err))
         return false;
     int64_t rest = reader->parameter_bytes - shard_elements(model) * ELEMENT;
     model->buffer_bytes = rest > 0 ? rest : 0;

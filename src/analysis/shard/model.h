@@ -29,7 +29,8 @@ struct shard_layer {
     uint32_t first_tensor, end_tensor; /* the parameters that it is the first to use */
     bool outside;                      /* after the model has returned: the loss */
     bool packs;                        /* by cuDNN's recurrent layers: see model.c */
-    int64_t saved;                     /* bytes it makes that its backward needs */
+    bool is_added; /* a snapshot: it stands for parameters, and for no element of the pass */
+    int64_t saved; /* bytes it makes that its backward needs */
     int64_t output;
     double us; /* forward time; 0: unknown */
 };
@@ -57,7 +58,6 @@ struct shard_model {
     size_t tensor_count, tensor_capacity;
     struct shard_layer *layers;
     size_t layer_count, layer_capacity;
-    size_t front_layers;        /* before those of the input: a snapshot's frozen parameters */
     struct shard_point *points; /* forward, one a layer, then backward */
     size_t point_count, point_capacity;
     struct shard_unit *units; /* in the order of the forward pass, behind the root */

@@ -49,7 +49,8 @@ static bool add_layers(struct shard_model *model, size_t count, struct error *er
     for (size_t i = model->layer_count; i-- > 0;)
         model->layers[i] = i >= count
                                ? model->layers[i - count]
-                               : (struct shard_layer){.unit = (uint32_t)i}; /* the root's is 0 */
+                               : (struct shard_layer){.unit = (uint32_t)i, /* the root's is 0 */
+                                                      .is_added = true};
     return true;
 }
 
@@ -148,7 +149,6 @@ bool snapshot_add_frozen(struct snapshot_reader *reader, const struct held_param
     bool ok = (moved || error_out_of_memory(err)) && add_units(model, (uint32_t)held->front, err) &&
               add_layers(model, added, err) && add_points(reader, added, err) &&
               rebuild_tensors(reader, held, moved, err);
-    model->front_layers = added;
     for (size_t i = 0; ok && i < model->point_count; i++)
         set_range(model, added, moved, &model->points[i]);
     free(moved);

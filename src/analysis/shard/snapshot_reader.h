@@ -12,6 +12,9 @@ struct made_gradient {
     uint32_t layer;
     int64_t bytes;
     bool is_swapped; /* with the next one: both count as made by now */
+    bool is_table;   /* of embeddings */
+    uint32_t list;   /* one of a list that the chain does not tell: how many it still has */
+    int64_t output;  /* of a table */
 };
 
 #define HELD_IN_TRACE (UINT64_C(1) << 63)
@@ -53,6 +56,12 @@ struct snapshot_reader {
     int64_t parameter_bytes;     /* when backward begins */
 };
 
+/* The tensor of a gradient: they are in the reverse order. */
+static inline size_t snapshot_tensor_of(const struct snapshot_reader *reader, size_t made)
+{
+    return reader->all_made - 1 - made;
+}
+
 /* The most that is counted while layers run that come before the pass, because they are frozen. */
 bool snapshot_front_peak(const struct snapshot_reader *reader, int64_t *bytes, struct error *err);
 /* Fills `change`, `made` and the sums. */
@@ -70,6 +79,17 @@ bool snapshot_is_unit(const struct snapshot_reader *reader, size_t layer);
 /* True for units inside of modules that a torch.nn.Sequential calls, and that cannot be told apart
  * because each allocates at one line only. */
 bool snapshot_hides_units(const struct snapshot_reader *reader);
+/* A frame of that file of torch.nn.modules. */
+bool snapshot_is_torch_file(const struct snapshot_reader *reader, frame_id id, const char *name);
+/* A torch.nn.Sequential called it. */
+bool snapshot_is_listed(const struct snapshot_reader *reader, struct stack stack);
+/* Finds the gradients of tables of embeddings. Requires the layers of gradients. */
+void snapshot_find_tables(const struct snapshot_reader *reader);
+/* Marks units that are such tables: they take indices. Requires the model's layers. */
+void snapshot_mark_tables(const struct snapshot_reader *reader);
+/* Makes units of the tables of lists that the chain takes for one line. Requires a complete model.
+ */
+bool snapshot_add_tables(const struct snapshot_reader *reader, struct error *err);
 /* Sets `outside` of the layers. */
 bool snapshot_find_loss(struct snapshot_reader *reader, struct error *err);
 /* Finds the parameters, and which of them get gradients. Requires `made`. */

@@ -1,4 +1,6 @@
 /* Which layers of a snapshot are modules of lists, as the printed code finds them. */
+#include <string.h>
+
 #include "analysis/phase/births.h"
 #include "analysis/shard/snapshot_reader.h"
 
@@ -19,12 +21,19 @@ static bool is_forward(const struct snapshot_reader *reader, frame_id id)
     return text_equals(name, "forward") || text_ends(name, ".forward");
 }
 
+bool snapshot_is_torch_file(const struct snapshot_reader *reader, frame_id id, const char *name)
+{
+    struct text file = symbols_text(reader->symbols, symbols_frame_at(reader->symbols, id).file);
+    if (!text_ends(file, name))
+        return false;
+    struct text folder = {file.bytes, file.size - strlen(name)};
+    return text_ends(folder, "torch/nn/modules/") || text_ends(folder, "torch\\nn\\modules\\");
+}
+
 /* That of torch.nn.Sequential. */
 static bool is_sequential(const struct snapshot_reader *reader, frame_id id)
 {
-    struct text file = symbols_text(reader->symbols, symbols_frame_at(reader->symbols, id).file);
-    return is_forward(reader, id) && (text_ends(file, "torch/nn/modules/container.py") ||
-                                      text_ends(file, "torch\\nn\\modules\\container.py"));
+    return is_forward(reader, id) && snapshot_is_torch_file(reader, id, "container.py");
 }
 
 bool snapshot_packs(const struct snapshot_reader *reader, size_t layer)
@@ -33,13 +42,17 @@ bool snapshot_packs(const struct snapshot_reader *reader, size_t layer)
         return false;
     size_t element = layer - SHARD_FIRST_ELEMENT;
     struct stack stack = stack_of(reader, reader->chain->elements[element].first_item);
-    for (size_t i = 0; i < stack.count; i++) {
-        struct frame frame = symbols_frame_at(reader->symbols, stack.frames[i]);
-        struct text file = symbols_text(reader->symbols, frame.file);
-        if (text_ends(file, "torch/nn/modules/rnn.py") ||
-            text_ends(file, "torch\\nn\\modules\\rnn.py"))
+    for (size_t i = 0; i < stack.count; i++)
+        if (snapshot_is_torch_file(reader, stack.frames[i], "rnn.py"))
             return true;
-    }
+    return false;
+}
+
+bool snapshot_is_listed(const struct snapshot_reader *reader, struct stack stack)
+{
+    for (size_t i = 0; i < stack.count; i++)
+        if (is_sequential(reader, stack.frames[i]))
+            return true;
     return false;
 }
 
@@ -50,11 +63,8 @@ bool snapshot_is_unit(const struct snapshot_reader *reader, size_t layer)
     if (layer < SHARD_FIRST_ELEMENT)
         return false;
     size_t element = layer - SHARD_FIRST_ELEMENT;
-    struct stack stack = stack_of(reader, reader->chain->elements[element].first_item);
-    for (size_t i = 0; i < stack.count; i++)
-        if (is_sequential(reader, stack.frames[i]))
-            return true;
-    return false;
+    return snapshot_is_listed(reader,
+                              stack_of(reader, reader->chain->elements[element].first_item));
 }
 
 /* The number of outermost frames that stacks share, at most `most`. */

@@ -139,19 +139,21 @@ static bool place_all(struct checkpoints *to, struct error *err)
     const struct shard_model *model = &subject->model;
     const struct problem *problem = to->problem;
     int64_t time = problem_step_time(problem), again = 0;
+    size_t elements = 0;
     to->segments = calloc(model->layer_count, sizeof(*to->segments));
     if (!to->segments)
         return error_out_of_memory(err);
     for (size_t i = 0; i < model->layer_count; i++) {
+        size_t element = elements;
+        elements += !model->layers[i].is_added;
         if (model->layers[i].unit == SHARD_ROOT)
             continue;
         bool goes_on = i > 0 && model->layers[i - 1].unit == model->layers[i].unit;
         if (!goes_on)
             to->segments[to->count++].first = i;
         to->segments[to->count - 1].end = i + 1;
-        size_t first = model->front_layers + SHARD_FIRST_ELEMENT;
-        if (i >= first)
-            again += problem->chain.forward[i - first];
+        if (!model->layers[i].is_added)
+            again += problem->chain.forward[element];
     }
     subject->extra_time_share = time > 0 ? (double)again / (double)time : 0;
     return true;
@@ -171,7 +173,6 @@ static bool copy_model(struct shard_model *copy, const struct shard_model *model
     copy->has_batch_norm = model->has_batch_norm;
     copy->has_backward = model->has_backward;
     copy->hides_units = model->hides_units;
-    copy->front_layers = model->front_layers;
     if (!vec_reserve(copy->tensors, copy->tensor_capacity, model->tensor_count, budget, err) ||
         !vec_reserve(copy->layers, copy->layer_capacity, model->layer_count, budget, err) ||
         !vec_reserve(copy->points, copy->point_capacity, model->point_count, budget, err) ||

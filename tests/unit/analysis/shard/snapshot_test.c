@@ -13,15 +13,16 @@
 #define BLOCK(line) PY("forward", "/home/u/block.py", line) "," CALL
 #define LINEAR                                                                                     \
     CPP("at::_ops::mm::call(x)") "," PY("forward", TORCH "nn/modules/linear.py", 125) "," CALL
-#define MADE(line) PY("<module>", "/home/u/train.py", line)
-#define LOSS       CPP("at::_ops::mm::call(x)") "," PY("<module>", "/home/u/train.py", 10)
+#define TABLE(line) PY("forward", TORCH "nn/modules/sparse.py", 189) "," CALL "," MODEL(line)
+#define MADE(line)  PY("<module>", "/home/u/train.py", line)
+#define LOSS        CPP("at::_ops::mm::call(x)") "," PY("<module>", "/home/u/train.py", 10)
 
 static struct capture capture;
 static struct forward_chain chain;
 static struct shard_model model;
 static uint64_t kept[MOST_KEPT], next;
 static bool is_trained[MOST_KEPT];
-static size_t count;
+static size_t count, tables;
 
 static void create(void)
 {
@@ -29,7 +30,7 @@ static void create(void)
     chain = (struct forward_chain){0};
     model = (struct shard_model){0};
     next = 4096;
-    count = 0;
+    count = tables = 0;
 }
 
 static void destroy(void)
@@ -75,6 +76,18 @@ static void keep_blocks(size_t blocks)
     }
 }
 
+/* A call of a table keeps nothing. Behind it, the line that calls it may allocate, too. */
+static void look_up(const char *frames, const char *own)
+{
+    capture_event(&capture, "alloc", next, 64, frames);
+    capture_free(&capture, next++, 64, frames);
+    if (own) {
+        capture_event(&capture, "alloc", next, 32, own);
+        capture_free(&capture, next++, 32, own);
+    }
+    tables++;
+}
+
 static int64_t elements(size_t unit, bool frozen)
 {
     int64_t sum = 0;
@@ -96,6 +109,9 @@ static void build(void)
         capture_free(&capture, next++, 8, STACK_BACKWARD);
         capture_free(&capture, kept[i], 16, STACK_BACKWARD);
     }
+    for (size_t i = 0; i < tables; i++) /* the last comes first */
+        capture_event_with(&capture, "alloc", next++, 4000 - i * 400, STACK_BACKWARD,
+                           ",\"category\":\"gradient\"");
     capture_event(&capture, "alloc", next++, 8, STACK_STEP);
     capture_load(&capture);
     const struct chain_options options = {.level = CHAIN_BLOCKS, .most = 1000};
@@ -264,6 +280,50 @@ START_TEST(other_models_are_not_frozen)
 }
 END_TEST
 
+START_TEST(tables_of_a_list_are_units)
+{
+    for (int i = 0; i < 3; i++)
+        look_up(TABLE(4), NULL);
+    keep_blocks(3);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 3 + 3);
+    for (size_t unit = 1; unit <= 3; unit++) {
+        ck_assert(model.units[unit].lacks_input_gradient);
+        ck_assert_int_eq(elements(unit, false), 800 + 100 * (int64_t)(unit - 1));
+        ck_assert(!model.units[3 + unit].lacks_input_gradient);
+        ck_assert_int_eq(elements(3 + unit, false), 100);
+    }
+    ck_assert_int_eq(elements(SHARD_ROOT, false), 0);
+    uint32_t last = UINT32_MAX;
+    for (size_t i = 0; i < model.point_count; i++) {
+        const struct shard_point *point = &model.points[i];
+        if (!point->is_backward) {
+            ck_assert_uint_eq(point->layer, i);
+            continue;
+        }
+        for (uint32_t k = point->first_tensor; k < point->end_tensor; k++) {
+            ck_assert_uint_lt(k, last);
+            ck_assert_uint_eq(model.tensors[k].unit, model.layers[point->layer].unit);
+            last = k;
+        }
+    }
+    ck_assert_uint_eq(last, 0);
+}
+END_TEST
+
+/* Embeddings of words and of places, which one line adds up. */
+START_TEST(terms_of_a_sum_are_no_list)
+{
+    look_up(TABLE(4), NULL);
+    look_up(TABLE(4), MODEL(4));
+    keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
+    keep_blocks(3);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 3);
+    ck_assert_int_eq(elements(SHARD_ROOT, false), 1000 + 900 + 100);
+}
+END_TEST
+
 TCase *shard_snapshot_tests(void)
 {
     TCase *tests = tcase_create("shard_snapshot");
@@ -277,5 +337,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, adapters_may_come_later);
     tcase_add_test(tests, frozen_blocks_come_first);
     tcase_add_test(tests, other_models_are_not_frozen);
+    tcase_add_test(tests, tables_of_a_list_are_units);
+    tcase_add_test(tests, terms_of_a_sum_are_no_list);
     return tests;
 }
