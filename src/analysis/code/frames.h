@@ -22,18 +22,19 @@ enum frame_role {
     ROLE_MODEL_INIT,   /* making, loading, converting or moving parameters and buffers */
     ROLE_DATA_LOADING, /* torch.utils.data, which also collates batches */
     ROLE_COMMUNICATION,
-    ROLE_BUCKETS,      /* DistributedDataParallel makes its gradient buckets */
-    ROLE_LOAD,         /* torch.load() */
-    ROLE_LOAD_WEIGHTS, /* a library reads weights from a file */
-    ROLE_COPY_MODEL,   /* copy.deepcopy() of a parameter */
-    ROLE_COPY_TENSOR,  /* copy.deepcopy() of a tensor */
-    ROLE_COPY_DICT,    /* copy.deepcopy() of a dictionary */
-    ROLE_COPY_OBJECT,  /* copy.deepcopy() of another object, such as an OrderedDict */
-    ROLE_EMPTY_CACHE,  /* torch.cuda.empty_cache() */
-    ROLE_CAPTURE,      /* torch.cuda.graph(), which empties the cache before it captures */
-    ROLE_AUTOCAST_END, /* leaves a region of autocast */
-    ROLE_MULTIHEAD,    /* attention of torch.nn.MultiheadAttention */
-    ROLE_KV_CACHE,     /* allocates or extends a cache of keys and values */
+    ROLE_BUCKETS,       /* DistributedDataParallel makes its gradient buckets */
+    ROLE_LOAD,          /* torch.load() */
+    ROLE_LOAD_WEIGHTS,  /* a library reads weights from a file */
+    ROLE_COPY_MODEL,    /* copy.deepcopy() of a parameter */
+    ROLE_COPY_TENSOR,   /* copy.deepcopy() of a tensor */
+    ROLE_COPY_DICT,     /* copy.deepcopy() of a dictionary */
+    ROLE_COPY_OBJECT,   /* copy.deepcopy() of another object, such as an OrderedDict */
+    ROLE_EMPTY_CACHE,   /* torch.cuda.empty_cache() */
+    ROLE_CAPTURE,       /* torch.cuda.graph(), which empties the cache before it captures */
+    ROLE_AUTOCAST_END,  /* leaves a region of autocast */
+    ROLE_MULTIHEAD,     /* attention of torch.nn.MultiheadAttention */
+    ROLE_ALL_GRADIENTS, /* takes the gradients of all parameters at once */
+    ROLE_KV_CACHE,      /* allocates or extends a cache of keys and values */
     ROLE_NO_GRAD,
     ROLE_INFERENCE_MODE,
     ROLE_ENABLE_GRAD,

@@ -94,10 +94,11 @@ struct stack_facts {
     bool is_autocast;      /* autocast converts an argument of an operator */
     bool ends_autocast;    /* autocast drops its copies of weights */
     bool in_multihead;     /* torch.nn.MultiheadAttention computes it */
-    bool is_kv_cache;      /* allocated by a library's own cache of keys and values */
-    bool releases_graph;   /* a node of an autograd graph, or what it saved, is released */
-    bool releases_saved;   /* a tensor that a node saved is released */
-    uint8_t grad_mode;     /* enum grad_mode */
+    bool takes_all_gradients; /* clip_grad_norm_() or GradScaler.unscale_() */
+    bool is_kv_cache;         /* allocated by a library's own cache of keys and values */
+    bool releases_graph;      /* a node of an autograd graph, or what it saved, is released */
+    bool releases_saved;      /* a tensor that a node saved is released */
+    uint8_t grad_mode;        /* enum grad_mode */
 };
 
 struct site_table; /* the classification of every frame and stack in some symbols, made on demand */

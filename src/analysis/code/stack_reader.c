@@ -152,6 +152,9 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
         if (facts->copies_tensor && facts->copied_in == COPIED_ALONE)
             facts->copied_in = COPIED_IN_OBJECT;
         return true;
+    case ROLE_ALL_GRADIENTS:
+        facts->takes_all_gradients = true;
+        return true;
     case ROLE_MULTIHEAD:
         facts->in_multihead = true;
         return true;

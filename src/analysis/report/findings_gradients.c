@@ -161,6 +161,61 @@ static bool about_derivatives(struct findings_maker *maker, int64_t bytes, int64
         (double)bytes / (double)parameters);
 }
 
+/* True if the program clips gradients by their norm, or unscales them. */
+static bool takes_all(const struct findings_maker *maker, bool *takes)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    const struct timeline *timeline = set->timeline;
+    *takes = false;
+    for (size_t i = 0; !*takes && i < timeline->lifetime_count; i++) {
+        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
+        const struct stack_facts *facts = site_stack_facts(set->sites, stack, maker->err);
+        if (!facts)
+            return false;
+        *takes = facts->takes_all_gradients;
+    }
+    return true;
+}
+
+/* True if most optimizer steps come after several backward passes. */
+static bool accumulates(const struct phases *phases)
+{
+    size_t passes = 0, several = 0, steps = 0;
+    uint32_t last = NO_RUN;
+    for (size_t i = 0; i < phases->count; i++) {
+        const struct phase_run *run = &phases->runs[i];
+        if (run->phase == PHASE_BACKWARD && run->pass != last) {
+            last = run->pass;
+            passes++;
+        } else if (run->phase == PHASE_OPTIMIZER && passes > 0) {
+            steps++;
+            several += passes > 1;
+            passes = 0;
+        }
+    }
+    return several > steps / 2;
+}
+
+/* What to do about gradients that an optimizer uses. */
+static bool about_used(struct findings_maker *maker, int64_t bytes)
+{
+    bool takes;
+    if (!takes_all(maker, &takes))
+        return false;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
+        accumulates(maker->evidence->phases)
+            ? "Several backward passes come before each optimizer step, so the gradients have "
+              "to stay until then. With FSDP, each of N ranks keeps 1/N of them."
+        : takes ? "clip_grad_norm_() and GradScaler need all gradients of a step at once, so no "
+                  "hook can free each after use. With FSDP, each of N ranks keeps 1/N of them."
+                : "Run the optimizer step of each parameter in a hook "
+                  "(Tensor.register_post_accumulate_grad_hook), and free its gradient right "
+                  "after. With FSDP, each of N ranks keeps 1/N of the gradients.",
+        "Gradients hold %s, %.1f%% of the peak.", finding_size(maker, bytes).text,
+        finding_share(maker, bytes));
+}
+
 bool finding_of_gradients(struct findings_maker *maker)
 {
     const struct live_set *set = maker->evidence->at_peak;
@@ -171,18 +226,12 @@ bool finding_of_gradients(struct findings_maker *maker)
             !site_is_hook_copy(set->sites, set->items[i].stack) &&
             !is_freed_in_hook(set, &set->items[i]) && !is_idle(maker, &set->items[i]))
             bytes += (int64_t)set->items[i].size;
-    double share = finding_share(maker, bytes);
     bool only;
-    if (share < LEAST_GRADIENTS)
+    if (finding_share(maker, bytes) < LEAST_GRADIENTS)
         return true;
     if (!only_derives(maker, &only))
         return false;
     if (parameters > 0 && (only || bytes / MOST_TIMES > parameters))
         return about_derivatives(maker, bytes, parameters);
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
-        "Run the optimizer step of each parameter in a hook "
-        "(Tensor.register_post_accumulate_grad_hook), and free its gradient right after. "
-        "With FSDP, each of N ranks keeps 1/N of the gradients.",
-        "Gradients hold %s, %.1f%% of the peak.", finding_size(maker, bytes).text, share);
+    return about_used(maker, bytes);
 }

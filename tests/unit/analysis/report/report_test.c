@@ -268,14 +268,27 @@ START_TEST(memory_given_back_for_a_capture)
 }
 END_TEST
 
-/* A step whose gradient, of `size`, belongs to a parameter of 100. */
-static void one_step(uint64_t size)
+#define STACK_CLIP                                                                                 \
+    CPP("at::_ops::linalg_vector_norm::call(x)")                                                   \
+    "," PY("clip_grad_norm_", TORCH "nn/utils/clip_grad.py", 215) "," SCRIPT
+
+/* A step of `passes` passes whose gradient, of `size`, belongs to a parameter of 100. */
+static void one_step(uint64_t size, unsigned passes, bool clips)
 {
     capture_event(&capture, "alloc", 9, 100,
                   PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
-    capture_event(&capture, "alloc", 1, 40, STACK_FORWARD);
-    capture_event(&capture, "alloc", 2, size, STACK_BACKWARD);
-    capture_free(&capture, 1, 40, ENGINE);
+    for (unsigned pass = 0; pass < passes; pass++) {
+        capture_event(&capture, "alloc", 1, 40, STACK_FORWARD);
+        if (pass == 0)
+            capture_event(&capture, "alloc", 2, size, STACK_BACKWARD);
+        capture_event(&capture, "alloc", 4, 10, STACK_BACKWARD);
+        capture_free(&capture, 4, 10, STACK_BACKWARD);
+        capture_free(&capture, 1, 40, ENGINE);
+    }
+    if (clips) {
+        capture_event(&capture, "alloc", 5, 4, STACK_CLIP);
+        capture_free(&capture, 5, 4, STACK_CLIP);
+    }
     capture_event(&capture, "alloc", 3, 10, STACK_STEP);
     capture_free(&capture, 3, 10, STACK_STEP);
     capture_free(&capture, 2, size, SCRIPT);
@@ -283,18 +296,26 @@ static void one_step(uint64_t size)
     report = capture_report(&capture, 0);
 }
 
+/* Only gradients that are complete, and looked at one by one, can be freed in a hook. */
 START_TEST(gradients_of_parameters)
 {
-    one_step(100);
+    static const struct {
+        unsigned passes;
+        bool clips;
+        const char *next;
+    } cases[] = {{1, false, "register_post_accumulate_grad_hook"},
+                 {1, true, "clip_grad_norm_()"},
+                 {2, false, "Several backward passes"}};
+    one_step(100, cases[_i].passes, cases[_i].clips);
     const struct finding *finding = finding_of(FINDING_GRADIENTS);
     ck_assert_ptr_nonnull(finding);
-    ck_assert_ptr_nonnull(strstr(finding->next, "register_post_accumulate_grad_hook"));
+    ck_assert_ptr_nonnull(strstr(finding->next, cases[_i].next));
 }
 END_TEST
 
 START_TEST(gradients_larger_than_any_parameters)
 {
-    one_step(5000);
+    one_step(5000, 1, false);
     const struct finding *finding = finding_of(FINDING_GRADIENTS);
     ck_assert_ptr_nonnull(finding);
     ck_assert_ptr_nonnull(strstr(finding->what, "50.0 times the parameters"));
@@ -647,7 +668,7 @@ TCase *report_tests(void)
     tcase_add_test(tests, annotations_nest_and_repeat);
     tcase_add_test(tests, memory_given_back_and_asked_for_again);
     tcase_add_test(tests, memory_given_back_for_a_capture);
-    tcase_add_test(tests, gradients_of_parameters);
+    tcase_add_loop_test(tests, gradients_of_parameters, 0, 3);
     tcase_add_test(tests, gradients_larger_than_any_parameters);
     tcase_add_test(tests, no_allocation_no_peak);
     tcase_add_test(tests, attention_by_hand);
