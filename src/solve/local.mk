@@ -62,6 +62,7 @@ libmemsnap_a_SOURCES += \
 	src/solve/problem/layer_times.c \
 	src/solve/problem/layer_times.h \
 	src/solve/problem/operators.c \
+	src/solve/problem/outer.c \
 	src/solve/problem/problem.c \
 	src/solve/problem/problem.h \
 	src/solve/problem/recorded.c \

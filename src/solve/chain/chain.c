@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-#define ARRAYS 14
+#define ARRAYS 16
 
 static size_t bytes_of(size_t layers)
 {
-    return (ARRAYS * layers + 4) * sizeof(int64_t);
+    return (ARRAYS * layers + 5) * sizeof(int64_t);
 }
 
 bool chain_create(struct chain *chain, size_t layers, struct budget *budget, struct error *err)
@@ -28,9 +28,11 @@ bool chain_create(struct chain *chain, size_t layers, struct budget *budget, str
     next += layers + 1;
     chain->piled = next;
     next += layers + 1;
-    int64_t **rest[] = {&chain->xbar,     &chain->ftmp, &chain->btmp,   &chain->forward,
-                        &chain->tail,     &chain->over, &chain->pinned, &chain->cast,
-                        &chain->gradient, &chain->reach};
+    chain->loose = next;
+    next += layers + 1;
+    int64_t **rest[] = {&chain->xbar,     &chain->ftmp,  &chain->btmp,   &chain->forward,
+                        &chain->tail,     &chain->over,  &chain->pinned, &chain->cast,
+                        &chain->gradient, &chain->reach, &chain->outer};
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++, next += layers)
         *rest[i] = next;
     for (size_t i = 0; i < layers; i++)

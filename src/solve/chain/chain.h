@@ -46,11 +46,14 @@ struct chain {
     /* Known only for recorded layers; zeros and n otherwise. */
     int64_t *late;   /* [n+1] part of x[i] that is freed after layer i ran, unless a checkpoint of
                         layer i   or xbar[i-1] holds it */
+    int64_t *loose;  /* [n+1] part of late[i] that xbar[i-1] does not include: ftmp of both layers
+                        has it */
     int64_t *far;    /* [n+1] what layer i reads of layers before i-1 and nothing else keeps */
     int64_t *tail;   /* [n] time at the end of a segment ending here that is not run again, because
                         nothing is saved in it; may exceed forward[i] */
     int64_t *over;   /* [n] by how much less than xbar + ftmp is there until the last tensor that a
                         layer saves, where a checkpoint that ends with it stops; at least 0 */
+    int64_t *outer;  /* [n] part of ftmp that is there only while the model first runs */
     int64_t *pinned; /* [n] part of xbar that a checkpoint does not free before the backward pass */
     int64_t *cast; /* [n] part of pinned that is freed when the backward pass begins. Solvers do not
                       count on that, so their peaks are upper bounds; a replay does */
@@ -122,6 +125,21 @@ static inline int64_t chain_input(const struct chain *chain, size_t first)
 static inline int64_t chain_stored(const struct chain *chain, size_t i)
 {
     return chain->x[i] - chain->late[i];
+}
+
+/* What layer i takes while it runs forward and keeps nothing, beside its input, of which
+ * `loose_input` is counted in ftmp, too. */
+static inline int64_t chain_running(const struct chain *chain, size_t i, int64_t loose_input)
+{
+    int64_t output = chain->loose[i + 1], beside = chain->ftmp[i] - loose_input;
+    return chain->x[i + 1] - output + (beside > output ? beside : output);
+}
+
+/* What is there, beside what a checkpoint that ends before layer i stores, while that layer reads
+ * its result: at least, since the layer may keep more than its output. */
+static inline int64_t chain_reading(const struct chain *chain, size_t i)
+{
+    return chain->late[i] - chain->loose[i] + chain_running(chain, i, 0);
 }
 
 /* The greatest common divisor of two numbers >= 0. With 0 it is the other number. */

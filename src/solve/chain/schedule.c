@@ -106,16 +106,18 @@ static bool run_forward(struct replay *replay, size_t i, const struct chain_opti
         replay->held += pinned(replay, i);
     replay->flags[i] |= PINNED;
     replay->held += replay->gradient == NONE ? replay->shared.made[i] : 0;
-    use(replay, chain->x[i + 1] + chain->ftmp[i]);
+    use(replay, chain_running(chain, i, replay->passing == i ? chain->loose[i] : 0));
     replay->time += chain->forward[i];
     replay->held -= replay->gradient == NONE ? replay->shared.read[i] : 0;
     drop_passing(replay);
     replay->held += option ? option->kept[i] : 0;
     replay->held += store ? chain_stored(chain, i + 1) : chain->x[i + 1];
-    if (store)
+    if (store) {
         replay->flags[i + 1] |= STORED;
-    else
+        use(replay, chain_reading(chain, i + 1));
+    } else {
         replay->passing = i + 1;
+    }
     end_forward(replay, i);
     return true;
 }
@@ -133,7 +135,8 @@ static bool run_and_keep(struct replay *replay, size_t i, const struct chain_opt
     /* a checkpoint may end here */
     int64_t over = replay->gradient == i + 1 ? chain_over(chain, option, i) : 0;
     bool first = replay->gradient == NONE;
-    use(replay, chain->xbar[i] - held + unsaved + chain->ftmp[i] - over);
+    int64_t passing = chain->ftmp[i] - (first ? 0 : chain->outer[i]);
+    use(replay, chain->xbar[i] - held + unsaved + passing - over);
     replay->time += option ? option->forward[i] : chain->forward[i];
     replay->flags[i] = (unsigned char)((replay->flags[i] | KEPT | (first ? FIRST : 0)) & ~PINNED);
     replay->held += chain->xbar[i] - held - (first ? replay->shared.read[i] : 0);

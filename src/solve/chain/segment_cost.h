@@ -27,14 +27,15 @@ static inline void segment_cost_add(struct segment_cost *cost, const struct chai
                                     size_t first, size_t l)
 {
     const struct chain_option *option = cost->option;
-    int64_t running = (l > first ? chain->x[l] : 0) + chain->x[l + 1] + chain->ftmp[l];
+    int64_t running = l > first ? chain->x[l] + chain_running(chain, l, chain->loose[l])
+                                : chain_running(chain, l, 0);
     int64_t held = option ? option->kept[l] : 0, unsaved = option ? option->unsaved[l] : 0;
     cost->pinned += chain->pinned[l];
     cost->rest = larger(cost->rest, cost->stored + cost->pinned + running);
     cost->stored += held;
     cost->kept += chain->xbar[l];
     int64_t before = cost->again + held + chain->pinned[l];
-    int64_t running_again = cost->kept + unsaved + chain->ftmp[l];
+    int64_t running_again = cost->kept + unsaved + chain->ftmp[l] - chain->outer[l];
     cost->again = larger(before, running_again);
     cost->stop = larger(before, running_again - chain_over(chain, option, l));
     cost->rest =
@@ -45,7 +46,11 @@ static inline void segment_cost_add(struct segment_cost *cost, const struct chai
 static inline int64_t segment_cost_peak(const struct segment_cost *cost, const struct chain *chain,
                                         size_t end)
 {
-    return larger(chain->x[end] + cost->stop + chain->piled[end], cost->rest);
+    int64_t reading =
+        end == chain->layers
+            ? 0
+            : cost->stored + cost->pinned + chain_stored(chain, end) + chain_reading(chain, end);
+    return larger(larger(chain->x[end] + cost->stop + chain->piled[end], cost->rest), reading);
 }
 
 /* The time that a checkpoint adds: it stops at the last tensor that the segment saves. */

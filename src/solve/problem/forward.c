@@ -21,7 +21,7 @@ static void set_layer(struct chain *layers, const struct forward_chain *chain, s
     layers->x[i + 1] = element->output_bytes;
     layers->xbar[i] = element->activation_bytes;
     if (element->output_passes)
-        layers->late[i + 1] = element->output_bytes;
+        layers->late[i + 1] = layers->loose[i + 1] = element->output_bytes;
     else
         layers->xbar[i] = larger(element->activation_bytes, element->output_bytes);
     layers->ftmp[i] = element->forward_extra_bytes;

@@ -104,6 +104,7 @@ static void add_storages(struct recorded *recorded)
         if (!is_far && usage->flags & NEAR) {
             chain->x[usage->maker + 1] += bytes;
             chain->late[usage->maker + 1] += usage->flags & SAVED_LATER ? 0 : bytes;
+            chain->loose[usage->maker + 1] += saved ? 0 : bytes;
         }
     }
 }
@@ -334,6 +335,7 @@ static bool add_extras(struct recorded *recorded, struct budget *budget, struct 
         chain->btmp[i] = larger(chain->btmp[i] - kept - chain->x[i + 1] - gradients, 0);
         gradients -= chain->gradient[i];
     }
+    recorded_find_outer(recorded, &shared);
     shared_times_release(&shared, chain, budget);
     return true;
 }

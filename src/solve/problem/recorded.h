@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_SOLVE_PROBLEM_RECORDED_H
 #define MEMSNAP_SOLVE_PROBLEM_RECORDED_H
 
+#include "solve/chain/shared.h"
 #include "solve/problem/problem.h"
 
 /* Saved by any row; read by the next piece, or by others; saved by another piece than its maker; in
@@ -43,6 +44,9 @@ double recorded_times(const struct problem *problem, const struct layer_trace *t
 
 /* shared.c: makes chain.shared of what many pieces read and none saves. */
 bool recorded_find_shared(struct recorded *recorded, struct budget *budget, struct error *err);
+
+/* outer.c: sets chain.outer. The chain has its sizes and ftmp. */
+void recorded_find_outer(const struct recorded *recorded, const struct shared_times *shared);
 
 /* operators.c: adds the options of the chain, sets of costly operators whose results checkpoints
  * may keep, and sets problem.kept_operators. */

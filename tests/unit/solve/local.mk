@@ -12,6 +12,7 @@ tests_unit_solve_run_SOURCES = $(unit_common) \
 	tests/unit/solve/cost_table_test.c \
 	tests/unit/solve/cuts_test.c \
 	tests/unit/solve/flops_test.c \
+	tests/unit/solve/outer_test.c \
 	tests/unit/solve/peak_test.c \
 	tests/unit/solve/recorded_test.c \
 	tests/unit/solve/rivals_test.c \

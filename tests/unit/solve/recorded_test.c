@@ -34,11 +34,13 @@ static struct chain recorded_chain(struct chance *chance, size_t layers)
         int64_t rest = chance_in(chance, 0, (int32_t)chain.forward[i]);
         bool saves = chance_in(chance, 0, 3) > 0;
         chain.late[i] = i > 0 ? chance_in(chance, 0, (int32_t)chain.x[i]) : 0;
+        chain.loose[i] = chance_in(chance, 0, (int32_t)chain.late[i]);
         if (i > 0 && chain.late[i] > 0) /* xbar no longer includes the output */
             chain.xbar[i - 1] = larger(chain.xbar[i - 1] - chain.late[i], 0);
         chain.far[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, 40);
         chain.tail[i] = saves ? rest : chain.forward[i] + (i > 0 ? chain.tail[i - 1] : 0);
         chain.gradient[i] = chance_in(chance, 0, 60);
+        chain.outer[i] = chance_in(chance, 0, (int32_t)chain.ftmp[i]);
         chain.over[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, 40);
         chain.pinned[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, (int32_t)chain.xbar[i]);
         chain.reach[i] = (int64_t)i + chance_in(chance, 0, (int32_t)(layers - i));
@@ -178,6 +180,7 @@ START_TEST(storages_make_the_chain)
     for (size_t i = 0; i < 5; i++) {
         ck_assert_int_eq(chain->x[i], x[i]);
         ck_assert_int_eq(chain->late[i], late[i]);
+        ck_assert_int_eq(chain->loose[i], i == 2 ? 50 : i == 4 ? 60 : 0);
         ck_assert_int_eq(chain->far[i], 0);
         ck_assert_int_eq(chain->xbar[i], xbar[i]);
         ck_assert_int_eq(chain->forward[i], forward[i]);

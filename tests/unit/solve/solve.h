@@ -8,6 +8,7 @@ TCase *backend_tests(void);
 TCase *cost_table_tests(void);
 TCase *cuts_tests(void);
 TCase *flops_tests(void);
+TCase *outer_tests(void);
 TCase *peak_tests(void);
 TCase *recorded_tests(void);
 TCase *rivals_tests(void);

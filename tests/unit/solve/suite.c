@@ -7,6 +7,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, cost_table_tests());
     suite_add_tcase(suite, cuts_tests());
     suite_add_tcase(suite, flops_tests());
+    suite_add_tcase(suite, outer_tests());
     suite_add_tcase(suite, peak_tests());
     suite_add_tcase(suite, recorded_tests());
     suite_add_tcase(suite, rivals_tests());
