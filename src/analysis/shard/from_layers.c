@@ -339,24 +339,6 @@ static int64_t library_bytes(const struct reader *reader)
     return positive(facts->peak_bytes - highest);
 }
 
-/* Marks the layers that run an operator of cuDNN's recurrent networks. */
-static void mark_packing(struct reader *reader)
-{
-    const struct layer_trace *trace = reader->trace;
-    size_t at = 0, layer = 0;
-    for (size_t i = 0; i < trace->operator_count; i++) {
-        const struct layer_operator *operator= & trace->operators[i];
-        if (!text_equals(symbols_text(trace->symbols, operator->name), "aten._cudnn_rnn"))
-            continue;
-        if (operator->row<(int64_t) at)
-            at = layer = 0;
-        for (; (int64_t)at < operator->row; at++)
-            layer += trace->rows[at].is_forward;
-        reader->model->layers[layer].packs = true;
-    }
-    shard_model_set_packed(reader->model);
-}
-
 static bool read_all(struct reader *reader, struct error *err)
 {
     struct shard_model *model = reader->model;
@@ -368,7 +350,7 @@ static bool read_all(struct reader *reader, struct error *err)
     model->library_bytes = library_bytes(reader);
     if (!read_points(reader, err))
         return false;
-    mark_packing(reader);
+    shard_layer_packing(model, reader->trace);
     if (!shard_layer_inputs(model, reader->trace, err) ||
         !shard_layer_unused(model, reader->trace, err) || !shard_model_drop_units(model, err))
         return false;

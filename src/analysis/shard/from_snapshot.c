@@ -5,14 +5,17 @@
 #include "analysis/shard/snapshot_reader.h"
 
 /* Gradients are made in the reverse order. */
-static bool add_tensors(struct snapshot_reader *reader, size_t at, uint32_t unit, struct error *err)
+static bool add_tensors(struct snapshot_reader *reader, size_t at, struct shard_layer *layer,
+                        struct error *err)
 {
     struct shard_model *model = reader->model;
     for (; reader->made_count > 0 && reader->made[reader->made_count - 1].layer == at;
          reader->made_count--) {
-        int64_t elements = reader->made[reader->made_count - 1].bytes / ELEMENT;
+        const struct made_gradient *made = &reader->made[reader->made_count - 1];
+        int64_t elements = made->bytes / ELEMENT;
+        layer->packed += made->packs ? elements : 0;
         if (!vec_push(model->tensors, model->tensor_count, model->tensor_capacity, model->budget,
-                      err, (struct shard_tensor){.elements = elements, .unit = unit}))
+                      err, (struct shard_tensor){.elements = elements, .unit = layer->unit}))
             return false;
     }
     return true;
@@ -39,43 +42,11 @@ static bool add_layer(struct snapshot_reader *reader, size_t at, struct error *e
                       (struct shard_unit){.name = symbols_text(reader->symbols, name)}))
             return false;
     }
-    if (!add_tensors(reader, at, layer.unit, err))
+    if (!add_tensors(reader, at, &layer, err))
         return false;
     layer.end_tensor = (uint32_t)model->tensor_count;
-    layer.packs = snapshot_packs(reader, at);
     return vec_push(model->layers, model->layer_count, model->layer_capacity, model->budget, err,
                     layer);
-}
-
-static bool has_parameters(const struct snapshot_reader *reader, size_t layer)
-{
-    const struct shard_layer *found = &reader->model->layers[layer];
-    return found->end_tensor > found->first_tensor;
-}
-
-static void move_to_root(struct shard_model *model, size_t layer)
-{
-    struct shard_layer *moved = &model->layers[layer];
-    moved->unit = SHARD_ROOT;
-    for (uint32_t i = moved->first_tensor; i < moved->end_tensor; i++)
-        model->tensors[i].unit = SHARD_ROOT;
-}
-
-/* Two calls on one line look like a loop of two, for example the embeddings of words and places.
- * Layers of a loop both have parameters. */
-static void undo_false_loops(struct snapshot_reader *reader)
-{
-    struct shard_model *model = reader->model;
-    for (size_t i = 2; i < model->layer_count; i++) {
-        uint32_t loop = snapshot_part(reader, i)->loop;
-        if (loop == NO_LOOP || snapshot_part(reader, i - 1)->loop != loop ||
-            reader->chain->loops[loop].iterations != 2)
-            continue;
-        if (has_parameters(reader, i - 1) && has_parameters(reader, i))
-            continue;
-        for (size_t k = i > 2 ? i - 1 : 0; k <= i; k++)
-            move_to_root(model, k);
-    }
 }
 
 /* A stretch of items of the pass, from where the last one ended. */
@@ -196,9 +167,8 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
     for (size_t i = 0; i <= reader->chain->count; i++)
         if (!add_layer(reader, i, err))
             return false;
-    if (!snapshot_find_loss(reader, err))
+    if (!snapshot_find_loss(reader, err) || !snapshot_undo_false_loops(reader, err))
         return false;
-    undo_false_loops(reader);
     model->element_size = ELEMENT;
     model->hides_units = snapshot_hides_units(reader);
     model->has_tensors = model->has_backward = true;

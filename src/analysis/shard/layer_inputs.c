@@ -1,5 +1,5 @@
-/* Units whose inputs need no gradient, as tables of embeddings, which take indices; and parameters
- * that get none. */
+/* Units whose inputs need no gradient, as tables of embeddings, which take indices; parameters that
+ * get none; and those that recurrent layers take as one tensor. */
 #include "analysis/shard/layer_inputs.h"
 
 #include <stdlib.h>
@@ -87,4 +87,28 @@ bool shard_layer_unused(struct shard_model *model, const struct layer_trace *tra
     }
     free(runs_back);
     return true;
+}
+
+static int64_t elements_of(const struct shard_model *model, const struct shard_layer *layer)
+{
+    int64_t sum = 0;
+    for (uint32_t i = layer->first_tensor; i < layer->end_tensor; i++)
+        sum += model->tensors[i].elements;
+    return sum;
+}
+
+void shard_layer_packing(struct shard_model *model, const struct layer_trace *trace)
+{
+    size_t at = 0, layer = 0;
+    for (size_t i = 0; i < trace->operator_count; i++) {
+        const struct layer_operator *operator= & trace->operators[i];
+        if (!text_equals(symbols_text(trace->symbols, operator->name), "aten._cudnn_rnn"))
+            continue;
+        if (operator->row<(int64_t) at)
+            at = layer = 0;
+        for (; (int64_t)at < operator->row; at++)
+            layer += trace->rows[at].is_forward;
+        model->layers[layer].packed = elements_of(model, &model->layers[layer]);
+    }
+    shard_model_set_packed(model);
 }

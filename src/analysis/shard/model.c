@@ -136,15 +136,6 @@ bool shard_model_mixes(const struct shard_model *model)
     return mixes;
 }
 
-static int64_t packed_by(const struct shard_model *model, uint32_t layer)
-{
-    const struct shard_layer *packing = &model->layers[layer];
-    int64_t sum = 0;
-    for (uint32_t i = packing->first_tensor; packing->packs && i < packing->end_tensor; i++)
-        sum += model->tensors[i].elements;
-    return sum;
-}
-
 /* The recurrent layers of cuDNN take their parameters as one tensor. torch.nn.LSTM keeps them so,
  * but what gathers them or makes them views of its own does not: then each call packs a copy, and
  * keeps it for backward. */
@@ -155,9 +146,9 @@ void shard_model_set_packed(struct shard_model *model)
     for (size_t i = 0; i < model->point_count; i++) {
         struct shard_point *point = &model->points[i];
         while (counted <= point->layer)
-            sum += packed_by(model, counted++);
+            sum += model->layers[counted++].packed;
         while (counted > point->layer + 1)
-            sum -= packed_by(model, --counted);
+            sum -= model->layers[--counted].packed;
         point->packed_elements = sum;
     }
 }

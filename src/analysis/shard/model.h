@@ -28,9 +28,9 @@ struct shard_layer {
     uint32_t unit;
     uint32_t first_tensor, end_tensor; /* the parameters that it is the first to use */
     bool outside;                      /* after the model has returned: the loss */
-    bool packs;                        /* by cuDNN's recurrent layers: see model.c */
-    bool is_added; /* a snapshot: it stands for parameters, and for no element of the pass */
-    int64_t saved; /* bytes it makes that its backward needs */
+    int64_t packed; /* elements that recurrent layers of cuDNN take as one tensor: see model.c */
+    bool is_added;  /* a snapshot: it stands for parameters, and for no element of the pass */
+    int64_t saved;  /* bytes it makes that its backward needs */
     int64_t output;
     double us; /* forward time; 0: unknown */
 };

@@ -130,15 +130,46 @@ static uint32_t element_of_item(const struct forward_chain *chain, uint32_t item
     return (uint32_t)low;
 }
 
+/* A recurrent module of torch.nn made the last item that is left. */
+static bool is_of_recurrent(const struct snapshot_reader *reader, uint32_t latest)
+{
+    if (latest == 0)
+        return false;
+    struct stack stack =
+        symbols_stack_at(reader->symbols, reader->timeline->trace->stack[latest - 1]);
+    for (size_t i = 0; i < stack.count; i++)
+        if (snapshot_is_torch_file(reader, stack.frames[i], "rnn.py"))
+            return true;
+    return false;
+}
+
+static uint32_t latest_at(const struct snapshot_reader *reader, size_t made)
+{
+    return made < reader->all_made
+               ? reader->latest[reader->made[made].item - reader->chain->backward]
+               : 0;
+}
+
+/* A recurrent layer makes one gradient, while all that it kept is there. What comes before may be
+ * of a layer that takes its output. */
+static void mark_packing(struct snapshot_reader *reader)
+{
+    for (size_t i = 0; i < reader->all_made; i++) {
+        uint32_t latest = latest_at(reader, i);
+        reader->made[i].packs =
+            latest_at(reader, i + 1) < latest && is_of_recurrent(reader, latest);
+    }
+}
+
 /* The layer that runs backward while `latest` - 1 is the last activation that is still there. A
- * gradient of parameters needs the input of its layer, never the output: if nothing but the output
- * is left of a layer, the next one runs. */
-static uint32_t running_layer(const struct forward_chain *chain, uint32_t latest)
+ * gradient of parameters needs the input of its layer, and only that of a recurrent layer the
+ * output: if nothing but the output is left of a layer, the next one runs. */
+static uint32_t running_layer(const struct forward_chain *chain, uint32_t latest, bool needs_output)
 {
     if (latest == 0)
         return 0;
     uint32_t element = element_of_item(chain, latest - 1);
-    bool is_output = chain->elements[element].output_item == latest - 1;
+    bool is_output = !needs_output && chain->elements[element].output_item == latest - 1;
     return element + 1 + (is_output && element + 1 < chain->count);
 }
 
@@ -157,8 +188,12 @@ void snapshot_set_layers(struct snapshot_reader *reader)
     for (size_t i = items; i-- > 1;)
         if (reader->latest[i - 1] < reader->latest[i])
             reader->latest[i - 1] = reader->latest[i];
-    for (size_t i = 0; i < items; i++) {
-        uint32_t layer = running_layer(chain, reader->latest[i]);
+    mark_packing(reader);
+    for (size_t i = 0, next = 0; i < items; i++) {
+        while (next < reader->all_made && reader->made[next].item < chain->backward + i)
+            next++;
+        bool packs = next < reader->all_made && reader->made[next].packs;
+        uint32_t layer = running_layer(chain, reader->latest[i], packs);
         low = layer < low ? layer : low;
         reader->running[i] = low;
     }

@@ -25,8 +25,8 @@ static uint32_t apply_line(const struct snapshot_reader *reader, stack_id id)
     return 0;
 }
 
-static bool line_of(struct snapshot_reader *reader, stack_id stack, frame_id *line,
-                    struct error *err)
+bool snapshot_line_of(const struct snapshot_reader *reader, stack_id stack, frame_id *line,
+                      struct error *err)
 {
     struct site site;
     *line = NO_FRAME;
@@ -49,7 +49,7 @@ static bool add_held(struct snapshot_reader *reader, struct held_parameters *hel
     if (line > 0 && (*first_line == 0 || line < *first_line))
         *first_line = line;
     row.layer = line; /* until all are known */
-    return line_of(reader, stack, &row.line, err) &&
+    return snapshot_line_of(reader, stack, &row.line, err) &&
            vec_push(held->rows, held->count, held->capacity, reader->model->budget, err, row);
 }
 

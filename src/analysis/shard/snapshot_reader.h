@@ -12,6 +12,7 @@ struct made_gradient {
     uint32_t layer;
     int64_t bytes;
     bool is_swapped; /* with the next one: both count as made by now */
+    bool packs;      /* of all parameters of a recurrent layer, which cuDNN takes as one tensor */
     bool is_table;   /* of embeddings */
     uint32_t list;   /* one of a list that the chain does not tell: how many it still has */
     int64_t output;  /* of a table */
@@ -72,13 +73,16 @@ void snapshot_set_layers(struct snapshot_reader *reader);
  * is left of them. It is part of a loop if the first element is, as the first of several modules
  * that take what the one before keeps. */
 const struct chain_part *snapshot_part(const struct snapshot_reader *reader, size_t layer);
-/* It is a recurrent layer of torch.nn. */
-bool snapshot_packs(const struct snapshot_reader *reader, size_t layer);
+/* The line of the program that made it; NO_FRAME if unknown. */
+bool snapshot_line_of(const struct snapshot_reader *reader, stack_id stack, frame_id *line,
+                      struct error *err);
 /* An iteration of a loop, or a module that a torch.nn.Sequential calls once. */
 bool snapshot_is_unit(const struct snapshot_reader *reader, size_t layer);
 /* True for units inside of modules that a torch.nn.Sequential calls, and that cannot be told apart
  * because each allocates at one line only. */
 bool snapshot_hides_units(const struct snapshot_reader *reader);
+/* Moves what only looks like a loop to the root. Requires the model's layers. */
+bool snapshot_undo_false_loops(struct snapshot_reader *reader, struct error *err);
 /* A frame of that file of torch.nn.modules. */
 bool snapshot_is_torch_file(const struct snapshot_reader *reader, frame_id id, const char *name);
 /* A torch.nn.Sequential called it. */

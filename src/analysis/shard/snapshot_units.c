@@ -36,18 +36,6 @@ static bool is_sequential(const struct snapshot_reader *reader, frame_id id)
     return is_forward(reader, id) && snapshot_is_torch_file(reader, id, "container.py");
 }
 
-bool snapshot_packs(const struct snapshot_reader *reader, size_t layer)
-{
-    if (layer < SHARD_FIRST_ELEMENT)
-        return false;
-    size_t element = layer - SHARD_FIRST_ELEMENT;
-    struct stack stack = stack_of(reader, reader->chain->elements[element].first_item);
-    for (size_t i = 0; i < stack.count; i++)
-        if (snapshot_is_torch_file(reader, stack.frames[i], "rnn.py"))
-            return true;
-    return false;
-}
-
 bool snapshot_is_listed(const struct snapshot_reader *reader, struct stack stack)
 {
     for (size_t i = 0; i < stack.count; i++)
@@ -119,4 +107,75 @@ bool snapshot_hides_units(const struct snapshot_reader *reader)
             return true;
     }
     return false;
+}
+
+static bool has_parameters(const struct snapshot_reader *reader, size_t layer)
+{
+    const struct shard_layer *found = &reader->model->layers[layer];
+    return found->end_tensor > found->first_tensor;
+}
+
+static void move_to_root(struct shard_model *model, size_t layer)
+{
+    struct shard_layer *moved = &model->layers[layer];
+    moved->unit = SHARD_ROOT;
+    for (uint32_t i = moved->first_tensor; i < moved->end_tensor; i++)
+        model->tensors[i].unit = SHARD_ROOT;
+}
+
+/* Nothing but one line of the program allocates in the layer. */
+static bool has_one_line(const struct snapshot_reader *reader, size_t layer, bool *has_one,
+                         struct error *err)
+{
+    const struct timeline *timeline = reader->timeline;
+    const struct forward_chain *chain = reader->chain;
+    uint32_t first = chain->elements[layer - SHARD_FIRST_ELEMENT].first_item;
+    uint32_t end = layer < chain->count ? chain->elements[layer].first_item : chain->backward;
+    frame_id line, one;
+    *has_one = true;
+    if (!snapshot_line_of(reader, timeline->trace->stack[first], &one, err))
+        return false;
+    for (size_t i = births_from(timeline, first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
+        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
+        if (!snapshot_line_of(reader, stack, &line, err))
+            return false;
+        *has_one &= line == one;
+    }
+    return true;
+}
+
+/* Layers of a list are mostly alike, but for those that a Sequential calls. Those of an expression,
+ * such as the last two of a model, need not be. */
+static bool are_terms(const struct snapshot_reader *reader, size_t layer, bool *are,
+                      struct error *err)
+{
+    const struct chain_element *element = &reader->chain->elements[layer - SHARD_FIRST_ELEMENT];
+    stack_id stack = reader->timeline->trace->stack[element->first_item];
+    bool differ = element[-1].activation_bytes != element->activation_bytes ||
+                  element[-1].output_bytes != element->output_bytes;
+    if (!has_one_line(reader, layer - 1, are, err))
+        return false;
+    *are &= differ && !snapshot_is_listed(reader, symbols_stack_at(reader->symbols, stack));
+    return true;
+}
+
+/* Two calls on one line look like a loop of two, for example the embeddings of words and places.
+ * Layers of a loop both have parameters. */
+bool snapshot_undo_false_loops(struct snapshot_reader *reader, struct error *err)
+{
+    struct shard_model *model = reader->model;
+    for (size_t i = 2; i < model->layer_count; i++) {
+        uint32_t loop = snapshot_part(reader, i)->loop;
+        bool are = true;
+        if (loop == NO_LOOP || snapshot_part(reader, i - 1)->loop != loop ||
+            reader->chain->loops[loop].iterations != 2)
+            continue;
+        if (has_parameters(reader, i - 1) && has_parameters(reader, i) &&
+            !are_terms(reader, i, &are, err))
+            return false;
+        for (size_t k = i > 2 ? i - 1 : 0; are && k <= i; k++)
+            move_to_root(model, k);
+    }
+    return true;
 }

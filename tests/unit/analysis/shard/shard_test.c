@@ -214,7 +214,7 @@ static int64_t model_states(enum shard_strategy strategy)
 START_TEST(recurrent_layers_pack)
 {
     begin(4000);
-    model.layers[1].packs = true;
+    model.layers[1].packed = ELEMENTS;
     shard_model_set_packed(&model);
     ck_assert_int_eq(model.points[0].packed_elements, 0);
     ck_assert_int_eq(model.points[1].packed_elements, ELEMENTS);
