@@ -42,6 +42,7 @@ EXTRA_DIST += \
 	bench/loop/measure.py \
 	bench/loop/models.py \
 	bench/loop/more.py \
+	bench/loop/odd.py \
 	bench/loop/prove \
 	bench/loop/snapshots \
 	bench/loop/wide.py \

@@ -4,6 +4,7 @@ MODELS has for each name a batch size, its blocks, and a function that makes the
 computes the loss of one step. Blocks are a pattern of names, or lists of the names of modules in a row."""
 import math
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Callable
 
 import torch
@@ -243,4 +244,8 @@ MODELS = {
     "t5": Large(8, r"(en|de)coder\.block\.\d+", language(t5, 256)),
     "whisper": Large(8, r"model\.(en|de)coder\.layers\.\d+", whisper),
 }
-MODELS.update({name: Large(*builder) for name, builder in {**more.BUILDERS, **wide.BUILDERS, **again.BUILDERS}.items()})
+BUILDERS = {**more.BUILDERS, **wide.BUILDERS, **again.BUILDERS}
+if find_spec("timm") and find_spec("peft"):
+    import odd
+    BUILDERS.update(odd.BUILDERS)
+MODELS.update({name: Large(*builder) for name, builder in BUILDERS.items()})
