@@ -187,6 +187,7 @@ libmemsnap_a_SOURCES += \
 	src/render/plot/trend.c \
 	src/render/plot/trend_internal.h \
 	src/render/plot/trend_labels.c \
+	src/render/plot/trend_values.c \
 	src/render/ranks/json.c \
 	src/render/ranks/order.c \
 	src/render/ranks/ranks.h \

@@ -29,7 +29,7 @@ struct picture {
     bool by_commit; /* the runs have the same name */
 };
 
-/* trend.c */
+/* trend_values.c */
 extern const struct plot_margins trend_margins;
 unsigned trend_colour(const struct shown_run *run);
 void trend_value_words(const struct picture *picture, int64_t value, char out[UNITS_TEXT_SIZE]);
