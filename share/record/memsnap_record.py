@@ -2677,7 +2677,8 @@ class FirstModel:
     def __exit__(self, *exception):
         if self.handle is not None:
             self.handle.remove()
-            print("memsnap_record: no model ran with gradients, so there are no layers", file=sys.stderr)
+            print("memsnap_record: no model ran with gradients in this process, so there are no layers. Processes that "
+                  "the program starts are recorded by layers() in its own code", file=sys.stderr)
         return self.recording.__exit__(*exception) if self.recording else False
 
 
