@@ -540,11 +540,11 @@ class Proof(TorchFunctionMode):
                             part.is_chain &= tensor() is not item
         return function(*args, **(kwargs or {}))
 
-    def finish(self, result):  # which may hold tensors from between modules
+    def finish(self, results):  # they may hold tensors from between modules; none if the pass failed
         """Returns the parts that did not run."""
-        left = [part for part in self.parts if result is not None and part.next == 0]
+        left = [part for part in self.parts if results and part.next == 0]
         for part in self.parts:
-            part.is_chain &= result is not None and part.next == len(part.modules)
+            part.is_chain &= len(results) > 0 and part.next == len(part.modules)
             part.proof = None
             part.forget()
         for part, tensor in self.between + self.beside:
@@ -571,26 +571,26 @@ def without_compiler(model):
 
 
 def try_out(model, args, kwargs, mode=torch.no_grad):
-    """Runs the model without gradients, and leaves no trace of that. Returns its result, or None."""
+    """Runs the model without gradients, and leaves no trace of that. Returns a list of its result, empty if it fails."""
     devices = {parameter.device for parameter in model.parameters()}
     before = Before(have_attributes(model.modules()), list(model.modules()))
-    result = None
+    results = []
     with mode(), torch.random.fork_rng([d for d in devices if d.type == "cuda"]), before.restored(), \
             without_compiler(model):
         try:
-            result = model(*args, **kwargs)
+            results.append(model(*args, **kwargs))
         except Exception as error:
             print("the trial run failed:", error, file=sys.stderr)
     torch.clear_autocast_cache()  # of weights that were converted without gradients
-    return result
+    return results
 
 
 def prove(parts, model, args, kwargs):
     """Returns the parts that did not run."""
     proof = Proof(parts)
     with proof:
-        result = try_out(model, args, kwargs)
-    left = proof.finish(result)
+        results = try_out(model, args, kwargs)
+    left = proof.finish(results)
     if any(part.is_chain and len(part.modules) > 1 for part in parts):
         model.register_forward_hook(partial(check_ends, parts))
     return left
