@@ -78,11 +78,14 @@ class Convolutions(nn.Module):
                                                    nn.ReLU()) for _ in range(depth)])
         self.head = nn.Linear(width, 10)
 
-    def forward(self, x):
+    def features(self, x):
         x = self.stem(x)
         for stage in self.stages:
             x = checkpoint(stage, x, use_reentrant=False) if self.checkpointed else stage(x)
-        return self.head(x.mean((2, 3)))
+        return x
+
+    def forward(self, x):
+        return self.head(self.features(x).mean((2, 3)))
 
 
 def wide(depth=4, width=2048):
@@ -478,9 +481,7 @@ def logits_pixels():
     classes = nn.Conv2d(32, 40, 1).to(DEVICE)
 
     def loss_of(m):
-        x = m.stem(images(8, 128))
-        for stage in m.stages:
-            x = stage(x)
+        x = m.features(images(8, 128))
         target = torch.randint(0, 40, (8, 256, 256), device=DEVICE)
 
         def loss(x, y):
@@ -507,9 +508,7 @@ def logits_dice():
     classes = nn.Conv2d(32, 40, 1).to(DEVICE)
 
     def loss_of(m):
-        x = m.stem(images(8, 128))
-        for stage in m.stages:
-            x = stage(x)
+        x = m.features(images(8, 128))
         target = torch.randint(0, 40, (8, 128, 128), device=DEVICE)
         if FOLLOWED:
             parts = zip(x.chunk(8), target.chunk(8))
