@@ -65,6 +65,7 @@ libmemsnap_a_SOURCES += \
 	src/solve/problem/outer.c \
 	src/solve/problem/problem.c \
 	src/solve/problem/problem.h \
+	src/solve/problem/reach.c \
 	src/solve/problem/recorded.c \
 	src/solve/problem/recorded.h \
 	src/solve/problem/recorded_times.c \

@@ -45,6 +45,9 @@ double recorded_times(const struct problem *problem, const struct layer_trace *t
 /* shared.c: makes chain.shared of what many pieces read and none saves. */
 bool recorded_find_shared(struct recorded *recorded, struct budget *budget, struct error *err);
 
+/* reach.c: sets chain.reach. Requires crossing, nearby and leaves_far. */
+void recorded_set_reach(const struct recorded *recorded);
+
 /* outer.c: sets chain.outer. The chain has its sizes and ftmp. */
 void recorded_find_outer(const struct recorded *recorded, const struct shared_times *shared);
 
