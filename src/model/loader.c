@@ -161,11 +161,6 @@ struct symbols *loader_symbols(struct loader *loader)
     return loader->snapshot->symbols;
 }
 
-struct budget *loader_budget(struct loader *loader)
-{
-    return loader->budget;
-}
-
 static bool loader_launch(void *self, const struct launch_row *row, struct error *err)
 {
     struct loader *loader = self;

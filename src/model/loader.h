@@ -20,9 +20,8 @@ struct loader *loader_create_within(const struct load_options *options, struct b
                                     struct error *err);
 void loader_destroy(struct loader *loader); /* NULL is allowed */
 
-/* Both belong to the snapshot that is being built. */
+/* They belong to the snapshot that is being built. */
 struct symbols *loader_symbols(struct loader *loader);
-struct budget *loader_budget(struct loader *loader);
 struct row_sink loader_sink(struct loader *loader);
 
 /* Calls options->progress while `source` is read; NULL stops the calls. */
