@@ -8,6 +8,8 @@ libmemsnap_a_SOURCES += \
 	src/render/analyze/fragmentation_rows.c \
 	src/render/analyze/growth.c \
 	src/render/analyze/growth.h \
+	src/render/analyze/growth_advice.c \
+	src/render/analyze/growth_advice.h \
 	src/render/analyze/growth_rows.c \
 	src/render/analyze/internal.h \
 	src/render/analyze/joint.c \

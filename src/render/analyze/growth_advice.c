@@ -1,0 +1,202 @@
+#include "render/analyze/growth_advice.h"
+
+#include <string.h>
+
+#include "render/core/escape.h"
+
+const char *growth_step(const struct device_report *report)
+{
+    return report->steps.source == STEPS_FORWARD ? "forward pass" : "step";
+}
+
+const char *growth_steps(const struct device_report *report)
+{
+    return report->steps.source == STEPS_FORWARD ? "forward passes" : "steps";
+}
+
+bool growth_paragraph(const struct page *page, struct buffer *text)
+{
+    if (!text->failed) {
+        fprintf(page->out, "%*s", SECTION_INDENT, "");
+        page_paragraph(page, SECTION_INDENT, SECTION_INDENT, text->bytes);
+    }
+    buffer_clear(text);
+    return !text->failed;
+}
+
+void growth_add_label(struct buffer *text, const struct growth_row *row)
+{
+    escape_text(text, row->label.full, strlen(row->label.full));
+}
+
+/* Advice about memory that grows in private pools. */
+static void pool_advice(const struct page *page, const struct device_report *report,
+                        struct buffer *text)
+{
+    const struct private_growth *pools = &report->growth.pools;
+    char bytes[UNITS_TEXT_SIZE];
+    page_bytes(page, bytes, pools->bytes);
+    if (pools->kind == PRIVATE_CAPTURES)
+        buffer_printf(text,
+                      "%s of it lie in the pools of CUDA graphs: a graph is captured at every %s, "
+                      "and keeps its pool for as long as it exists.",
+                      bytes, growth_step(report));
+    else if (pools->kind == PRIVATE_SHAPES)
+        buffer_printf(text,
+                      "%s of it lie in the pools of CUDA graphs, one for each shape: it stops "
+                      "growing once all shapes are captured.%s",
+                      bytes,
+                      pools->has_many_pools ? " Graphs that never run at once can share a pool "
+                                              "(torch.cuda.graph(..., pool=first.pool()))."
+                                            : "");
+    else
+        buffer_printf(text,
+                      "%s of it lie in a private pool that the program made (torch.cuda.MemPool or "
+                      "graph_pool_handle()): look for what stores tensors that were allocated "
+                      "there.",
+                      bytes);
+}
+
+/* " in 3 of 7 steps" */
+static void add_frequency(struct buffer *text, const struct device_report *report,
+                          const struct growth_row *row)
+{
+    char grown[UNITS_TEXT_SIZE], compared[UNITS_TEXT_SIZE];
+    if (row->fit.steps_grown == row->fit.steps_compared)
+        buffer_printf(text, " at every %s", growth_step(report));
+    else
+        buffer_printf(text, " in %s of %s %s", units_count(grown, row->fit.steps_grown),
+                      units_count(compared, row->fit.steps_compared), growth_steps(report));
+}
+
+/* Without a backward pass in the trace, the graphs may be meant for one that comes after them. */
+static void summed_advice(const struct device_report *report, struct buffer *text)
+{
+    if (!phases_have(&report->phases, PHASE_BACKWARD))
+        buffer_puts(text, " If one backward pass is to follow for all of them, call backward() on "
+                          "the loss of each batch as soon as it is computed instead.");
+}
+
+/* Advice about graphs that a loss keeps. */
+static void loss_advice(const struct page *page, const struct device_report *report,
+                        struct buffer *text)
+{
+    const struct growth *growth = &report->growth;
+    const struct growth_row *row = &growth->rows[growth->scalar_row];
+    char bytes[UNITS_TEXT_SIZE];
+    growth_add_label(text, row);
+    buffer_puts(text, " keeps a result of a few bytes");
+    add_frequency(text, report, row);
+    buffer_printf(text, ", and %s a step stay allocated with it: ",
+                  page_bytes(page, bytes, growth->graph_bytes_per_step));
+    if (growth->has_variables)
+        buffer_puts(text, "a loss with its autograd graph, and the logits, which no graph keeps. "
+                          "So something refers to the variables of that code: a stored exception "
+                          "(its traceback does), a closure, a generator, or an object in a "
+                          "reference cycle. loss.item() changes nothing then.");
+    else
+        buffer_puts(text, "most likely a stored loss that keeps its autograd graph alive. Store "
+                          "loss.item() or loss.detach() instead, and validate under "
+                          "torch.no_grad().");
+    summed_advice(report, text);
+}
+
+/* Advice about graphs that are kept by a result larger than a loss. */
+static void result_advice(const struct page *page, const struct device_report *report,
+                          struct buffer *text)
+{
+    const struct growth *growth = &report->growth;
+    char bytes[UNITS_TEXT_SIZE];
+    buffer_printf(text,
+                  "%s of it look like autograd graphs, one a %s. The last result of each is "
+                  "made at ",
+                  page_bytes(page, bytes, growth->graph_bytes_per_step), growth_step(report));
+    growth_add_label(text, &growth->rows[growth->last_row]);
+    buffer_puts(text, ": something stores it together with its graph. Store tensor.detach() "
+                      "instead, and run code without a backward pass under torch.no_grad().");
+    summed_advice(report, text);
+}
+
+/* Advice about a small result that may be a loss: whether it keeps a graph is not known. */
+static void scalar_advice(const struct page *page, const struct device_report *report,
+                          struct buffer *text)
+{
+    const struct growth *growth = &report->growth;
+    char bytes[UNITS_TEXT_SIZE];
+    growth_add_label(text, &growth->rows[growth->scalar_row]);
+    buffer_puts(text, " keeps a result of a few bytes");
+    add_frequency(text, report, &growth->rows[growth->scalar_row]);
+    buffer_printf(text,
+                  ", and %s a step stay allocated. If it "
+                  "is a loss that is stored with its autograd graph, store loss.item() or "
+                  "loss.detach() instead; otherwise, look for what stores the tensors above.",
+                  page_bytes(page, bytes, growth->graph_bytes_per_step));
+}
+
+/* Advice about tensors that are stored themselves, without a graph. */
+static void stored_advice(const struct device_report *report, struct buffer *text)
+{
+    buffer_printf(text,
+                  "No autograd graph keeps them: the tensors themselves are stored, in a list, "
+                  "a dictionary or an attribute to which every %s adds. Move them to the host "
+                  "(tensor.cpu()), or store only what is needed of them%s.",
+                  growth_step(report),
+                  report->steps.source == STEPS_FORWARD
+                      ? "; limit the length of a cache of keys and values"
+                      : "");
+}
+
+/* Advice by what is known of the call site that grows most. */
+static void site_advice(const struct device_report *report, struct buffer *text)
+{
+    const struct growth_row *largest = &report->growth.rows[0];
+    if (largest->category == CATEGORY_KV_CACHE) {
+        buffer_puts(text, "The cache of keys and values grows with each token, and is needed "
+                          "until its sequence ends. Limit the length of sequences or their "
+                          "number, keep it in fewer bits, or allocate it once for the longest "
+                          "sequence: torch.cat in a loop needs the old and the new copy at once.");
+    } else if (largest->stack == STACK_NONE) {
+        buffer_puts(text, "No stacks were recorded, so the line of code is not known: record with "
+                          "stacks=\"python\" to see it. It may be a stored loss that keeps its "
+                          "autograd graph alive, or a list, a dictionary or an attribute to which "
+                          "tensors are added.");
+    } else if (largest->fit.replaced) {
+        growth_add_label(text, largest);
+        buffer_puts(text, " replaces its memory with a larger block at every step (torch.cat in a "
+                          "loop?): allocate the full size once, or limit it.");
+    } else {
+        buffer_printf(text,
+                      "Look there for a list, a dictionary or an attribute to which every %s adds "
+                      "a tensor%s.",
+                      growth_step(report),
+                      report->steps.source == STEPS_FORWARD
+                          ? ", or a cache of keys and values, whose length should be limited"
+                          : "");
+    }
+}
+
+bool growth_advice(const struct page *page, const struct device_report *report, struct buffer *text)
+{
+    const struct growth *growth = &report->growth;
+    char bytes[UNITS_TEXT_SIZE];
+    bool keeps_graph = growth->graph == GRAPH_KEPT;
+    if (growth->pools.kind != PRIVATE_NONE)
+        pool_advice(page, report, text);
+    else if (growth->scalar_row != NO_ROW && keeps_graph)
+        loss_advice(page, report, text);
+    else if (growth->last_row != NO_ROW && keeps_graph)
+        result_advice(page, report, text);
+    else if (growth->scalar_row != NO_ROW)
+        scalar_advice(page, report, text);
+    else if (growth->graph == GRAPH_NONE && growth->graph_bytes_per_step > 0)
+        stored_advice(report, text);
+    else
+        site_advice(report, text);
+    if (growth->save_bytes > 0)
+        buffer_printf(text, " At the peak, %s were left over from earlier %s.",
+                      page_bytes(page, bytes, growth->save_bytes), growth_steps(report));
+    if (growth->rows[0].fit.confidence == CONFIDENCE_LOW)
+        buffer_printf(text, " It grew in too few %s to be sure: record more.",
+                      growth_steps(report));
+    return growth_paragraph(page, text);
+}
