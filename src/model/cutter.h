@@ -29,7 +29,7 @@ struct cutter *cutter_create(const struct window *window, const struct symbols *
 void cutter_destroy(struct cutter *cutter); /* NULL is allowed */
 
 /* `extra` is the id under which row->extra was interned. Sets `*keep` if the event lies in the
- * range. Fails with STATUS_LIMIT, or STATUS_BAD_INPUT if sizes sum beyond 64 bits. */
+ * range. Fails with STATUS_LIMIT, or STATUS_BAD_INPUT if sizes add up to more than 64 bits hold. */
 bool cutter_event(struct cutter *cutter, const struct event_row *row, uint32_t extra, bool *keep,
                   struct error *err);
 

@@ -57,7 +57,7 @@ static bool load(struct operator_file *file, struct source *source, struct error
     file->tables.budget = file->budget;
     return operator_tables_add(&file->tables, 0, source, err) &&
            (file->tables.count > 0 ||
-            error_set(err, STATUS_BAD_INPUT, "no whole table of torch.profiler"));
+            error_set(err, STATUS_BAD_INPUT, "no complete table of torch.profiler"));
 }
 
 struct operator_file *operator_file_load_input(struct input *input, struct error *err)

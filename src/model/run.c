@@ -198,7 +198,7 @@ bool memory_run_add_operators(struct memory_run *run, const char *path, struct i
     facts.bytes = input->bytes;
     free(input->budget);
     ok = ok && (run->operators.count > tables ||
-                error_set(err, STATUS_BAD_INPUT, "no whole table of torch.profiler"));
+                error_set(err, STATUS_BAD_INPUT, "no complete table of torch.profiler"));
     if (ok && memory_run_add_file(run, path, &facts, &file, err))
         return true;
     run->operators.count = tables;

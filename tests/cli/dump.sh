@@ -55,10 +55,10 @@ check 'runs nothing' test ! -e canary
 refuses '' 3 'not a pickle: the file is empty'
 refuses '{"a": 1}' 3 'not a pickle: the file is JSON'
 refuses 'PK\003\004\024\000\010' 3 \
-    'byte 7: truncated pickle: the end of a line expected (it looks like a zip archive (torch.save?))'
+    'byte 7: truncated pickle: expected the end of a line (it looks like a zip archive (torch.save?))'
 refuses '# a text\n' 3 'byte 0: unknown pickle opcode 0x23 (it looks like a text file)'
-refuses '\200\004]' 3 'byte 3: truncated pickle: 1 more byte expected'
-refuses '\200\004N\205R.' 3 'byte 4: stack underflow: 2 values expected'
+refuses '\200\004]' 3 'byte 3: truncated pickle: expected 1 more byte'
+refuses '\200\004N\205R.' 3 'byte 4: stack underflow: expected 2 values'
 refuses '\200\004I1\n)R.' 3 'byte 6: a call of an int'
 refuses '\200\004K\001K\002\223.' 3 'byte 6: STACK_GLOBAL: two strings expected'
 refuses '\200\004]}b.' 3 'byte 4: BUILD of a list: an instance of a class expected'

@@ -170,7 +170,7 @@ bad 3 '1.a.1.end:\n  rss: \001\n' 'byte 18: expected YAML: control characters ar
 { printf '1.a.1.end:\n  ' && printf '%0100d' 0 | tr 0 '['; } >run/memprofiler/rank_1_memory_stats.yaml
 run analyze run/memprofiler/*
 exits 4
-err_has 'line 2: more than 64 containers in each other'
+err_has 'line 2: nested more than 64 levels deep'
 { printf '1.a.1.end: {rss: 1, rest: "' && head -c 1000000 /dev/zero | tr '\0' x; } \
     >run/memprofiler/rank_1_memory_stats.yaml
 run analyze run/memprofiler/*

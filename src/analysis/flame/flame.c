@@ -179,12 +179,12 @@ static bool scale(const struct live_bundles *bundles, struct flame *flame, struc
     live_weight total = 0;
     for (size_t i = 0; i < bundles->count; i++)
         if (__builtin_add_overflow(total, bundles->items[i].weight, &total))
-            return error_set(err, STATUS_BAD_INPUT, "weights sum beyond what can be counted");
+            return error_set(err, STATUS_BAD_INPUT, "the sum of the weights is too large");
     flame->unit_us = 1;
     while (total / flame->unit_us > INT64_MAX && flame->options.weight == FLAME_BYTES_TIME)
         flame->unit_us *= 1000;
     if (total / flame->unit_us > INT64_MAX)
-        return error_set(err, STATUS_BAD_INPUT, "sizes sum beyond 2^63-1 bytes");
+        return error_set(err, STATUS_BAD_INPUT, "the sizes add up to more than 2^63-1 bytes");
     flame->total = (uint64_t)(total / flame->unit_us);
     return true;
 }
@@ -201,7 +201,7 @@ static bool add_unexplained(struct builder *builder, int64_t bytes, struct error
     flame->nodes[node].self += (uint64_t)bytes;
     flame->total += (uint64_t)bytes;
     if (flame->total > INT64_MAX)
-        return error_set(err, STATUS_BAD_INPUT, "sizes sum beyond 2^63-1 bytes");
+        return error_set(err, STATUS_BAD_INPUT, "the sizes add up to more than 2^63-1 bytes");
     return mark(builder, node, CATEGORY_COUNT, (uint64_t)bytes, err);
 }
 

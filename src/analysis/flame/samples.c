@@ -16,7 +16,7 @@ struct maker {
 
 static bool too_much(struct error *err)
 {
-    return error_set(err, STATUS_BAD_INPUT, "sizes and times sum beyond what can be counted");
+    return error_set(err, STATUS_BAD_INPUT, "the sums of sizes and times are too large");
 }
 
 static uint32_t root_of(const struct maker *maker, const struct live *live)

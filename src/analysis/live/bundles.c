@@ -57,5 +57,5 @@ bool live_bundles_add(struct live_bundles *bundles, const struct live_set *set,
     struct live_bundle *bundle = &bundles->items[*index];
     bundle->count++;
     return !__builtin_add_overflow(bundle->weight, weight, &bundle->weight) ||
-           error_set(err, STATUS_BAD_INPUT, "sizes and times sum beyond what can be counted");
+           error_set(err, STATUS_BAD_INPUT, "the sums of sizes and times are too large");
 }

@@ -51,7 +51,8 @@ static bool add_span(struct segment_map *map, struct map_span span, struct error
     map->spans[map->span_count++] = span;
     return (!__builtin_add_overflow(map->bytes, span.size, &map->bytes) &&
             map->bytes <= INT64_MAX) ||
-           error_set(err, STATUS_BAD_INPUT, "the sizes of its blocks sum beyond 63 bits");
+           error_set(err, STATUS_BAD_INPUT,
+                     "the sizes of its blocks add up to more than 2^63-1 bytes");
 }
 
 static struct map_span span_of(const struct gather *gather, const struct layout_segment *segment,

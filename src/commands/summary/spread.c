@@ -155,7 +155,7 @@ static bool receive_record(struct receiver *receiver, const struct buffer *bytes
         memcpy(&head, bytes->bytes, sizeof(head));
     if (bytes->size < sizeof(head) || head.input >= receiver->inputs->count ||
         !receiver->inputs->elsewhere[head.input])
-        return error_set(err, STATUS_IO, "another process of MPI sent what is no summary");
+        return error_set(err, STATUS_IO, "another MPI process sent something other than a summary");
     const char *rest = bytes->bytes + sizeof(head);
     size_t size = bytes->size - sizeof(head);
     receiver->slot = &receiver->slots[head.input];

@@ -74,7 +74,8 @@ static bool read_table_row(struct layers_value *in, value v, uint64_t holder,
         return layers_bad(in, "a row (an array)", v);
     if (count != columns->count)
         return error_set_at(in->err, STATUS_BAD_INPUT, in->offset,
-                            "a row of %zu, where there are %zu columns", count, columns->count);
+                            "expected a row of %zu values, one for each column, found %zu",
+                            columns->count, count);
     for (size_t i = 0; i < count; i++)
         if (columns->fields[i] < LAYER_FIELDS && cells[i] != VALUE_NONE &&
             !layers_take_field(in, &row, columns->fields[i], cells[i]))

@@ -168,7 +168,7 @@ static bool complain(const struct msgpack_user *user, int result)
         return error_set_at(user->err, STATUS_LIMIT, user->offset,
                             "nested more than %d levels deep", MSGPACK_MAX_DEPTH);
     return error_set_at(user->err, STATUS_BAD_INPUT, user->offset,
-                        "a byte that begins nothing in msgpack");
+                        "expected a msgpack value, found a byte that cannot begin one");
 }
 
 /* Passes the parser one piece of a token at a time, so that the offset of each piece is known and
@@ -183,7 +183,7 @@ static bool parse(struct source *source, struct parser_context *parser)
             return false;
         if ((size_t)(source->end - source->pos) < need)
             return error_set_at(user->err, STATUS_BAD_INPUT, source_offset(source),
-                                "the end of the file, within msgpack");
+                                "the file ends within a msgpack value");
         if (begins)
             user->offset = source_offset(source);
         int result = parser_execute(parser, (const char *)source->pos, need, &used);

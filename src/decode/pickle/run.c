@@ -24,7 +24,7 @@ static bool push_mark(struct pickle_vm *vm)
 {
     if (vm->mark_count >= NESTING_MAX)
         return error_set_at(vm->err, STATUS_LIMIT, vm->rows.offset,
-                            "more than %d containers inside each other", NESTING_MAX);
+                            "nested more than %d levels deep", NESTING_MAX);
     if (!vec_push(vm->marks, vm->mark_count, vm->mark_capacity, vm->budget, vm->err,
                   (uint32_t)vm->depth))
         return false;

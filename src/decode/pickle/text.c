@@ -31,7 +31,7 @@ bool pickle_line(struct pickle_vm *vm, const uint8_t **line, size_t *size)
             if (!source_fill(source, want, vm->err))
                 return false;
             return error_set_at(vm->err, STATUS_BAD_INPUT, source_offset(source) + available,
-                                "truncated pickle: the end of a line expected");
+                                "truncated pickle: expected the end of a line");
         }
         seen = available;
         want = available * 2;

@@ -24,7 +24,7 @@ bool pickle_need(struct pickle_vm *vm, size_t count)
         return true;
     size_t there = (size_t)(source->end - source->pos);
     return error_set_at(vm->err, STATUS_BAD_INPUT, source_offset(source) + there,
-                        "truncated pickle: %zu more byte%s expected", count - there,
+                        "truncated pickle: expected %zu more byte%s", count - there,
                         count - there == 1 ? "" : "s");
 }
 
@@ -50,5 +50,5 @@ bool pickle_have(struct pickle_vm *vm, size_t count)
 {
     size_t floor = vm->mark_count > 0 ? (size_t)vm->marks[vm->mark_count - 1] + 1 : 0;
     return vm->depth - floor >= count ||
-           pickle_fail(vm, "stack underflow: %zu values expected", count);
+           pickle_fail(vm, "stack underflow: expected %zu values", count);
 }

@@ -159,7 +159,7 @@ static bool begin(struct reader *in, enum node_kind kind, const yaml_char_t *tag
 {
     struct open open = {.key = VALUE_UNSET, .tag = STRING_EMPTY, .line = line};
     if (in->depth == YAML_DEPTH_MOST)
-        return error_set(in->err, STATUS_LIMIT, "line %llu: more than %d containers in each other",
+        return error_set(in->err, STATUS_LIMIT, "line %llu: nested more than %d levels deep",
                          (unsigned long long)line, YAML_DEPTH_MOST);
     if (!value_new_node(in->values, kind, line, &open.container, in->err) ||
         (tag && !intern(in, tag, &open.tag)) ||

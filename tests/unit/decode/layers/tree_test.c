@@ -164,8 +164,8 @@ START_TEST(msgpack_is_checked)
     BAD(TABLE "\x91\x99\xc4\1a\1\2\3\xc3\4\5\6\7", 152, "found bytes");
     BAD(TABLE "\x91\x99\xa1\x80\1\2\3\xc3\4\5\6\7", 153, "a string that is not UTF-8");
     BAD(TABLE "\x91\xc7\1\1a", 152, "an extension type of msgpack");
-    BAD(TABLE "\x91\xc1", 152, "a byte that begins nothing in msgpack");
-    BAD(TABLE "\xdd\xff\xff\xff\xff", 156, "the end of the file, within msgpack");
+    BAD(TABLE "\x91\xc1", 152, "expected a msgpack value, found a byte that cannot begin one");
+    BAD(TABLE "\xdd\xff\xff\xff\xff", 156, "the file ends within a msgpack value");
     BAD(TABLE "\x90\x90", 152, "expected the end of the file");
     BAD("\x81\xa7memsnap\xa8layers/2", 0, "the only layout that is known");
     BAD("\x81\xa7memsnap\xa8layers/1", 0, "no key 'traces'");

@@ -156,7 +156,7 @@ START_TEST(limits_hold)
     fails("a: b\n- c\n", STATUS_BAD_INPUT, "line 2: expected YAML: did not find expected key");
     for (int i = 0; i < 100; i++)
         buffer_puts(&text, "- ");
-    fails(text.bytes, STATUS_LIMIT, "line 1: more than 64 containers in each other");
+    fails(text.bytes, STATUS_LIMIT, "line 1: nested more than 64 levels deep");
     buffer_clear(&text);
     for (int i = 0; i < 100000; i++) /* libyaml compares each with all before it */
         buffer_printf(&text, "%%TAG !%d! x\n", i);
