@@ -58,7 +58,7 @@ printf 'model.py:%s\t10\n' '90 forward' '93 forward' '94 forward' >some.times
 printf 'train.py:29 train_step\t10\n' >>some.times
 run suggest --times some.times --budget 80% "$loop"
 exits 0
-out_has 'Times of layers do not tell those of their operators'
+out_has 'The times of operators within a layer are not known'
 out_has_not 'aten.mm'
 
 # Modules are named by the lines that call them, and no line of code is to be moved by hand.

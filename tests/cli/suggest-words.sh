@@ -59,7 +59,7 @@ alloc() {
 } >unfinished.json
 run suggest --budget 100MiB unfinished.json
 exits 0
-check 'begins with what is missing' grep -qx 'The pass ran out of memory before its backward: the layers behind are missing,' .run/out
+check 'begins with what is missing' grep -qx 'Memory ran out before the backward pass of this step: the later layers are' .run/out
 out_has_not 'It fits: '
 
 # Or the peak is something else's.
@@ -107,7 +107,7 @@ out_has 'A knee, at 197.52 MiB: memsnap suggest --budget 207118280'
 rows flat.json a 100 '"saved_activations": 100'
 run suggest flat.json
 out_has 'Checkpoints between these layers save nothing; between smaller ones'
-out_has 'A chain of 1 piece that 1 run of modules falls into;'
+out_has 'The chain has 1 piece, made of 1 run of modules.'
 
 # A pattern that matches nothing is a mistake, not a chain of one piece.
 for command in suggest 'plot --kind pareto --term dumb'; do
@@ -156,7 +156,7 @@ timed one.json '"backward_us":3' '"depth":1'
 run suggest --format csv one.json
 share 0.333333
 COLUMNS=200 run suggest one.json
-out_has "backward, of which it has some modules' only, is taken to be"
+out_has "Backward times are known for some modules only, so the"
 sed 's/\(.*\)\]}$/\1, {"module_name": "b", "module_params": 0, "allocated": 0, "reserved": 0, "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "backward_us": 100, "event": {"memory_diff": 0, "memory_activations": 0}}]}/' one.json >behind.json
 run suggest --format csv behind.json
 share 0.230769

@@ -81,11 +81,12 @@ static void say_failure(const struct page *page, const struct layer_trace *trace
 {
     struct buffer where = BUFFER_INIT;
     suggest_add_name(&where, symbols_text(trace->symbols, trace->facts.failed_in));
-    suggest_title(page,
-                  "An error ended this step in the %s: what was to come is missing, so plans are "
-                  "for a part of the model, and no total is known. For a whole step, record with "
-                  "a smaller batch, in FakeTensorMode, or under memsnap dryrun.",
-                  where.failed ? "model" : where.bytes);
+    suggest_title(
+        page,
+        "An error ended this step in the %s: the rest of the step is missing, so plans are "
+        "for a part of the model, and no total is known. For a whole step, record with "
+        "a smaller batch, in FakeTensorMode, or under memsnap dryrun.",
+        where.failed ? "model" : where.bytes);
     buffer_release(&where);
     fputc('\n', page->out);
 }
@@ -104,8 +105,9 @@ void suggest_head_text(const struct page *page, const struct suggest_subject *su
         suggest_title(page, "Memory ran out in the backward pass of this step: what the rest of it "
                             "takes is missing.");
     else if (chain->unfinished)
-        suggest_title(page, "The pass ran out of memory before its backward: the layers behind are "
-                            "missing, and so is what a backward takes.");
+        suggest_title(page,
+                      "Memory ran out before the backward pass of this step: the later layers are "
+                      "missing, and so is what the backward pass takes.");
     else if (!chain->at_peak)
         say_other_step(page, chain);
     if (other_matter || !suggest_is_whole(subject))
@@ -156,63 +158,85 @@ static void say_source(const struct page *page, const struct layer_trace *trace)
                           "on a GPU the shares may differ.");
 }
 
+/* The pieces into which the chain is divided. */
+static void say_pieces(const struct page *page, const struct problem *problem)
+{
+    char pieces[UNITS_TEXT_SIZE], rows[UNITS_TEXT_SIZE], merged[UNITS_TEXT_SIZE];
+    units_count(pieces, problem->chain.layers);
+    units_count(rows, problem->row_count);
+    if (problem->merged > 0)
+        suggest_say(page,
+                    "The chain has %s pieces, merged from %s because so many would take too long. "
+                    "A coarser --granularity puts the cuts where you want them.",
+                    pieces, units_count(merged, problem->merged));
+    else
+        suggest_say(page,
+                    "The chain has %s %s, made of %s %s of modules. It can be cut only between "
+                    "pieces (--granularity).",
+                    pieces, problem->chain.layers == 1 ? "piece" : "pieces", rows,
+                    problem->row_count == 1 ? "run" : "runs");
+}
+
+/* Where the times of forward and backward passes come from. */
+static void say_times(const struct page *page, const struct suggest_subject *subject)
+{
+    const struct problem *problem = subject->problem;
+    if (!problem->timed) {
+        suggest_say(page,
+                    "%s, so the extra compute is unknown. Plans recompute as few bytes of "
+                    "activations as they can.",
+                    problem->partly_timed ? "The trace has times of some modules only"
+                                          : "The trace has no times");
+        return;
+    }
+    if (!problem->backward_timed)
+        suggest_say(page,
+                    "Forward times are %s. %s backward pass is assumed to take twice as long.",
+                    problem->times_given ? "those of --times" : "from the trace",
+                    problem->partly_backward && !problem->times_given
+                        ? "Backward times are known for some modules only, so the"
+                        : "The");
+    else if (problem->times_given)
+        suggest_say(page, "Times are those of --times.");
+    if (!problem->times_given)
+        say_source(page, subject->trace);
+}
+
+static void say_revisited(const struct page *page, const struct problem *problem)
+{
+    if (problem->revisited == 0)
+        return;
+    bool one = problem->revisited == 1;
+    if (problem->recorded)
+        suggest_say(page, "%zu of the modules %s more than once, and %s in no plan.",
+                    problem->revisited, one ? "runs" : "run", one ? "is" : "are");
+    else
+        suggest_say(page,
+                    "%zu of the modules %s more than once: wrapping one checkpoints all of its "
+                    "runs.",
+                    problem->revisited, one ? "runs" : "run");
+}
+
 /* The parts of an answer in text that all models share: its segments and what it rests on. */
 bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject)
 {
     const struct problem *problem = subject->problem;
     if (subject->forward)
         return suggest_basis_forward_text(page, subject);
-    char pieces[UNITS_TEXT_SIZE], rows[UNITS_TEXT_SIZE], merged[UNITS_TEXT_SIZE];
-    units_count(pieces, problem->chain.layers);
-    units_count(rows, problem->row_count);
     suggest_title(page, "Basis of these figures");
-    if (problem->merged > 0)
-        suggest_say(page,
-                    "A chain of %s pieces, made of %s neighbouring ones: more would take too long. "
-                    "A coarser --granularity puts the cuts where you want them.",
-                    pieces, units_count(merged, problem->merged));
-    else
-        suggest_say(page,
-                    "A chain of %s %s that %s %s of modules %s into; cuts are between them only "
-                    "(--granularity).",
-                    pieces, problem->chain.layers == 1 ? "piece" : "pieces", rows,
-                    problem->row_count == 1 ? "run" : "runs",
-                    problem->row_count == 1 ? "falls" : "fall");
-    if (!problem->timed)
-        suggest_say(page,
-                    "%s, so the extra compute is unknown. Plans recompute as few bytes of "
-                    "activations as they can.",
-                    problem->partly_timed ? "The trace has times of some modules only"
-                                          : "The trace has no times");
-    else if (!problem->backward_timed)
-        suggest_say(page, "Forward times are %s; backward%s is taken to be twice as long.",
-                    problem->times_given ? "those of --times" : "the trace's",
-                    problem->partly_backward && !problem->times_given
-                        ? ", of which it has some modules' only,"
-                        : "");
-    else if (problem->times_given)
-        suggest_say(page, "Times are those of --times.");
-    if (problem->timed && !problem->times_given)
-        say_source(page, subject->trace);
-    if (problem->revisited > 0 && problem->recorded)
-        suggest_say(page, "%zu of the modules %s more than once, and %s in no plan.",
-                    problem->revisited, problem->revisited == 1 ? "runs" : "run",
-                    problem->revisited == 1 ? "is" : "are");
-    else if (problem->revisited > 0)
-        suggest_say(page,
-                    "%zu of the modules %s more than once: wrapping one checkpoints all of its "
-                    "runs.",
-                    problem->revisited, problem->revisited == 1 ? "runs" : "run");
+    say_pieces(page, problem);
+    say_times(page, subject);
+    say_revisited(page, problem);
     if (!problem->recorded && !(subject->trace->present >> LAYER_SAVED_ACTIVATIONS & 1))
         say_error(page, subject->trace);
-    suggest_say(
-        page, problem->recorded
-                  ? "Counted is what autograd keeps and what the recorder saw the passes take "
-                    "beside it. Parameters, their gradients, the optimizer's state and the "
-                    "model's input come on top."
-                  : "Counted are activations and their gradients. Parameters, their gradients, the "
-                    "optimizer's state, the model's input and what operators take while they "
-                    "run come on top.");
+    suggest_say(page,
+                problem->recorded
+                    ? "The figures count what autograd keeps, and what else the recorder saw the "
+                      "passes allocate. Parameters, their gradients, the optimizer's state and the "
+                      "model's input come on top."
+                    : "The figures count activations and their gradients. Parameters, their "
+                      "gradients, the optimizer's state, the model's input and what operators take "
+                      "while they run come on top.");
     return true;
 }
 

@@ -93,7 +93,7 @@ static void pass_text(const struct page *page, const struct suggest_subject *sub
                 DEVICE_WORDS(subject->device), first, last);
     if (chain->joined > 0)
         suggest_say(page,
-                    "They are made of %zu neighbouring ones: more would take too long. A coarser "
+                    "They are merged from %zu because so many would take too long. A coarser "
                     "--granularity puts the cuts where you want them.",
                     chain->joined);
     if (!chain->unfinished && !chain->at_peak)
@@ -104,8 +104,8 @@ static void pass_text(const struct page *page, const struct suggest_subject *sub
                           "torch.autograd.grad() or backward(), and record the step again.");
     if (chain->checkpointed > 0)
         suggest_say(page,
-                    "%zu of them ran within torch.utils.checkpoint already: they keep what is left "
-                    "then, and what they compute again is in their backward.",
+                    "%zu of them ran within torch.utils.checkpoint already: they keep only what a "
+                    "checkpoint leaves, and their backward pass includes the recomputation.",
                     chain->checkpointed);
 }
 
@@ -128,7 +128,7 @@ static void say_others(const struct page *page, const struct forward_chain *chai
     if (!line.failed)
         suggest_say(page,
                     "At the peak of the trace %s are activations: %s of these layers, %s of "
-                    "others, the largest part at %s (%s). This plan does not change those.",
+                    "others, the largest part at %s (%s). This plan does not change the others.",
                     peak, here, others, line.bytes,
                     page_bytes(page, bytes, chain->others_at_bytes));
     buffer_release(&line);
@@ -168,47 +168,31 @@ static void operators_text(const struct page *page, const struct suggest_subject
     if (!chain->operators_named)
         suggest_say(page,
                     "The stacks do not name operators, so checkpoints run whole layers again. "
-                    "Recorded with "
+                    "In a snapshot recorded with "
                     "torch.cuda.memory._record_memory_history(stacks=\"all\"), plans can keep the "
                     "results of matrix products, convolutions and attention.");
     else if (chain->weighed && subject->problem->times_given)
-        suggest_say(page,
-                    "Times of layers do not tell those of their operators, so checkpoints run "
-                    "whole layers again.");
+        suggest_say(page, "The times of operators within a layer are not known, so checkpoints run "
+                          "whole layers again.");
     else if (subject->problem->chain.option_count > 0)
         suggest_say(page,
                     "Checkpoints may keep the results of operators: what the trace shows them to "
                     "allocate. It does not show which results are changed in place%s",
                     subject->problem->by_calls
                         ? ": the Python finds these when it first runs, and makes them again."
-                        : "; a plan that keeps such a one stops with an error when it runs.");
+                        : "; a plan that keeps such a result stops with an error when it runs.");
 }
 
-bool suggest_basis_forward_text(const struct page *page, const struct suggest_subject *subject)
+static void times_text(const struct page *page, const struct suggest_subject *subject)
 {
     const struct forward_chain *chain = subject->forward;
-    suggest_title(page, "Memory of each layer");
-    if (!chain_text(page, subject))
-        return false;
-    fputc('\n', page->out);
-    suggest_title(page, "Basis of these figures");
-    pass_text(page, subject);
-    category_text(page, subject);
-    suggest_say(page,
-                "Outputs, which a checkpoint stores, are inferred: of what a layer's last line "
-                "leaves, the allocation that the backward pass frees first, or the largest of "
-                "those freed together; in a loop, the last one of the size that most "
-                "iterations leave. Check that nothing else crosses.");
-    suggest_say(page, "\"forward\" and \"backward\" are the most that was there while a layer ran, "
-                      "beyond what all layers up to it keep.");
+    const char *assumed = subject->problem->backward_timed
+                              ? ""
+                              : "; the backward pass is assumed to take twice as long";
     if (subject->problem->times_given)
-        suggest_say(
-            page, "Times are those of --times%s.",
-            subject->problem->backward_timed ? "" : "; backward is taken to be twice the forward");
+        suggest_say(page, "Times are those of --times%s.", assumed);
     else if (chain->kernels_timed)
-        suggest_say(
-            page, "Times are those of the kernels that each layer launched%s.",
-            subject->problem->backward_timed ? "" : "; backward is taken to be twice the forward");
+        suggest_say(page, "Times are those of the kernels that each layer launched%s.", assumed);
     else
         suggest_say(page,
                     subject->problem->weighed
@@ -220,6 +204,26 @@ bool suggest_basis_forward_text(const struct page *page, const struct suggest_su
                     chain->timed ? "Times are those of the host, which do not show how long the "
                                    "device takes"
                                  : "The trace has no times");
+}
+
+bool suggest_basis_forward_text(const struct page *page, const struct suggest_subject *subject)
+{
+    suggest_title(page, "Memory of each layer");
+    if (!chain_text(page, subject))
+        return false;
+    fputc('\n', page->out);
+    suggest_title(page, "Basis of these figures");
+    pass_text(page, subject);
+    category_text(page, subject);
+    suggest_say(page,
+                "The output of a layer, which a checkpoint stores, is inferred: of the allocations "
+                "that the layer's last line leaves, the one that the backward pass frees first, "
+                "or the largest of those freed together; in a loop, the last one of the size "
+                "that most iterations leave. Check that no other tensor passes from one layer to "
+                "the next.");
+    suggest_say(page, "\"forward\" and \"backward\" are the most memory in use while a layer ran, "
+                      "beyond what all layers up to it keep.");
+    times_text(page, subject);
     operators_text(page, subject);
     suggest_say(page, "Parameters, their gradients, the optimizer's state and the model's input "
                       "come on top.");

@@ -114,9 +114,9 @@ static void points_text(const struct page *page, const struct suggest_subject *s
         print_command(page, problem, points[0].peak_bytes,
                       front->nested.count > 0 ? "The least with one level" : "The least");
     if (front->front.least.total_bytes < points[0].total_bytes)
-        suggest_say(page,
-                    "The least with gradients of parameters, which pile up in the backward pass: "
-                    "memsnap suggest --budget least");
+        suggest_say(
+            page, "The least with gradients of parameters, which accumulate in the backward pass: "
+                  "memsnap suggest --budget least");
     for (size_t i = 0; i < count; i++)
         if (front->knees[i])
             print_command(page, problem, points[i].peak_bytes, "A knee");
@@ -126,9 +126,9 @@ static void nested_text(const struct page *page, const struct problem *problem,
                         const struct front_advice *front)
 {
     suggest_say(page,
-                "Nested: checkpoints within checkpoints, for what one level cannot reach; "
-                "some of many.%s",
-                front->nested_holds ? "" : " A budget is searched for anew, and may give others.");
+                "Nested: some of the plans with checkpoints within checkpoints, for budgets that "
+                "one level cannot reach.%s",
+                front->nested_holds ? "" : " --budget searches again, and may find other plans.");
     if (front->nested_holds)
         print_command(page, problem, front->nested.points[0].peak_bytes, "The first of them");
 }
@@ -175,8 +175,9 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
     if (front->nested.count > 0)
         nested_text(page, subject->problem, front);
     if (subject->forward)
-        suggest_say(page, "What the step would reserve at these points was not replayed; --budget "
-                          "tells it for a plan of one level.");
+        suggest_say(page,
+                    "The memory that the step would reserve at these points was not replayed; "
+                    "--budget replays it for a plan of one level.");
     fputc('\n', page->out);
     return ok && suggest_basis_text(page, subject);
 }
