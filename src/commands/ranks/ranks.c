@@ -196,8 +196,8 @@ static const struct option_spec options[] = {
     {OPTION_INTO, "into", "FILE",
      "also keep the summaries in FILE, a history that\n"
      "memsnap trend reads"},
-    {OPTION_RUN, "run", "NAME", "with --into: name the run (default: as its folder)"},
-    {OPTION_COMMIT, "commit", "ID", "with --into: the commit that the run is of"},
+    {OPTION_RUN, "run", "NAME", "with --into: name the run (default: its folder)"},
+    {OPTION_COMMIT, "commit", "ID", "with --into: the commit that was run"},
     ROW_RANK,
     ROW_RANK_PATTERN,
     ROW_STRICT,
@@ -224,7 +224,7 @@ const struct command command_ranks = {
              "read from the name of the file or its folder: rank3, rank_3, _3.pickle.\n"
              "\n"
              "A file that cannot be read is reported, and the others are compared; the exit\n"
-             "status then tells of it.\n",
+             "status then says so.\n",
     .examples = "  memsnap ranks run-17/\n"
                 "  memsnap ranks --format csv run-17/*.pickle > ranks.csv\n"
                 "  memsnap ranks run-17/ -o run-17.html            a page for a browser\n"
