@@ -8,6 +8,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/analyze/options.h \
 	src/commands/analyze/run.c \
 	src/commands/analyze/run.h \
+	src/commands/analyze/snapshot.c \
+	src/commands/analyze/snapshot.h \
 	src/commands/analyze/stats.c \
 	src/commands/analyze/stats.h \
 	src/commands/backends.c \
