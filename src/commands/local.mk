@@ -107,6 +107,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/plot/open.c \
 	src/commands/plot/options.c \
 	src/commands/plot/options.h \
+	src/commands/plot/panels.c \
+	src/commands/plot/panels.h \
 	src/commands/plot/plot.c \
 	src/commands/plot/process.c \
 	src/commands/plot/process.h \

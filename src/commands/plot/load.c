@@ -1,8 +1,8 @@
 #include "commands/plot/load.h"
 
-#include "analysis/layers/panels.h"
 #include "commands/cli/capture.h"
 #include "commands/plot/kinds.h"
+#include "commands/plot/panels.h"
 #include "commands/plot/run.h"
 #include "commands/suggest/snapshot.h"
 #include "model/fit.h"
@@ -12,7 +12,6 @@
 #include "solve/advice/advice.h"
 
 #define PANEL_COLUMNS 800 /* two panels stand side by side */
-#define RANKS_ANY     2   /* any value: the savings of sharding are not drawn */
 
 static bool draw_snapshot(const struct plot_load *load, struct input *input,
                           const struct plot_kind *kind, const struct plot_job *job,
@@ -32,32 +31,13 @@ static bool draw_snapshot(const struct plot_load *load, struct input *input,
     return ok;
 }
 
-static bool draw_layer_trace(struct input *input, const struct plot_kind *kind,
-                             const struct plot_job *job, struct error *err)
+static bool draw_panels(struct input *input, enum file_kind file, const struct plot_kind *kind,
+                        const struct plot_job *job, struct error *err)
 {
-    const struct layers_options options = {.top = 1, .ranks = RANKS_ANY};
-    struct layer_panels panels = {0};
-    struct layer_trace *trace = layer_trace_load_input(input, err);
-    if (!trace)
-        return false;
-    struct layers_report *report = layers_report_build(trace, &options, err);
-    bool ok = report && layer_panels_of_trace(&panels, report, PANEL_COLUMNS, err) &&
-              kind->of_layers(job, &panels, err);
-    layer_panels_release(&panels);
-    layers_report_destroy(report);
-    layer_trace_destroy(trace);
-    return ok;
-}
-
-static bool draw_operators(struct input *input, const struct plot_kind *kind,
-                           const struct plot_job *job, struct error *err)
-{
-    struct layer_panels panels = {0};
-    struct operator_curves *curves = operator_curves_load_input(input, err);
-    bool ok = curves && layer_panels_of_operators(&panels, curves, PANEL_COLUMNS, err) &&
-              kind->of_layers(job, &panels, err);
-    layer_panels_release(&panels);
-    operator_curves_destroy(curves);
+    struct plot_panels made;
+    bool ok = plot_panels_open(&made, input, file, PANEL_COLUMNS, err) &&
+              kind->of_layers(job, &made.panels, err);
+    plot_panels_close(&made);
     return ok;
 }
 
@@ -126,8 +106,7 @@ static bool draw_one(struct plot_load *load, const struct plot_kind *kind,
     if (kind->of_shard)
         return draw_shard(&input, kind, job, err);
     if (kind->of_layers)
-        return file == KIND_OPERATOR_CURVES ? draw_operators(&input, kind, job, err)
-                                            : draw_layer_trace(&input, kind, job, err);
+        return draw_panels(&input, file, kind, job, err);
     return file == KIND_LAYER_TRACE ? draw_model_of_layers(load, &input, kind, job, err)
                                     : draw_model_of_snapshot(load, &input, kind, job, err);
 }

@@ -2,13 +2,11 @@
 
 #include <stdlib.h>
 
-#include "analysis/layers/panels.h"
 #include "commands/cli/capture.h"
+#include "commands/plot/panels.h"
 #include "commands/plot/several.h"
 #include "render/plot/compare.h"
 #include "render/plot/time.h"
-
-#define RANKS_ANY 2 /* any value: the savings of sharding are not drawn */
 
 /* The captures. Each curve points into its sampling. */
 struct compared {
@@ -85,32 +83,13 @@ static bool take_panels(const struct plot_load *load, struct layer_panels *panel
     return true;
 }
 
-static bool take_layers(const struct plot_load *load, struct input *input,
+static bool take_layers(const struct plot_load *load, struct input *input, enum file_kind file,
                         struct compared *compared, struct error *err)
 {
-    const struct layers_options options = {.top = 1, .ranks = RANKS_ANY};
-    struct layer_panels panels = {0};
-    struct layer_trace *trace = layer_trace_load_input(input, err);
-    if (!trace)
-        return false;
-    struct layers_report *report = layers_report_build(trace, &options, err);
-    bool ok = report && layer_panels_of_trace(&panels, report, PLOT_COLUMNS, err) &&
-              take_panels(load, &panels, compared, err);
-    layer_panels_release(&panels);
-    layers_report_destroy(report);
-    layer_trace_destroy(trace);
-    return ok;
-}
-
-static bool take_operators(const struct plot_load *load, struct input *input,
-                           struct compared *compared, struct error *err)
-{
-    struct layer_panels panels = {0};
-    struct operator_curves *curves = operator_curves_load_input(input, err);
-    bool ok = curves && layer_panels_of_operators(&panels, curves, PLOT_COLUMNS, err) &&
-              take_panels(load, &panels, compared, err);
-    layer_panels_release(&panels);
-    operator_curves_destroy(curves);
+    struct plot_panels made;
+    bool ok = plot_panels_open(&made, input, file, PLOT_COLUMNS, err) &&
+              take_panels(load, &made.panels, compared, err);
+    plot_panels_close(&made);
     return ok;
 }
 
@@ -146,14 +125,9 @@ static bool take(struct plot_load *load, const struct plot_kind *kind, struct co
     }
     if (is_summary)
         return take_summary(load, &input, compared, err);
-    switch (file) {
-    case KIND_LAYER_TRACE:
-        return take_layers(load, &input, compared, err);
-    case KIND_OPERATOR_CURVES:
-        return take_operators(load, &input, compared, err);
-    default: /* has the best error message for an unknown file */
-        return take_snapshot(load, &input, compared, err);
-    }
+    if (file == KIND_LAYER_TRACE || file == KIND_OPERATOR_CURVES)
+        return take_layers(load, &input, file, compared, err);
+    return take_snapshot(load, &input, compared, err); /* has the best error for unknown files */
 }
 
 static bool draw(const struct plot_kind *kind, const struct plot_job *job,
