@@ -1,4 +1,5 @@
 libmemsnap_a_SOURCES += \
+	src/render/analyze/allocations.c \
 	src/render/analyze/analyze.h \
 	src/render/analyze/explain.c \
 	src/render/analyze/explain.h \

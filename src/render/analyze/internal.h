@@ -55,6 +55,9 @@ bool site_stack(const struct page *page, struct site_table *sites, enum stack_de
 void baseline_json(struct json_writer *json, const struct device_report *report);
 /* "by": live memory grouped by what --by names; nothing by call site. */
 void groups_json(struct json_writer *json, const struct device_report *report);
+/* "allocations": every allocation of the device with its category and reason. Those from before the
+ * trace come first; the others are sorted by birth. */
+void allocations_json(struct json_writer *json, const struct device_report *report);
 /* "phases": the stretches of the trace, in order. */
 void phases_json(struct json_writer *json, const struct device_report *report);
 
