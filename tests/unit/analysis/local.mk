@@ -15,8 +15,13 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/plain_weights_test.c \
 	tests/unit/analysis/category/preexisting_test.c \
 	tests/unit/analysis/category/roles_test.c \
+	tests/unit/analysis/chain/calls_test.c \
 	tests/unit/analysis/chain/forward_chain_test.c \
+	tests/unit/analysis/chain/pass.c \
+	tests/unit/analysis/chain/pass.h \
+	tests/unit/analysis/chain/pass_test.c \
 	tests/unit/analysis/chain/replan_test.c \
+	tests/unit/analysis/chain/sizes_test.c \
 	tests/unit/analysis/check/check_test.c \
 	tests/unit/analysis/check/rule_set_test.c \
 	tests/unit/analysis/check/rules_test.c \

@@ -38,6 +38,9 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, oom_error_tests());
     suite_add_tcase(suite, labels_tests());
     suite_add_tcase(suite, forward_chain_tests());
+    suite_add_tcase(suite, chain_sizes_tests());
+    suite_add_tcase(suite, chain_calls_tests());
+    suite_add_tcase(suite, chain_pass_tests());
     suite_add_tcase(suite, replan_tests());
     suite_add_tcase(suite, reason_tests());
     suite_add_tcase(suite, regex_tests());

@@ -1,0 +1,218 @@
+/* The calls of modules that a chain is divided at, and the weights of their operators. */
+#include <stdio.h>
+#include <string.h>
+
+#include "unit/analysis/chain/pass.h"
+
+static void expect_call(uint32_t index, const char *line, uint32_t number, uint32_t total)
+{
+    ck_assert_uint_lt(index, chain.call_count);
+    const struct chain_call *call = &chain.calls[index];
+    ck_assert_str_eq(symbols_text(capture.snapshot->symbols, call->line).bytes, line);
+    ck_assert_uint_eq(call->number, number);
+    ck_assert_uint_eq(call->total, total);
+}
+
+/* A loop of blocks, each a call of one line, between other lines. */
+START_TEST(blocks_are_calls_of_a_line)
+{
+    keep(100, "t9 m51 a3");
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 50);
+    keep(8, "t9 m55");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 5);
+    expect_call(0, "model.py:51", 0, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        expect_call(i + 1, "model.py:53", i, 3);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert(chain_is_modules(&chain, i));
+    ck_assert(!chain_is_modules(&chain, 4)); /* the model's own */
+    ck_assert(!chain_goes_on(&chain, 0));
+    ck_assert(chain_goes_on(&chain, 1) && chain_goes_on(&chain, 2));
+    ck_assert(!chain_goes_on(&chain, 3) && !chain_goes_on(&chain, 4));
+}
+END_TEST
+
+/* Both images of a pair go through the model, at two lines and twice at a third. What another model
+ * keeps in between is no run of it. */
+START_TEST(each_run_of_the_model_numbers_its_calls)
+{
+    static const char *const callers[] = {"t9 m53", "t10 m53", "t11 m53", "t11 m53"};
+    for (int run = 0; run < 4; run++) {
+        for (int i = 0; i < 3; i++)
+            block(callers[run], 50);
+        keep(8, run == 2 ? "t11" : "t12 l4");
+    }
+    backward(1);
+    build();
+    for (uint32_t k = 0, i = 0; i < 12; k++) {
+        ck_assert_uint_lt(k, chain.call_count);
+        if (strcmp(symbols_text(capture.snapshot->symbols, chain.calls[k].line).bytes,
+                   "model.py:53") != 0)
+            continue;
+        expect_call(k, "model.py:53", i % 3, 3);
+        ck_assert_uint_eq(chain.calls[k].run, i / 3);
+        ck_assert_uint_eq(chain.calls[k].runs, 4);
+        ck_assert_uint_eq(chain.calls[k].first_allocation, i % 3 * 4);
+        i++;
+    }
+}
+END_TEST
+
+/* Allocations are counted from the first one in the model's forward, though it keeps nothing yet.
+ */
+START_TEST(calls_have_the_allocations_that_they_make)
+{
+    pass_by(5, "t8 l3");
+    pass_by(5, "t9 m50 a1");
+    pass_by(5, "t9 m53 b10");
+    for (int i = 0; i < 2; i++)
+        block("t9 m53", 50);
+    pass_by(5, "t9 m54 a1");
+    keep(8, "t9 l3");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.allocations, 11); /* a block makes four, the first one five */
+    ck_assert_uint_eq(chain.call_count, 2);
+    ck_assert_uint_eq(chain.calls[0].first_allocation, 1);
+    ck_assert_uint_eq(chain.calls[0].end_allocation, 6);
+    ck_assert_uint_eq(chain.calls[1].first_allocation, 6);
+    ck_assert_uint_eq(chain.calls[1].end_allocation, 10);
+}
+END_TEST
+
+/* The first call may begin with other lines that keep nothing, but not the call before it. */
+START_TEST(the_first_call_begins_where_it_makes_something)
+{
+    pass_by(5, "t9 m50 a1");
+    for (int line = 10; line <= 12; line++) { /* a block that is frozen */
+        char path[32];
+        snprintf(path, sizeof(path), "t9 m53 b%d", line);
+        pass_by(5, path);
+    }
+    pass_by(5, "t9 m53 b9 a1");
+    for (int i = 0; i < 2; i++)
+        block("t9 m53", 50);
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.allocations, 13);
+    ck_assert_uint_eq(chain.call_count, 2);
+    ck_assert_uint_eq(chain.calls[0].first_allocation, 4);
+    ck_assert_uint_eq(chain.calls[0].end_allocation, 9);
+}
+END_TEST
+
+/* What a line calls may change: then it is another call. */
+START_TEST(other_modules_are_other_calls)
+{
+    for (int i = 0; i < 2; i++) {
+        block("t9 m53 S9", 50);
+        keep(20, "t9 m53 S9 a3");
+        keep(20, "t9 m53 S9 a4");
+    }
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.call_count, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        expect_call(i, "model.py:53", i, 4);
+}
+END_TEST
+
+/* The result of a module that is then concatenated with another: it keeps nothing, and belongs to
+ * the line that keeps what it is part of, not to the block before. */
+START_TEST(what_keeps_nothing_leads_on_to_other_code)
+{
+    options.level = CHAIN_LINES;
+    keep(30, "t9 m43 b2");
+    keep(31, "t9 m44 b2");
+    uint64_t grown = next++;
+    capture_event(&capture, "alloc", grown, 64, frames_of("t9 m46 L125"));
+    keep(40, "t9 m46");
+    capture_free(&capture, grown, 64, "");
+    pass_by(7, "t9 m47 L125");
+    keep(50, "t9 m48 b2");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 4);
+    expect(1, "block.py:2 forward (2)", 31, 31);
+    expect(2, "model.py:46 forward", 40, 40);
+    expect(3, "block.py:2 forward (3)", 50, 50);
+}
+END_TEST
+
+/* An iteration that concatenates has other code than calls of modules, so it is divided. */
+START_TEST(other_code_is_divided_at_calls)
+{
+    for (int i = 0; i < 3; i++) {
+        pass_by(64, "t9 m46 L125");
+        keep(40, "t9 m46");
+        block("t9 m46", 50);
+        keep(60, "t9 m47 L125");
+    }
+    backward(1);
+    options.level = CHAIN_CALLS;
+    build();
+    ck_assert_uint_eq(chain.count, 9);
+    expect(0, "model.py:46 forward [0]", 40, 40);
+    expect(4, "model.py:46 forward [1] (2)", 100, 50);
+    expect(5, "model.py:47 forward [1]", 60, 60);
+    ck_assert(!chain_is_modules(&chain, 0));
+    ck_assert(chain_is_modules(&chain, 4) && chain_is_modules(&chain, 5));
+    ck_assert(!chain_goes_on(&chain, 4));
+}
+END_TEST
+
+/* Results of matrix products weigh more, whether they are kept or not. */
+START_TEST(operators_are_weighed_by_class)
+{
+    operator_frame = CPP("at::_ops::gelu::redispatch(x)");
+    keep(100, "t9 m53 b10");
+    operator_frame = CPP("at::_ops::mm::redispatch(x)");
+    keep(20, "t9 m53 b11");
+    uint64_t passing = next++;
+    capture_event(&capture, "alloc", passing, 10, frames_of("t9 m53 b12"));
+    operator_frame = CPP("at::_ops::add_Tensor::redispatch(x)");
+    keep(30, "t9 m53 b13");
+    capture_free(&capture, passing, 10, "");
+    backward(1);
+    build();
+    ck_assert(chain.weighed && chain.operators_named);
+    int64_t weight = 0, kept_bytes = 0;
+    for (size_t i = 0; i < chain.count; i++) {
+        weight += chain.elements[i].weight;
+        kept_bytes += chain.elements[i].activation_bytes;
+    }
+    ck_assert_int_eq(kept_bytes, 150);
+    ck_assert_int_eq(weight, 130 + 32 * 30);
+    ck_assert_uint_eq(chain.result_count, 4);
+    ck_assert(!chain.results[2].is_kept);
+}
+END_TEST
+
+START_TEST(without_operators_nothing_is_weighed)
+{
+    keep(100, "t9 m53 b10");
+    keep(20, "t9 m53 b11");
+    backward(1);
+    build();
+    ck_assert(!chain.weighed && !chain.operators_named);
+}
+END_TEST
+
+TCase *chain_calls_tests(void)
+{
+    TCase *tests = tcase_create("chain_calls");
+    tcase_add_checked_fixture(tests, pass_create, pass_destroy);
+    tcase_add_test(tests, blocks_are_calls_of_a_line);
+    tcase_add_test(tests, each_run_of_the_model_numbers_its_calls);
+    tcase_add_test(tests, calls_have_the_allocations_that_they_make);
+    tcase_add_test(tests, the_first_call_begins_where_it_makes_something);
+    tcase_add_test(tests, other_modules_are_other_calls);
+    tcase_add_test(tests, what_keeps_nothing_leads_on_to_other_code);
+    tcase_add_test(tests, other_code_is_divided_at_calls);
+    tcase_add_test(tests, operators_are_weighed_by_class);
+    tcase_add_test(tests, without_operators_nothing_is_weighed);
+    return tests;
+}

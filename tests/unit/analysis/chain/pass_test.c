@@ -1,0 +1,153 @@
+/* The pass that a chain is made of. */
+#include "unit/analysis/chain/pass.h"
+
+/* The pass of the step with the peak, not a larger one elsewhere, nor a validation before it. */
+START_TEST(the_pass_is_that_of_the_peak)
+{
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 8);
+    backward(1);
+    capture_event(&capture, "alloc", 1, 1000, STACK_STEP);
+    pass_by(50, "t9 m53");
+    pass_by(50, "t9 m54");
+    for (int i = 0; i < 2; i++)
+        block("t9 m53", 8);
+    backward(1);
+    capture_event(&capture, "alloc", 2, 1000, STACK_STEP);
+    build();
+    ck_assert_uint_eq(chain.count, 2);
+    ck_assert(chain.at_peak);
+    ck_assert(chain.has_step);
+    ck_assert_int_eq(chain.step, 1);
+}
+END_TEST
+
+/* Gradients of three passes are accumulated. The second one's peak is the highest. */
+START_TEST(passes_of_one_model_are_alike)
+{
+    for (int pass = 0; pass < 3; pass++) {
+        for (int i = 0; i < 3; i++)
+            block("t9 m53", 8);
+        backward(pass == 1 ? 100 : 1);
+    }
+    keep(5, "t9 m60");
+    backward(1);
+    capture_event(&capture, "alloc", 1, 1, STACK_STEP);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    ck_assert_uint_eq(chain.other_count, 3);
+    ck_assert_uint_lt(chain.others[0].end, chain.first + 1);
+    ck_assert_uint_lt(chain.end - 1, chain.others[1].first);
+    ck_assert(chain.others[0].alike && chain.others[1].alike && !chain.others[2].alike);
+    ck_assert_uint_eq(chain.step_first, 0);
+}
+END_TEST
+
+static void expect_absence(enum chain_absence absence)
+{
+    build();
+    ck_assert_int_eq(chain.absence, absence);
+    ck_assert_uint_eq(chain.count, 0);
+}
+
+START_TEST(inference_keeps_nothing)
+{
+    for (int i = 0; i < 3; i++)
+        pass_by(10, "t9 m53");
+    expect_absence(CHAIN_NO_BACKWARD);
+}
+END_TEST
+
+START_TEST(without_stacks_there_are_no_layers)
+{
+    for (uint64_t i = 1; i < 9; i++)
+        capture_event(&capture, "alloc", i, 10, "");
+    for (uint64_t i = 8; i > 0; i--)
+        capture_free(&capture, i, 10, "");
+    expect_absence(CHAIN_NO_STACKS);
+}
+END_TEST
+
+START_TEST(an_empty_trace_has_none)
+{
+    expect_absence(CHAIN_NO_STACKS);
+}
+END_TEST
+
+START_TEST(a_pass_may_run_out_of_memory)
+{
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 8);
+    capture_event(&capture, "oom", 0, 1000, frames_of("t9 m53 b10"));
+    build();
+    ck_assert_int_eq(chain.absence, CHAIN_FOUND);
+    ck_assert(chain.unfinished);
+    ck_assert_uint_eq(chain.count, 3);
+}
+END_TEST
+
+/* What the backward pass did not get to is in the chain as well. */
+START_TEST(a_backward_pass_may_run_out_of_memory)
+{
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 8);
+    capture_event(&capture, "alloc", next, 100, STACK_BACKWARD);
+    capture_free(&capture, addresses[kept - 1], sizes[kept - 1], STACK_BACKWARD);
+    capture_event(&capture, "oom", 0, 1000, STACK_BACKWARD);
+    build();
+    ck_assert_int_eq(chain.absence, CHAIN_FOUND);
+    ck_assert(chain.unfinished && chain.stopped);
+    ck_assert_uint_eq(chain.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(chain.elements[i].activation_bytes, 58);
+        ck_assert_int_eq(chain.elements[i].backward_extra_bytes, 0);
+    }
+}
+END_TEST
+
+/* For any cut, all memory kept is in exactly one element, and names are unique. */
+START_TEST(elements_cover_the_pass)
+{
+    static const char *const paths[] = {"t9 m1",    "t9 m2",       "t9 m1 b1", "t9 m1 b2",
+                                        "t9 m2 b1", "t9 m1 b2 a1", "t10 l4",   "t9 m2 b1 a2"};
+    uint32_t random = (uint32_t)_i + 1;
+    int64_t sum = 0;
+    for (int i = 0; i < 100; i++) {
+        random = random * 1664525 + 1013904223;
+        uint64_t size = 1 + (random >> 8) % 100;
+        keep(size, paths[(random >> 20) % 8]);
+        sum += (int64_t)size;
+    }
+    backward(1);
+    capture_load(&capture);
+    for (int level = CHAIN_BLOCKS; level <= CHAIN_PATTERN; level++) {
+        struct error err;
+        options = (struct chain_options){(enum chain_level)level, 1 + (size_t)_i % 3, "b*", 1000};
+        ck_assert(forward_chain_build(&chain, capture.timeline, capture.sites, &options, &err));
+        int64_t found = 0;
+        for (size_t i = 0; i < chain.count; i++)
+            found += chain.elements[i].activation_bytes;
+        ck_assert_int_eq(found, sum);
+        ck_assert_int_eq(chain.activation_bytes, sum);
+        for (size_t i = 0; i < chain.part_count; i++)
+            for (size_t k = 0; k < i; k++)
+                ck_assert_uint_ne(chain.parts[i].name, chain.parts[k].name);
+        forward_chain_release(&chain);
+    }
+}
+END_TEST
+
+TCase *chain_pass_tests(void)
+{
+    TCase *tests = tcase_create("chain_pass");
+    tcase_add_checked_fixture(tests, pass_create, pass_destroy);
+    tcase_add_test(tests, the_pass_is_that_of_the_peak);
+    tcase_add_test(tests, passes_of_one_model_are_alike);
+    tcase_add_test(tests, inference_keeps_nothing);
+    tcase_add_test(tests, without_stacks_there_are_no_layers);
+    tcase_add_test(tests, an_empty_trace_has_none);
+    tcase_add_test(tests, a_pass_may_run_out_of_memory);
+    tcase_add_test(tests, a_backward_pass_may_run_out_of_memory);
+    tcase_add_loop_test(tests, elements_cover_the_pass, 0, 40);
+    return tests;
+}

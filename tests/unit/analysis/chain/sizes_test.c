@@ -1,0 +1,193 @@
+/* The sizes, outputs and times of layers. */
+#include "unit/analysis/chain/pass.h"
+
+START_TEST(extras_are_what_was_there)
+{
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 8);
+    backward(100);
+    build();
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(chain.elements[i].forward_extra_bytes, 0); /* 7, freed before 8 came */
+        /* the scratch, a byte that is there throughout, less the output's gradient, and less the
+         * output, which the backward of the next one freed */
+        ck_assert_int_eq(chain.elements[i].backward_extra_bytes, 100 + 1 - 8 - (i < 2 ? 8 : 0));
+        ck_assert_uint_eq(chain.elements[i].allocations, 3);
+    }
+}
+END_TEST
+
+START_TEST(what_is_there_at_the_end_of_a_line_crosses)
+{
+    keep(10, "t9 m50");
+    keep(64, "t9 m51");
+    keep(3, "t9 m51"); /* a mask behind what it masks */
+    keep(3, "t9 m52");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(1, "model.py:51 forward", 67, 64);
+}
+END_TEST
+
+/* Indices of maxima are larger than the maxima, which the layer behind frees first. */
+START_TEST(what_an_operator_keeps_for_itself_stays)
+{
+    keep(10, "t9 m50");
+    keep(64, "t9 m51");
+    keep(32, "t9 m51");
+    keep(3, "t9 m52");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(1, "model.py:51 forward", 96, 32);
+}
+END_TEST
+
+/* A recurrent layer keeps its result beside what else it keeps, and frees both at once. */
+START_TEST(a_result_may_be_kept_by_its_operator)
+{
+    keep(32, "t9 m50");
+    uint64_t result = next++, gates = next++;
+    capture_event(&capture, "alloc", result, 32, frames_of("t9 m51"));
+    capture_event(&capture, "alloc", gates, 64, frames_of("t9 m51"));
+    keep(3, "t9 m52");
+    capture_event(&capture, "alloc", next, 1, STACK_BACKWARD);
+    capture_free(&capture, addresses[1], 3, STACK_BACKWARD);
+    capture_event(&capture, "alloc", next + 1, 1, STACK_BACKWARD);
+    capture_free(&capture, gates, 64, STACK_BACKWARD);
+    capture_free(&capture, result, 32, STACK_BACKWARD);
+    capture_free(&capture, addresses[0], 32, STACK_BACKWARD);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(1, "model.py:51 forward", 96, 32);
+}
+END_TEST
+
+/* The training loop keeps the logits in a variable beyond the backward pass. */
+START_TEST(what_the_program_holds_crosses)
+{
+    keep(10, "t9 m50");
+    uint64_t logits = next++;
+    capture_event(&capture, "alloc", logits, 64, frames_of("t9 m51"));
+    keep(32, "t9 m51");
+    keep(3, "t9 m52");
+    backward(1);
+    capture_event(&capture, "alloc", next, 1000, STACK_STEP);
+    capture_free(&capture, logits, 64, "");
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(1, "model.py:51 forward", 96, 64);
+}
+END_TEST
+
+/* In-place layers keep nothing new: they belong to the layer before. */
+START_TEST(what_keeps_nothing_joins_its_neighbour)
+{
+    pass_by(10, "t9 m49");
+    keep(10, "t9 m50");
+    pass_by(10, "t9 m51");
+    keep(10, "t9 m52");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 2);
+    expect(0, "model.py:50 forward", 10, 10);
+    expect(1, "model.py:52 forward", 10, 10);
+}
+END_TEST
+
+/* The inputs of checkpointed blocks are little beside the logits, but the blocks run most. */
+START_TEST(checkpointed_blocks_are_a_loop)
+{
+    for (int level = CHAIN_BLOCKS; level <= CHAIN_LOOPS; level++) {
+        options.level = (enum chain_level)level;
+        keep(8, "t9 q40 m4");
+        for (int i = 0; i < 4; i++) {
+            pass_by(500, "t9 q40 m5 C480 b2");
+            pass_by(500, "t9 q40 m5 C480 b3");
+            keep(10, "t9 q40 m5 C480 b4");
+        }
+        keep(1000, "t9 q40 m6");
+        backward(1);
+        build();
+        size_t iterations = 0;
+        for (size_t i = 0; i < chain.part_count; i++)
+            iterations += chain.parts[i].loop != NO_LOOP;
+        ck_assert_uint_eq(iterations, level == CHAIN_LOOPS ? 4 : 0);
+        pass_destroy();
+        pass_create();
+    }
+}
+END_TEST
+
+/* Of the last block before those that are trained, only the output is kept. */
+START_TEST(frozen_blocks_are_iterations)
+{
+    static const char *const lines[] = {"t9 q40 m5 b2", "t9 q40 m5 b3", "t9 q40 m5 b4"};
+    options.level = CHAIN_LOOPS;
+    for (int i = 0; i < 6; i++)
+        for (int line = 0; line < 3; line++)
+            (i > 2 || (i == 2 && line == 2) ? keep : pass_by)(10, lines[line]);
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 4);
+    for (size_t i = 1; i < 4; i++) {
+        ck_assert_int_eq(chain.elements[i].activation_bytes, 30);
+        ck_assert_uint_eq(chain.parts[chain.elements[i].first_part].iteration, 2 + i);
+    }
+    ck_assert_int_eq(chain.elements[0].activation_bytes, 10);
+    ck_assert_uint_eq(chain.elements[0].first_item, chain.first);
+}
+END_TEST
+
+START_TEST(checkpointed_layers_are_told)
+{
+    keep(8, "t9 m50");
+    for (int i = 0; i < 3; i++) {
+        pass_by(30, "t9 m53 C400 b10");
+        pass_by(40, "t9 m53 C400 b11");
+        keep(8, "t9 m53 C400 b12");
+    }
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 4);
+    ck_assert_uint_eq(chain.checkpointed, 3);
+    expect(1, "model.py:53 forward [0]", 8, 8);
+    ck_assert_int_eq(chain.elements[1].forward_extra_bytes, 32);
+    ck_assert(!chain.elements[0].checkpointed);
+}
+END_TEST
+
+/* One that takes long once, as a library is loaded, counts like the others. */
+START_TEST(equal_iterations_take_the_median)
+{
+    for (int i = 0; i < 3; i++) {
+        block("t9 m53", 8);
+        capture.time_us += i == 0 ? 5000 : 0;
+    }
+    backward(1);
+    build();
+    ck_assert(chain.timed);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_int_lt(chain.elements[i].forward_ns, 1000000);
+    ck_assert_int_eq(chain.elements[0].forward_ns, chain.elements[2].forward_ns);
+    ck_assert_int_gt(chain.elements[0].forward_ns, 0);
+}
+END_TEST
+
+TCase *chain_sizes_tests(void)
+{
+    TCase *tests = tcase_create("chain_sizes");
+    tcase_add_checked_fixture(tests, pass_create, pass_destroy);
+    tcase_add_test(tests, extras_are_what_was_there);
+    tcase_add_test(tests, what_is_there_at_the_end_of_a_line_crosses);
+    tcase_add_test(tests, what_an_operator_keeps_for_itself_stays);
+    tcase_add_test(tests, a_result_may_be_kept_by_its_operator);
+    tcase_add_test(tests, what_the_program_holds_crosses);
+    tcase_add_test(tests, what_keeps_nothing_joins_its_neighbour);
+    tcase_add_test(tests, checkpointed_blocks_are_a_loop);
+    tcase_add_test(tests, frozen_blocks_are_iterations);
+    tcase_add_test(tests, checkpointed_layers_are_told);
+    tcase_add_test(tests, equal_iterations_take_the_median);
+    return tests;
+}
