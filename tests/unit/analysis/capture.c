@@ -125,14 +125,31 @@ struct device_report *capture_report(struct capture *capture, size_t top)
     return report;
 }
 
-int64_t capture_saving(struct capture *capture, enum finding_kind kind)
+const struct finding *report_finding(const struct device_report *report, enum finding_kind kind)
 {
-    int64_t bytes = -1;
-    capture_load(capture);
-    struct device_report *report = capture_report(capture, 10);
     for (size_t i = 0; i < report->findings.count; i++)
         if (report->findings.items[i].kind == kind)
-            bytes = report->findings.items[i].save_bytes;
+            return &report->findings.items[i];
+    return NULL;
+}
+
+void report_check_sums(const struct device_report *report)
+{
+    int64_t categories = 0, sites = 0;
+    for (size_t i = 0; i < report->category_count; i++)
+        categories += report->categories[i].bytes;
+    for (size_t i = 0; i < report->site_count; i++)
+        sites += report->sites[i].group.bytes;
+    ck_assert_int_eq(categories, report->at.active_bytes);
+    ck_assert_int_eq(sites, report->at.active_bytes);
+}
+
+int64_t capture_saving(struct capture *capture, enum finding_kind kind)
+{
+    capture_load(capture);
+    struct device_report *report = capture_report(capture, 10);
+    const struct finding *finding = report_finding(report, kind);
+    int64_t bytes = finding ? finding->save_bytes : -1;
     device_report_destroy(report);
     return bytes;
 }

@@ -60,6 +60,10 @@ void capture_setting(struct capture *capture, const char *key, const char *json_
 /* Aborts the test on failure. */
 void capture_load(struct capture *capture);
 struct device_report *capture_report(struct capture *capture, size_t top);
+/* NULL: the report does not have it. */
+const struct finding *report_finding(const struct device_report *report, enum finding_kind kind);
+/* Categories and call sites must add up to the memory that is live. */
+void report_check_sums(const struct device_report *report);
 /* Loads the capture. The bytes that a finding of its report would save; -1: it is not among them.
  */
 int64_t capture_saving(struct capture *capture, enum finding_kind kind);

@@ -38,6 +38,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/fit/summary_test.c \
 	tests/unit/analysis/flame/flame_test.c \
 	tests/unit/analysis/growth/dropped_graphs_test.c \
+	tests/unit/analysis/growth/gradients_test.c \
 	tests/unit/analysis/growth/growth_fit_test.c \
 	tests/unit/analysis/growth/growth_test.c \
 	tests/unit/analysis/growth/idle_gradients_test.c \
@@ -66,9 +67,11 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/report/findings_copies_test.c \
 	tests/unit/analysis/report/findings_inference_test.c \
 	tests/unit/analysis/report/findings_logits_test.c \
+	tests/unit/analysis/report/findings_operators_test.c \
 	tests/unit/analysis/report/findings_pairs_test.c \
 	tests/unit/analysis/report/findings_passes_test.c \
 	tests/unit/analysis/report/findings_peak_test.c \
+	tests/unit/analysis/report/findings_training_test.c \
 	tests/unit/analysis/report/findings_test.c \
 	tests/unit/analysis/report/oom_rest_test.c \
 	tests/unit/analysis/report/report_notices_test.c \

@@ -12,6 +12,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, steps_tests());
     suite_add_tcase(suite, growth_fit_tests());
     suite_add_tcase(suite, growth_tests());
+    suite_add_tcase(suite, growth_gradients_tests());
     suite_add_tcase(suite, dropped_graphs_tests());
     suite_add_tcase(suite, pending_tests());
     suite_add_tcase(suite, category_tests());
@@ -21,10 +22,12 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, findings_copies_tests());
     suite_add_tcase(suite, elementwise_tests());
     suite_add_tcase(suite, findings_logits_tests());
+    suite_add_tcase(suite, findings_operators_tests());
     suite_add_tcase(suite, findings_pairs_tests());
     suite_add_tcase(suite, findings_passes_tests());
     suite_add_tcase(suite, findings_inference_tests());
     suite_add_tcase(suite, findings_peak_tests());
+    suite_add_tcase(suite, findings_training_tests());
     suite_add_tcase(suite, category_ends_tests());
     suite_add_tcase(suite, category_guess_tests());
     suite_add_tcase(suite, category_caches_tests());

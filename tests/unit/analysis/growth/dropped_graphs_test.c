@@ -57,10 +57,7 @@ static const struct finding *find(enum finding_kind kind)
         capture_load(&capture);
         report = capture_report(&capture, 0);
     }
-    for (size_t i = 0; i < report->findings.count; i++)
-        if (report->findings.items[i].kind == kind)
-            return &report->findings.items[i];
-    return NULL;
+    return report_finding(report, kind);
 }
 
 START_TEST(a_graph_that_is_dropped)

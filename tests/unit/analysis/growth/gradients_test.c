@@ -1,0 +1,319 @@
+/* Gradients that are kept too long. */
+#include "analysis/growth/growth.h"
+
+#include <string.h>
+
+#include "analysis/growth/gradient_cycles.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+static struct capture capture;
+static struct device_report *report;
+
+static void create(void)
+{
+    capture_init(&capture);
+    report = NULL;
+}
+
+static void destroy(void)
+{
+    device_report_destroy(report);
+    capture_release(&capture);
+}
+
+static void born(uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", addr, size, frames);
+}
+
+static void freed(uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_free(&capture, addr, size, frames);
+}
+
+static const struct growth *find(void)
+{
+    capture_load(&capture);
+    report = capture_report(&capture, 0);
+    return &report->growth;
+}
+
+static const struct growth_row *row_of(const char *label)
+{
+    for (size_t i = 0; i < report->growth.row_count; i++)
+        if (strcmp(report->growth.rows[i].label.full, label) == 0)
+            return &report->growth.rows[i];
+    ck_abort_msg("no row: %s", label);
+}
+
+#define STACK_ZERO                                                                                 \
+    PY("zero_grad", TORCH "optim/optimizer.py", 900) "," PY("main", "/home/u/train.py", 8)
+
+/* A step: 40 of input to the forward, a gradient of 100, the optimizer; `zero` frees the gradient
+ * of the step before, where it is said to. */
+enum zero { ZERO_AT_END, ZERO_BEFORE_BACKWARD, ZERO_NEVER };
+
+static void train(unsigned steps, enum zero zero)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned step = 0; step < steps; step++) {
+        born(1, 40, STACK_FORWARD);
+        if (zero == ZERO_BEFORE_BACKWARD && step > 0)
+            freed(2, 100, STACK_ZERO);
+        if (step == 0 || zero != ZERO_NEVER)
+            born(2, 100, STACK_BACKWARD);
+        born(4, 20, STACK_BACKWARD);
+        freed(4, 20, ENGINE);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+        if (zero == ZERO_AT_END)
+            freed(2, 100, STACK_ZERO);
+    }
+}
+
+START_TEST(gradients_freed_in_time)
+{
+    train(3, ZERO_AT_END);
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
+START_TEST(gradients_freed_after_the_forward)
+{
+    train(3, ZERO_BEFORE_BACKWARD);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_int_eq(growth->gradients.bytes, 100);
+    ck_assert_uint_eq(growth->gradients.passes, 2);
+    ck_assert(!growth->gradients.stay);
+    ck_assert_int_eq(growth->gradients.save_bytes, 0); /* the peak is in the backward pass */
+    ck_assert_int_eq(row_of("(gradients)")->fit.kind, GROWTH_KEPT_GRADIENTS);
+}
+END_TEST
+
+/* A forward pass without modules, and frees without stacks: `zero` as for train(). */
+static void train_functional(enum zero zero)
+{
+    born(9, 100, SCRIPT);
+    for (unsigned step = 0; step < 3; step++) {
+        if (zero == ZERO_AT_END && step > 0)
+            capture_free(&capture, 2, 100, "");
+        born(1, 40, SCRIPT);
+        born(5, 10, SCRIPT);
+        if (zero == ZERO_BEFORE_BACKWARD && step > 0)
+            capture_free(&capture, 2, 100, "");
+        born(2, 100, STACK_BACKWARD);
+        freed(5, 10, ENGINE);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+    }
+}
+
+START_TEST(gradients_freed_after_an_inferred_forward)
+{
+    train_functional(ZERO_BEFORE_BACKWARD);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_int_eq(growth->gradients.bytes, 100);
+    ck_assert_uint_eq(growth->gradients.passes, 2);
+}
+END_TEST
+
+START_TEST(gradients_freed_before_an_inferred_forward)
+{
+    train_functional(ZERO_AT_END);
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
+START_TEST(gradients_that_stay)
+{
+    train(3, ZERO_NEVER);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_uint_eq(growth->gradients.passes, 2);
+    ck_assert(growth->gradients.stay);
+}
+END_TEST
+
+/* Without stacks and annotations, what looks like an optimizer step may be anything between two
+ * backward passes whose gradients accumulate. */
+START_TEST(cycles_need_a_sure_optimizer_step)
+{
+    static const uint8_t evidence[] = {PHASE_BY_STACK, PHASE_BY_ANNOTATION, PHASE_BY_LIFETIMES};
+    struct phase_run runs[] = {
+        {.first = 0, .phase = PHASE_FORWARD},
+        {.first = 1, .phase = PHASE_BACKWARD},
+        {.first = 2, .phase = PHASE_OPTIMIZER, .evidence = evidence[_i]},
+        {.first = 3, .phase = PHASE_FORWARD},
+        {.first = 4, .phase = PHASE_BACKWARD},
+    };
+    const struct phases phases = {.runs = runs, .count = sizeof(runs) / sizeof(runs[0])};
+    struct cycles cycles;
+    struct error err;
+    for (uint64_t addr = 0; addr < phases.count; addr++)
+        born(addr, 10, "");
+    capture_load(&capture);
+    ck_assert(cycles_find(&cycles, capture.timeline, &phases, &err));
+    ck_assert_uint_eq(cycles.count, evidence[_i] == PHASE_BY_LIFETIMES ? 1 : 2);
+    cycles_release(&cycles);
+}
+END_TEST
+
+/* Two models with an optimizer each, as in a GAN: what one has been trained with lives through a
+ * cycle of the other, until zero_grad frees it. */
+START_TEST(gradients_that_wait_for_their_turn)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned step = 0; step < 6; step++) {
+        uint64_t model = step % 2;
+        if (step > 1)
+            freed(20 + model, 100, STACK_ZERO);
+        born(1, 40, STACK_FORWARD);
+        born(20 + model, 100, STACK_BACKWARD);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+    }
+    const struct growth *growth = find();
+    ck_assert_uint_gt(growth->gradients.count, 0);
+    ck_assert(!growth->gradients.stay);
+}
+END_TEST
+
+/* A result of torch.autograd.grad(): 300 where the parameter has 100. */
+START_TEST(derivatives_that_the_program_keeps)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned step = 0; step < 4; step++) {
+        born(1, 40, STACK_FORWARD);
+        born(20 + step, 300, STACK_BACKWARD);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+        if (step > 0)
+            freed(19 + step, 300, SCRIPT);
+    }
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
+#define STACK_LBFGS                                                                                \
+    CPP("at::_ops::sub_Tensor::call(x)")                                                           \
+    "," PY("step", TORCH "optim/lbfgs.py", 7) "," PY("wrapper", TORCH "optim/optimizer.py",        \
+                                                     533) "," SCRIPT
+
+#define STACK_HOOK                                                                                 \
+    CPP("at::_ops::clone::call(x)") "," PY("<lambda>", "/home/u/train.py", 5) "," ENGINE
+
+/* store[name] = gradient.clone() in a hook */
+START_TEST(copies_that_a_hook_makes)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned step = 0; step < 4; step++) {
+        born(1, 40, STACK_FORWARD);
+        born(2, 100, STACK_BACKWARD);
+        born(20 + step, 100, STACK_HOOK);
+        if (step > 0)
+            freed(19 + step, 100, STACK_HOOK);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+        freed(2, 100, SCRIPT);
+    }
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
+/* history_size limits what LBFGS keeps. */
+START_TEST(history_of_lbfgs)
+{
+    for (unsigned step = 0; step < 5; step++) {
+        born(1, 40, STACK_FORWARD);
+        born(2, 10, STACK_BACKWARD);
+        freed(1, 40, ENGINE);
+        born(20 + step, 300, STACK_LBFGS);
+        freed(2, 10, SCRIPT);
+    }
+    ck_assert_uint_eq(find()->growing, 0);
+}
+END_TEST
+
+/* The peak, in the second forward pass, needs no gradient of the first step. */
+START_TEST(gradients_at_the_peak)
+{
+    train(1, ZERO_NEVER);
+    born(5, 500, STACK_FORWARD);
+    freed(5, 500, STACK_FORWARD);
+    born(1, 40, STACK_FORWARD);
+    born(4, 20, STACK_BACKWARD);
+    freed(4, 20, ENGINE);
+    freed(1, 40, ENGINE);
+    const struct growth *growth = find();
+    ck_assert_int_eq(report->peak.active_bytes, 700);
+    ck_assert_int_eq(growth->gradients.save_bytes, 100);
+}
+END_TEST
+
+/* The first of two passes that precede the next step needs the gradient, so the second, which is as
+ * high, would have it in any case. */
+START_TEST(gradients_that_an_earlier_pass_needs)
+{
+    train(1, ZERO_NEVER);
+    for (int pass = 0; pass < 3; pass++) {
+        born(1, 40, STACK_FORWARD);
+        if (pass == 2)
+            freed(2, 100, STACK_ZERO);
+        born(4, pass < 2 ? 500 : 20, STACK_BACKWARD);
+        freed(4, pass < 2 ? 500 : 20, ENGINE);
+        if (pass == 2)
+            born(2, 100, STACK_BACKWARD);
+        freed(1, 40, ENGINE);
+    }
+    born(3, 10, STACK_STEP);
+    freed(3, 10, STACK_STEP);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_int_eq(growth->gradients.save_bytes, 0);
+}
+END_TEST
+
+START_TEST(gradients_that_accumulate)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (int i = 0; i < 3; i++) {
+        born(1, 40, STACK_FORWARD);
+        if (i == 0)
+            born(2, 100, STACK_BACKWARD);
+        born(4, 20, STACK_BACKWARD);
+        freed(4, 20, ENGINE);
+        freed(1, 40, ENGINE);
+    }
+    born(3, 10, STACK_STEP);
+    freed(3, 10, STACK_STEP);
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
+TCase *growth_gradients_tests(void)
+{
+    TCase *tests = tcase_create("growth_gradients");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, gradients_freed_in_time);
+    tcase_add_test(tests, gradients_freed_after_the_forward);
+    tcase_add_test(tests, gradients_freed_after_an_inferred_forward);
+    tcase_add_test(tests, gradients_freed_before_an_inferred_forward);
+    tcase_add_test(tests, gradients_that_stay);
+    tcase_add_test(tests, gradients_that_wait_for_their_turn);
+    tcase_add_test(tests, derivatives_that_the_program_keeps);
+    tcase_add_test(tests, copies_that_a_hook_makes);
+    tcase_add_test(tests, history_of_lbfgs);
+    tcase_add_test(tests, gradients_at_the_peak);
+    tcase_add_test(tests, gradients_that_an_earlier_pass_needs);
+    tcase_add_test(tests, gradients_that_accumulate);
+    tcase_add_loop_test(tests, cycles_need_a_sure_optimizer_step, 0, 3);
+    return tests;
+}

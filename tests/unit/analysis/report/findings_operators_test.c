@@ -1,0 +1,215 @@
+/* What a report says of attention, logits and conversions, which it knows by their operators. */
+#include <string.h>
+
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+static struct capture capture;
+static struct device_report *report;
+
+static void create(void)
+{
+    report = NULL;
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    device_report_destroy(report);
+    capture_release(&capture);
+}
+
+static void make_report(size_t top)
+{
+    capture_load(&capture);
+    report = capture_report(&capture, top);
+    report_check_sums(report);
+}
+
+#define IN_ATTENTION     PY("forward", "/home/u/attention.py", 4) "," CALL "," SCRIPT
+#define PRODUCT          CPP("at::_ops::bmm::call(x)") "," IN_ATTENTION
+#define SOFTMAX          CPP("at::_ops::_softmax::call(x)") "," IN_ATTENTION
+#define OTHER_ACTIVATION CPP("at::_ops::gelu::call(x)") "," IN_ATTENTION
+
+static int64_t attention_bytes(void)
+{
+    const struct finding *finding = report_finding(report, FINDING_ATTENTION);
+    return finding ? finding->save_bytes : 0;
+}
+
+/* A product, softmax, a mask of dropout in bytes, and the product with the values. */
+static void attend(void)
+{
+    capture_event(&capture, "alloc", 1, 400, PRODUCT);
+    capture_event(&capture, "alloc", 2, 400, SOFTMAX);
+    capture_event(&capture, "alloc", 3, 100, OTHER_ACTIVATION);
+    capture_event(&capture, "alloc", 4, 50, OTHER_ACTIVATION); /* smaller: of values, say */
+    capture_event(&capture, "alloc", 5, 80, PRODUCT);
+    capture_event(&capture, "alloc", 6, 400, SOFTMAX); /* of another size: a classifier's */
+    capture_event(&capture, "alloc", 7, 400, PRODUCT);
+    capture_event(&capture, "alloc", 8, 1, STACK_BACKWARD);
+    for (uint64_t addr = 1; addr < 8; addr++)
+        capture_free(&capture, addr,
+                     addr == 3   ? 100
+                     : addr == 4 ? 50
+                     : addr == 5 ? 80
+                                 : 400,
+                     ENGINE);
+}
+
+START_TEST(attention_by_hand)
+{
+    attend();
+    make_report(0);
+    ck_assert_int_eq(attention_bytes(), 900);
+}
+END_TEST
+
+/* Without the matrices, the peak of 1,831 would be that of the step: 1,501. */
+START_TEST(attention_that_is_not_all_of_the_peak)
+{
+    attend();
+    capture_event(&capture, "alloc", 9, 1500, STACK_STEP);
+    make_report(0);
+    ck_assert_int_eq(attention_bytes(), 330);
+}
+END_TEST
+
+#define IN_MULTIHEAD                                                                               \
+    PY("multi_head_attention_forward", TORCH "nn/functional.py", 6489) "," CALL "," SCRIPT
+
+START_TEST(attention_with_weights)
+{
+    capture_event(&capture, "alloc", 1, 400, CPP("at::_ops::bmm::call(x)") "," IN_MULTIHEAD);
+    capture_event(&capture, "alloc", 2, 400, CPP("at::_ops::_softmax::call(x)") "," IN_MULTIHEAD);
+    capture_event(&capture, "alloc", 3, 80, CPP("at::_ops::bmm::call(x)") "," IN_MULTIHEAD);
+    capture_event(&capture, "alloc", 4, 1, STACK_BACKWARD);
+    capture_free(&capture, 1, 400, ENGINE);
+    capture_free(&capture, 2, 400, ENGINE);
+    capture_free(&capture, 3, 80, ENGINE);
+    make_report(0);
+    ck_assert_int_eq(attention_bytes(), 800);
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i].kind == FINDING_ATTENTION)
+            ck_assert_ptr_nonnull(strstr(report->findings.items[i].next, "need_weights=False"));
+}
+END_TEST
+
+#define LAST_LAYER  CPP("at::_ops::addmm::call(x)") "," SCRIPT
+#define LAST_KERNEL CPP("at::_ops::conv2d::call(x)") "," SCRIPT
+#define COPY        CPP("at::_ops::_to_copy::call(x)") "," SCRIPT
+#define LOG_SOFTMAX CPP("at::_ops::_log_softmax::call(x)") "," SCRIPT
+#define OF_LOSS                                                                                    \
+    CPP("at::_ops::zeros_like::call(x)")                                                           \
+    "," CPP("torch::autograd::generated::NllLossBackward0::apply(x)") "," ENGINE
+
+/* A step whose last layer makes 400 bytes of logits in half precision. */
+static const struct finding *logits_made_by(const char *last_layer)
+{
+    capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 400, last_layer);
+    capture_event(&capture, "alloc", 3, 800, COPY);
+    capture_event(&capture, "alloc", 4, 8, SCRIPT);
+    capture_event(&capture, "alloc", 5, 800, LOG_SOFTMAX);
+    capture_event(&capture, "alloc", 6, 800, OF_LOSS);
+    capture_event(&capture, "alloc", 7, 800, STACK_BACKWARD); /* of another layer */
+    for (uint64_t addr = 1; addr < 8; addr++)
+        capture_free(&capture, addr,
+                     addr == 1   ? 100
+                     : addr == 2 ? 400
+                     : addr == 4 ? 8
+                                 : 800,
+                     ENGINE);
+    make_report(0);
+    return report_finding(report, FINDING_LOGITS);
+}
+
+START_TEST(logits_of_a_language_model)
+{
+    const struct finding *finding = logits_made_by(LAST_LAYER);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 400 + 800 + 800 + 800);
+    ck_assert_ptr_null(report_finding(report, FINDING_CASTS)); /* the copy is part of the logits */
+}
+END_TEST
+
+START_TEST(logits_of_no_linear_layer)
+{
+    ck_assert_ptr_null(logits_made_by(LAST_KERNEL));
+    ck_assert_ptr_nonnull(report_finding(report, FINDING_CASTS));
+}
+END_TEST
+
+/* The loss of the next word leaves out the last of 16 positions. */
+START_TEST(logits_without_the_last_position)
+{
+    capture_event(&capture, "alloc", 1, 800, LAST_LAYER);
+    capture_event(&capture, "alloc", 2, 750, LOG_SOFTMAX);
+    capture_event(&capture, "alloc", 3, 8, OF_LOSS);
+    capture_free(&capture, 2, 750, ENGINE);
+    capture_free(&capture, 1, 800, ENGINE);
+    make_report(0);
+    const struct finding *finding = report_finding(report, FINDING_LOGITS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 800 + 750);
+}
+END_TEST
+
+#define CONVERSION CPP("at::_ops::_to_copy::call(x)") "," IN_ATTENTION
+#define MOVE                                                                                       \
+    CPP("at::_ops::_to_copy::call(x)")                                                             \
+    "," CPP("at::_ops::to_dtype_layout::call(x)") "," IN_ATTENTION
+
+/* A conversion of 800 bytes to 400, which are kept for backward. `freed_by` is the stack that frees
+ * the source in the backward pass; NULL: plain code frees it in the forward pass. */
+static const struct finding *cast_of_source(const char *frames, const char *freed_by)
+{
+    capture_event(&capture, "alloc", 1, 800, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 400, frames);
+    if (!freed_by)
+        capture_free(&capture, 1, 800, SCRIPT);
+    capture_event(&capture, "alloc", 3, 300, STACK_FORWARD);
+    capture_event(&capture, "alloc", 4, 1, STACK_BACKWARD);
+    capture_free(&capture, 3, 300, ENGINE);
+    capture_free(&capture, 2, 400, ENGINE);
+    if (freed_by)
+        capture_free(&capture, 1, 800, freed_by);
+    make_report(0);
+    return report_finding(report, FINDING_CASTS);
+}
+
+START_TEST(a_conversion_of_what_is_kept_costs_memory)
+{
+    const struct finding *finding = cast_of_source(CONVERSION, ENGINE);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 400);
+}
+END_TEST
+
+START_TEST(a_conversion_may_save_memory)
+{
+    ck_assert_ptr_null(cast_of_source(CONVERSION, NULL));
+}
+END_TEST
+
+START_TEST(a_tensor_that_may_come_from_another_device_is_no_conversion)
+{
+    ck_assert_ptr_null(cast_of_source(MOVE, ENGINE));
+}
+END_TEST
+
+TCase *findings_operators_tests(void)
+{
+    TCase *tests = tcase_create("findings_operators");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, attention_by_hand);
+    tcase_add_test(tests, attention_that_is_not_all_of_the_peak);
+    tcase_add_test(tests, attention_with_weights);
+    tcase_add_test(tests, logits_of_a_language_model);
+    tcase_add_test(tests, logits_of_no_linear_layer);
+    tcase_add_test(tests, logits_without_the_last_position);
+    tcase_add_test(tests, a_conversion_of_what_is_kept_costs_memory);
+    tcase_add_test(tests, a_conversion_may_save_memory);
+    tcase_add_test(tests, a_tensor_that_may_come_from_another_device_is_no_conversion);
+    return tests;
+}

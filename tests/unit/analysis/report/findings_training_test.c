@@ -1,0 +1,283 @@
+/* What a report advises on optimizers, gradients and emptied caches. */
+#include <string.h>
+
+#include "analysis/pool/given_back.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+static struct capture capture;
+static struct device_report *report;
+
+static void create(void)
+{
+    report = NULL;
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    device_report_destroy(report);
+    capture_release(&capture);
+}
+
+static void make_report(size_t top)
+{
+    capture_load(&capture);
+    report = capture_report(&capture, top);
+    report_check_sums(report);
+}
+
+#define EMPTY_CACHE PY("empty_cache", TORCH "cuda/memory.py", 280) "," SCRIPT
+
+START_TEST(memory_given_back_and_asked_for_again)
+{
+    for (int i = 0; i < 3; i++) {
+        capture_event(&capture, "segment_alloc", 4096, 1000, STACK_FORWARD);
+        capture_event(&capture, "alloc", 4096, 900, STACK_FORWARD);
+        capture_free(&capture, 4096, 900, STACK_FORWARD);
+        capture_event(&capture, "segment_free", 4096, 1000, i < 2 ? EMPTY_CACHE : STACK_FORWARD);
+    }
+    capture_load(&capture);
+    report = capture_report(&capture, 0);
+    struct given_back given;
+    struct error err;
+    ck_assert(given_back_find(&given, capture.timeline, capture.sites, &err));
+    ck_assert_int_eq(given.bytes, 2000);
+    ck_assert_int_eq(given.again_bytes, 2000);
+    ck_assert_uint_eq(given.calls, 2);
+    ck_assert_uint_eq(given.mallocs, 2);
+    ck_assert_ptr_nonnull(report_finding(report, FINDING_EMPTY_CACHE));
+}
+END_TEST
+
+/* torch.cuda.graph() empties the cache itself. */
+START_TEST(memory_given_back_for_a_capture)
+{
+    for (int i = 0; i < 3; i++) {
+        capture_event(&capture, "segment_alloc", 4096, 1000, STACK_FORWARD);
+        capture_event(&capture, "alloc", 4096, 900, STACK_FORWARD);
+        capture_free(&capture, 4096, 900, STACK_FORWARD);
+        capture_event(&capture, "segment_free", 4096, 1000,
+                      PY("empty_cache", TORCH "cuda/memory.py",
+                         280) "," PY("__enter__", TORCH "cuda/graphs.py", 200) "," SCRIPT);
+    }
+    capture_load(&capture);
+    report = capture_report(&capture, 0);
+    ck_assert_ptr_null(report_finding(report, FINDING_EMPTY_CACHE));
+}
+END_TEST
+
+#define STACK_CLIP                                                                                 \
+    CPP("at::_ops::linalg_vector_norm::call(x)")                                                   \
+    "," PY("clip_grad_norm_", TORCH "nn/utils/clip_grad.py", 215) "," SCRIPT
+
+/* A step of `passes` passes whose gradient, of `size`, belongs to a parameter of 100. */
+static void one_step(uint64_t size, unsigned passes, bool clips)
+{
+    capture_event(&capture, "alloc", 9, 100,
+                  PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned pass = 0; pass < passes; pass++) {
+        capture_event(&capture, "alloc", 1, 40, STACK_FORWARD);
+        if (pass == 0)
+            capture_event(&capture, "alloc", 2, size, STACK_BACKWARD);
+        capture_event(&capture, "alloc", 4, 10, STACK_BACKWARD);
+        capture_free(&capture, 4, 10, STACK_BACKWARD);
+        capture_free(&capture, 1, 40, ENGINE);
+    }
+    if (clips) {
+        capture_event(&capture, "alloc", 5, 4, STACK_CLIP);
+        capture_free(&capture, 5, 4, STACK_CLIP);
+    }
+    capture_event(&capture, "alloc", 3, 10, STACK_STEP);
+    capture_free(&capture, 3, 10, STACK_STEP);
+    capture_free(&capture, 2, size, SCRIPT);
+    capture_load(&capture);
+    report = capture_report(&capture, 0);
+}
+
+/* Only gradients that are complete, and looked at one by one, can be freed in a hook. */
+START_TEST(gradients_of_parameters)
+{
+    static const struct {
+        unsigned passes;
+        bool clips;
+        const char *next;
+    } cases[] = {{1, false, "register_post_accumulate_grad_hook"},
+                 {1, true, "clip_grad_norm_()"},
+                 {2, false, "Several backward passes"}};
+    one_step(100, cases[_i].passes, cases[_i].clips);
+    const struct finding *finding = report_finding(report, FINDING_GRADIENTS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_ptr_nonnull(strstr(finding->next, cases[_i].next));
+}
+END_TEST
+
+START_TEST(gradients_larger_than_any_parameters)
+{
+    one_step(5000, 1, false);
+    const struct finding *finding = report_finding(report, FINDING_GRADIENTS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_ptr_nonnull(strstr(finding->what, "50.0 times the parameters"));
+    ck_assert_ptr_null(strstr(finding->next, "hook"));
+}
+END_TEST
+
+#define HOOK(name, file) PY(name, TORCH file, 7) "," PY("hook", "/home/u/train.py", 3) "," ENGINE
+
+/* Gradients that an optimizer in a hook frees at once need no advice to do so. */
+START_TEST(optimizers_in_hooks)
+{
+    for (int in_hook = 1; in_hook >= 0; in_hook--) {
+        capture_event(&capture, "alloc", 1, 10, STACK_FORWARD);
+        capture_event(&capture, "alloc", 2, 100, STACK_BACKWARD);
+        if (in_hook)
+            capture_free(&capture, 2, 100, HOOK("zero_grad", "optim/optimizer.py"));
+        capture_free(&capture, 1, 10, ENGINE);
+        capture_event(&capture, "alloc", 3, 5, STACK_STEP);
+        make_report(0);
+        ck_assert_int_eq(report_finding(report, FINDING_GRADIENTS) != NULL, !in_hook);
+        destroy();
+        create();
+    }
+}
+END_TEST
+
+#define MADE_MODEL                                                                                 \
+    CPP("at::_ops::_to_copy::call(x)")                                                             \
+    "," PY("_apply", TORCH "nn/modules/module.py", 900) "," SCRIPT
+#define STATE(line)                                                                                \
+    CPP("at::_ops::zeros_like::call(x)")                                                           \
+    "," PY("_init_group", TORCH "optim/adam.py",                                                   \
+           line) "," PY("wrapper", TORCH "optim/optimizer.py", 533) "," SCRIPT
+
+static void train_once(void)
+{
+    capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 100, STACK_BACKWARD);
+    capture_free(&capture, 1, 100, ENGINE);
+}
+
+/* Two optimizers that step one after the other, each with two states of 8 KiB for a parameter of
+ * its own, or for the same one. */
+static const struct finding *state_of_two(bool same_parameter)
+{
+    capture_event(&capture, "alloc", 10, 8192, MADE_MODEL);
+    if (!same_parameter)
+        capture_event(&capture, "alloc", 11, 8192, MADE_MODEL);
+    for (uint64_t i = 0; i < 2; i++) {
+        train_once();
+        capture_event(&capture, "alloc", 20 + i, 8192, STATE(80));
+        capture_event(&capture, "alloc", 30 + i, 8192, STATE(81));
+        capture_free(&capture, 2, 100, STACK_STEP);
+    }
+    make_report(0);
+    return report_finding(report, FINDING_REPEATED_STATE);
+}
+
+START_TEST(an_optimizer_made_twice)
+{
+    const struct finding *finding = state_of_two(true);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 2 * 8192);
+}
+END_TEST
+
+START_TEST(two_optimizers_of_two_models)
+{
+    ck_assert_ptr_null(state_of_two(false));
+}
+END_TEST
+
+/* As the step of SAM, which a script takes back later: the optimizer is made once. */
+START_TEST(what_other_code_keeps_is_no_optimizer)
+{
+    capture_event(&capture, "alloc", 10, 8192, MADE_MODEL);
+    for (uint64_t i = 0; i < 2; i++) {
+        capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+        capture_event(&capture, "alloc", 2, 8192, STACK_BACKWARD);
+        capture_free(&capture, 1, 100, ENGINE);
+        capture_event(&capture, "alloc", 20 + i, 8192,
+                      i == 0 ? CPP("at::_ops::mul::call(x)") "," SCRIPT : STATE(80));
+        capture_free(&capture, 2, 8192, i == 0 ? SCRIPT : STACK_STEP);
+    }
+    make_report(0);
+    ck_assert_int_eq(capture_category(&capture, 20), CATEGORY_OPTIMIZER_STATE);
+    ck_assert_ptr_null(report_finding(report, FINDING_REPEATED_STATE));
+}
+END_TEST
+
+/* What autograd.grad(create_graph=True) returned is no attribute of a weight, however long a
+ * variable holds it. */
+START_TEST(results_of_recorded_passes_are_no_kept_gradients)
+{
+    capture_block(&capture, 9, 8192, "");
+    for (uint64_t i = 0; i < 4; i++) {
+        capture_event(&capture, "alloc", 1, 4000, STACK_FORWARD);
+        capture_event(&capture, "alloc", 2, 4000, STACK_FORWARD);
+        capture_event(&capture, "alloc", 20 + i, 8192, STACK_BACKWARD);
+        capture_event(&capture, "alloc", 3, 40, STACK_BACKWARD);
+        capture_free(&capture, 3, 40, ENGINE);
+        if (i > 0)
+            capture_free(&capture, 19 + i, 8192, SCRIPT);
+        capture_event(&capture, "alloc", 4, 50, STACK_FORWARD);
+        capture_event(&capture, "alloc", 5, 8192, STACK_BACKWARD);
+        capture_event(&capture, "alloc", 6, 60, STACK_BACKWARD);
+        capture_event(&capture, "alloc", 7, 60, STACK_BACKWARD);
+        capture_free(&capture, 4, 50, ENGINE);
+        capture_free(&capture, 2, 4000, ENGINE);
+        capture_free(&capture, 1, 4000, ENGINE);
+        capture_free(&capture, 6, 60, ENGINE);
+        capture_free(&capture, 7, 60, ENGINE);
+        capture_event(&capture, "alloc", 8, 50, STACK_STEP);
+        capture_free(&capture, 8, 50, STACK_STEP);
+        capture_free(&capture, 5, 8192, SCRIPT);
+    }
+    make_report(0);
+    ck_assert_int_eq(capture_category(&capture, 21), CATEGORY_GRADIENT);
+    ck_assert_uint_eq(report->growth.gradients.count, 0);
+}
+END_TEST
+
+/* An optimizer step whose temporaries, of 1200 bytes in all, cause the peak. */
+static const char *advice_on_temporaries(uint64_t count)
+{
+    train_once();
+    for (uint64_t i = 0; i < count; i++)
+        capture_event(&capture, "alloc", 40 + i, 1200 / count, STACK_STEP);
+    for (uint64_t i = 0; i < count; i++)
+        capture_free(&capture, 40 + i, 1200 / count, STACK_STEP);
+    capture_free(&capture, 2, 100, SCRIPT);
+    make_report(0);
+    const struct finding *finding = report_finding(report, FINDING_OPTIMIZER_TEMPORARIES);
+    return finding ? finding->next : "";
+}
+
+START_TEST(temporaries_of_many_parameters)
+{
+    ck_assert_ptr_nonnull(strstr(advice_on_temporaries(4), "foreach=False avoids"));
+}
+END_TEST
+
+START_TEST(temporaries_of_one_parameter)
+{
+    ck_assert_ptr_nonnull(strstr(advice_on_temporaries(2), "foreach=False does not"));
+}
+END_TEST
+
+TCase *findings_training_tests(void)
+{
+    TCase *tests = tcase_create("findings_training");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, memory_given_back_and_asked_for_again);
+    tcase_add_test(tests, memory_given_back_for_a_capture);
+    tcase_add_loop_test(tests, gradients_of_parameters, 0, 3);
+    tcase_add_test(tests, gradients_larger_than_any_parameters);
+    tcase_add_test(tests, optimizers_in_hooks);
+    tcase_add_test(tests, temporaries_of_many_parameters);
+    tcase_add_test(tests, temporaries_of_one_parameter);
+    tcase_add_test(tests, an_optimizer_made_twice);
+    tcase_add_test(tests, two_optimizers_of_two_models);
+    tcase_add_test(tests, what_other_code_keeps_is_no_optimizer);
+    tcase_add_test(tests, results_of_recorded_passes_are_no_kept_gradients);
+    return tests;
+}
