@@ -23,6 +23,7 @@
 
 BISECT_LESS(bisect_less, uint32_t)
 BISECT_LESS(bisect_less_64, uint64_t)
+BISECT_LESS(bisect_less_signed, int64_t)
 
 #undef BISECT_LESS
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 static bool family_of(struct symbols *symbols, string_id name, uint64_t *family, struct error *err)
 {
     struct text text = symbols_text(symbols, name);
@@ -113,17 +115,11 @@ bool annotations_like(const struct annotation_index *index, uint32_t device, con
     *range = range_of(index, device, first, last);
     const struct annotation_place *found = NULL;
     for (uint64_t family = first; range->count == 0 && family <= last; family++) {
-        size_t low = 0, high = index->lowest_count;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (index->lowest[middle].family < family)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < index->lowest_count && index->lowest[low].family == family &&
-            (!found || index->lowest[low].device < found->device))
-            found = &index->lowest[low];
+        const struct annotation_place *lowest = index->lowest;
+        size_t at = bisect_less_64(&lowest->family, sizeof(*lowest), index->lowest_count, family);
+        if (at < index->lowest_count && lowest[at].family == family &&
+            (!found || lowest[at].device < found->device))
+            found = &lowest[at];
     }
     if (found)
         *range = range_of(index, found->device, first, last);

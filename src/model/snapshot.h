@@ -5,6 +5,7 @@
 #ifndef MEMSNAP_MODEL_SNAPSHOT_H
 #define MEMSNAP_MODEL_SNAPSHOT_H
 
+#include "base/bisect.h"
 #include "base/symbols.h"
 #include "decode/core/input.h"
 #include "decode/core/rows.h"
@@ -191,6 +192,15 @@ bool snapshot_setting(const struct snapshot *snapshot, const char *key, struct t
 
 /* The code of an action by its name, or ACTION_NEVER if the snapshot has no such event. */
 uint8_t snapshot_action(const struct snapshot *snapshot, const char *name);
+
+/* The number of launches of kernels before a time. */
+static inline size_t snapshot_launches_before(const struct snapshot *snapshot, int64_t time_us)
+{
+    const struct launch_row *launches = snapshot->launches;
+    return launches ? bisect_less_signed(&launches->time_us, sizeof(*launches),
+                                         snapshot->launch_count, time_us)
+                    : 0;
+}
 
 /* The trace of a device; NULL if the snapshot has none. */
 static inline const struct trace *snapshot_trace(const struct snapshot *snapshot, uint32_t device)

@@ -1,19 +1,12 @@
 #include <stdlib.h>
 
 #include "analysis/chain/replan_internal.h"
+#include "base/bisect.h"
 
 /* The first of ascending items that is at or after an item. */
 static size_t first_from(const uint32_t *items, size_t count, uint32_t item)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (items[middle] < item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return count > 0 ? bisect_less(items, sizeof(*items), count, item) : 0;
 }
 
 static size_t kept_from(const struct forward_chain *chain, uint32_t item)
@@ -39,15 +32,8 @@ static bool add_change(struct replan_changes *changes, struct replan_change chan
 /* The first of chain->results that is at or after an item. */
 static size_t result_from(const struct forward_chain *chain, uint32_t item)
 {
-    size_t low = 0, high = chain->result_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (chain->results[middle].item < item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct chain_result *results = chain->results;
+    return results ? bisect_less(&results->item, sizeof(*results), chain->result_count, item) : 0;
 }
 
 static bool keeps(const struct replan_segment *segment, const struct symbols *symbols,
@@ -90,15 +76,11 @@ static bool add_results(struct replan_changes *changes, const struct forward_cha
 /* One of the changes from..to-1, which ascend, is about that item. */
 static bool is_result(const struct replan_changes *changes, size_t from, size_t to, uint32_t item)
 {
-    size_t low = from, high = to;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (changes->changes[middle].item < item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < to && changes->changes[low].item == item;
+    if (from == to)
+        return false;
+    const struct replan_change *first = &changes->changes[from];
+    size_t at = bisect_less(&first->item, sizeof(*first), to - from, item);
+    return at < to - from && first[at].item == item;
 }
 
 /* Adds what element `index` keeps, but for the output that leaves all segments around it. */
@@ -301,15 +283,8 @@ void replan_changes_release(struct replan_changes *changes)
 
 size_t replan_change_from(const struct replan_changes *changes, uint32_t item)
 {
-    size_t low = 0, high = changes->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (changes->changes[middle].item < item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct replan_change *items = changes->changes;
+    return items ? bisect_less(&items->item, sizeof(*items), changes->count, item) : 0;
 }
 
 uint32_t replan_change_at(const struct replan_changes *changes, uint32_t item)

@@ -1,4 +1,5 @@
 #include "analysis/chain/replan_internal.h"
+#include "base/bisect.h"
 
 /* So many steps that run again take about a second and 500 MB. */
 #define MOST_AGAIN 10000000
@@ -33,15 +34,9 @@ static uint32_t take_slot(struct editor *editor)
 /* Behind the steps of items before `item`; those of the start state have no item. */
 static size_t step_from(const struct program *program, uint32_t item)
 {
-    size_t low = program->start_count, high = program->step_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (program->steps[middle].item < item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t start = program->start_count, count = program->step_count - start;
+    const struct program_step *steps = &program->steps[start];
+    return start + (count > 0 ? bisect_less(&steps->item, sizeof(*steps), count, item) : 0);
 }
 
 /* The steps of the forward of a segment. */

@@ -118,15 +118,7 @@ static bool add_lifetimes(struct collector *collector, uint32_t first, uint32_t 
 static size_t launch_at(const struct collector *collector, uint32_t item)
 {
     int64_t time = trace_time(collector->measure->timeline->trace, item);
-    size_t low = 0, high = collector->snapshot->launch_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (collector->snapshot->launches[middle].time_us < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return snapshot_launches_before(collector->snapshot, time);
 }
 
 static int64_t launch_time(const struct snapshot *snapshot, size_t launch)

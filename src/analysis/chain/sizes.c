@@ -206,15 +206,8 @@ static int64_t kernels_before(const struct chain_measure *measure, uint32_t item
 {
     const struct snapshot *snapshot = measure->timeline->snapshot;
     int64_t time = time_at(measure, item);
-    size_t low = 0, high = snapshot->launch_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (snapshot->launches[middle].time_us < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == 0 ? 0 : snapshot->launches[low - 1].kernel_ns;
+    size_t count = snapshot_launches_before(snapshot, time);
+    return count == 0 ? 0 : snapshot->launches[count - 1].kernel_ns;
 }
 
 /* False if no kernels were launched in the forward pass. */

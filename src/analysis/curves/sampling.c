@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "model/device.h"
 
 /* The curves while the trace is read item by item. */
@@ -215,17 +216,10 @@ void sampling_release(struct sampling *sampling)
 
 size_t sampling_column(const struct sampling *sampling, uint32_t item)
 {
-    size_t low = 0, high = sampling->count;
-    if (item == EVENT_NEVER)
-        return high;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sampling->items[middle] < (int64_t)item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t count = sampling->count;
+    if (item == EVENT_NEVER || count == 0)
+        return count;
+    return bisect_less_signed(sampling->items, sizeof(*sampling->items), count, item);
 }
 
 size_t sampling_column_showing(const struct sampling *sampling, uint32_t item)

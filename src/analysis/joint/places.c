@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "analysis/joint/internal.h"
+#include "base/bisect.h"
 
 #define SEQUENCE    4    /* allocations that are compared at once */
 #define SAMPLES     256  /* of such sequences of the trace */
@@ -44,15 +45,7 @@ static int by_key(const void *a, const void *b)
 
 static size_t first_at_least(const struct sequence *sequences, size_t count, uint64_t hash)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sequences[middle].hash < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return count > 0 ? bisect_less_64(&sequences->hash, sizeof(*sequences), count, hash) : 0;
 }
 
 struct meetings {
