@@ -27,13 +27,14 @@ struct replan {
 };
 
 /* Replays from the beginning of the pass to the end of its step, or to the next pass of the same
- * model, once as recorded and once with the
- * segments, which ascend, outer before inner, and are disjoint or nested. An activation that is
- * dropped is freed when the operator after the one that made it is over, an output of an element
- * when the next element is; both are made again right before the backward of their segment. With
- * nested segments, a segment that runs again drops what is within inner ones, which then run again
- * in turn. Results that a segment keeps are made only once, and freed when the program frees them
- * or, if the recorded program did so in the forward pass, where their segment, running again, does.
+ * model: once as recorded and once with the segments. The segments ascend, outer before inner, and
+ * are disjoint or nested.
+ *
+ * A dropped activation is freed when the operator after its own has ended, and the output of an
+ * element when the next element has. Both are made again right before the backward of their
+ * segment. A segment that runs again drops what its inner segments hold, and these then run again
+ * in turn. A result that a segment keeps is made only once. It is freed when the program frees it;
+ * if the recorded program freed it in the forward pass, when its segment runs again and frees it.
  */
 bool replan_make(const struct timeline *timeline, struct site_table *sites,
                  const struct forward_chain *chain, const struct chain_segment *segments,

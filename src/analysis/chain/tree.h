@@ -55,9 +55,9 @@ struct call_tree {
     struct budget *budget; /* not owned */
 };
 
-/* From the allocations of items [pass->first, pass->backward). `whole`: and of that call of the
- * outermost forward before, if it runs blocks there that are frozen and keep nothing. Counts in the
- * snapshot's budget. */
+/* Builds the tree from the allocations of items [pass->first, pass->backward). With `whole`, the
+ * same call of the outermost forward also counts before pass->first, if it runs frozen blocks
+ * there, which keep nothing. Counts in the snapshot's budget. */
 bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
                      struct site_table *sites, const struct categories *categories,
                      const struct pass *pass, bool whole, struct error *err);

@@ -5,9 +5,9 @@
 
 #include "analysis/code/site.h"
 
-/* "aten::addmm" for what linear() allocates; STRING_EMPTY if the stack has no C++ frames, or none
- * that tells. Autograd's kernel of an operator passes it on by at::_ops::NAME::redispatch, so it is
- * the outermost such frame of those that no Python frame divides. */
+/* Finds the operator: "aten::addmm" for what linear() allocates; STRING_EMPTY if no C++ frame of
+ * the stack tells. Autograd passes an operator on by at::_ops::NAME::redispatch, so the operator is
+ * the one that the outermost such frame names, among the C++ frames inside of all Python frames. */
 bool dispatched_operator(struct site_table *table, stack_id stack, string_id *name,
                          struct error *err);
 

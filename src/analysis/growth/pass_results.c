@@ -6,7 +6,7 @@
 
 #define LEAST_MADE 16
 #define MOST_KEPT  2
-#define OF_GRAPH   4   /* one 4th at most of as many as a pass keeps for its backward pass */
+#define OF_GRAPH   4   /* at most a quarter of the tensors that a pass keeps for backward */
 #define TINY       512 /* bytes at most, of a loss or another number */
 
 /* What is made in [first, end), without what is tiny. */

@@ -2,8 +2,8 @@
  *
  * A pass that keeps a graph for its backward pass leaves many tensors behind. A pass counts as one
  * without autograd if at least 16 tensors were made in it, and at most two of them outlive it.
- * Where the trace has passes with a backward pass, the limit is one 4th of as many as each of them
- * keeps: a model may return the results of its layers, too. */
+ * Where the trace has passes with a backward pass, the limit is a quarter of the tensors that each
+ * of them keeps: a model may return the results of its layers, too. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_PASS_RESULTS_H
 #define MEMSNAP_ANALYSIS_GROWTH_PASS_RESULTS_H
 

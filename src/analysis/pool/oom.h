@@ -98,12 +98,12 @@ struct oom_row {
     size_t site_count;
     struct pin_rows pinned;
     stack_id stack; /* of the request; STACK_NONE if unknown */
-    /* What the step would have had active at its highest point, by the step before it; 0 if that
-     * is not known. See report/oom_rest.h. */
+    /* The highest active memory that the whole step would have reached, estimated from the step
+     * before it; 0 if not known. See report/oom_rest.h. */
     int64_t step_bytes;
     int64_t like_step; /* the number of that step */
-    /* Of these live bytes, what an attempt that failed before still holds, if it is much; else 0.
-     * See report/oom_attempt.h. */
+    /* The part of the live bytes that an earlier failed attempt still holds; 0 if it is small. See
+     * report/oom_attempt.h. */
     int64_t attempt_bytes;
     int64_t attempt_item; /* the failed request of that attempt */
     bool tries_again;     /* one call asked for memory before, and for nothing else since */

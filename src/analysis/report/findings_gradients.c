@@ -77,7 +77,7 @@ static bool looked_up(const struct findings_maker *maker, int64_t *bytes)
     return true;
 }
 
-#define FEW_ROWS 4 /* one 4th of the rows: with more, sparse gradients save little */
+#define FEW_ROWS 4 /* a quarter of the rows: with more, sparse gradients save little */
 
 bool finding_of_table_gradients(struct findings_maker *maker)
 {

@@ -3,7 +3,8 @@
  *
  * Eras: traces of 2021 have only the size of each change, later ones addresses and totals. Without
  * addresses, each free is taken to end the latest allocation of its size. Memory of the CPU becomes
- * that of DEVICE_HOST. A file that is cut off, or has commas too many, is read as far as it goes.
+ * that of DEVICE_HOST. A file that is cut off, or has superfluous commas, is read as far as
+ * possible.
  */
 #ifndef MEMSNAP_DECODE_PROFILER_PROFILER_H
 #define MEMSNAP_DECODE_PROFILER_PROFILER_H
