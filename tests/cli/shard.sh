@@ -95,7 +95,7 @@ out_has '"fits":null'
 # the file of another recorder, from standard input, and to a file
 run shard samples/fsdp.layers.pickle
 exits 0
-out_has 'does not tell the memory of the backward pass'
+out_has 'does not show the memory of the backward pass'
 run shard - <$trace
 exits 0
 cp .run/out from-input.txt

@@ -210,7 +210,7 @@ static bool put_words(const struct page *page, const struct shard_report *report
     buffer_release(&text);
     fputc('\n', page->out);
     paragraph(page, "Peaks are active memory. Not included: the CUDA context, NCCL's own buffers, "
-                    "workspaces of libraries that the input does not tell, rounding and "
+                    "workspaces of libraries that the input does not show, rounding and "
                     "fragmentation in the allocator.");
     if (report->model->unit_count == 1)
         paragraph(page,
@@ -219,20 +219,22 @@ static bool put_words(const struct page *page, const struct shard_report *report
     if (report->model->hides_units)
         paragraph(
             page,
-            "Modules of a Sequential allocate at one line only, as far as the file tells, so they "
-            "cannot be told apart: units are parts of them, but the code wraps the whole "
-            "modules. fsdp, fsdp1, fsdp2 and checkpoints may take less or more than predicted; "
+            "The modules of a Sequential all allocate at the same line of code, as far as the "
+            "file shows, so they cannot be told apart: units are parts of them, but the code "
+            "wraps the whole modules. fsdp, fsdp1, fsdp2 and checkpoints may take less or more "
+            "than predicted; "
             "a layer trace has the modules.");
     if (report->choice->mixes_units)
-        paragraph(page, "Some units have trained and frozen parameters. fsdp refuses these, and so "
-                        "does fsdp1 with flat parameters. Else the code for fsdp1 makes units of "
-                        "the modules that are trained, so that frozen parameters get no "
-                        "gradients.");
+        paragraph(page,
+                  "Some units have both trained and frozen parameters. fsdp refuses these, and "
+                  "so does fsdp1 with flat parameters. Without flat parameters, the code for "
+                  "fsdp1 makes units of the modules that are trained, so that frozen "
+                  "parameters get no gradients.");
     if (!report->model->has_tensors)
         paragraph(page, "The input has the sum of each module's parameters, not the tensors: the "
                         "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");
     if (!report->model->has_backward)
-        paragraph(page, "The input does not tell the memory of the backward pass; it was derived "
+        paragraph(page, "The input does not show the memory of the backward pass; it was derived "
                         "from what layers keep.");
     return ok;
 }
