@@ -151,7 +151,7 @@ START_TEST(msgpack_is_checked)
 {
     BAD(TABLE "\x91\x98\xa1"
               "a\1\2\3\xc3\4\5\6",
-        152, "a row of 8, where there are 9 columns");
+        152, "expected a row of 9 values, one for each column, found 8");
     BAD(TABLE "\x91\x99\xa1"
               "a\1\2\3\xc3\4\5\xc0\7",
         152, "a trace without 'memory_diff'");
