@@ -50,10 +50,21 @@ static const int for_snapshots[] = {OPTION_AT,
 static const int for_layers[] = {OPTION_RANKS, 0};
 static const int for_runs[] = {OPTION_DEPTH, 0};
 
+static bool take_number(const char *name, uint32_t least, uint32_t most, uint32_t *to,
+                        struct error *err)
+{
+    uint64_t number;
+    if (!argument_number(name, optarg, most, &number, err))
+        return false;
+    *to = (uint32_t)number;
+    return number >= least ||
+           error_set(err, STATUS_USAGE, "invalid --%s '%.60s' (expected at least %u)", name, optarg,
+                     least);
+}
+
 bool analyze_option(int option, void *to, struct error *err)
 {
     struct analyze_options *options = to;
-    uint64_t number = 0;
     unsigned format, by;
     option_note(option, analyze_option_specs, for_snapshots, &options->snapshot_option);
     option_note(option, analyze_option_specs, for_layers, &options->layers_option);
@@ -91,11 +102,7 @@ bool analyze_option(int option, void *to, struct error *err)
             return error_set(err, STATUS_USAGE, "invalid size '%.60s' (for example 24GiB)", optarg);
         return true;
     case OPTION_RANKS:
-        if (!argument_number("ranks", optarg, MOST_RANKS, &number, err))
-            return false;
-        options->ranks = (uint32_t)number;
-        return number >= 2 || error_set(err, STATUS_USAGE,
-                                        "invalid --ranks '%.60s' (expected at least 2)", optarg);
+        return take_number("ranks", 2, MOST_RANKS, &options->ranks, err);
     case OPTION_WITH_TRACE:
         options->trace = optarg;
         return true;
@@ -103,11 +110,7 @@ bool analyze_option(int option, void *to, struct error *err)
         options->summary = optarg;
         return true;
     case OPTION_DEPTH:
-        if (!argument_number("depth", optarg, MOST_DEPTH, &number, err))
-            return false;
-        options->depth = (uint32_t)number;
-        return number >= 1 || error_set(err, STATUS_USAGE,
-                                        "invalid --depth '%.60s' (expected at least 1)", optarg);
+        return take_number("depth", 1, MOST_DEPTH, &options->depth, err);
     case 'v':
         options->verbose = true;
         return true;

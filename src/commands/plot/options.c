@@ -240,10 +240,32 @@ bool plot_option(int option, void *to, struct error *err)
     }
 }
 
+static const char *choose_title(const struct plot_kind *kind, const char *input, size_t inputs)
+{
+    const char *slash = strrchr(input, '/');
+    if (inputs > 1)
+        return kind && kind->of_run ? "MemProfiler: memory of a run" : "Memory of several captures";
+    return slash && slash[1] ? slash + 1 : path_name(input);
+}
+
+/* An HTML page draws the timeline of one snapshot. */
+static bool complete_page(struct plot_options *options, size_t inputs, struct error *err)
+{
+    if (options->script)
+        return error_set(err, STATUS_USAGE, "--script cannot be combined with an HTML page");
+    if (inputs > 1 || options->request.share)
+        return error_set(err, STATUS_USAGE,
+                         "an HTML page needs exactly one file, and no --x share");
+    if (options->kind && options->kind != plot_kind_for(KIND_SNAPSHOT))
+        return error_set(err, STATUS_USAGE, "an HTML page supports only --kind %s",
+                         plot_kind_for(KIND_SNAPSHOT)->name);
+    options->kind = plot_kind_for(KIND_SNAPSHOT);
+    return true;
+}
+
 bool plot_options_complete(struct plot_options *options, const char *input, size_t inputs,
                            struct error *err)
 {
-    const char *slash = strrchr(input, '/');
     bool is_replay = options->kind == &plot_kind_replay;
     if (options->replay_option && !is_replay)
         return error_set(err, STATUS_USAGE, "--%s applies only to --kind %s",
@@ -256,12 +278,8 @@ bool plot_options_complete(struct plot_options *options, const char *input, size
         return error_set(err, STATUS_USAGE, "--range does not apply to --kind %s",
                          plot_kind_replay.name);
     options->request.replay = &options->replay;
-    if (!options->request.look.title && options->kind && options->kind->of_run && inputs > 1)
-        options->request.look.title = "MemProfiler: memory of a run";
-    if (!options->request.look.title && inputs > 1)
-        options->request.look.title = "Memory of several captures";
     if (!options->request.look.title)
-        options->request.look.title = slash && slash[1] ? slash + 1 : path_name(input);
+        options->request.look.title = choose_title(options->kind, input, inputs);
     if (!options->out && !options->script && !options->term) {
         if (isatty(STDOUT_FILENO) != 1)
             return error_set(
@@ -290,16 +308,5 @@ bool plot_options_complete(struct plot_options *options, const char *input, size
             err, STATUS_USAGE,
             "invalid --out '%.100s' (expected a name ending in .svg, .png, .pdf or .html)",
             options->out);
-    if (format != PLOT_HTML)
-        return true;
-    if (options->script)
-        return error_set(err, STATUS_USAGE, "--script cannot be combined with an HTML page");
-    if (inputs > 1 || options->request.share)
-        return error_set(err, STATUS_USAGE,
-                         "an HTML page needs exactly one file, and no --x share");
-    if (options->kind && options->kind != plot_kind_for(KIND_SNAPSHOT))
-        return error_set(err, STATUS_USAGE, "an HTML page supports only --kind %s",
-                         plot_kind_for(KIND_SNAPSHOT)->name);
-    options->kind = plot_kind_for(KIND_SNAPSHOT);
-    return true;
+    return format != PLOT_HTML || complete_page(options, inputs, err);
 }

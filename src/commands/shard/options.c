@@ -220,30 +220,52 @@ static bool take_flag(struct shard_options *options, int option)
     }
 }
 
+/* The options that take a whole number. */
+static const struct number_option {
+    int option;
+    const char *name;
+    int64_t least, most;
+    size_t offset; /* of an int64_t in struct shard_options */
+} numbers[] = {
+    {OPTION_WORLD, "world", 1, SHARD_MOST_WORLD, offsetof(struct shard_options, world)},
+    {OPTION_GROUP, "group", 1, SHARD_MOST_WORLD, offsetof(struct shard_options, group)},
+    {OPTION_ACCUMULATE, "accumulate", 1, MOST_ACCUMULATION,
+     offsetof(struct shard_options, accumulation)},
+    {OPTION_STATE_BYTES, "state-bytes", 0, MOST_STATE,
+     offsetof(struct shard_options, custom_state)},
+    {OPTION_REDUCE_BUFFER, "reduce-buffer", 0, SHARD_MOST_BYTES,
+     offsetof(struct shard_options, reduce_buffer)},
+    {OPTION_PREFETCH, "prefetch", 1, MOST_PREFETCH, offsetof(struct shard_options, prefetch)},
+    {OPTION_FORWARD_PREFETCH, "forward-prefetch", 0, MOST_PREFETCH,
+     offsetof(struct shard_options, forward_prefetch)},
+};
+
+static const struct number_option *find_number(int option)
+{
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (numbers[i].option == option)
+            return &numbers[i];
+    return NULL;
+}
+
+static bool take_number(struct shard_options *options, const struct number_option *number,
+                        struct error *err)
+{
+    int64_t *value = (int64_t *)(void *)((char *)options + number->offset);
+    return shard_take_number(number->name, number->least, number->most, value, err);
+}
+
 bool shard_option(int option, void *to, struct error *err)
 {
     struct shard_command *command = to;
     struct shard_options *options = &command->options;
     int64_t bytes = 0, layers = 0;
+    const struct number_option *number = find_number(option);
     if (take_flag(options, option))
         return true;
+    if (number)
+        return take_number(options, number, err);
     switch (option) {
-    case OPTION_WORLD:
-        return shard_take_number("world", 1, SHARD_MOST_WORLD, &options->world, err);
-    case OPTION_GROUP:
-        return shard_take_number("group", 1, SHARD_MOST_WORLD, &options->group, err);
-    case OPTION_ACCUMULATE:
-        return shard_take_number("accumulate", 1, MOST_ACCUMULATION, &options->accumulation, err);
-    case OPTION_STATE_BYTES:
-        return shard_take_number("state-bytes", 0, MOST_STATE, &options->custom_state, err);
-    case OPTION_REDUCE_BUFFER:
-        return shard_take_number("reduce-buffer", 0, SHARD_MOST_BYTES, &options->reduce_buffer,
-                                 err);
-    case OPTION_PREFETCH:
-        return shard_take_number("prefetch", 1, MOST_PREFETCH, &options->prefetch, err);
-    case OPTION_FORWARD_PREFETCH:
-        return shard_take_number("forward-prefetch", 0, MOST_PREFETCH, &options->forward_prefetch,
-                                 err);
     case OPTION_LAYERS:
         if (!shard_take_number("layers", 1, MOST_LAYERS, &layers, err))
             return false;
