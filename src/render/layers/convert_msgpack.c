@@ -85,10 +85,10 @@ static void pack_list(msgpack_packer *packer, const struct layer_trace *trace,
         msgpack_pack_uint32(packer, trace->storage_numbers[list.first + i]);
 }
 
-static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
-                      const struct layer_row *row, enum layer_field field)
+/* The value of a field that is a whole number. */
+static int64_t number_of(const struct layer_row *row, enum layer_field field)
 {
-    const int64_t sizes[LAYER_FIELDS] = {
+    const int64_t numbers[LAYER_FIELDS] = {
         [LAYER_MODULE_PARAMS] = row->module_params,
         [LAYER_ALLOCATED] = row->allocated,
         [LAYER_RESERVED] = row->reserved,
@@ -108,6 +108,12 @@ static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
         [LAYER_FLOPS] = row->flops,
         [LAYER_TAIL_FLOPS] = row->tail_flops,
     };
+    return numbers[field];
+}
+
+static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
+                      const struct layer_row *row, enum layer_field field)
+{
     if (!layer_has(row, field)) {
         msgpack_pack_nil(packer);
         return;
@@ -151,7 +157,7 @@ static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
         pack_list(packer, trace, field == LAYER_READS ? row->reads : row->saves);
         break;
     default:
-        msgpack_pack_int64(packer, sizes[field]);
+        msgpack_pack_int64(packer, number_of(row, field));
     }
 }
 
