@@ -186,7 +186,7 @@ def main():
         for event in later["traceEvents"]:
             if "Addr" in event.get("args", {}):
                 event["args"]["Addr"] += 1 << 30
-        refused(later, folder, "or of another part of it: of ")
+        refused(later, folder, "or of another part of this one: only ")
     print(f"{sites} call sites agree")
 
 

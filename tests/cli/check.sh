@@ -341,7 +341,7 @@ run check --max-increase 0 --baseline before after
 exits 2
 err 'memsnap: after/rank_1.pickle.gz: the baseline has no capture of rank 1
 memsnap: after/rank_2.pickle.gz: the baseline has 2 captures of rank 2
-memsnap: after/unknown.pickle.gz: its rank, by which its baseline is found, is not known (see --rank-pattern)'
+memsnap: after/unknown.pickle.gz: cannot find its baseline: its rank is not known (see --rank-pattern)'
 run check --max-increase 0 --baseline before after/rank_0.pickle.gz samples/../after/rank_0.pickle.gz
 exits 2
 err_has '2 files are of rank 0, of which the baseline has one capture'

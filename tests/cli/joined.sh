@@ -39,7 +39,7 @@ fi
 run analyze --with-trace samples/training.pt.trace.json.gz samples/joined.pickle.gz
 exits 3
 one_err_line
-err_has 'samples/joined.pickle.gz: the profiler trace is of another run, or of another part of it: of '
+err_has 'samples/joined.pickle.gz: the profiler trace is of another run, or of another part of this one: only '
 no_out
 run analyze --with-trace samples/leak.pickle.gz samples/joined.pickle.gz
 exits 3

@@ -195,7 +195,7 @@ cp samples/leak.pickle.gz models/resnet-50.pickle.gz
 cp samples/train-loop.pickle.gz models/resnet-152.pickle.gz
 run ranks --format csv models
 exits 0
-err_has 'models/resnet-152.pickle.gz: the numbers at the ends of such names are not taken for ranks, because 152 is too high for 2 captures; --rank-pattern'
+err_has 'models/resnet-152.pickle.gz: the numbers at the ends of such names are not used as ranks, because 152 is too high for 2 captures; --rank-pattern'
 check 'names the file instead' grep -q '^,models/resnet-152.pickle.gz,' .run/out
 run merge -o models.summary models
 run ranks --format csv models.summary

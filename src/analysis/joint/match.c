@@ -151,9 +151,9 @@ static bool check(const struct matcher *matcher, uint32_t device, bool has_times
     if (matcher->matched == 0 || matcher->matched < matcher->inside - matcher->inside / 2)
         return error_set(
             err, STATUS_BAD_INPUT,
-            "the profiler trace is of another run, or of another part of it: of %s of its "
-            "allocations on %s, %s are in the snapshot",
-            inside, DEVICE_WORDS(device), matched);
+            "the profiler trace is of another run, or of another part of this one: only %s of its "
+            "%s allocations on %s are in the snapshot",
+            matched, inside, DEVICE_WORDS(device));
     int64_t apart = llabs(matcher->offset_us);
     bool same_clock = matcher->snapshot.items[0].time_us < UNIX_US ||
                       matcher->trace.items[0].time_us < UNIX_US || apart <= CLOCKS_US;
@@ -161,8 +161,8 @@ static bool check(const struct matcher *matcher, uint32_t device, bool has_times
         return true;
     return error_set(err, STATUS_BAD_INPUT,
                      "the profiler trace is of another run: %s of its allocations have the "
-                     "addresses of the snapshot's, but not their times (%.3f s apart, half of "
-                     "them differ by more than %.1f ms more)",
+                     "addresses of the snapshot's, but not their times (the clocks are %.3f s "
+                     "apart, and half of the times are off by more than %.1f ms)",
                      matched, (double)apart / 1e6, (double)matcher->deviation_us / 1e3);
 }
 

@@ -20,7 +20,7 @@ static struct baseline_pair pair_of(int64_t rank, size_t files_of_rank, const in
     size_t found = rank < 0 ? 0 : count_rank(baselines, count, rank, &pair.baseline);
     if (rank < 0)
         error_set(&pair.err, STATUS_USAGE,
-                  "its rank, by which its baseline is found, is not known (see --rank-pattern)");
+                  "cannot find its baseline: its rank is not known (see --rank-pattern)");
     else if (found == 0)
         error_set(&pair.err, STATUS_USAGE, "the baseline has no capture of rank %lld",
                   (long long)rank);

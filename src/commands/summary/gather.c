@@ -172,7 +172,7 @@ static void settle_ranks(struct gathered_list *all)
     }
     if (!highest || rank_numbers_may_be_ranks(highest->rank, all->count))
         return;
-    complain("%s: the numbers at the ends of such names are not taken for ranks, because %lld is "
+    complain("%s: the numbers at the ends of such names are not used as ranks, because %lld is "
              "too high for %zu capture%s; --rank-pattern says where ranks are",
              highest->path, (long long)highest->rank, all->count, all->count == 1 ? "" : "s");
     for (size_t i = 0; i < all->count; i++)
