@@ -23,7 +23,7 @@ exits 0
 no_err
 out_has 'active               100 B  1,000 B           3,000 B       2,900 B'
 out_has '2 allocations failed for lack of memory.'
-out_has '1 allocation had to empty the cache first, which is slow: the device was as'
+out_has '1 allocation had to empty the cache first, which is slow: the device was'
 out_has 'At the peak of reserved memory, at least 1,048 B of it were not in use.'
 out_has 'Now 1,436 B of reserved memory are not in use, and 24 B of that are holes in'
 run analyze --format json stats.json

@@ -38,7 +38,7 @@ static void say_match(struct buffer *text, const struct joint *joint)
     if (joint->by_time)
         buffer_printf(text, "; their times agree to %lld us.", (long long)joint->spread_us);
     else
-        buffer_puts(text, ", by their order only: the snapshot has no times, so that it may be "
+        buffer_puts(text, ", by their order only: the snapshot has no times, so it may be from "
                           "another run of the same program.");
 }
 
@@ -50,8 +50,8 @@ static void say_times(struct buffer *text, const struct joined_trace *joined,
     units_count(live, live_count(report));
     buffer_printf(text, " It has %s of the %s allocations above. ", matched, live);
     if (joined->joint.profiled->has_kernels)
-        buffer_puts(text, "\"kernels\" is the time of the kernels that the operators launched "
-                          "which made them.");
+        buffer_puts(text, "\"kernels\" is the time of the kernels that were launched by the "
+                          "operators that made them.");
     else
         buffer_puts(text, "It has no kernels: \"CPU time\" is that of the operators that "
                           "made them.");

@@ -176,7 +176,7 @@ bool curves_text(const struct page *page, const struct curves_analysis *analysis
         fprintf(page->out, "%*s", INDENT, "");
         page_paragraph(page, INDENT, INDENT,
                        "A retry empties the allocator's cache first, which is slow: the device "
-                       "was as good as full.");
+                       "was nearly full.");
     }
     if (curves->count == 0)
         return true;

@@ -167,10 +167,10 @@ static void advice(const struct page *page, const struct layers_report *report)
         largest[UNITS_TEXT_SIZE], text[768];
     snprintf(
         text, sizeof(text),
-        "Sharded over %u ranks (FSDP), they take %s off each (%s of the peak); their gradients "
-        "and the optimizer's states, which a layer trace does not show, are as large each, and "
-        "shrink with them. In return each pass gathers %s, and a block is whole while it runs: "
-        "%s for the largest.",
+        "Sharding these blocks over %u ranks (FSDP) saves %s on each rank (%s of the peak). Their "
+        "gradients and each of the optimizer's states have the same size and shrink with them, "
+        "but a layer trace does not show these. In return each pass gathers %s, and a block is "
+        "whole while it runs: %s for the largest.",
         report->options.ranks, page_bytes(page, saved, report->shard_saved),
         page_share(share, report->shard_saved, report->allocated.bytes),
         page_bytes(page, all, report->nodes[0].params),
@@ -182,8 +182,8 @@ static void advice(const struct page *page, const struct layers_report *report)
         return;
     fprintf(page->out, "%*s", LAYERS_INDENT, "");
     page_paragraph(page, LAYERS_INDENT, LAYERS_INDENT,
-                   "Activations are the larger part here: checkpointing gains more. Where to put "
-                   "it: memsnap suggest FILE --checkpoints 2.");
+                   "Activations are the larger part here, so checkpointing saves more: memsnap "
+                   "suggest FILE --checkpoints 2 shows where to put checkpoints.");
 }
 
 struct layers_block layers_block(const struct layers_report *report, size_t i, struct buffer *name)

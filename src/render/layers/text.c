@@ -9,12 +9,13 @@
 static const char *type_text(uint64_t percent)
 {
     return percent == 50
-               ? "half as large as what was allocated, as for float64: FairScale takes it "
-                 "for 4 bytes; the true size is twice that"
-           : percent == 200 ? "twice what was allocated, as for bfloat16: FairScale takes it for 4 "
-                              "bytes; the true size is half of that"
-                            : "four times what was allocated, as for 8-bit types: FairScale takes "
-                              "them for 4 bytes; the true size is a quarter of that";
+               ? "half as large as what was allocated, as for float64: FairScale counts 4 bytes "
+                 "for each value; the true size is twice that"
+           : percent == 200
+               ? "twice what was allocated, as for bfloat16: FairScale counts 4 bytes for each "
+                 "value; the true size is half of that"
+               : "four times what was allocated, as for 8-bit types: FairScale counts 4 bytes for "
+                 "each value; the true size is a quarter of that";
 }
 
 bool layers_notice_text(const struct layers_report *report, enum layers_notice notice,

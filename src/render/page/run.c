@@ -149,7 +149,7 @@ static void add_outliers(struct buffer *out, const struct ranks *ranks,
     if (count == 0)
         return;
     buffer_puts(out, "<h2>Outliers</h2>\n<p class=\"soft\">Ranks that differ from their group, and "
-                     "the code that makes it so.</p>\n");
+                     "the code that makes the difference.</p>\n");
     for (size_t i = 0; i < count; i++)
         add_outlier(out, ranks, &ranks->outliers[i], details);
     if (count < ranks->outlier_count)

@@ -213,7 +213,7 @@ static bool put_outliers(const struct page *page, const struct ranks_report *rep
     size_t told = most == 0 || most > ranks->outlier_count ? ranks->outlier_count : most;
     if (told == 0)
         return true;
-    title(page, "Outliers: ranks that differ from their group, and the code that makes it so");
+    title(page, "Outliers: ranks that differ from their group, and the code that causes it");
     for (size_t i = 0; i < told; i++)
         if (!put_outlier(page, ranks, &ranks->outliers[i]))
             return false;

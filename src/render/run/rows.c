@@ -36,7 +36,7 @@ const char *run_check_words(enum run_check check)
         [RUN_CHECK_OOMS] = "the snapshot has more out-of-memory events than the statistics count",
         [RUN_CHECK_PEAK] = "the snapshot's peak is above that of the statistics",
         [RUN_CHECK_TRACE] = ("the profiler trace's peak is above every statistic of its rank; it "
-                             "may be of another time"),
+                             "may be from another time"),
         [RUN_CHECK_SUM] = "the kinds in the table do not sum to its total",
         [RUN_CHECK_TRACKED] = "the tracker's peak is above that of the statistics",
     };

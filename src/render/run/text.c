@@ -135,7 +135,7 @@ static bool print_checks(const struct page *page, const struct run_report *repor
         made += report->checks_made[i];
     run_title(page, "Do the files agree?");
     if (made == 0)
-        buffer_puts(&text, "Nothing to compare: no two files tell of the same moment.");
+        buffer_puts(&text, "Nothing to compare: no two files describe the same moment.");
     else if (report->inconsistency_total == 0)
         buffer_printf(&text, "Yes, in all %s comparisons.", units_count(total, made));
     else

@@ -114,10 +114,11 @@ static void say_counters(const struct page *page, const struct stats_row *row)
         say(page, text);
     }
     if (retries > 0) {
-        snprintf(text, sizeof(text),
-                 "%s allocation%s had to empty the cache first, which is slow: the device was as "
-                 "good as full.",
-                 units_count(count, (uint64_t)retries), retries == 1 ? "" : "s");
+        snprintf(
+            text, sizeof(text),
+            "%s allocation%s had to empty the cache first, which is slow: the device was nearly "
+            "full.",
+            units_count(count, (uint64_t)retries), retries == 1 ? "" : "s");
         say(page, text);
     }
     if (row->is_rounded)
