@@ -254,9 +254,7 @@ bool classify_plain_weights(const struct classifier *classifier, struct categori
     struct budget *budget = classifier->timeline->snapshot->budget;
     if (classifier->first_backward_run == NO_RUN)
         return true;
-    for (size_t i = 0; i < classifier->tallies.slot_count; i++)
-        lists.model +=
-            (double)classifier->tallies.slots[i].size * classifier->tallies.slots[i].count;
+    lists.model = size_tallies_weight_bytes(&classifier->tallies);
     bool ok = lists.model == 0 || (count_passes(&lists, err) && judge_all(&lists, err));
     vec_free(lists.begun, lists.begun_capacity, sizeof(*lists.begun), budget);
     vec_free(lists.leaving, lists.leaving_capacity, sizeof(*lists.leaving), budget);

@@ -64,6 +64,14 @@ const struct size_tally *size_tallies_find(const struct size_tallies *tallies, u
     return tally->used ? tally : NULL;
 }
 
+double size_tallies_weight_bytes(const struct size_tallies *tallies)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < tallies->slot_count; i++)
+        bytes += (double)tallies->slots[i].size * tallies->slots[i].count;
+    return bytes;
+}
+
 void run_count_add(struct run_count *count, uint32_t pass)
 {
     if (count->pass != pass) {

@@ -80,6 +80,8 @@ void size_tallies_release(struct size_tallies *tallies);
 struct size_tally *size_tallies_at(struct size_tallies *tallies, uint64_t size, struct error *err);
 /* The tally of a size, or NULL. */
 const struct size_tally *size_tallies_find(const struct size_tallies *tallies, uint64_t size);
+/* The bytes of the weights, from the sizes and counts of their gradients. */
+double size_tallies_weight_bytes(const struct size_tallies *tallies);
 
 /* Counts one in a pass. */
 void run_count_add(struct run_count *count, uint32_t pass);

@@ -130,9 +130,7 @@ bool classify_state_copies(const struct classifier *classifier, struct categorie
     struct budget *budget = classifier->timeline->snapshot->budget;
     bool ok = true;
     unsigned runs = 0;
-    for (size_t i = 0; i < classifier->tallies.slot_count; i++)
-        states.model +=
-            (double)classifier->tallies.slots[i].size * classifier->tallies.slots[i].count;
+    states.model = size_tallies_weight_bytes(&classifier->tallies);
     for (size_t next = 0; ok && runs < MOST_RUNS && next < classifier->timeline->lifetime_count;
          runs++) {
         ok = take_states(&states, &next, err);

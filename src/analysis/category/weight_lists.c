@@ -150,9 +150,7 @@ void classify_weight_lists(const struct classifier *classifier, struct categorie
 {
     struct lists lists = {.classifier = classifier, .categories = categories, .run = NO_RUN};
     size_t count = classifier->timeline->lifetime_count;
-    for (size_t i = 0; i < classifier->tallies.slot_count; i++)
-        lists.model +=
-            (double)classifier->tallies.slots[i].size * classifier->tallies.slots[i].count;
+    lists.model = size_tallies_weight_bytes(&classifier->tallies);
     if (lists.model == 0)
         return;
     rank_gradients(&lists);

@@ -1,4 +1,5 @@
-/* What a chain has of the activations at the peak, and where the others are made. */
+/* How many of the activation bytes at the peak belong to a chain, and which line makes most of the
+ * rest. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_AT_PEAK_H
 #define MEMSNAP_ANALYSIS_CHAIN_AT_PEAK_H
 

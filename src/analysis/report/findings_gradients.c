@@ -196,7 +196,7 @@ static bool accumulates(const struct phases *phases)
     return several > steps / 2;
 }
 
-/* What to do about gradients that an optimizer uses. */
+/* Advice about the gradients that the optimizer reads: free or use them earlier. */
 static bool about_used(struct findings_maker *maker, int64_t bytes)
 {
     bool takes;

@@ -26,9 +26,8 @@ static int64_t held(const struct timeline *timeline, const struct categories *ca
     return bytes;
 }
 
-/* The same line of code, below which C++ functions may differ, and nothing was allocated in
- * between.
- */
+/* True if the same line of code asks again and nothing was allocated in between. The C++ functions
+ * that the line calls may differ. */
 static bool tries_again(const struct timeline *timeline, const struct oom_row *before,
                         const struct oom_row *row)
 {

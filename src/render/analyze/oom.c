@@ -122,11 +122,11 @@ static bool put_words(const struct page *page, const char *lead, const char *wor
     return ok;
 }
 
-/* The rows from one on that are further tries of a call. */
-static size_t further_tries(const struct ooms *ooms, size_t from)
+/* The number of rows that repeat a call that failed just before. */
+static size_t further_tries(const struct ooms *ooms)
 {
     size_t tries = 0;
-    for (size_t i = from; i < ooms->count; i++)
+    for (size_t i = 0; i < ooms->count; i++)
         tries += ooms->items[i].tries_again;
     return tries;
 }
@@ -148,8 +148,8 @@ static bool headline(const struct page *page, const struct device_report *report
     char place[MOMENT_TEXT_SIZE], size[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE],
         pool[POOL_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
-    uint64_t times = report->ooms.total - further_tries(&report->ooms, 0);
-    size_t tries = further_tries(&report->ooms, first_try(&report->ooms));
+    uint64_t times = report->ooms.total - further_tries(&report->ooms);
+    size_t tries = report->ooms.count - first_try(&report->ooms);
     buffer_puts(&text, "out of memory ");
     if (times > 1)
         buffer_printf(&text, "%s times, the last time ", units_count(count, times));
@@ -160,8 +160,8 @@ static bool headline(const struct page *page, const struct device_report *report
         buffer_puts(&text, " by ");
         escape_text(&text, row->asker, strlen(row->asker));
     }
-    if (tries > 0)
-        buffer_printf(&text, ", in the last of %zu tries", tries + 1);
+    if (tries > 1)
+        buffer_printf(&text, ", in the last of %zu tries", tries);
     if (row->key.stream != 0 || pool_key_is_private(&row->key))
         buffer_printf(&text, " (%s)", pool_text(pool, &row->key));
     fputs(page_style(page, STYLE_WARNING), page->out);

@@ -1,5 +1,5 @@
-/* What a layer trace tells of its step and of operators, as both forms of a converted trace need
- * it. */
+/* The facts about the step and the operators in a layer trace. `convert` writes them to JSON and to
+ * msgpack from this one table. */
 #ifndef MEMSNAP_RENDER_LAYERS_FACTS_H
 #define MEMSNAP_RENDER_LAYERS_FACTS_H
 

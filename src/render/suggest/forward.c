@@ -118,7 +118,8 @@ bool suggest_misses_peak(const struct suggest_subject *subject)
            chain->peak_chain_bytes < chain->peak_category_bytes / HARDLY_ANY;
 }
 
-/* For other passes, as that of a generator while its discriminator runs, there is no plan. */
+/* Names the line that makes most of the other activations. They belong to another pass, such as a
+ * generator's while the plan is for its discriminator. */
 static void say_others(const struct page *page, const struct forward_chain *chain, const char *peak,
                        const char *here, const char *others)
 {
