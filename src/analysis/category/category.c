@@ -46,7 +46,8 @@ static uint32_t find_teardown(const struct classifier *classifier)
 static void classifier_init(struct classifier *classifier, const struct timeline *timeline,
                             struct site_table *sites, const struct phases *phases)
 {
-    *classifier = (struct classifier){.timeline = timeline, .sites = sites, .phases = phases};
+    *classifier = (struct classifier){
+        .timeline = timeline, .sites = sites, .phases = phases, .result_stack = STACK_NONE};
     size_tallies_init(&classifier->tallies, timeline->snapshot->budget);
     classifier->is_cut =
         timeline->by_action[ACTION_OOM] > 0 || timeline->trace->edge.skipped_after > 0;
@@ -219,7 +220,10 @@ bool categories_assign(const struct timeline *timeline, struct site_table *sites
     struct classifier classifier;
     classifier_init(&classifier, timeline, sites, phases);
     struct categories made = {.budget = timeline->snapshot->budget};
-    bool ok = make_room(&made, timeline, err) && assign(&classifier, &made, err);
+    bool ok = make_room(&made, timeline, err) &&
+              step_marks_find(&classifier.steps, timeline, "Optimizer.step#", false, err) &&
+              assign(&classifier, &made, err);
+    step_marks_release(&classifier.steps);
     size_tallies_release(&classifier.tallies);
     if (!ok) {
         categories_release(&made);

@@ -6,6 +6,7 @@
 #include "analysis/category/roles.h"
 #include "analysis/category/size_tally.h"
 #include "analysis/phase/phases.h"
+#include "analysis/phase/step_marks.h"
 
 /* The size of cuBLAS's default workspace (CUBLAS_WORKSPACE_CONFIG=:4096:2:16:8), which it keeps. */
 #define CUBLAS_WORKSPACE (4096u * 1024 * 2 + 16u * 1024 * 8)
@@ -38,6 +39,9 @@ struct classifier {
                       */
     bool passes_make_states; /* without stacks: what passes leave for good are states */
     struct left_gradients left;
+    uint32_t batch_run;    /* the run in which the last batch was made; 0 if none */
+    stack_id result_stack; /* of the last result of a pass that plain code kept; else STACK_NONE */
+    struct step_marks steps;  /* annotated optimizer steps */
     struct size_sum replaced; /* parameters that were made, and freed before the first step */
     uint32_t teardown;  /* the item from which on the program only frees; EVENT_NEVER if unknown */
     struct roles roles; /* once all is counted */

@@ -228,6 +228,10 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
             category = reason_category(reason);
         }
         classifier->has_model = classifier->has_model || reason == REASON_MODEL_MADE;
+        if (reason == REASON_BATCH || reason == REASON_COPIED)
+            classifier->batch_run = evidence.birth_run;
+        if (reason == REASON_AFTER_FORWARD)
+            classifier->result_stack = evidence.birth_stack;
         if (!count_sizes(classifier, &evidence, category, reason, err) ||
             !count_kept(classifier, &evidence, category, err))
             return false;

@@ -3,6 +3,7 @@
 
 #include "analysis/phase/births.h"
 #include "analysis/phase/forward.h"
+#include "base/bisect.h"
 
 #define LEAST_FLAT      4096 /* bytes; smaller sums agree with other sizes by chance */
 #define MOST_PLAIN_RUNS 4    /* looked through for the next phase of a step */
@@ -62,6 +63,23 @@ static bool is_freed_after_step(const struct classifier *classifier,
            step_near(classifier, run, -1, &step) == PHASE_OPTIMIZER && step > evidence->birth_run;
 }
 
+/* True if an annotated optimizer step lies between the last allocation of the backward run and the
+ * allocation. SGD's steps allocate nothing, so that no run shows them. */
+static bool has_stepped_since(const struct classifier *classifier, const struct evidence *evidence,
+                              uint32_t pass)
+{
+    const struct timeline *timeline = classifier->timeline;
+    const struct step_marks *steps = &classifier->steps;
+    uint32_t birth = timeline->lifetimes[evidence->index].alloc;
+    size_t after = steps->count == 0 ? 0
+                                     : bisect_until(&steps->items->end, sizeof(*steps->items),
+                                                    steps->count, birth);
+    if (after == 0 || steps->items[after - 1].begin < classifier->phases->runs[pass].first)
+        return false;
+    size_t first = births_from(timeline, steps->items[after - 1].end);
+    return phases_run_of(classifier->phases, timeline->lifetimes[first].alloc) != pass;
+}
+
 /* True if it is made after a backward pass, lives into the optimizer step, and has the size of a
  * gradient in the same type or in one that is twice as wide. */
 static bool is_main_gradient(const struct classifier *classifier, const struct evidence *evidence)
@@ -69,7 +87,7 @@ static bool is_main_gradient(const struct classifier *classifier, const struct e
     uint64_t size = evidence_size(classifier, evidence), half = size % 2 == 0 ? size / 2 : 0;
     uint32_t pass, step;
     if (step_near(classifier, evidence->birth_run, -1, &pass) != PHASE_BACKWARD ||
-        classifier->phases->runs[pass].is_recorded)
+        classifier->phases->runs[pass].is_recorded || has_stepped_since(classifier, evidence, pass))
         return false;
     enum phase next = step_near(classifier, evidence->birth_run, 1, &step);
     if (next == PHASE_OPTIMIZER)
@@ -96,14 +114,29 @@ bool joins_gradients(const struct classifier *classifier, uint64_t size, uint32_
     return sum == size && size >= LEAST_FLAT;
 }
 
-bool is_flat_gradient(const struct classifier *classifier, const struct evidence *evidence)
+/* True if plain code after the backward run `*pass` makes a vector as large as several of its
+ * gradients together. */
+static bool is_flat(const struct classifier *classifier, const struct evidence *evidence,
+                    uint32_t *pass)
 {
     uint64_t size = evidence_size(classifier, evidence);
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
+    return step_near(classifier, evidence->birth_run, -1, pass) == PHASE_BACKWARD &&
+           ((tally && tally->is_flat) || joins_gradients(classifier, size, *pass));
+}
+
+bool is_flat_gradient(const struct classifier *classifier, const struct evidence *evidence)
+{
     uint32_t pass;
-    if (step_near(classifier, evidence->birth_run, -1, &pass) != PHASE_BACKWARD)
-        return false;
-    return (tally && tally->is_flat) || joins_gradients(classifier, size, pass);
+    return is_flat(classifier, evidence, &pass) && !has_stepped_since(classifier, evidence, pass);
+}
+
+/* True if plain code joins the weights in one vector after an optimizer step, or computes another
+ * vector of that size. Their gradients are often still there, and have the same sizes. */
+static bool is_flat_weight(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint32_t pass;
+    return is_flat(classifier, evidence, &pass) && has_stepped_since(classifier, evidence, pass);
 }
 
 /* True if plain code between two parts of a forward pass made it, or after a pass that autograd
@@ -154,13 +187,31 @@ bool is_batch_after_update(const struct classifier *classifier, const struct evi
 }
 
 /* True if it converts a result of a model to another type, between two parts of a forward pass that
- * keeps it: no copy of a batch to the device. */
+ * keeps it: no copy of a batch to the device. C++ frames tell the two apart; without them, what the
+ * backward pass frees is a result. */
 static bool is_converted_between(const struct classifier *classifier,
                                  const struct evidence *evidence)
 {
     struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
     return text_equals(op, "aten::_to_copy") && !evidence->birth->to_device &&
-           is_between_parts(classifier, evidence) && is_saved_between(classifier, evidence);
+           is_between_parts(classifier, evidence) &&
+           (evidence->birth->in_operator || is_saved_between(classifier, evidence));
+}
+
+/* True if plain code makes it of the results of a forward pass, between two that no backward pass
+ * uses, and keeps it over the next one, as the last in a list need not be. What it makes of a new
+ * batch goes into that pass. */
+static bool is_kept_result(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint32_t before, after;
+    bool is_like_last =
+        evidence->birth_stack != STACK_NONE && evidence->birth_stack == classifier->result_stack;
+    return evidence->birth->context == CONTEXT_OTHER &&
+           step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
+           !classifier->phases->runs[before].is_saved && classifier->batch_run <= before &&
+           step_near(classifier, evidence->birth_run, 1, &after) == PHASE_FORWARD &&
+           !classifier->phases->runs[after].is_saved &&
+           (evidence->end_run == NO_RUN || evidence->end_run > after + 1 || is_like_last);
 }
 
 /* True for what is copied to the device or generated there. */
@@ -190,6 +241,8 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
         return REASON_ZERO_GRAD_FREED;
     if (is_main_gradient(classifier, evidence) || is_flat_gradient(classifier, evidence))
         return REASON_MAIN_GRADIENT;
+    if (end != birth && is_flat_weight(classifier, evidence))
+        return REASON_WEIGHT_VECTOR;
     if (goes_in && by_operator)
         return REASON_BATCH;
     if (!by_operator && is_saved_between(classifier, evidence))
@@ -197,6 +250,8 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
     bool trains = classifier->first_backward_run != NO_RUN;
     if (goes_in && trains &&
         (is_in_loss(classifier, evidence) || is_between_parts(classifier, evidence)))
+        return REASON_AFTER_FORWARD;
+    if (goes_in && !by_operator && is_kept_result(classifier, evidence))
         return REASON_AFTER_FORWARD;
     if (goes_in && trains && evidence->birth->context == CONTEXT_OTHER &&
         (end != NO_RUN || has_input_size(classifier, evidence_size(classifier, evidence))))

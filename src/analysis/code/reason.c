@@ -234,6 +234,11 @@ static const struct {
                               "never freed, and among the first of its size: as many as there are "
                               "gradients count as parameters",
                               CATEGORY_PARAMETER, CONFIDENCE_LOW},
+    [REASON_WEIGHT_VECTOR] = {"weight-vector",
+                              "made by plain code after an optimizer step, and as large as several "
+                              "gradients together: the weights joined in one vector, or computed "
+                              "of it",
+                              CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
     [REASON_MODEL_COPY] = {"model-copy",
                            "never freed, and of a size that has more blocks than weights and "
                            "states need: an averaged model, a teacher, or another copy",

@@ -15,6 +15,7 @@ enum part {
     PART_LAYER, /* what may make logits: a matrix product, a convolution, or upsampling */
     PART_SOFTMAX,
     PART_LOG_SOFTMAX,
+    PART_LOSS, /* nll_loss, whose result is small */
     PART_FORWARD,
     PART_LOSS_BACKWARD, /* of log_softmax and nll_loss */
     PART_LAYER_BACKWARD,
@@ -45,6 +46,8 @@ static enum part forward_part(struct text op)
         return PART_LOG_SOFTMAX;
     if (text_equals(op, "aten::_softmax"))
         return PART_SOFTMAX;
+    if (text_equals(op, "aten::nll_loss_forward") || text_equals(op, "aten::nll_loss2d_forward"))
+        return PART_LOSS;
     return text_is_one_of(op, products, 3) || text_starts_with_one_of(op, images, 5) ? PART_LAYER
                                                                                      : PART_FORWARD;
 }
@@ -128,7 +131,12 @@ static bool look_at(struct finder *finder, size_t index, struct error *err)
     case PART_LOG_SOFTMAX:
         finder->softmax = NONE;
         return mark_forward(finder, index, index + 1, err);
+    case PART_LOSS: /* what follows, such as a penalty on the weights, is not computed of logits */
+        finder->in_loss = false;
+        break;
     case PART_LOSS_BACKWARD:
+        finder->in_loss = finder->latest != NONE;
+        /* fall through */
     case PART_LAYER_BACKWARD:
     case PART_BACKWARD:
         if (finder->softmax != NONE && !mark_forward(finder, finder->softmax, index, err))

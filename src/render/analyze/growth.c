@@ -7,6 +7,7 @@
 #define NOTABLE_BYTES   65536 /* per step: less is omitted, unless it is 0.1% of the peak */
 #define STOPPED_SHARE   100   /* of the peak: stopped growth below 1/100 is omitted */
 #define ROWS_OF_STOPPED 3
+#define HARDLY_ANY      1000 /* less than 1/1000 of the peak is not worth a sentence */
 
 /* Goes before a number of steps: an iteration of the loop may have several optimizer steps. */
 static const char *kind_of_steps(const struct device_report *report)
@@ -108,7 +109,7 @@ static bool kept_gradients(const struct page *page, const struct device_report *
     const struct stale_gradients *stale = &report->growth.gradients;
     char bytes[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE], passes[UNITS_TEXT_SIZE],
         saved[UNITS_TEXT_SIZE];
-    if (stale->bytes == 0 || stale->bytes < report->peak.active_bytes / 1000)
+    if (stale->bytes == 0 || stale->bytes < report->peak.active_bytes / HARDLY_ANY)
         return true;
     title(page, "Gradients kept during the next forward pass: %s in %s allocation%s",
           page_bytes(page, bytes, stale->bytes), units_count(count, stale->count),
@@ -118,7 +119,7 @@ static bool kept_gradients(const struct page *page, const struct device_report *
                   "right after optimizer.step(): ",
                   units_count(passes, stale->passes), stale->passes == 1 ? "" : "es",
                   stale->stay ? "; they are never set to None" : "");
-    if (stale->save_bytes > 0)
+    if (stale->save_bytes > report->peak.active_bytes / HARDLY_ANY)
         buffer_printf(text, "the peak would be about %s lower.",
                       page_bytes(page, saved, stale->save_bytes));
     else

@@ -35,6 +35,7 @@ TCase *category_caches_tests(void);
 TCase *category_passes_tests(void);
 TCase *category_roles_tests(void);
 TCase *category_late_tests(void);
+TCase *category_plain_code_tests(void);
 TCase *category_constructors_tests(void);
 TCase *category_plain_weights_tests(void);
 TCase *fragmentation_tests(void);

@@ -12,6 +12,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/guess_test.c \
 	tests/unit/analysis/category/late_test.c \
 	tests/unit/analysis/category/passes_test.c \
+	tests/unit/analysis/category/plain_code_test.c \
 	tests/unit/analysis/category/plain_weights_test.c \
 	tests/unit/analysis/category/preexisting_test.c \
 	tests/unit/analysis/category/roles_test.c \

@@ -96,6 +96,24 @@ START_TEST(a_pass_that_does_not_train)
 }
 END_TEST
 
+/* A penalty on a weight that is as large as the logits follows the loss. */
+START_TEST(a_penalty_on_weights_is_no_loss_over_logits)
+{
+    uint64_t logits = born(LOGITS, FORWARD("mm", 3));
+    uint64_t softmax = born(LOGITS, LOSS("_log_softmax"));
+    uint64_t loss = born(8, LOSS("nll_loss_forward")), penalty = born(LOGITS, LOSS("sub"));
+    uint64_t power = born(LOGITS, BACKWARD("mul", "PowBackward0"));
+    uint64_t derived = born(LOGITS, BACKWARD("nll_loss_backward", "NllLossBackward0"));
+    capture_free(&capture, logits, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, softmax, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, penalty, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, power, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, derived, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, loss, 8, SCRIPT);
+    ck_assert_int_eq(saving(), 3 * LOGITS);
+}
+END_TEST
+
 TCase *findings_logits_tests(void)
 {
     TCase *tests = tcase_create("findings of logits");
@@ -106,5 +124,6 @@ TCase *findings_logits_tests(void)
     tcase_add_test(tests, the_softmax_of_attention);
     tcase_add_test(tests, a_softmax_of_no_layer);
     tcase_add_test(tests, a_pass_that_does_not_train);
+    tcase_add_test(tests, a_penalty_on_weights_is_no_loss_over_logits);
     return tests;
 }
