@@ -244,6 +244,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/rows.h \
 	src/analysis/phase/runs.c \
 	src/analysis/phase/runs.h \
+	src/analysis/phase/sample_gradients.c \
+	src/analysis/phase/sample_gradients.h \
 	src/analysis/phase/step_groups.c \
 	src/analysis/phase/step_groups.h \
 	src/analysis/phase/step_marks.c \

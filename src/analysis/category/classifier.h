@@ -34,6 +34,7 @@ struct classifier {
     bool frees_have_stacks;   /* some do */
     bool has_sparse;          /* gradients of tables are sparse, and have other sizes */
     bool has_file_categories; /* some event has a category in the file */
+    uint32_t samples;         /* of a batch, each with gradients of its own; 0 if there are none */
     double early_bytes;       /* of blocks that stay and were there before the first step */
     bool sizes_tell; /* without stacks: gradients have the sizes of blocks that stay; early_sizes.c
                       */
@@ -82,6 +83,10 @@ bool facts_make_zeros(const struct symbols *symbols, const struct stack_facts *f
 /* early_sizes.c: counts `early` of every size, and without stacks sets sizes_tell and
  * passes_make_states. */
 bool classifier_count_early(struct classifier *classifier, struct error *err);
+
+/* True if blocks of the size were there before the first step and stay, or those of the size of a
+ * single sample, of which it may hold the gradients. */
+bool classifier_has_early(const struct classifier *classifier, uint64_t size);
 
 /* True if a block of the size cannot be a gradient: in a trace without stacks, whose gradients have
  * the sizes of blocks that stay, it has none of these, and plain code joined none of them to it. */

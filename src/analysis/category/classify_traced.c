@@ -135,6 +135,19 @@ static void note_twin(const struct classifier *classifier, struct size_tally *ta
         *twin = (uint8_t)(1 + category);
 }
 
+/* Gradients of each sample of a batch, in one block, are one gradient of their weight. */
+static bool count_sample_gradients(struct classifier *classifier, uint64_t size, uint32_t pass,
+                                   struct error *err)
+{
+    uint32_t samples = classifier->samples;
+    if (samples == 0 || size % samples != 0)
+        return true;
+    struct size_tally *tally = size_tallies_at(&classifier->tallies, size / samples, err);
+    if (tally && tally->early > 0)
+        run_count_add(&tally->gradients, pass);
+    return tally != NULL;
+}
+
 /* Counts what the size and the end of an allocation imply for others. */
 static bool count_sizes(struct classifier *classifier, const struct evidence *evidence,
                         enum category category, enum reason reason, struct error *err)
@@ -188,7 +201,8 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
     tally->released += undecided && evidence->end_run != NO_RUN;
     if (crosses)
         note_twin(classifier, tally, classifier_phase(classifier, evidence->end_run), category);
-    return true;
+    return category != CATEGORY_GRADIENT ||
+           count_sample_gradients(classifier, evidence_size(classifier, evidence), pass, err);
 }
 
 /* The reason byte. Without stacks, what is made between passes may as well be a result or a weight

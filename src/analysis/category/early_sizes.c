@@ -4,6 +4,7 @@
 #include "analysis/category/classifier.h"
 
 #include "analysis/phase/births.h"
+#include "analysis/phase/sample_gradients.h"
 
 #define MOST_BETWEEN 4    /* items between the states of a weight */
 #define LONG_LIFE    64   /* items: scratch of an operator is freed before */
@@ -133,6 +134,31 @@ static bool is_weight_like(const struct classifier *classifier, uint32_t end)
                                  classifier->timeline->trace->count);
 }
 
+/* Finds the samples of a batch of which passes leave gradients, where stacks show the passes. */
+static bool find_samples(struct classifier *classifier, struct error *err)
+{
+    const struct timeline *timeline = classifier->timeline;
+    struct budget *budget = timeline->snapshot->budget;
+    uint64_t *weights = NULL, *blocks = NULL;
+    size_t weight_count = 0, block_count = 0, weight_capacity = 0, block_capacity = 0;
+    bool ok = vec_reserve(weights, weight_capacity, classifier->tallies.used + 1, budget, err) &&
+              vec_reserve(blocks, block_capacity, timeline->lifetime_count + 1, budget, err);
+    for (size_t i = 0; ok && i < classifier->tallies.slot_count; i++)
+        if (classifier->tallies.slots[i].early > 0)
+            weights[weight_count++] = classifier->tallies.slots[i].size;
+    for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        uint32_t run = phases_run_of(classifier->phases, lifetime->alloc);
+        if (outlives_backward(classifier, lifetime, run))
+            blocks[block_count++] = trace_size(timeline->trace, lifetime->alloc);
+    }
+    if (ok)
+        classifier->samples = samples_by_sizes(weights, weight_count, blocks, block_count);
+    vec_free(weights, weight_capacity, sizeof(*weights), budget);
+    vec_free(blocks, block_capacity, sizeof(*blocks), budget);
+    return ok;
+}
+
 bool classifier_count_early(struct classifier *classifier, struct error *err)
 {
     const struct timeline *timeline = classifier->timeline;
@@ -150,16 +176,28 @@ bool classifier_count_early(struct classifier *classifier, struct error *err)
             return false;
     }
     classifier->early_bytes = bytes;
+    classifier->samples = classifier->phases->samples;
     if (classifier->phases->has_stacks)
-        return true;
+        return find_samples(classifier, err);
     classifier->sizes_tell = bytes > 0 && most_left(classifier) * LEAST_PART >= bytes;
     classifier->passes_make_states = makes_states(classifier);
     return true;
+}
+
+bool classifier_has_early(const struct classifier *classifier, uint64_t size)
+{
+    uint32_t samples = classifier->samples;
+    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
+    const struct size_tally *part = samples > 0 && size % samples == 0
+                                        ? size_tallies_find(&classifier->tallies, size / samples)
+                                        : NULL;
+    return (tally && tally->early > 0) || (part && part->early > 0);
 }
 
 bool classifier_is_no_gradient(const struct classifier *classifier, uint64_t size)
 {
     const struct size_tally *tally =
         classifier->sizes_tell ? size_tallies_find(&classifier->tallies, size) : NULL;
-    return classifier->sizes_tell && (!tally || (tally->early == 0 && !tally->is_flat));
+    return classifier->sizes_tell && !classifier_has_early(classifier, size) &&
+           !(tally && tally->is_flat);
 }

@@ -61,9 +61,8 @@ static bool is_dropped_by_thread(const struct classifier *classifier,
                                  const struct evidence *evidence)
 {
     const struct timeline *timeline = classifier->timeline;
-    const struct size_tally *tally =
-        size_tallies_find(&classifier->tallies, evidence_size(classifier, evidence));
-    if (evidence->end_run == NO_RUN || classifier->early_bytes == 0 || (tally && tally->early > 0))
+    if (evidence->end_run == NO_RUN || classifier->early_bytes == 0 ||
+        classifier_has_early(classifier, evidence_size(classifier, evidence)))
         return false;
     if (evidence->end)
         return evidence->end->site.has_backward && !evidence->end->accumulates_grad &&

@@ -48,6 +48,7 @@ struct pattern {
     size_t stay_count, stay_capacity;
     uint8_t *flags; /* by lifetime: enum pattern_flag */
     size_t flags_capacity;
+    uint32_t samples;  /* of a batch, each with gradients of its own; 0 if none were found */
     bool are_renewed;  /* the weights are made anew in every step */
     double stay_bytes; /* of all blocks of those sizes that live that long */
     int32_t *change;   /* of the number of live blocks, by item */
@@ -99,6 +100,9 @@ bool passes_add_kept_graph(struct pattern *pattern, struct error *err);
 
 /* humps.c: finds passes by how saved blocks pile up and go. */
 bool passes_from_humps(struct pattern *pattern, struct error *err);
+/* sample_gradients.c: takes passes that make gradients of each sample of a batch, if it finds more
+ * of these than there are passes. */
+bool passes_from_samples(struct pattern *pattern, struct error *err);
 /* anchors.c: adds the pair of passes before each annotated optimizer step that has none yet, and
  * the update after the passes of a closure. Sorts the passes by time. */
 bool passes_from_anchors(struct pattern *pattern, struct error *err);

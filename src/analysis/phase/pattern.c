@@ -145,7 +145,8 @@ static bool find_all_passes(struct pattern *pattern, const struct timeline *time
                             bool are_renewed, struct error *err)
 {
     return pattern_init(pattern, timeline, phases, steps, are_renewed, err) &&
-           passes_from_humps(pattern, err) && passes_from_anchors(pattern, err);
+           passes_from_humps(pattern, err) && passes_from_samples(pattern, err) &&
+           passes_from_anchors(pattern, err);
 }
 
 bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,
@@ -161,6 +162,7 @@ bool phases_from_lifetimes(struct phases *phases, const struct timeline *timelin
             pattern.pass_count = 0;
     }
     ok = ok && put_passes(&pattern, &made, err);
+    phases->samples = ok && pattern.pass_count > 0 ? pattern.samples : 0;
     phases->are_renewed = ok && pattern.are_renewed && pattern.pass_count > 0;
     pattern_release(&pattern);
     if (!ok) {

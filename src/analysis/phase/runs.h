@@ -44,6 +44,7 @@ struct phases {
     uint32_t *guide;        /* the run of every PHASE_STRIDE-th item */
     bool any_step;          /* some run is forward, backward or optimizer */
     bool has_stacks;        /* some allocation has a stack */
+    uint32_t samples;       /* without stacks: of a batch, each with gradients of its own; or 0 */
     bool are_renewed;       /* without stacks: no weight stays, each step makes them anew */
     size_t runs_capacity, guide_capacity;
     struct budget *budget; /* not owned */

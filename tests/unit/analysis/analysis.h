@@ -38,6 +38,7 @@ TCase *category_late_tests(void);
 TCase *category_plain_code_tests(void);
 TCase *category_constructors_tests(void);
 TCase *category_plain_weights_tests(void);
+TCase *category_samples_tests(void);
 TCase *fragmentation_tests(void);
 TCase *oom_error_tests(void);
 TCase *oom_tests(void);

@@ -1,0 +1,302 @@
+/* The number of samples is found by the sizes: it is the same for nearly all weights. A pass ends
+ * when such blocks of nearly all weights are live, which it made; results of a model, which may be
+ * as large, come and go. */
+#include "analysis/phase/sample_gradients.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phase/births.h"
+#include "analysis/phase/passes.h"
+#include "base/bisect.h"
+
+#define MOST_SAMPLES  65536
+#define LEAST_SIZES   3   /* of weights that have such gradients */
+#define LEAST_COVERED 0.9 /* of the bytes of weights, one of each size */
+#define LEAST_PASSES  2
+#define LEAST_PART    3 /* fourths of those sizes: results of a model are as large as some */
+
+/* Distinct sizes, ascending. */
+struct sizes {
+    uint64_t *items;
+    size_t count, capacity;
+};
+
+static int compare_sizes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void make_distinct(struct sizes *sizes)
+{
+    size_t kept = 0;
+    if (sizes->count > 0)
+        qsort(sizes->items, sizes->count, sizeof(*sizes->items), compare_sizes);
+    for (size_t i = 0; i < sizes->count; i++)
+        if (kept == 0 || sizes->items[kept - 1] != sizes->items[i])
+            sizes->items[kept++] = sizes->items[i];
+    sizes->count = kept;
+}
+
+static bool holds(const struct sizes *sizes, uint64_t size)
+{
+    return sizes->count > 0 &&
+           bsearch(&size, sizes->items, sizes->count, sizeof(size), compare_sizes);
+}
+
+/* The sizes of what is made and freed again. */
+static bool find_freed_sizes(const struct pattern *pattern, struct sizes *freed, struct error *err)
+{
+    const struct timeline *timeline = pattern->timeline;
+    size_t most = timeline->lifetime_count;
+    if (!vec_reserve(freed->items, freed->capacity, most + 1, pattern->budget, err))
+        return false;
+    for (size_t i = 0; i < most; i++)
+        if (lifetime_end(&timeline->lifetimes[i]) != EVENT_NEVER && !birth_is_leaf(timeline, i))
+            freed->items[freed->count++] =
+                trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+    make_distinct(freed);
+    return true;
+}
+
+/* The bytes of the weights of which gradients of so many samples are made. */
+static double covered_by(const struct sizes *weights, const struct sizes *freed, uint64_t samples,
+                         size_t *count)
+{
+    double covered = 0;
+    *count = 0;
+    for (size_t i = 0; i < weights->count; i++) {
+        if (weights->items[i] < LEAST_WEIGHT || weights->items[i] > UINT64_MAX / samples ||
+            !holds(freed, weights->items[i] * samples))
+            continue;
+        covered += (double)weights->items[i];
+        *count += 1;
+    }
+    return covered;
+}
+
+static bool are_enough(size_t count, size_t sizes, double covered, double all)
+{
+    return count >= LEAST_SIZES && count * 4 >= sizes * LEAST_PART &&
+           covered >= all * LEAST_COVERED;
+}
+
+/* The number of samples by which the most bytes of weights have gradients; 0 if it is too few. */
+static uint32_t find_samples(const struct sizes *weights, const struct sizes *freed)
+{
+    uint64_t largest = weights->items[weights->count - 1], found = 0;
+    double all = 0, most = 0;
+    size_t sizes = 0;
+    for (size_t i = 0; i < weights->count; i++) {
+        all += weights->items[i] < LEAST_WEIGHT ? 0 : (double)weights->items[i];
+        sizes += weights->items[i] >= LEAST_WEIGHT;
+    }
+    if (largest < LEAST_WEIGHT || largest > UINT64_MAX / 2)
+        return 0;
+    for (size_t i = bisect_less_64(freed->items, sizeof(uint64_t), freed->count, 2 * largest);
+         i < freed->count && freed->items[i] / largest <= MOST_SAMPLES; i++) {
+        size_t count;
+        if (freed->items[i] % largest != 0)
+            continue;
+        double covered = covered_by(weights, freed, freed->items[i] / largest, &count);
+        if (are_enough(count, sizes, covered, all) && covered > most) {
+            most = covered;
+            found = freed->items[i] / largest;
+        }
+    }
+    return (uint32_t)found;
+}
+
+uint32_t samples_by_sizes(uint64_t *weights, size_t weight_count, uint64_t *blocks,
+                          size_t block_count)
+{
+    struct sizes of_weights = {.items = weights, .count = weight_count};
+    struct sizes of_blocks = {.items = blocks, .count = block_count};
+    make_distinct(&of_weights);
+    make_distinct(&of_blocks);
+    return of_weights.count > 0 ? find_samples(&of_weights, &of_blocks) : 0;
+}
+
+/* The search for passes. The latest gradient of each weight, since the last passes ended. */
+struct search {
+    struct pattern *pattern;
+    const struct sizes *weights;
+    uint64_t samples;
+    size_t *latest; /* by weight: 1 + index of the lifetime; 0: none yet */
+    size_t marked;  /* how many are not 0 */
+    size_t latest_capacity;
+    uint32_t *ends; /* of what the forward pass saved */
+    size_t ends_capacity;
+    struct passes *found;
+    size_t count, capacity;
+};
+
+/* The index of the weight that has gradients of this size; SIZE_MAX if none has. */
+static size_t weight_of(const struct search *search, uint64_t size)
+{
+    const struct sizes *weights = search->weights;
+    uint64_t wanted = size / search->samples;
+    if (size % search->samples != 0 || wanted < LEAST_WEIGHT)
+        return SIZE_MAX;
+    size_t at = bisect_less_64(weights->items, sizeof(uint64_t), weights->count, wanted);
+    return at < weights->count && weights->items[at] == wanted ? at : SIZE_MAX;
+}
+
+/* True if gradients of nearly all weights are live at the item; `*first` is where the first of them
+ * is made. */
+static bool are_complete(const struct search *search, uint32_t item, uint32_t *first)
+{
+    const struct timeline *timeline = search->pattern->timeline;
+    double all = 0, covered = 0;
+    size_t count = 0, sizes = 0;
+    *first = item;
+    for (size_t i = 0; i < search->weights->count; i++) {
+        double size = (double)search->weights->items[i];
+        if (size < LEAST_WEIGHT)
+            continue;
+        all += size;
+        sizes++;
+        const struct lifetime *lifetime =
+            search->latest[i] > 0 ? &timeline->lifetimes[search->latest[i] - 1] : NULL;
+        if (!lifetime || lifetime_end(lifetime) <= item)
+            continue;
+        covered += size;
+        count++;
+        *first = lifetime->alloc < *first ? lifetime->alloc : *first;
+    }
+    return are_enough(count, sizes, covered, all);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The item in which the last of the gradients is made, of which nearly all were made in the items
+ * from `first` on up to the birth of lifetime `index`: several weights may have the size of one.
+ * They live longer than it takes to make them. */
+static uint32_t last_of_them(const struct search *search, size_t index, uint32_t first)
+{
+    const struct timeline *timeline = search->pattern->timeline;
+    uint32_t last = timeline->lifetimes[index].alloc;
+    for (size_t i = index + 1; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        uint32_t item = lifetime->alloc, span = last - first;
+        if (item - last > span)
+            break;
+        if (lifetime_end(lifetime) - item > span && !birth_is_leaf(timeline, i) &&
+            weight_of(search, trace_size(timeline->trace, item)) != SIZE_MAX)
+            last = item;
+    }
+    return last;
+}
+
+/* Finds what lies around gradients that are made in the items [backward, last]: the forward pass
+ * begins with the first block that it saves, and the backward pass ends with the last one of these.
+ * The program may hold a quarter of them, such as the batch, much longer. */
+static bool find_saved(struct search *search, uint32_t from, uint32_t backward, uint32_t last,
+                       struct passes *passes)
+{
+    const struct timeline *timeline = search->pattern->timeline;
+    size_t begin = births_from(timeline, from), count = 0;
+    for (size_t i = begin; i < timeline->lifetime_count; i++) {
+        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
+        if (timeline->lifetimes[i].alloc >= backward)
+            break;
+        if (end > last && end != EVENT_NEVER)
+            search->ends[count++] = end;
+    }
+    if (count < LEAST_SAVED)
+        return false;
+    qsort(search->ends, count, sizeof(*search->ends), compare_items);
+    uint64_t limit = last + 4 * (uint64_t)(search->ends[count - 1 - count / 4] - last);
+    *passes = (struct passes){backward, backward, last + 1, last + 1};
+    for (size_t i = begin; timeline->lifetimes[i].alloc < backward; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc, end = lifetime_end(&timeline->lifetimes[i]);
+        if (end <= last || end > limit)
+            continue;
+        passes->forward = item < passes->forward ? item : passes->forward;
+        passes->end = passes->updated = end + 1 > passes->end ? end + 1 : passes->end;
+    }
+    return true;
+}
+
+static bool find_sample_passes(struct search *search, struct error *err)
+{
+    const struct timeline *timeline = search->pattern->timeline;
+    uint32_t from = 0, first;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc;
+        size_t at = weight_of(search, trace_size(timeline->trace, item));
+        if (at == SIZE_MAX || item < from || birth_is_leaf(timeline, i))
+            continue;
+        search->marked += search->latest[at] == 0;
+        search->latest[at] = i + 1;
+        struct passes passes;
+        if (search->marked < LEAST_SIZES || !are_complete(search, item, &first))
+            continue;
+        uint32_t last = last_of_them(search, i, first);
+        if (!find_saved(search, from, first, last, &passes))
+            continue;
+        if (lifetime_end(&timeline->lifetimes[i]) < passes.end) /* the graph dies with them */
+            passes.end = passes.updated = last + 1;
+        if (!vec_push(search->found, search->count, search->capacity, search->pattern->budget, err,
+                      passes))
+            return false;
+        from = passes.end;
+        memset(search->latest, 0, search->weights->count * sizeof(*search->latest));
+        search->marked = 0;
+    }
+    return true;
+}
+
+/* Takes the passes that were found, if there are more than those that are known. */
+static bool take_found(struct search *search, struct error *err)
+{
+    struct pattern *pattern = search->pattern;
+    if (search->count < LEAST_PASSES || search->count <= pattern->pass_count)
+        return true;
+    pattern->pass_count = pattern->kept_graphs = 0;
+    pattern->samples = (uint32_t)search->samples;
+    for (size_t i = 0; i < search->count; i++)
+        if (!pattern_add_passes(pattern, search->found[i], err))
+            return false;
+    return true;
+}
+
+static bool search_passes(struct pattern *pattern, const struct sizes *weights, uint64_t samples,
+                          struct error *err)
+{
+    struct search search = {.pattern = pattern, .weights = weights, .samples = samples};
+    struct budget *budget = pattern->budget;
+    bool ok = vec_reserve(search.latest, search.latest_capacity, weights->count, budget, err) &&
+              vec_reserve(search.ends, search.ends_capacity, pattern->timeline->lifetime_count,
+                          budget, err);
+    if (ok)
+        memset(search.latest, 0, weights->count * sizeof(*search.latest));
+    ok = ok && find_sample_passes(&search, err) && take_found(&search, err);
+    vec_free(search.latest, search.latest_capacity, sizeof(*search.latest), budget);
+    vec_free(search.ends, search.ends_capacity, sizeof(*search.ends), budget);
+    vec_free(search.found, search.capacity, sizeof(*search.found), budget);
+    return ok;
+}
+
+bool passes_from_samples(struct pattern *pattern, struct error *err)
+{
+    struct sizes weights = {0}, freed = {0};
+    if (pattern->steps->count > 0 || pattern->stay_count == 0)
+        return true;
+    bool ok =
+        vec_reserve(weights.items, weights.capacity, pattern->stay_count, pattern->budget, err) &&
+        find_freed_sizes(pattern, &freed, err);
+    for (size_t i = 0; ok && i < pattern->stay_count; i++)
+        weights.items[weights.count++] = pattern->stays[i];
+    make_distinct(&weights);
+    uint32_t samples = ok && weights.count > 0 ? find_samples(&weights, &freed) : 0;
+    ok = ok && (samples == 0 || search_passes(pattern, &weights, samples, err));
+    vec_free(weights.items, weights.capacity, sizeof(uint64_t), pattern->budget);
+    vec_free(freed.items, freed.capacity, sizeof(uint64_t), pattern->budget);
+    return ok;
+}
