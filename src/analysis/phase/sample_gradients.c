@@ -60,6 +60,13 @@ static bool find_freed_sizes(const struct pattern *pattern, struct sizes *freed,
     return true;
 }
 
+/* True if so many times a weight is the size of no other weight. Where sizes are powers of two,
+ * that is often so, and blocks of the size tell nothing. */
+static bool is_own_size(const struct sizes *weights, uint64_t weight, uint64_t samples)
+{
+    return weight <= UINT64_MAX / samples && !holds(weights, weight * samples);
+}
+
 /* The bytes of the weights of which gradients of so many samples are made. */
 static double covered_by(const struct sizes *weights, const struct sizes *freed, uint64_t samples,
                          size_t *count)
@@ -67,7 +74,7 @@ static double covered_by(const struct sizes *weights, const struct sizes *freed,
     double covered = 0;
     *count = 0;
     for (size_t i = 0; i < weights->count; i++) {
-        if (weights->items[i] < LEAST_WEIGHT || weights->items[i] > UINT64_MAX / samples ||
+        if (weights->items[i] < LEAST_WEIGHT || !is_own_size(weights, weights->items[i], samples) ||
             !holds(freed, weights->items[i] * samples))
             continue;
         covered += (double)weights->items[i];
@@ -137,7 +144,7 @@ static size_t weight_of(const struct search *search, uint64_t size)
 {
     const struct sizes *weights = search->weights;
     uint64_t wanted = size / search->samples;
-    if (size % search->samples != 0 || wanted < LEAST_WEIGHT)
+    if (size % search->samples != 0 || wanted < LEAST_WEIGHT || holds(weights, size))
         return SIZE_MAX;
     size_t at = bisect_less_64(weights->items, sizeof(uint64_t), weights->count, wanted);
     return at < weights->count && weights->items[at] == wanted ? at : SIZE_MAX;

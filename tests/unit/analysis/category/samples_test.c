@@ -119,6 +119,35 @@ START_TEST(results_of_a_model_are_no_gradients)
 }
 END_TEST
 
+#define POWERS 4u
+
+/* Noise for each weight, as evolution strategies draw it, and a result: all are eight times as
+ * large as some weight, but for the smallest. */
+START_TEST(sizes_of_other_weights_tell_nothing)
+{
+    for (unsigned i = 0; i < POWERS; i++) {
+        capture_event(&capture, "alloc", 1 + i, UINT64_C(4096) << 3 * i, "");
+        capture_block(&capture, 1 + i, UINT64_C(4096) << 3 * i, "");
+    }
+    for (uint64_t at = 1; at <= STEPS; at++) {
+        for (unsigned i = 0; i < SAVED; i++)
+            capture_event(&capture, "alloc", 1000 * at + 100 + i, 900 + i, "");
+        for (unsigned i = 0; i <= POWERS; i++)
+            capture_event(&capture, "alloc", 1000 * at + i, UINT64_C(4096) << 3 * i, "");
+        for (unsigned i = 0; i < SAVED; i++) {
+            capture_event(&capture, "alloc", 1000 * at + 200 + i, 700, "");
+            capture_free(&capture, 1000 * at + 100 + i, 900 + i, "");
+        }
+        for (unsigned i = 0; i <= POWERS; i++)
+            capture_free(&capture, 1000 * at + i, UINT64_C(4096) << 3 * i, "");
+        for (unsigned i = 0; i < SAVED; i++)
+            capture_free(&capture, 1000 * at + 200 + i, 700, "");
+    }
+    capture_load(&capture);
+    ck_assert_int_ne(capture_category(&capture, 2000 + POWERS), CATEGORY_GRADIENT);
+}
+END_TEST
+
 TCase *category_samples_tests(void)
 {
     TCase *tests = tcase_create("gradients of each sample");
@@ -126,5 +155,6 @@ TCase *category_samples_tests(void)
     tcase_add_loop_test(tests, lifetimes_show_gradients_of_each_sample, 0, 2);
     tcase_add_test(tests, a_thread_may_hold_gradients_of_each_sample);
     tcase_add_test(tests, results_of_a_model_are_no_gradients);
+    tcase_add_test(tests, sizes_of_other_weights_tell_nothing);
     return tests;
 }
