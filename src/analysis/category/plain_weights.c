@@ -13,6 +13,7 @@
 #define MOST_PART   0.5 /* of the bytes of the weights: a list with more of them needs one pass */
 #define LEAST_PART  0.1 /* with less it is none */
 #define LEAST_SIZES 3   /* different ones */
+#define LEAST_KEPT  3   /* passes that a copy lives over; states made anew live over one */
 #define NOWHERE     UINT32_MAX
 
 /* A weight that stays in the count until a number of backward passes has begun. */
@@ -175,12 +176,34 @@ static uint32_t least_passes(const struct lists *lists, size_t first, size_t end
     return bytes < lists->model * MOST_PART || !is_certain ? 2 : 1;
 }
 
+/* True if a weight of the size of some member was freed: the list takes the place of weights. */
+static bool replaces_weights(const struct lists *lists, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++) {
+        const struct size_tally *tally = weight_tally(lists, size_at(lists, i));
+        if (is_candidate(lists, i) && tally->live_weights < tally->count)
+            return true;
+    }
+    return false;
+}
+
+/* True if it is a member of a list that is made in the midst of training, beside whole models and
+ * states, and kept: a copy of the weights. States begin as zeros, or with the first update. */
+static bool is_late_copy(const struct lists *lists, size_t index)
+{
+    const struct classifier *classifier = lists->classifier;
+    return classifier->phases->has_stacks && passes_over(lists, index) >= LEAST_KEPT &&
+           lists->begun[run_of(lists, lifetime_at(lists, index)->alloc)] > 1 &&
+           !facts_make_zeros(site_table_symbols(classifier->sites), facts_at(lists, index));
+}
+
 /* Decides for what one run made, lifetimes [first, end). */
 static bool judge_group(struct lists *lists, size_t first, size_t end, struct error *err)
 {
     uint32_t run = run_of(lists, lifetime_at(lists, first)->alloc);
     bool is_later = lists->begun[run] > 0;
     uint32_t least = least_passes(lists, first, end);
+    bool may_copy = least > 0 && !replaces_weights(lists, first, end);
     for (size_t i = first; least > 0 && i < end; i++)
         if (is_candidate(lists, i) && passes_over(lists, i) >= least)
             weight_tally(lists, size_at(lists, i))->grouped++;
@@ -193,6 +216,8 @@ static bool judge_group(struct lists *lists, size_t first, size_t end, struct er
                 tally->count > tally->live_weights ? tally->count - tally->live_weights : 0;
             is_weight = missing > 0 && (!is_later || tally->grouped <= missing);
             enum reason reason = is_weight ? REASON_PLAIN_WEIGHT : REASON_PLAIN_STATE;
+            if (!is_weight && may_copy && is_late_copy(lists, i))
+                reason = REASON_WEIGHT_LIST;
             if (lists->categories->of_lifetime[i] != reason_category(reason))
                 lists->categories->why_lifetime[i] = (uint8_t)reason;
             lists->categories->of_lifetime[i] = (uint8_t)reason_category(reason);

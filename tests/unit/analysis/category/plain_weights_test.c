@@ -148,6 +148,26 @@ START_TEST(a_new_state_is_no_weight)
 }
 END_TEST
 
+#define ANCHOR CPP("at::_ops::clone::call(x)") "," PY("main", "/home/u/grow.py", 12) "," SCRIPT
+
+/* As elastic weight consolidation does: after some steps, a copy of the weights is kept, and zeros
+ * beside it. */
+START_TEST(a_copy_may_be_kept_in_the_midst_of_training)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 1 + i, size_of(i, 0), "");
+    for (unsigned i = 0; i < 3; i++)
+        step(0);
+    make(100, 1, 0, ANCHOR);
+    make(200, 1, 0, ZEROS);
+    for (unsigned i = 0; i < 4; i++)
+        step(0);
+    capture_load(&capture);
+    expect_all(100, LAYERS, CATEGORY_PARAMETER);
+    expect_all(200, LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 /* What is made of zeros is no copy of the model, but a state of plain code's own optimizer. */
 START_TEST(zeros_are_no_copy)
 {
@@ -344,6 +364,7 @@ TCase *category_plain_weights_tests(void)
     tcase_add_test(tests, one_block_of_a_weight_size_is_no_list);
     tcase_add_test(tests, a_copy_may_take_the_place_of_its_weight);
     tcase_add_test(tests, a_new_state_is_no_weight);
+    tcase_add_test(tests, a_copy_may_be_kept_in_the_midst_of_training);
     tcase_add_test(tests, zeros_are_no_copy);
     tcase_add_test(tests, deep_copies_are_no_gradients);
     tcase_add_loop_test(tests, copies_of_states_have_their_order, 0, 2);
