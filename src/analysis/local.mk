@@ -10,6 +10,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/first_batches.c \
 	src/analysis/category/flat_buffers.c \
 	src/analysis/category/flat_buffers.h \
+	src/analysis/category/kept_lists.c \
 	src/analysis/category/kv_cache.c \
 	src/analysis/category/kv_pool.c \
 	src/analysis/category/optimizer_states.c \

@@ -115,6 +115,10 @@ bool classify_state_copies(const struct classifier *classifier, struct categorie
 /* weight_lists.c: then what looked like a batch, but is a list with a tensor for each weight. */
 void classify_weight_lists(const struct classifier *classifier, struct categories *categories);
 
+/* kept_lists.c: then what looked like a batch, but is in a list of results. */
+bool classify_kept_lists(const struct classifier *classifier, struct categories *categories,
+                         struct error *err);
+
 /* plain_weights.c: then what lives over backward passes. */
 bool classify_plain_weights(const struct classifier *classifier, struct categories *categories,
                             struct error *err);
