@@ -3,13 +3,13 @@
 
 #include "analysis/shard/snapshot_reader.h"
 
-static bool is_counted(uint8_t category)
+bool snapshot_is_counted(uint8_t category)
 {
     return category != CATEGORY_PARAMETER && category != CATEGORY_GRADIENT &&
            category != CATEGORY_OPTIMIZER_STATE;
 }
 
-static uint32_t end_of(uint32_t free_requested, uint32_t free_completed)
+uint32_t snapshot_end_of(uint32_t free_requested, uint32_t free_completed)
 {
     return free_completed != EVENT_NEVER ? free_completed : free_requested;
 }
@@ -24,7 +24,7 @@ static void count_block(struct snapshot_reader *reader, int64_t alloc, uint32_t 
         reader->parameter_bytes += size;
     /* No gradient outlives two steps: it is a workspace of backward's thread. */
     bool is_workspace = category == CATEGORY_GRADIENT && alloc < first && freed >= end;
-    if ((!is_counted(category) && !is_workspace) || alloc >= end || freed < first)
+    if ((!snapshot_is_counted(category) && !is_workspace) || alloc >= end || freed < first)
         return;
     if (alloc < first)
         reader->start_bytes += size;
@@ -59,12 +59,12 @@ void snapshot_count_blocks(struct snapshot_reader *reader)
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *block = &timeline->preexisting[i];
         if (block->in_active)
-            count_block(reader, -1, end_of(block->free_requested, block->free_completed),
+            count_block(reader, -1, snapshot_end_of(block->free_requested, block->free_completed),
                         (int64_t)block->size, reader->categories.of_preexisting[i]);
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *life = &timeline->lifetimes[i];
-        uint32_t freed = end_of(life->free_requested, life->free_completed);
+        uint32_t freed = snapshot_end_of(life->free_requested, life->free_completed);
         uint8_t category = reader->categories.of_lifetime[i];
         int64_t size = (int64_t)trace_size(timeline->trace, life->alloc);
         count_block(reader, life->alloc, freed, size, category);
@@ -85,36 +85,6 @@ void snapshot_count_blocks(struct snapshot_reader *reader)
         if (latest && *latest < life->alloc + 1)
             *latest = life->alloc + 1;
     }
-}
-
-/* The forward phase begins before the first activation that the pass keeps. */
-bool snapshot_front_peak(const struct snapshot_reader *reader, int64_t *bytes, struct error *err)
-{
-    const struct timeline *timeline = reader->timeline;
-    uint32_t end = reader->chain->first, run = phases_run_of(&reader->phases, end);
-    uint32_t first = run == NO_RUN ? end : reader->phases.runs[run].first;
-    size_t items = end - first;
-    int64_t *change = calloc(items + 1, sizeof(*change)), now = reader->start_bytes;
-    if (!change)
-        return error_out_of_memory(err);
-    for (size_t i = 0; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
-        const struct lifetime *life = &timeline->lifetimes[i];
-        uint32_t freed = end_of(life->free_requested, life->free_completed);
-        int64_t size = (int64_t)trace_size(timeline->trace, life->alloc);
-        if (!is_counted(reader->categories.of_lifetime[i]))
-            continue;
-        if (life->alloc >= first)
-            change[life->alloc - first] += size;
-        if (freed >= first && freed < end)
-            change[freed - first] -= size;
-    }
-    *bytes = now;
-    for (size_t i = items; i-- > 0;) { /* back from what is there at the end */
-        now -= change[i];
-        *bytes = now > *bytes ? now : *bytes;
-    }
-    free(change);
-    return true;
 }
 
 static uint32_t element_of_item(const struct forward_chain *chain, uint32_t item)

@@ -8,6 +8,7 @@
 #define MOST_ROWS 8192 /* in which repetitions are looked for, in quadratic time */
 #define MOST_CUTS 4    /* of rows by a repetition, and of what lies before and behind it */
 #define NEAR      10   /* sums of a loop and of its blocks differ by less than 1/10 */
+#define NEAR_SUM  4    /* numbers of tensors differ by at most 1/4 */
 
 /* The layers that are iterations of one loop. */
 struct loop {
@@ -229,6 +230,42 @@ static void place_by_size(struct placement *placement, struct held_parameter *ro
     }
 }
 
+static bool is_unplaced(const struct held_parameter *row)
+{
+    return !row->is_trained && !row->is_buffer && row->layer == FROZEN_NOWHERE;
+}
+
+/* Gives the frozen rows to the modules that the model runs before the pass, in their order: if
+ * there are as many as these have, or nearly as many unless `exactly`. Returns true if so. */
+static bool place_front(struct placement *placement, struct held_parameter *rows, size_t count,
+                        bool exactly)
+{
+    const struct front_calls *front = &placement->reader->front;
+    size_t frozen = 0, placed = 0, call = 0, end = 0;
+    unsigned biases = 0;
+    for (size_t i = 0; i < count; i++)
+        frozen += is_unplaced(&rows[i]);
+    size_t sum = front_sum(front, frozen, &biases);
+    size_t off = sum > frozen ? sum - frozen : frozen - sum;
+    if (placement->held->has_called || frozen == 0 || off > (exactly ? 0 : frozen / NEAR_SUM))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_unplaced(&rows[i]))
+            continue;
+        for (; end * frozen <= placed * sum; call++)
+            end += front_tensors(front->calls[call].kind, biases);
+        placed++;
+        uint32_t block = front->calls[call - 1].block;
+        rows[i].layer = block == FRONT_ROOT
+                            ? FROZEN_ROOT
+                            : FROZEN_FRONT + (uint32_t)placement->held->front + block;
+    }
+    placement->held->called = placement->held->front;
+    placement->held->has_called = true;
+    placement->held->front += front->block_count;
+    return true;
+}
+
 /* What one line of the program made: the model, if any of it is trained or it has the model's
  * blocks; else a model of its own, such as a teacher. */
 static void place_line(struct placement *placement, struct held_parameter *rows, size_t count)
@@ -236,9 +273,11 @@ static void place_line(struct placement *placement, struct held_parameter *rows,
     bool has_trained = false;
     for (size_t i = 0; i < count; i++)
         has_trained |= rows[i].is_trained;
+    if (place_front(placement, rows, count, true))
+        return;
     bool is_placed = place_rows(placement, rows, count, has_trained, 0);
-    bool is_model = is_placed || has_trained;
-    if (has_trained && !is_placed)
+    bool is_model = place_front(placement, rows, count, false) || is_placed || has_trained;
+    if (has_trained && !is_placed && !placement->held->has_called)
         place_by_size(placement, rows, count);
     for (size_t i = 0; i < count; i++)
         if (is_model && rows[i].layer == FROZEN_NOWHERE && !rows[i].is_buffer)

@@ -113,8 +113,8 @@ static int compare_orders(const void *a, const void *b)
 
 /* Of parameters of one size, the last made are trained: programs freeze the first layers of a
  * model, and add adapters behind. Returns true if each size without exception is there twice as
- * often as it is trained: then the rest is a model of its own, such as an average of the weights.
- */
+ * often as it is trained: then the rest is a model of its own, such as an average of the weights,
+ * unless the model runs it before the pass. */
 static bool mark_trained(struct held_parameters *held, const int64_t *sizes, size_t count,
                          int64_t *matched)
 {
@@ -152,6 +152,16 @@ static bool tells_frozen(const struct held_parameters *held, int64_t trained, in
     return matched > trained - trained / 10 && frozen > (knows_buffers ? 0 : all / BUFFERS);
 }
 
+/* The model runs modules with as many parameters before the pass. */
+static bool runs_frozen(const struct snapshot_reader *reader, const struct held_parameters *held)
+{
+    size_t frozen = 0;
+    unsigned biases;
+    for (size_t i = 0; i < held->count; i++)
+        frozen += !held->rows[i].is_trained && !held->rows[i].is_buffer;
+    return front_sum(&reader->front, frozen, &biases) == frozen;
+}
+
 static bool mark_all(struct snapshot_reader *reader, struct held_parameters *held,
                      bool knows_buffers, struct error *err)
 {
@@ -168,6 +178,7 @@ static bool mark_all(struct snapshot_reader *reader, struct held_parameters *hel
     free(sizes);
     if (!snapshot_order_tensors(reader->model, held, err))
         return false;
+    is_copied = is_copied && !runs_frozen(reader, held);
     if (is_copied || !tells_frozen(held, trained, matched, knows_buffers))
         held->count = 0;
     qsort(held->rows, held->count, sizeof(*held->rows), compare_orders);

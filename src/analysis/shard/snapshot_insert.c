@@ -54,26 +54,42 @@ static bool add_layers(struct shard_model *model, size_t count, struct error *er
     return true;
 }
 
-/* The new layers run before the pass, or in its first stretch. */
-static bool add_points(struct snapshot_reader *reader, size_t count, struct error *err)
+/* The new layers run before the pass, or in its first stretch. If the calls of blocks are known,
+ * each has the memory of its own. */
+static bool set_points(struct snapshot_reader *reader, const struct held_parameters *held,
+                       struct error *err)
 {
     struct shard_model *model = reader->model;
-    struct shard_point first = model->points[0];
-    int64_t peak;
-    if (!snapshot_front_peak(reader, &peak, err))
+    struct shard_point *points = model->points, most = points[new_layers(held)];
+    if (!snapshot_front_points(reader, NULL, 0, &points[0], err))
         return false;
-    first.peak_bytes = peak > first.peak_bytes ? peak : first.peak_bytes;
+    if (most.peak_bytes < points[0].peak_bytes)
+        most.peak_bytes = points[0].peak_bytes;
+    for (size_t i = 0; i < new_layers(held); i++) {
+        points[i].peak_bytes = most.peak_bytes;
+        points[i].end_bytes = most.end_bytes;
+    }
+    if (held->front > 0) /* the embedding, before blocks that take more */
+        points[0].peak_bytes = points[0].end_bytes = reader->start_bytes;
+    return !held->has_called ||
+           snapshot_front_points(reader, reader->front.blocks, reader->front.block_count,
+                                 &points[held->called], err);
+}
+
+static bool add_points(struct snapshot_reader *reader, const struct held_parameters *held,
+                       struct error *err)
+{
+    struct shard_model *model = reader->model;
+    size_t count = new_layers(held);
     for (size_t i = 0; i < count; i++)
         if (!vec_push(model->points, model->point_count, model->point_capacity, model->budget, err,
-                      first))
+                      (struct shard_point){0}))
             return false;
     for (size_t i = model->point_count; i-- > 0;) {
-        model->points[i] = i >= count ? model->points[i - count] : first;
+        model->points[i] = i >= count ? model->points[i - count] : (struct shard_point){0};
         model->points[i].layer = (uint32_t)(i >= count ? model->points[i].layer + count : i);
     }
-    if (count > 1) /* the embedding, before blocks that take more */
-        model->points[0].peak_bytes = model->points[0].end_bytes = reader->start_bytes;
-    return true;
+    return set_points(reader, held, err);
 }
 
 /* Puts frozen tensors behind the trained ones of their layer; `moved` has the new places. */
@@ -147,7 +163,7 @@ bool snapshot_add_frozen(struct snapshot_reader *reader, const struct held_param
         return true;
     uint32_t *moved = calloc(model->tensor_count + 1, sizeof(*moved));
     bool ok = (moved || error_out_of_memory(err)) && add_units(model, (uint32_t)held->front, err) &&
-              add_layers(model, added, err) && add_points(reader, added, err) &&
+              add_layers(model, added, err) && add_points(reader, held, err) &&
               rebuild_tensors(reader, held, moved, err);
     for (size_t i = 0; ok && i < model->point_count; i++)
         set_range(model, added, moved, &model->points[i]);

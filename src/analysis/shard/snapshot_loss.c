@@ -1,19 +1,27 @@
 /* Which layers run behind the model: the loss. */
 #include "analysis/shard/snapshot_reader.h"
 
-/* The line of the program that calls the model, or else what made the allocation. */
+bool snapshot_model_line(const struct snapshot_reader *reader, stack_id stack, frame_id *line,
+                         struct error *err)
+{
+    struct site site;
+    *line = NO_FRAME;
+    if (stack == STACK_NONE)
+        return true;
+    if (!site_of(reader->sites, stack, &site, err))
+        return false;
+    site_at_model_call(reader->sites, stack, &site);
+    uint32_t at = site_line(&site);
+    if (at != NO_FRAME)
+        *line = symbols_stack_at(reader->symbols, stack).frames[at];
+    return true;
+}
+
 static bool line_of(const struct snapshot_reader *reader, size_t layer, frame_id *line,
                     struct error *err)
 {
     uint32_t item = reader->chain->elements[layer - SHARD_FIRST_ELEMENT].first_item;
-    stack_id id = reader->timeline->trace->stack[item];
-    struct site site;
-    if (!site_of(reader->sites, id, &site, err))
-        return false;
-    site_at_model_call(reader->sites, id, &site);
-    uint32_t at = site_line(&site);
-    *line = at == NO_FRAME ? NO_FRAME : symbols_stack_at(reader->symbols, id).frames[at];
-    return true;
+    return snapshot_model_line(reader, reader->timeline->trace->stack[item], line, err);
 }
 
 /* Behind the last layer with parameters, whatever another line of the program made. A loss that the

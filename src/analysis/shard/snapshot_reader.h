@@ -36,7 +36,36 @@ struct held_parameter {
 struct held_parameters {
     struct held_parameter *rows; /* by line, and then by order */
     size_t count, capacity;
-    size_t front; /* blocks before the first layer: nothing in them is trained */
+    size_t front;    /* blocks before the first layer: nothing in them is trained */
+    size_t called;   /* of which those from here on are blocks of reader->front */
+    bool has_called; /* there are such */
+};
+
+/* What a module of torch.nn has that ran before the pass keeps anything. */
+enum front_kind {
+    FRONT_NONE, /* no parameters */
+    FRONT_CONVOLUTION,
+    FRONT_LINEAR,
+    FRONT_ONE, /* one tensor, and so on */
+    FRONT_TWO,
+    FRONT_FOUR,
+};
+
+#define FRONT_ROOT UINT32_MAX /* of no block */
+
+struct front_call {
+    enum front_kind kind;
+    uint32_t block;
+};
+
+/* In the order of the forward pass. */
+struct front_calls {
+    struct front_call *calls;
+    size_t count, capacity;
+    struct front_block {
+        uint32_t first; /* item */
+    } * blocks;
+    size_t block_count, block_capacity;
 };
 
 struct snapshot_reader {
@@ -53,8 +82,9 @@ struct snapshot_reader {
     uint32_t *running; /* by item of backward: the layer; falls */
     struct made_gradient *made;
     size_t all_made, made_count; /* of all, and those that are no tensors yet */
-    int64_t start_bytes;         /* counted, before the pass */
-    int64_t parameter_bytes;     /* when backward begins */
+    struct front_calls front;
+    int64_t start_bytes;     /* counted, before the pass */
+    int64_t parameter_bytes; /* when backward begins */
 };
 
 /* The tensor of a gradient: they are in the reverse order. */
@@ -63,8 +93,10 @@ static inline size_t snapshot_tensor_of(const struct snapshot_reader *reader, si
     return reader->all_made - 1 - made;
 }
 
-/* The most that is counted while layers run that come before the pass, because they are frozen. */
-bool snapshot_front_peak(const struct snapshot_reader *reader, int64_t *bytes, struct error *err);
+/* A category that the points count. */
+bool snapshot_is_counted(uint8_t category);
+/* When a block was freed, of the moments when that was requested and completed. */
+uint32_t snapshot_end_of(uint32_t free_requested, uint32_t free_completed);
 /* Fills `change`, `made` and the sums. */
 void snapshot_count_blocks(struct snapshot_reader *reader);
 /* Finds the layer of every item of backward, and of every gradient. Requires a gradient. */
@@ -94,6 +126,23 @@ void snapshot_mark_tables(const struct snapshot_reader *reader);
 /* Makes units of the tables of lists that the chain takes for one line. Requires a complete model.
  */
 bool snapshot_add_tables(const struct snapshot_reader *reader, struct error *err);
+/* The line of the program that calls the model, or else what made the allocation. */
+bool snapshot_model_line(const struct snapshot_reader *reader, stack_id stack, frame_id *line,
+                         struct error *err);
+/* The first item of the forward phase, which begins before the first activation that the pass
+ * keeps. */
+uint32_t snapshot_front_first(const struct snapshot_reader *reader);
+/* Sets the bytes of points before the pass: of the first one until the first of the `count` blocks
+ * begins, and of one for each block. */
+bool snapshot_front_points(const struct snapshot_reader *reader, const struct front_block *blocks,
+                           size_t count, struct shard_point *points, struct error *err);
+/* Fills `front`. */
+bool snapshot_find_front(struct snapshot_reader *reader, struct error *err);
+/* The parameters of a call: bit 0 of `biases` says that convolutions have one, bit 1 linear layers.
+ */
+size_t front_tensors(enum front_kind kind, unsigned biases);
+/* The parameters of all calls, with the biases that come nearest to `count`. */
+size_t front_sum(const struct front_calls *front, size_t count, unsigned *biases);
 /* Sets `outside` of the layers. */
 bool snapshot_find_loss(struct snapshot_reader *reader, struct error *err);
 /* Finds the parameters, and which of them get gradients. Requires `made`. */
