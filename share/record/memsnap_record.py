@@ -21,6 +21,7 @@ import argparse
 import contextlib
 import dataclasses
 import functools
+import gc
 import json
 import os
 import re
@@ -1058,6 +1059,20 @@ def bytes_of(tensors):
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
 
+def bytes_beside(model):
+    """The bytes of parameters and buffers of modules that are no part of the model, such as a teacher, on its device."""
+    own = storages_of([tensor for module in model.modules() for tensor in own_tensors(module)])
+    own.update(storages_of([*model.parameters(), *model.buffers()]))
+    devices = {storage.device for storage in own.values()}
+    found = {}
+    for thing in gc.get_objects():
+        if not issubclass(type(thing), torch.nn.Module):
+            continue
+        held = [table for table in (vars(thing).get("_parameters"), vars(thing).get("_buffers")) if isinstance(table, dict)]
+        found.update(storages_of([list(table.values()) for table in held]))
+    return sum(bytes_of_block(storage) for key, storage in found.items() if key not in own and storage.device in devices)
+
+
 def has_cache(module):
     try:
         return bool(getattr(getattr(module, "config", None), "use_cache", False))
@@ -1538,6 +1553,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.without_gradient = [parameter for parameter in model.parameters() if parameter.grad is None]
         self.parameter_bytes = bytes_of(model.parameters())
         self.buffer_bytes = bytes_of(model.buffers())
+        self.beside_bytes = bytes_beside(model)
         self.watching = contextlib.ExitStack()
 
     @guarded
@@ -2156,7 +2172,7 @@ def trace_of(structure, times):
     return {"schema": SCHEMA, "torch": torch.__version__, "device": structure.device.name, "rank": number,
             "ranks": ranks, "time": "events" if measured else "roofline",
             "parameter_bytes": structure.parameter_bytes, "buffer_bytes": structure.buffer_bytes,
-            "batch_bytes": structure.batch_bytes, "before_bytes": structure.device.before,
+            "beside_bytes": structure.beside_bytes, "batch_bytes": structure.batch_bytes, "before_bytes": structure.device.before,
             "peak_bytes": structure.peak_bytes,
             "host_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             **({"failed_in": structure.failed_in} if structure.failed_in else {}),

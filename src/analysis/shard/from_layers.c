@@ -354,7 +354,8 @@ static bool read_all(struct reader *reader, struct error *err)
     if (!shard_layer_inputs(model, reader->trace, err) ||
         !shard_layer_unused(model, reader->trace, err) || !shard_model_drop_units(model, err))
         return false;
-    model->buffer_bytes = facts->buffer_bytes;
+    if (__builtin_add_overflow(facts->buffer_bytes, facts->beside_bytes, &model->buffer_bytes))
+        model->buffer_bytes = INT64_MAX; /* shard_model_check() refuses it */
     model->batch_bytes = facts->batch_bytes;
     return true;
 }

@@ -63,7 +63,7 @@ struct shard_model {
     struct shard_unit *units; /* in the order of the forward pass, behind the root */
     size_t unit_count, unit_capacity;
     int64_t element_size; /* bytes of an element as recorded */
-    int64_t buffer_bytes; /* of modules, for example running means */
+    int64_t buffer_bytes; /* of modules, for example running means, and of other models */
     int64_t batch_bytes;
     int64_t library_bytes; /* that the allocator had at the peak, but no tensor: workspaces */
     int64_t end_bytes;     /* left when backward has ended: outputs that the program keeps, and

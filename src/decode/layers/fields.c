@@ -59,6 +59,7 @@ const struct field layer_fact_fields[LAYER_FACTS] = {
     [FACT_RANKS] = FACT(COUNT, ranks),
     [FACT_PARAMETER_BYTES] = FACT(SIZE, parameter_bytes),
     [FACT_BUFFER_BYTES] = FACT(SIZE, buffer_bytes),
+    [FACT_BESIDE_BYTES] = FACT(SIZE, beside_bytes),
     [FACT_BATCH_BYTES] = FACT(SIZE, batch_bytes),
     [FACT_BEFORE_BYTES] = FACT(SIZE, before_bytes),
     [FACT_PEAK_BYTES] = FACT(SIZE, peak_bytes),

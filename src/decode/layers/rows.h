@@ -111,6 +111,7 @@ enum layer_fact {
     FACT_RANKS,
     FACT_PARAMETER_BYTES,
     FACT_BUFFER_BYTES,
+    FACT_BESIDE_BYTES,
     FACT_BATCH_BYTES,
     FACT_BEFORE_BYTES,
     FACT_PEAK_BYTES,
@@ -126,6 +127,7 @@ struct layer_facts {
                        profiler trace LAYER_TIME_KERNELS or LAYER_TIME_HOST */
     int64_t rank, ranks;
     int64_t parameter_bytes, buffer_bytes, batch_bytes;
+    int64_t beside_bytes; /* parameters and buffers of modules that are no part of the model */
     int64_t before_bytes; /* allocated before the step */
     int64_t peak_bytes;   /* allocated at most in the step */
     int64_t host_bytes;   /* resident memory of the process */

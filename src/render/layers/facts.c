@@ -15,6 +15,7 @@ const struct fact layers_facts[LAYER_FACTS] = {
     [FACT_RANKS] = FACT(ranks, false),
     [FACT_PARAMETER_BYTES] = FACT(parameter_bytes, false),
     [FACT_BUFFER_BYTES] = FACT(buffer_bytes, false),
+    [FACT_BESIDE_BYTES] = FACT(beside_bytes, false),
     [FACT_BATCH_BYTES] = FACT(batch_bytes, false),
     [FACT_BEFORE_BYTES] = FACT(before_bytes, false),
     [FACT_PEAK_BYTES] = FACT(peak_bytes, false),

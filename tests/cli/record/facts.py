@@ -21,6 +21,7 @@ for number, row in enumerate(rows):
 kept = sum(row["saved_activations"] for row in forward)
 left = forward[-1]["allocated"] - trace["before_bytes"]
 assert kept <= left <= kept + 512 * (len(saved) + 8) + (1 << 25), (kept, left)
+assert trace["beside_bytes"] == 0
 assert sum(row["gradient_bytes"] for row in forward) == trace["parameter_bytes"]
 
 names = {row["module_name"] for row in rows}

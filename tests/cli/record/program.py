@@ -42,6 +42,14 @@ def main():
             in_place(torch.zeros(4, 8)).sum().backward()
         names = [row["module_name"] for row in recording.backward_traces]
         assert names == ["", "3", "2", "1", "0"], names
+
+        # the other model on the device is there, too: its bytes are beside those of this one
+        small = nn.Linear(8, 8, device=tokens.device)
+        with memsnap_record.layers(small) as recording:
+            small(torch.zeros(4, 8, device=tokens.device)).sum().backward()
+        other = sum(tensor.nbytes for module in (model, in_place) for tensor in [*module.parameters(), *module.buffers()]
+                    if tensor.device == tokens.device)
+        assert other <= recording.trace["beside_bytes"] < other + 512 * 64, (other, recording.trace["beside_bytes"])
     print("all is right")
 
 
