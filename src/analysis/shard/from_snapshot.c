@@ -15,7 +15,9 @@ static bool add_tensors(struct snapshot_reader *reader, size_t at, struct shard_
         int64_t elements = made->bytes / ELEMENT;
         layer->packed += made->packs ? elements : 0;
         if (!vec_push(model->tensors, model->tensor_count, model->tensor_capacity, model->budget,
-                      err, (struct shard_tensor){.elements = elements, .unit = layer->unit}))
+                      err,
+                      (struct shard_tensor){
+                          .elements = elements, .unit = layer->unit, .packs = made->packs}))
             return false;
     }
     return true;
@@ -177,7 +179,8 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
     model->hides_units = snapshot_hides_units(reader);
     model->has_tensors = model->has_backward = true;
     snapshot_mark_tables(reader);
-    if (!add_points(reader, err) || !add_frozen(reader, err) || !snapshot_add_tables(reader, err))
+    if (!add_points(reader, err) || !add_frozen(reader, err) || !snapshot_add_tables(reader, err) ||
+        !snapshot_split_packed(reader, err))
         return false;
     int64_t rest = reader->parameter_bytes - shard_elements(model) * ELEMENT;
     model->buffer_bytes = rest > 0 ? rest : 0;

@@ -143,6 +143,8 @@ bool snapshot_find_front(struct snapshot_reader *reader, struct error *err);
 size_t front_tensors(enum front_kind kind, unsigned biases);
 /* The parameters of all calls, with the biases that come nearest to `count`. */
 size_t front_sum(const struct front_calls *front, size_t count, unsigned *biases);
+/* Divides the tensors that pack several parameters, if the trace shows these. Call it last. */
+bool snapshot_split_packed(const struct snapshot_reader *reader, struct error *err);
 /* Sets `outside` of the layers. */
 bool snapshot_find_loss(struct snapshot_reader *reader, struct error *err);
 /* Finds the parameters, and which of them get gradients. Requires `made`. */

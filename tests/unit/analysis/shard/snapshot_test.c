@@ -168,6 +168,50 @@ START_TEST(recurrent_layers_are_known)
 }
 END_TEST
 
+#define RECURRENT(name, line) PY(name, TORCH "nn/modules/rnn.py", line)
+
+/* Four parameters, which are packed into one block. */
+static void pack_parameters(uint64_t rest)
+{
+    static const uint64_t sizes[] = {160, 200, 20, 20};
+    uint64_t first = next;
+    for (size_t i = 0; i < 4; i++)
+        capture_event(&capture, "alloc", next++, sizes[i], RECURRENT("_apply", 300) "," MADE(3));
+    hold(400 + rest, RECURRENT("flatten_parameters", 280) "," RECURRENT("_apply", 302) "," MADE(3));
+    for (size_t i = 0; i < 4; i++)
+        capture_free(&capture, first + i, sizes[i], RECURRENT("flatten_parameters", 280));
+}
+
+/* Their gradient is one, but optimizers and wrappers see each. */
+START_TEST(recurrent_layers_have_several_parameters)
+{
+    for (int fits = 0; fits < 2; fits++) {
+        pack_parameters(fits ? 0 : 400);
+        hold(400, MADE(3));
+        keep(CPP("at::_ops::mm::call(x)") "," RECURRENT("forward", 1080) "," CALL "," MODEL(6),
+             true);
+        keep(LINEAR "," MODEL(7), true);
+        build();
+        static const int64_t sizes[] = {40, 50, 5, 5, 100};
+        size_t count_of = fits ? 5 : 2;
+        ck_assert_uint_eq(model.tensor_count, count_of);
+        for (size_t i = 0; fits && i < count_of; i++)
+            ck_assert_int_eq(model.tensors[i].elements, sizes[i]);
+        uint32_t end = (uint32_t)count_of;
+        for (size_t i = 0; i < model.point_count; i++) {
+            if (!model.points[i].is_backward ||
+                model.points[i].end_tensor <= model.points[i].first_tensor)
+                continue;
+            ck_assert_uint_eq(model.points[i].end_tensor, end);
+            end = model.points[i].first_tensor;
+        }
+        ck_assert_uint_eq(end, 0);
+        destroy();
+        create();
+    }
+}
+END_TEST
+
 /* The loss is a part of a model that returns it. */
 START_TEST(a_model_may_compute_its_loss)
 {
@@ -451,6 +495,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, units_are_what_lists_call);
     tcase_add_test(tests, recurrent_layers_are_known);
+    tcase_add_test(tests, recurrent_layers_have_several_parameters);
     tcase_add_test(tests, a_model_may_compute_its_loss);
     tcase_add_test(tests, blocks_of_one_line_hide);
     tcase_add_test(tests, gradients_appear_one_by_one);
