@@ -125,6 +125,11 @@ out_has 'fsdp2 + checkpoints'
 run shard samples/recorded/truncated-bptt.pickle.gz
 exits 0
 out_has 'No units were found'
+# a snapshot has sizes only; a layer trace has the shapes of parameters
+out_has 'does not tell the shapes of parameters'
+run shard "$trace"
+exits 0
+out_has_not 'the shapes'
 
 # what a layer leaves behind beyond the peak of tensors is the allocator's: 8,000 B of activations
 cat >workspace.json <<'EOF'

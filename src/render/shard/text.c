@@ -197,6 +197,14 @@ static void add_reason(struct buffer *text, const struct shard_choice *choice)
                       choice->optimizer->name);
 }
 
+static bool knows_rows(const struct shard_model *model)
+{
+    for (size_t i = 0; i < model->tensor_count; i++)
+        if (model->tensors[i].rows == 0)
+            return false;
+    return true;
+}
+
 static bool put_words(const struct page *page, const struct shard_report *report)
 {
     struct buffer text = BUFFER_INIT;
@@ -233,6 +241,11 @@ static bool put_words(const struct page *page, const struct shard_report *report
     if (!report->model->has_tensors)
         paragraph(page, "The input has the sum of each module's parameters, not the tensors: the "
                         "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");
+    else if (!knows_rows(report->model))
+        paragraph(page, "The input does not tell the shapes of parameters. fsdp2 pads those that "
+                        "have fewer rows than there are ranks, such as the weights of all experts "
+                        "in one tensor, so it may take more than predicted; a layer trace has "
+                        "the shapes.");
     if (!report->model->has_backward)
         paragraph(page, "The input does not show the memory of the backward pass; it was derived "
                         "from what layers keep.");

@@ -17,8 +17,8 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/plain_weights_test.c \
 	tests/unit/analysis/category/preexisting_test.c \
 	tests/unit/analysis/category/roles_test.c \
-	tests/unit/analysis/chain/calls_test.c \
 	tests/unit/analysis/category/samples_test.c \
+	tests/unit/analysis/chain/calls_test.c \
 	tests/unit/analysis/chain/forward_chain_test.c \
 	tests/unit/analysis/chain/pass.c \
 	tests/unit/analysis/chain/pass.h \
