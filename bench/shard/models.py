@@ -420,6 +420,50 @@ class DeepNet(nn.Module):
         return self.head(x.mean(dim=(2, 3)))
 
 
+class Perception(nn.Module):
+    """A transformer on the features of a frozen CNN, which runs without gradients."""
+    def __init__(self, classes=100, width=384, depth=4):
+        super().__init__()
+        self.cnn = nn.Sequential(*list(resnet50().children())[:-2]).requires_grad_(False)
+        self.project = nn.Linear(2048, width)
+        self.layers = nn.ModuleList(nn.TransformerEncoderLayer(width, 6, 4 * width, batch_first=True) for _ in range(depth))
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        with torch.no_grad():
+            features = self.cnn(x)
+        x = self.project(features.flatten(2).transpose(1, 2))
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x.mean(dim=1))
+
+
+class Patches(nn.Module):
+    def __init__(self, width=512, depth=6, classes=1000):
+        super().__init__()
+        self.patch = nn.Conv2d(3, width, 16, stride=16)
+        self.blocks = nn.ModuleList(GptBlock(width) for _ in range(depth))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, classes)
+
+    def forward(self, x):
+        x = self.patch(x).flatten(2).transpose(1, 2)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x).mean(dim=1))
+
+
+class Distilled(nn.Module):
+    """A student, and a teacher of the same shape, in one module."""
+    def __init__(self):
+        super().__init__()
+        self.student, self.teacher = Patches(), Patches().requires_grad_(False)
+
+    def forward(self, x):
+        with torch.no_grad():
+            taught = self.teacher(x)
+        return self.student(x) + 0.01 * taught
+
+
 def images(count, size):
     return lambda: torch.randn(count, 3, size, size, device="cuda")
 
@@ -453,6 +497,8 @@ MODELS = {
     "tuned": (tuned, images(16, 224), 1000),
     "tiny": (Tiny, lambda: torch.randn(256, 96, device="cuda"), 10),
     "deep": (DeepNet, images(8, 192), 100),
+    "perception": (Perception, images(16, 224), 100),
+    "distilled": (Distilled, images(16, 224), 1000),
 }
 
 
