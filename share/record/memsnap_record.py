@@ -27,6 +27,7 @@ import os
 import re
 import resource
 import runpy
+import signal
 import subprocess
 import threading
 import traceback
@@ -977,6 +978,8 @@ GATHERS = {"all_gather_into_tensor", "all_gather_into_tensor_coalesced", "allgat
 FILLS_IN_PLACE = {"aten.index_put", "aten.index_add", "aten.scatter", "aten.scatter_add", "aten.masked_scatter"}
 # Of the CUDA allocator: the unit of blocks, and the largest rest of a block of more than that which is not split off.
 BLOCK_BYTES, MOST_REST_BYTES = 512, 1 << 20
+MOST_MISSED = 3  # steps that are recorded or measured once more
+MOST_WAITING = 100  # runs of other models
 MOST_OOM_DUMPS = 10  # a program that looks for its largest batch may run out of memory often
 
 
@@ -1000,6 +1003,11 @@ def path_of_rank(path):
         return path.replace("{rank}", str(number))
     stem, suffix = os.path.splitext(path)
     return "%s.rank%d%s" % (stem, number, suffix) if ranks > 1 else path
+
+
+def is_device(path):
+    """Or a pipe: such a file is never replaced, and written once."""
+    return os.path.exists(path) and not os.path.isfile(path)
 
 
 def tensors_in(value, depth=8):
@@ -1093,6 +1101,40 @@ def guarded(method):
             self.error = "%s: %s (%s:%s)" % (type(error).__name__, error, os.path.basename(at.filename), at.lineno)
             return None
     return run
+
+
+class Termination:
+    """Calls `save` when SIGTERM is about to end the program: where the program has no handler of its own."""
+
+    def __init__(self, save):
+        self.save, self.process, self.before, self.is_over = save, None, signal.SIG_DFL, True
+
+    def __enter__(self):
+        self.process = os.getpid()
+        self.before = signal.getsignal(signal.SIGTERM)
+        is_free = self.before == signal.SIG_DFL or isinstance(self.before, Termination)
+        self.is_over = not is_free or threading.current_thread() is not threading.main_thread()
+        if not self.is_over:
+            signal.signal(signal.SIGTERM, self)
+        return self
+
+    def __call__(self, number, frame):
+        try:
+            if not self.is_over and os.getpid() == self.process:  # not a child that the program has forked
+                self.is_over = True
+                self.save()
+        finally:
+            signal.signal(number, self.before)
+            if callable(self.before):
+                self.before(number, frame)
+            else:
+                os.kill(os.getpid(), number)
+
+    def __exit__(self, *_exception):
+        is_last = signal.getsignal(signal.SIGTERM) is self
+        if is_last and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, self.before)
+        self.is_over = True
 
 
 class Hook:
@@ -1578,6 +1620,13 @@ class Structure(Hooks, TorchDispatchMode):
         self.remove()
         self.take_peak()
 
+    def stop(self):
+        """Instead of finish() where the process ends, maybe in the midst of an operator: leaves all hooks."""
+        if not self.is_done:
+            self.is_done = True
+            self.close()
+            self.take_peak()
+
     @guarded
     def close(self):
         if self.stack or self.backward is not None:  # else these have ended
@@ -1599,6 +1648,10 @@ class Structure(Hooks, TorchDispatchMode):
     def has_failed(self):
         """An error ended the run of the model, while no other goes on."""
         return bool(self.stack)
+
+    def kept_by_model(self):
+        """The bytes that the modules keep for the backward pass, as trace_of() has added them up."""
+        return sum(row["kept"] for row in self.rows if row["is_forward"] and not row["is_outside"])
 
     def made_gradients(self):
         """Parameters that had no gradient before the step have one now."""
@@ -1622,7 +1675,7 @@ class Structure(Hooks, TorchDispatchMode):
                 "before": self.allocated(), "us": 0.0, "saved_us": None, "flops": 0, "saved_flops": 0, "saved_peak": None, "memory_activations": 0,
                 "output_bytes": None, "gradient_bytes": 0, "reads": {}, "saves": {}, "ops": 0, "gathered": 0,
                 "casts_are_kept": casts_are_kept(), "cast_bytes": 0, "boundary": self.boundaries, "plain": None, "follows": None, "changes": [], "dtype": None, "tensors": "", "index": len(self.rows), "call": None,
-                "operators": {}, "traits": set()}
+                "operators": {}, "traits": set(), "is_outside": not self.stack}
 
     def close_row(self, keep=False):
         """Ends the running row. A container's row in which nothing ran is left out unless it is to be kept."""
@@ -1762,7 +1815,7 @@ class Structure(Hooks, TorchDispatchMode):
     def reach(self, row, call, gradients):
         if self.is_done or self.stack:
             return
-        if self.backward is None or not self.order:
+        if self.backward is None:
             torch.autograd.Variable._execution_engine.queue_callback(self.end_backward)
         self.order.append(call)
         self.begin_backward(row, bytes_of(tensor for tensor in gradients if tensor is not None))
@@ -1782,6 +1835,7 @@ class Structure(Hooks, TorchDispatchMode):
             if last is None:
                 return None
             self.begin_backward(last, 0)
+            torch.autograd.Variable._execution_engine.queue_callback(self.end_backward)
         return self.backward
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -2050,18 +2104,24 @@ class Times(Hooks):
             self.note_end()
             self.remove()
 
+    def stop(self):
+        """The process ends in this step, which is not measured then."""
+        self.is_done, self.forward = True, []
+
     @guarded
     def note_end(self):
         self.forward.append(self.event())
 
+    def is_like(self, structure):
+        """Whether both steps ran alike."""
+        return len(self.forward) == structure.boundaries + 1 and self.order == structure.order and \
+            len(self.backward) == len(self.order) + 1
+
     def apply(self, structure, rows):
         """Replaces the times of rows; False if the steps did not run alike."""
-        if self.error is not None:
+        if self.error is not None or not self.is_like(structure):
             return False
         torch.cuda.synchronize()
-        if len(self.forward) != structure.boundaries + 1 or self.order != structure.order or \
-                len(self.backward) != len(self.order) + 1:
-            return False
         backward = {}
         for at, call in enumerate(self.order):
             backward[call] = backward.get(call, 0) + 1000 * self.backward[at].elapsed_time(self.backward[at + 1])
@@ -2342,13 +2402,22 @@ def apply(model, plan, one_by_one=False):
     return checkpoint_modules(model, parts, keep, one_by_one)
 
 
+def write_trace(trace, path):
+    with open(path if is_device(path) else path + "-new", "w") as file:
+        json.dump(trace, file)
+    if not is_device(path):
+        os.replace(path + "-new", path)
+
+
 class layers(contextlib.ContextDecorator):
     """Records the layers of one step of `model` to `path`: a JSON file that memsnap reads.
 
     Skips `warmup` steps. A step begins when the model runs with gradients after a backward pass, and ends with an
     optimizer's step or where the next one begins. If gradients are still there then, because they pile up over several
     runs, that step is recorded instead of the first one. On CUDA a second step is measured, with hooks but for times
-    removed; if there is none, times follow from operations and bytes, as they do on the CPU.
+    removed; if there is none, times follow from operations and bytes, as they do on the CPU. A step whose backward pass does
+    not reach the model, such as that of a discriminator which has copies of a generator's results, is followed by another.
+    The file is written as soon as a step is recorded, and where SIGTERM ends the program.
     """
 
     def __init__(self, model, path=None, *, warmup=0):
@@ -2357,10 +2426,15 @@ class layers(contextlib.ContextDecorator):
         self.handles = []
         self.structure = self.times = self.running = self.error = None
         self.begun = self.depth = 0  # steps, and runs of the model that have not ended
+        self.missed = self.unlike = 0  # recorded steps that did not reach the model, measured ones that were not like it
+        self.is_saved = False
+        self.termination = Termination(self.terminate)
 
     def __enter__(self):
-        self.begun = self.depth = 0
+        self.begun = self.depth = self.missed = self.unlike = 0
         self.trace = self.error = None
+        self.path = self.path and os.path.abspath(self.path)  # the program may change its folder
+        self.termination.__enter__()
         self.handles = [before_call(self.model, self.before_model, prepend=True),
                         after_call(self.model, self.after_model, always_call=True),
                         register_optimizer_step_pre_hook(self.before_step)]
@@ -2370,8 +2444,10 @@ class layers(contextlib.ContextDecorator):
         for handle in self.handles:
             handle.remove()
         self.handles = []
+        self.termination.__exit__()
         self.end()
-        self.make_trace()
+        if not self.is_saved:
+            self.save_step()
         error = self.error or (self.structure and self.structure.error)
         if error:
             print("memsnap_record: no layers, since the recorder failed, not the program: %s" % error, file=sys.stderr)
@@ -2381,11 +2457,54 @@ class layers(contextlib.ContextDecorator):
         return False
 
     @guarded
-    def make_trace(self):
+    def save_step(self):
         if self.structure and self.structure.rows and self.structure.error is None:
             self.trace = trace_of(self.structure, self.times)
-            if self.path:
-                self.save(self.path)
+            self.write()
+            self.is_saved = True
+
+    def save_early(self):
+        """The program may be killed, or leave without an end. What cannot be written yet is written at the end."""
+        if self.error is None and (self.path is None or not is_device(path_of_rank(self.path))):
+            self.save_step()
+            self.error = None
+
+    def terminate(self):
+        if self.running is not None:
+            self.running.stop()
+            self.is_saved = False
+        if not self.is_saved:
+            self.save_step()
+
+    def write(self):
+        if self.path:
+            self.save(self.path)
+
+    def wants_again(self):
+        """The step that was recorded is none of training the model alone."""
+        if self.structure is None or not self.structure.is_done or self.structure.error is not None:
+            return False
+        if self.structure.made_gradients():
+            return True  # they pile up over several runs: the first has none yet
+        if self.structure.order or self.structure.has_failed or self.missed == MOST_MISSED:
+            return False
+        self.missed += 1
+        return True
+
+    def measures_again(self):
+        if self.times is None or not self.times.is_done or self.times.is_like(self.structure) or self.unlike == MOST_MISSED:
+            return False
+        self.unlike += 1
+        return True
+
+    @property
+    def is_complete(self):
+        """Nothing of a later step will be recorded, as far as is known."""
+        return self.structure is not None and self.running is None and not self.structure.made_gradients() and (
+            not self.measures_time() or self.times is not None)
+
+    def measures_time(self):
+        return self.structure.device.cuda and "MEMSNAP_DRYRUN" not in os.environ
 
     @guarded
     def before_model(self, module, args, kwargs):
@@ -2401,15 +2520,16 @@ class layers(contextlib.ContextDecorator):
             return  # the model runs several times in this step
         self.end()
         self.begun += 1
-        if self.structure is not None and self.structure.made_gradients():
-            self.begun = self.warmup + 1  # gradients pile up over several runs: the first has none yet, so record this one
-            self.times = None
+        if self.wants_again():
+            self.begun, self.times = self.warmup + 1, None
+        elif self.measures_again():
+            self.begun, self.times = self.warmup + 2, None
         if self.begun == self.warmup + 1:
             if has_cache(module):
                 print("memsnap_record: config.use_cache is on. Plans turn it off, and some models then take another "
                       "path through attention: turn it off before recording", file=sys.stderr)
             self.structure = self.running = Structure(self.model)
-        elif self.begun == self.warmup + 2 and self.structure.device.cuda and "MEMSNAP_DRYRUN" not in os.environ:
+        elif self.begun == self.warmup + 2 and self.measures_time():
             self.times = self.running = Times(self.model)
         if self.running:
             self.running.start()
@@ -2429,16 +2549,13 @@ class layers(contextlib.ContextDecorator):
         running, self.running = self.running, None
         if running is not None:
             running.finish()
+            self.is_saved = False
+            self.save_early()
 
     # what FairScale's LayerwiseMemoryTracker has
 
     def save(self, path):
-        path = path_of_rank(path)
-        is_device = os.path.exists(path) and not os.path.isfile(path)  # or a pipe: never replaced
-        with open(path if is_device else path + "-new", "w") as file:
-            json.dump(self.trace, file)
-        if not is_device:
-            os.replace(path + "-new", path)
+        write_trace(self.trace, path_of_rank(path))
 
     save_traces = save
 
@@ -2537,9 +2654,11 @@ class snapshots(contextlib.ContextDecorator):
         self.seen = {}     # storages that are marked, by key
         self.handles = []
         self.saving = self.error = None
+        self.termination = Termination(self.dump_end)
 
     def __enter__(self):
         self.error = None
+        self.folder = os.path.abspath(self.folder)
         self.start()
         self.tell_error("no snapshots")
         return self
@@ -2552,6 +2671,7 @@ class snapshots(contextlib.ContextDecorator):
         if self.is_own:
             torch.cuda.memory._record_memory_history(max_entries=self.max_entries, stacks=self.stacks)
         self.is_active = True
+        self.termination.__enter__()
         if self.on_oom:
             torch._C._cuda_attach_out_of_memory_observer(self.on_out_of_memory)
         module = torch.nn.modules.module
@@ -2579,8 +2699,8 @@ class snapshots(contextlib.ContextDecorator):
         for handle in self.handles:
             handle.remove()
         self.saving, self.handles, self.seen = None, [], {}
-        if self.steps is None:
-            self.dump("end")
+        self.termination.__exit__()
+        self.dump_end()
         self.is_active = False
         if self.can_mark:
             torch.cuda.memory._set_memory_metadata("")
@@ -2591,6 +2711,10 @@ class snapshots(contextlib.ContextDecorator):
     @property
     def step(self):
         return max(self.done.values(), default=0)
+
+    def dump_end(self):
+        if self.steps is None:
+            self.dump("end")
 
     def dump(self, name):
         path = path_of_rank(os.path.join(self.folder, name + ".pickle"))
@@ -2671,36 +2795,172 @@ class snapshots(contextlib.ContextDecorator):
             self.seen = {key: weak for key, weak in self.seen.items() if not weak.expired()}
 
 
-class FirstModel:
-    """Records the layers of the first model that runs with gradients."""
+class Candidate:
+    """A model that the program trains. `worth` tells how good the best recording of it is: whether the step was its own,
+    and the bytes that it keeps for the backward pass; None as long as it has none."""
 
-    def __init__(self, path, warmup):
-        self.path, self.warmup = path, warmup
-        self.recording = self.handle = None
+    def __init__(self, module, label):
+        self.weak, self.label = weakref.ref(module), label
+        self.tries, self.worth = 0, None
+        self.parameters = {id(parameter) for parameter in module.parameters()}
+
+
+class LayersOfOne(layers):
+    """Of one of several models: its file is written if it is the best one so far."""
+
+    def __init__(self, module, warmup, offer):
+        super().__init__(module, warmup=warmup)
+        self.offer = offer
+
+    def write(self):
+        self.offer(self)
+
+
+class Models:
+    """Records the layers of the models that the program trains, each in another step, and writes those of the one that
+    keeps the most. A model is a module that runs with gradients while no other does."""
+
+    def __init__(self, path, warmup, wanted=None):
+        self.path, self.warmup, self.wanted = os.path.abspath(path), warmup, wanted
+        self.candidates = {}  # by id
+        self.handles, self.running = [], []  # whether each module that is running is a model
+        self.current = self.recording = None
+        self.best = self.trace = None  # the candidate, and its file
+        self.is_of_other = False  # the optimizer of another model ended the step
+        self.waited = 0  # calls of models since the last one that was recorded
+        self.error = None
 
     def __enter__(self):
-        self.handle = torch.nn.modules.module.register_module_forward_pre_hook(self.before_module)
+        module = torch.nn.modules.module
+        self.handles = [module.register_module_forward_pre_hook(self.before_module),
+                        module.register_module_forward_hook(self.after_module, always_call=True),
+                        register_optimizer_step_pre_hook(self.before_step)]
         return self
 
-    def before_module(self, module, args, kwargs=None):
-        if torch.is_grad_enabled() and any(parameter.requires_grad for parameter in module.parameters()):
-            self.handle.remove()
-            self.handle = None
-            self.recording = layers(module, self.path, warmup=self.warmup)
-            self.recording.__enter__()
-            self.recording.before_model(module, args, kwargs)
+    @guarded
+    def before_module(self, module, args):
+        is_model = not any(self.running) and torch.is_grad_enabled() and not is_backward() and not is_compiling() and \
+            is_trained(module)
+        self.running.append(is_model)
+        if is_model:
+            candidate = self.candidate_of(module)
+            self.waited = 0 if candidate is self.current else self.waited + 1
+            self.end_complete()
+            if self.recording is None and self.wants(candidate):
+                self.start(candidate, module, args)
+            elif self.recording is None and self.waited > MOST_WAITING:
+                self.remove()
 
-    def __exit__(self, *exception):
-        if self.handle is not None:
-            self.handle.remove()
-            print("memsnap_record: no model ran with gradients in this process, so there are no layers. Processes that "
-                  "the program starts are recorded by layers() in its own code", file=sys.stderr)
-        return self.recording.__exit__(*exception) if self.recording else False
+    @guarded
+    def after_module(self, _module, _args, _output):
+        if self.running:  # else it was running when the recording began
+            self.running.pop()
+
+    @guarded
+    def before_step(self, optimizer, *_arguments):
+        """Before the hook of the recording, which ends the step."""
+        if self.recording is not None and self.recording.running is not None:
+            stepped = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
+            self.is_of_other = not stepped & self.current.parameters and any(
+                stepped & candidate.parameters for candidate in self.candidates.values())
+
+    def candidate_of(self, module):
+        candidate = self.candidates.get(id(module))
+        if candidate is None or candidate.weak() is not module:
+            name = type(module).__name__
+            number = 1 + sum(other.label.partition(":")[0] == name for other in self.candidates.values())
+            candidate = self.candidates[id(module)] = Candidate(module, name if number == 1 else "%s:%d" % (name, number))
+        return candidate
+
+    def is_wanted(self, candidate):
+        return self.wanted in (None, candidate.label)
+
+    def wants(self, candidate):
+        """Each has a turn before one has another, which it has if the step was not its own."""
+        if not self.is_wanted(candidate):
+            return False
+        others = [other.tries for other in self.candidates.values() if self.is_wanted(other) and other.weak() is not None]
+        is_done = candidate.worth is not None and candidate.worth[0]
+        return candidate.tries == 0 or (not is_done and candidate.tries < MOST_MISSED and min(others) > 0)
+
+    def start(self, candidate, module, args):
+        candidate.tries += 1
+        self.current, self.is_of_other = candidate, False
+        warmup, self.warmup = self.warmup, 0
+        self.recording = LayersOfOne(module, warmup, self.offer)
+        self.recording.__enter__()
+        self.recording.missed = MOST_MISSED  # instead, others have their turn
+        self.recording.before_model(module, args, {})
+
+    def end_complete(self):
+        if self.recording is not None and (self.recording.is_complete or self.waited > MOST_WAITING):
+            self.end_recording()
+            self.waited = 0
+
+    def end_recording(self):
+        self.recording.__exit__(None, None, None)
+        self.recording = self.current = None
+
+    def offer(self, recording):
+        structure = recording.structure
+        before, worth = self.current.worth, (bool(structure.order) and not self.is_of_other, structure.kept_by_model())
+        if before is not None and before[0] > worth[0]:
+            return  # gradients pile up, but this step was not its own
+        self.current.worth = worth
+        if self.best is None or self.best is self.current or worth > self.best.worth:
+            self.best, self.trace = self.current, recording.trace
+            if not is_device(path_of_rank(self.path)):
+                recording.save(self.path)
+
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
+        self.handles = []
+
+    def __exit__(self, *_exception):
+        self.remove()
+        if self.recording is not None:
+            self.end_recording()
+        if self.trace is not None and is_device(path_of_rank(self.path)):
+            write_trace(self.trace, path_of_rank(self.path))
+        self.tell()
+        return False
+
+    def tell(self):
+        others = [other for other in self.candidates.values() if other is not self.best]
+        names = ", ".join(sorted(other.label + told_bytes(other.worth) for other in others))
+        if self.error is not None:
+            told = "no layers of more models, since the recorder failed, not the program: %s" % self.error
+        elif self.best is not None and others:
+            told = "%s has the layers of %s%s. There are also %s: option --model takes a name" % (
+                path_of_rank(self.path), self.best.label, told_bytes(self.best.worth), names)
+        elif self.best is None and self.wanted is not None:
+            told = "no model %s ran with gradients in this process; there are %s" % (self.wanted, names or "none")
+        elif self.best is None and not others:
+            told = "no model ran with gradients in this process, so there are no layers. Processes that the program " \
+                   "starts are recorded by layers() in its own code"
+        else:
+            return
+        print("memsnap_record: " + told, file=sys.stderr)
+
+
+def told_bytes(worth):
+    """What a model keeps, for a message."""
+    if worth is None:
+        return " (not recorded)"
+    return " (%.1f MiB kept for the backward pass%s)" % (worth[1] / 2 ** 20, "" if worth[0] else ", in a step of another model")
+
+
+def is_trained(module):
+    """It has parameters that get gradients, and none that its first run makes."""
+    parameters = list(module.parameters())
+    return any(parameter.requires_grad for parameter in parameters) and not any(map(torch.nn.parameter.is_lazy, parameters))
 
 
 def main():
     parser = argparse.ArgumentParser(description="Run a PyTorch program and record what memsnap reads.")
-    parser.add_argument("--layers", metavar="FILE", help="record the layers of the first model that is trained")
+    parser.add_argument("--layers", metavar="FILE", help="record the layers of the trained model that keeps the most")
+    parser.add_argument("--model", metavar="NAME", help="for --layers: record the model of that class (CLASS:2: the second)")
     parser.add_argument("--warmup", type=int, default=0, metavar="N", help="for --layers: skip the first N steps")
     parser.add_argument("--snapshots", metavar="FOLDER", help="record snapshots of the CUDA allocator")
     parser.add_argument("--steps", metavar="N,...", help="for --snapshots: dump after these steps, from 0")
@@ -2723,7 +2983,7 @@ def main():
             stack.enter_context(snapshots(options.snapshots, steps=steps, max_entries=options.max_entries,
                                           stacks=options.stacks, annotate=not options.no_annotations))
         if options.layers:
-            stack.enter_context(FirstModel(options.layers, options.warmup))
+            stack.enter_context(Models(options.layers, options.warmup, options.model))
         if options.module:
             sys.path[0] = os.getcwd()
             runpy.run_module(options.program, run_name="__main__", alter_sys=True)

@@ -74,7 +74,9 @@ EXTRA_DIST += tests/cli/lib.sh tests/cli/on_terminal.py tests/cli/press_interrup
 
 # Programs that record.sh records.
 EXTRA_DIST += \
+	tests/cli/record/adversaries.py \
 	tests/cli/record/apply.py \
+	tests/cli/record/ends.py \
 	tests/cli/record/facts.py \
 	tests/cli/record/harmless.py \
 	tests/cli/record/marks.py \

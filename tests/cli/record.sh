@@ -99,6 +99,39 @@ assert marked == 0 or "unknown" not in names, names'
 dry -- "$MEMSNAP_TORCH" "$recorder" train.py
 check 'wants something to record' grep -q 'give --layers FILE, --snapshots FOLDER, or both' .run/err
 
+# a program that is killed, or leaves without an end, has its layers
+for how in done:0:'None 3' leaves:3:'None 3' term:143:'None 3' handler:4:'None 3' unsaved:143:'None 3' midway:143:'forward of 2 3'; do
+    name=${how%%:*} rest=${how#*:}
+    rm -f ends.json
+    code=0
+    sh -c '"$@"; exit $?' sh "$MEMSNAP_TORCH" ends.py "$name" ends.json >.run/out 2>.run/err || code=$?
+    check "$name ends as it would" test "$code" -eq "${rest%%:*}"
+    check "$name leaves the layers" "$PYTHON3" -c 'import json, sys
+trace = json.load(open("ends.json"))
+leaves = sum(row["is_forward"] and row["is_leaf"] for row in trace["traces"])
+found = "%s %d" % (trace.get("failed_in"), leaves // 2)
+assert found == sys.argv[1], found' "${rest#*:}"
+done
+check 'a child that is killed leaves no layers' "$MEMSNAP_TORCH" ends.py child ends.json
+
+# of several models, that which keeps the most in a step of its own
+several() {
+    file=$1 model=$2 depth=$3
+    shift 3
+    "$MEMSNAP_TORCH" "$recorder" --layers "$file" "$@" >.run/out 2>.run/err
+    check "tells that it recorded $model" grep -q "$file has the layers of $model (.* MiB kept for the backward pass)" .run/err
+    check "records $model" "$PYTHON3" -c 'import json, sys
+rows = json.load(open(sys.argv[1]))["traces"]
+names = {row["module_name"] for row in rows if row["is_forward"] and row["is_leaf"]}
+assert len(names) == 2 * int(sys.argv[2]), names
+assert any(row["module_name"] in names for row in rows if not row["is_forward"]), rows' "$file" "$depth"
+}
+several gan.json Generator 6 adversaries.py gan 6
+several critic.json Critic 2 --model Critic adversaries.py gan 6
+several student.json Critic 2 adversaries.py teacher 3
+"$MEMSNAP_TORCH" "$recorder" --layers none.json --model Other adversaries.py gan 2 >.run/out 2>.run/err
+check 'names the models there are' grep -q 'no model Other ran .*; there are Critic (not recorded), Generator' .run/err
+
 # what the driver and the host say, as marks of events
 "$MEMSNAP" dryrun --late 1000 -- "$MEMSNAP_TORCH" marks.py marks >.run/out 2>.run/err
 check 'removes its hooks, also after an exception' grep -q '^all is right$' .run/out
