@@ -2527,7 +2527,7 @@ class layers(contextlib.ContextDecorator):
         if self.begun == self.warmup + 1:
             if has_cache(module):
                 print("memsnap_record: config.use_cache is on. Plans turn it off, and some models then take another "
-                      "path through attention: turn it off before recording", file=sys.stderr)
+                      "path through attention: turn it off before recording, or by --no-cache", file=sys.stderr)
             self.structure = self.running = Structure(self.model)
         elif self.begun == self.warmup + 2 and self.measures_time():
             self.times = self.running = Times(self.model)
@@ -2820,8 +2820,8 @@ class Models:
     """Records the layers of the models that the program trains, each in another step, and writes those of the one that
     keeps the most. A model is a module that runs with gradients while no other does."""
 
-    def __init__(self, path, warmup, wanted=None):
-        self.path, self.warmup, self.wanted = os.path.abspath(path), warmup, wanted
+    def __init__(self, path, warmup, wanted=None, has_cache=True):
+        self.path, self.warmup, self.wanted, self.has_cache = os.path.abspath(path), warmup, wanted, has_cache
         self.candidates = {}  # by id
         self.handles, self.running = [], []  # whether each module that is running is a model
         self.current = self.recording = None
@@ -2870,6 +2870,9 @@ class Models:
             name = type(module).__name__
             number = 1 + sum(other.label.partition(":")[0] == name for other in self.candidates.values())
             candidate = self.candidates[id(module)] = Candidate(module, name if number == 1 else "%s:%d" % (name, number))
+            if not self.has_cache:
+                for inner in filter(has_cache, module.modules()):
+                    inner.config.use_cache = False  # as a plan does
         return candidate
 
     def is_wanted(self, candidate):
@@ -2961,6 +2964,7 @@ def main():
     parser = argparse.ArgumentParser(description="Run a PyTorch program and record what memsnap reads.")
     parser.add_argument("--layers", metavar="FILE", help="record the layers of the trained model that keeps the most")
     parser.add_argument("--model", metavar="NAME", help="for --layers: record the model of that class (CLASS:2: the second)")
+    parser.add_argument("--no-cache", action="store_true", help="for --layers: set config.use_cache to False, as plans do")
     parser.add_argument("--warmup", type=int, default=0, metavar="N", help="for --layers: skip the first N steps")
     parser.add_argument("--snapshots", metavar="FOLDER", help="record snapshots of the CUDA allocator")
     parser.add_argument("--steps", metavar="N,...", help="for --snapshots: dump after these steps, from 0")
@@ -2983,7 +2987,7 @@ def main():
             stack.enter_context(snapshots(options.snapshots, steps=steps, max_entries=options.max_entries,
                                           stacks=options.stacks, annotate=not options.no_annotations))
         if options.layers:
-            stack.enter_context(Models(options.layers, options.warmup, options.model))
+            stack.enter_context(Models(options.layers, options.warmup, options.model, not options.no_cache))
         if options.module:
             sys.path[0] = os.getcwd()
             runpy.run_module(options.program, run_name="__main__", alter_sys=True)

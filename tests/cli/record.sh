@@ -131,6 +131,25 @@ several critic.json Critic 2 --model Critic adversaries.py gan 6
 several student.json Critic 2 adversaries.py teacher 3
 "$MEMSNAP_TORCH" "$recorder" --layers none.json --model Other adversaries.py gan 2 >.run/out 2>.run/err
 check 'names the models there are' grep -q 'no model Other ran .*; there are Critic (not recorded), Generator' .run/err
+cat >cached.py <<'END'
+import types
+import torch
+class Cached(torch.nn.Linear):
+    config = types.SimpleNamespace(use_cache=True)
+    def forward(self, x):
+        return super().forward(x), x.clone() if self.config.use_cache else None
+model = Cached(8, 8)
+result, cache = model(torch.randn(4, 8))
+result.sum().backward()
+print("cache:", cache is not None)
+END
+for option in '' --no-cache; do
+    "$MEMSNAP_TORCH" "$recorder" --layers cached.json $option cached.py >.run/out 2>.run/err
+    case $option in
+        '') check 'leaves the cache on, and tells' sh -c 'grep -q "cache: True" .run/out && grep -q no-cache .run/err' ;;
+        *) check 'turns the cache off' sh -c 'grep -q "cache: False" .run/out && ! test -s .run/err' ;;
+    esac
+done
 
 # what the driver and the host say, as marks of events
 "$MEMSNAP" dryrun --late 1000 -- "$MEMSNAP_TORCH" marks.py marks >.run/out 2>.run/err
