@@ -198,9 +198,18 @@ static bool is_converted_between(const struct classifier *classifier,
            (evidence->birth->in_operator || is_saved_between(classifier, evidence));
 }
 
-/* True if plain code makes it of the results of a forward pass, between two that no backward pass
- * uses, and keeps it over the next one, as the last in a list need not be. What it makes of a new
- * batch goes into that pass. */
+/* True for operators that put a batch together from what was stored, as after rollouts. */
+static bool collects(const struct classifier *classifier, const struct evidence *evidence)
+{
+    static const char *const names[] = {"aten::stack", "aten::cat", "aten::index",
+                                        "aten::index_select", "aten::gather"};
+    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
+    return op.size == 0 || text_is_one_of(op, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* True if plain code makes it of the results of a forward pass that no backward pass uses, and
+ * keeps it over the next one, as the last in a list need not be. What it makes of a new batch goes
+ * into that pass. */
 static bool is_kept_result(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t before, after;
@@ -210,7 +219,7 @@ static bool is_kept_result(const struct classifier *classifier, const struct evi
            step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
            !classifier->phases->runs[before].is_saved && classifier->batch_run <= before &&
            step_near(classifier, evidence->birth_run, 1, &after) == PHASE_FORWARD &&
-           !classifier->phases->runs[after].is_saved &&
+           !(classifier->phases->runs[after].is_saved && collects(classifier, evidence)) &&
            (evidence->end_run == NO_RUN || evidence->end_run > after + 1 || is_like_last);
 }
 
