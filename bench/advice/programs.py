@@ -229,6 +229,27 @@ def plain_ranking():
         del scores
 
 
+def plain_pairs():
+    """Anchors compared with boxes before each step of the training, all at once or a part at a time."""
+    model = nn.Sequential(nn.Linear(256, 1024), nn.ReLU(), nn.Linear(1024, 4)).to(DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    anchors = torch.rand(20000, 4, device=DEVICE)
+
+    def best(some, boxes):
+        low = torch.maximum(some[:, None, :2], boxes[None, :, :2])
+        high = torch.minimum(some[:, None, 2:], boxes[None, :, 2:])
+        return (high - low).clamp(min=0).prod(-1).max(1).values
+
+    for _ in range(STEPS):
+        boxes = torch.rand(200, 4, device=DEVICE)
+        parts = anchors.split(1000) if FOLLOWED else [anchors]
+        weight = torch.cat([best(part, boxes) for part in parts])
+        loss = (model(torch.randn(512, 256, device=DEVICE)).mean() * weight.mean()).square()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
 def generated_tokens():
     """Generation that applies the last layer to all positions, or to the last one."""
     model = Decoder(width=128, depth=2, vocabulary=20000).to(DEVICE)

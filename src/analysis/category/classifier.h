@@ -33,6 +33,7 @@ struct classifier {
     bool is_cut;              /* the trace may end in the middle of a step */
     bool frees_have_stacks;   /* some do */
     bool has_sparse;          /* gradients of tables are sparse, and have other sizes */
+    bool shows_copies;        /* of the stacks taken so far, some show a copy to the device */
     bool has_file_categories; /* some event has a category in the file */
     uint32_t samples;         /* of a batch, each with gradients of its own; 0 if there are none */
     double early_bytes;       /* of blocks that stay and were there before the first step */

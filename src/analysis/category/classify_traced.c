@@ -228,6 +228,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
         struct evidence evidence;
         if (!gather_evidence(classifier, i, &evidence, err))
             return false;
+        classifier->shows_copies = classifier->shows_copies || evidence.birth->to_device;
         enum reason reason = REASON_FILE;
         enum category category = CATEGORY_COUNT;
         if (evidence.birth->own != OWN_RULES_NONE) {

@@ -1,6 +1,7 @@
 /* Reasons for what plain code makes between the phases of a step. */
 #include "analysis/category/traced_reason.h"
 
+#include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/forward.h"
 #include "base/bisect.h"
@@ -187,15 +188,15 @@ bool is_batch_after_update(const struct classifier *classifier, const struct evi
 }
 
 /* True if it converts a result of a model to another type, between two parts of a forward pass that
- * keeps it: no copy of a batch to the device. C++ frames tell the two apart; without them, what the
- * backward pass frees is a result. */
+ * keeps it: no copy of a batch to the device. C++ frames tell the two apart, unless they
+ * were filtered; without them, what the backward pass frees is a result. */
 static bool is_converted_between(const struct classifier *classifier,
                                  const struct evidence *evidence)
 {
     struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
     return text_equals(op, "aten::_to_copy") && !evidence->birth->to_device &&
            is_between_parts(classifier, evidence) &&
-           (evidence->birth->in_operator || is_saved_between(classifier, evidence));
+           (classifier->shows_copies || is_saved_between(classifier, evidence));
 }
 
 /* True for operators that put a batch together from what was stored, as after rollouts. */
@@ -205,6 +206,13 @@ static bool collects(const struct classifier *classifier, const struct evidence 
                                         "aten::index_select", "aten::gather"};
     struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
     return op.size == 0 || text_is_one_of(op, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* True for operators that need no results. */
+static bool is_drawn(const struct classifier *classifier, const struct evidence *evidence)
+{
+    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
+    return operator_makes_storage(op) || text_starts(op, "aten::rand");
 }
 
 /* True if plain code makes it of the results of a forward pass that no backward pass uses, and
@@ -218,9 +226,19 @@ static bool is_kept_result(const struct classifier *classifier, const struct evi
     return evidence->birth->context == CONTEXT_OTHER &&
            step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
            !classifier->phases->runs[before].is_saved && classifier->batch_run <= before &&
+           !is_drawn(classifier, evidence) &&
            step_near(classifier, evidence->birth_run, 1, &after) == PHASE_FORWARD &&
            !(classifier->phases->runs[after].is_saved && collects(classifier, evidence)) &&
            (evidence->end_run == NO_RUN || evidence->end_run > after + 1 || is_like_last);
+}
+
+/* The same of a result that the program keeps, after a pass that keeps nothing. */
+static bool is_converted_result(const struct classifier *classifier,
+                                const struct evidence *evidence)
+{
+    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
+    return text_equals(op, "aten::_to_copy") && classifier->shows_copies &&
+           !evidence->birth->to_device && is_kept_result(classifier, evidence);
 }
 
 /* True for what is copied to the device or generated there. */
@@ -228,7 +246,8 @@ static bool is_made_as_input(const struct classifier *classifier, const struct e
 {
     return evidence->birth->context == CONTEXT_DATA ||
            (op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) &&
-            !is_converted_between(classifier, evidence));
+            !is_converted_between(classifier, evidence) &&
+            !is_converted_result(classifier, evidence));
 }
 
 enum reason plain_reason(const struct classifier *classifier, const struct evidence *evidence)

@@ -162,16 +162,18 @@ bool live_is_running(const struct live_set *set, const struct live_facts *facts,
            phases_run_of(facts->phases, lifetime_end(lifetime)) == facts->run;
 }
 
-/* A tensor that only has storage, or comes from the host, is no result. The operators are known by
- * C++ frames. */
+/* A tensor that only has storage, or comes from the host, is no result. In a program that trains,
+ * what is kept is told by other sums, so only temporaries count. The operators are known by C++
+ * frames. */
 bool live_is_plain_result(const struct live_set *set, const struct live_facts *facts,
                           const struct live *live, const struct live_source *source)
 {
     struct error err; /* cannot fail: the source has looked the stack up */
     enum category category = live_category(set, live);
-    bool may_be = category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY ||
-                  category == CATEGORY_UNKNOWN;
-    if (facts->trains || !live->in_trace || !may_be || live->stack == STACK_NONE ||
+    bool may_be =
+        category == CATEGORY_TEMPORARY ||
+        (!facts->trains && (category == CATEGORY_ACTIVATION || category == CATEGORY_UNKNOWN));
+    if (!live->in_trace || !may_be || live->stack == STACK_NONE ||
         live_is_kept(set, facts, live, source) || live_is_dropped(set, facts, live, source) ||
         live_is_pass_result(set, facts, live, source))
         return false;

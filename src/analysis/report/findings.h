@@ -17,23 +17,23 @@
 #define FINDINGS_MOST 5
 
 enum finding_kind {
-    FINDING_ACTIVATIONS,           /* kept for the backward pass; checkpoints would free them */
-    FINDING_DERIVATIVES,           /* the same, of which most were made by a backward pass */
-    FINDING_RECOMPUTED,            /* the same, of which most were computed again by a checkpoint */
-    FINDING_NO_GRAD,               /* kept by graphs that no backward pass used */
-    FINDING_UNUSED_PASS,           /* the peak lies in a pass without a backward pass */
-    FINDING_FORWARD_PASS,          /* the peak lies in a pass of a program that does not train */
-    FINDING_PLAIN_RESULTS,         /* of code outside modules, in a program that does not train */
-    FINDING_UNEVEN_STEPS,          /* the peak lies in a step with larger tensors than others */
-    FINDING_SUMMED_LOSSES,         /* several forward passes share a backward pass */
-    FINDING_ATTENTION,             /* matrices of attention written by hand */
-    FINDING_LOGITS,                /* logits of a language model, and their loss */
-    FINDING_UNUSED_LOGITS,         /* logits of which generation reads the last position */
-    FINDING_RESIDENT_DATA,         /* input that stays on the device from before training on */
-    FINDING_PASS_RESULTS,          /* of passes without a graph, which the program collects */
-    FINDING_ELEMENTWISE,           /* intermediate results of elementwise operators */
-    FINDING_ALL_PAIRS,             /* tensors of all pairs, made by broadcasting */
-    FINDING_CASTS,                 /* activations that are copies in another dtype */
+    FINDING_ACTIVATIONS,   /* kept for the backward pass; checkpoints would free them */
+    FINDING_DERIVATIVES,   /* the same, of which most were made by a backward pass */
+    FINDING_RECOMPUTED,    /* the same, of which most were computed again by a checkpoint */
+    FINDING_NO_GRAD,       /* kept by graphs that no backward pass used */
+    FINDING_UNUSED_PASS,   /* the peak lies in a pass without a backward pass */
+    FINDING_FORWARD_PASS,  /* the peak lies in a pass of a program that does not train */
+    FINDING_PLAIN_RESULTS, /* of code outside modules; in a program that trains, temporaries */
+    FINDING_UNEVEN_STEPS,  /* the peak lies in a step with larger tensors than others */
+    FINDING_SUMMED_LOSSES, /* several forward passes share a backward pass */
+    FINDING_ATTENTION,     /* matrices of attention written by hand */
+    FINDING_LOGITS,        /* logits of a language model, and their loss */
+    FINDING_UNUSED_LOGITS, /* logits of which generation reads the last position */
+    FINDING_RESIDENT_DATA, /* input that stays on the device from before training on */
+    FINDING_PASS_RESULTS,  /* of passes without a graph, which the program collects */
+    FINDING_ELEMENTWISE,   /* intermediate results of elementwise operators */
+    FINDING_ALL_PAIRS,     /* tensors of all pairs, made by broadcasting */
+    FINDING_CASTS,         /* activations that are copies in another dtype */
     FINDING_OPTIMIZER_TEMPORARIES, /* that cause the peak to lie in the optimizer step */
     FINDING_REPEATED_STATE,        /* of a second optimizer for the same parameters */
     FINDING_LOADED_WEIGHTS,        /* a copy of the weights that was read from a file */

@@ -104,8 +104,12 @@ bool finding_about_plain_results(struct findings_maker *maker, const struct live
         return true;
     return add(
         maker, FINDING_PLAIN_RESULTS, sum->bytes, sum, most,
-        "Results of code outside any torch.nn.Module", "",
-        "Compute them for a part of the rows at a time, and keep only what is needed of each part. "
+        phases_have(maker->evidence->phases, PHASE_BACKWARD)
+            ? "Temporary results of code outside any torch.nn.Module"
+            : "Results of code outside any torch.nn.Module",
+        "",
+        "Where rows do not depend on one another, compute a part of them at a time, and keep only "
+        "what is needed of each part. "
         "Delete what no later line reads (del NAME), and let elementwise operations write into "
         "their input (add_(), masked_fill_()).");
 }

@@ -355,6 +355,22 @@ START_TEST(a_failed_pass_may_be_an_evaluation)
 }
 END_TEST
 
+/* Code that compares all predictions with all boxes before each step of the training. */
+START_TEST(code_outside_the_model_needs_the_most)
+{
+    for (unsigned step = 0; step < 3; step++) {
+        uint64_t larger = born(500, CPP("at::_ops::maximum::call(x)") "," SCRIPT);
+        uint64_t smaller = born(500, CPP("at::_ops::minimum::call(x)") "," SCRIPT);
+        uint64_t zeros = born(500, CPP("at::_ops::zeros::call(x)") "," SCRIPT);
+        capture_free(&capture, larger, 500, SCRIPT);
+        capture_free(&capture, smaller, 500, SCRIPT);
+        capture_free(&capture, zeros, 500, SCRIPT);
+        train(400);
+    }
+    ck_assert_int_eq(saving(FINDING_PLAIN_RESULTS), 1000);
+}
+END_TEST
+
 TCase *findings_passes_tests(void)
 {
     TCase *tests = tcase_create("findings of passes");
@@ -381,5 +397,6 @@ TCase *findings_passes_tests(void)
     tcase_add_loop_test(tests, passes_with_backward_passes_of_their_own, 0, 2);
     tcase_add_test(tests, passes_that_make_no_batch);
     tcase_add_test(tests, passes_that_differ);
+    tcase_add_test(tests, code_outside_the_model_needs_the_most);
     return tests;
 }
