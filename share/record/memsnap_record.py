@@ -688,12 +688,15 @@ class Turns:
         return result
 
 
-def replace_turns(model, plan):
+def replace_turns(model, plan, several=None):
     """The parts of a plan, and what replaces the forward of modules that run several times. A part has the names of
     modules, each with its turn and the number of turns, the operators whose results it keeps, and what each call changes
-    in place, if that is known."""
+    in place, if that is known. `several` has what replaced them for other turns."""
+    several = {} if several is None else several
+    for module, turns in several.items():
+        module.forward = turns.forward
     prepare(model, [find_module(model, name) for calls, *_ in plan for name, _, _ in calls])
-    parts, several = [], {}
+    parts = []
     for calls, operators, changed in plan:
         modules = [inside(find_module(model, name)) for name, _, _ in calls]
         forwards = [module.forward for module in modules]
@@ -747,13 +750,19 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
-class Runs:
-    """Watches a run of the model: by which line, within which other calls, each module is called, and how often."""
+def allocations():
+    return sum(torch.cuda.memory_stats(device).get("allocation.all.allocated", 0) for device in range(torch.cuda.device_count()))
 
-    def __init__(self, model):
+
+class Runs:
+    """Watches a run of the model: by which line, within which other calls, each module is called, and how often. If the
+    model is one of several, the runs of those before it in the step count, too."""
+
+    def __init__(self, model, earlier=None):
         self.names = {module: name for name, module in model.named_modules()}
-        self.found, self.times = {}, {}  # modules by call, each with its turn; the calls of each line
-        self.turns = {}  # how often each module ran
+        self.found, self.times = {}, dict(earlier.times) if earlier else {}  # modules by call, with turns; calls of each line
+        self.turns = dict(earlier.turns) if earlier else {}  # how often each module ran
+        self.earlier = earlier
         self.model_runs = 1  # in a step, as the plan has it
         self.calls = []  # first and last allocation, depth and module of each call, outer before inner
         self.stack, self.caller = [], None
@@ -762,10 +771,7 @@ class Runs:
             module.register_forward_pre_hook(self.before), module.register_forward_hook(self.after, always_call=True))]
 
     def allocations(self):
-        if not self.counts:
-            return 0
-        return sum(torch.cuda.memory_stats(device).get("allocation.all.allocated", 0)
-                   for device in range(torch.cuda.device_count()))
+        return allocations() if self.counts else 0
 
     def before(self, module, _args):
         frame, container = sys._getframe(1), torch.nn.Sequential.forward
@@ -816,6 +822,12 @@ class Runs:
                 within = last = depth
         return found
 
+    def exactly(self, first, end):
+        """The same, if they make all of these allocations."""
+        found = self.between(first, end)
+        edges = [edge for begins, ends, _, module in self.calls if module in found for edge in (begins, ends)]
+        return found if edges and (min(edges), max(edges)) == (first, end) else []
+
     def modules(self, written):
         """The modules, and their turns, of a call such as "model.py:50 [3/12] > block.py:12"; none if the lines make
         other calls."""
@@ -823,7 +835,8 @@ class Runs:
         for step in written.split(" > "):
             line, _, number = step.partition(" [")
             number, total = map(int, number.rstrip("]").split("/")) if number else (0, 1)
-            if self.times.get((*call, line)) != total:
+            times = self.times.get((*call, line), 0)
+            if times > total or (times < total and (call or not self.earlier)):
                 return []
             call += ((line, number),)
         return self.found.get(call, [])
@@ -850,7 +863,12 @@ class Runs:
         written = [call.partition(", allocations ") for call in part]
         numbers = [list(map(int, allocations.replace(" of ", "-").split("-"))) for _, _, allocations in written if allocations]
         begins, ends, *_ = self.calls[0]
-        if self.counts and numbers and all(total == ends - begins for _, _, total in numbers):
+        if self.earlier and self.counts and all(numbers):
+            begins -= self.earlier.allocations
+            found = self.exactly(begins + numbers[0][0] - 1, begins + numbers[-1][1]) if numbers else []
+            if found:
+                return found
+        elif self.counts and numbers and all(total == ends - begins for _, _, total in numbers):
             return self.between(begins + numbers[0][0] - 1, begins + numbers[-1][1])
         found = [self.modules(call) for call, *_ in written]
         return [] if [] in found else sum(found, [])
@@ -926,8 +944,128 @@ def replace_calls(model, runs, plan, changed):
         for (found, operators), flags in zip(plan, changed)])
 
 
+def models_of(model):
+    """The modules that the training step calls: a list of them, or what a module without forward() contains."""
+    if isinstance(model, (list, tuple)):
+        return list(dict.fromkeys(part for item in model for part in models_of(item)))
+    if type(model).forward is torch.nn.Module.forward and "forward" not in vars(model):
+        return [part for child in model.children() for part in models_of(child)]
+    return [model]
+
+
+class Earlier:
+    """What ran before a module in a pass that calls several: the calls of lines, turns of modules, and allocations."""
+
+    def __init__(self):
+        self.times, self.turns, self.allocations, self.end = {}, {}, 0, None  # end: of the last run
+
+
+class Several:
+    """Modules that a step calls for one loss. Each finds its calls of the plan when it runs, if its turn has come in a
+    pass; what is not found in one pass may be part of the next, as of a generator behind a discriminator's."""
+
+    def __init__(self, models, plan, keep, one_by_one):
+        self.left, self.keep, self.one_by_one = list(plan), keep or {}, one_by_one
+        self.has_runs = any(part[0].startswith("run ") for part in plan)
+        self.turns = {model: {} for model in models}
+        self.depth, self.passes, self.ran = 0, 4, False
+        self.begin_pass()
+        for model in models:
+            model.register_forward_pre_hook(self.before, with_kwargs=True)
+            model.register_forward_hook(self.after, always_call=True)
+        atexit.register(self.tell)
+
+    def begin_pass(self):
+        self.earlier, self.first, self.number, self.is_over = Earlier(), None, 0, False
+        for several in self.turns.values():
+            for turns in several.values():
+                turns.goes_on = False  # even if no gradient reached its results, as those of a generator that are detached
+
+    def reach(self, _gradient):
+        self.is_over = True
+
+    def before(self, model, args, kwargs):
+        self.depth += 1
+        if self.depth > 1 or not torch.is_grad_enabled() or is_backward():
+            return
+        self.ran = True
+        if self.is_over:
+            self.passes -= 1
+            self.begin_pass()
+        if self.passes == 0 or not self.left:
+            return self.finish()
+        forward = getattr(type(model).forward, "__code__", None)
+        if self.first is None:
+            self.first = forward
+        elif forward is self.first and self.has_runs:
+            self.earlier.times, self.earlier.allocations, self.earlier.end = {}, 0, None
+            self.number += 1
+        if self.earlier.end is not None:
+            self.earlier.allocations += allocations() - self.earlier.end
+        self.put(model, args, kwargs)
+
+    def after(self, _model, _args, result):
+        self.depth -= 1
+        if self.depth == 0 and torch.is_grad_enabled():
+            self.earlier.end = allocations()
+            for value in tree_flatten(result)[0]:
+                if isinstance(value, torch.Tensor) and value.requires_grad and not is_backward():
+                    value.register_hook(self.reach)
+
+    def put(self, model, args, kwargs):
+        """Puts the checkpoints of this run into the model."""
+        try_out(model, args, kwargs)  # libraries take workspaces when they first run
+        runs = Runs(model, self.earlier)
+        try_out(model, args, kwargs, partial(saves_nothing, model))
+        runs.remove()
+        found = [(part, list(dict.fromkeys(self.modules_of(runs, part)))) for part in self.left]
+        self.left = [part for part, modules in found if not modules]
+        parts = [(modules, self.keep.get(part[0], ())) for part, modules in found if modules]
+        if parts:
+            self.replace(model, args, kwargs, runs, parts)
+        begins, ends, *_ = runs.calls[0]
+        self.earlier.times, self.earlier.turns = runs.times, runs.turns
+        self.earlier.allocations += ends - begins
+
+    def modules_of(self, runs, part):
+        calls = [call.rpartition(": ") for call in part]
+        if any(run and int(run.removeprefix("run ").split("/")[0]) != self.number for run, _, _ in calls):
+            return []
+        return [(module, turn) for module, turn in runs.modules_of_run([call for _, _, call in calls]) if module in runs.names]
+
+    def replace(self, model, args, kwargs, runs, parts):
+        changed = [None] * len(parts)
+        if any(operators for _, operators in parts):
+            changed = find_changes(model, args, kwargs, parts)
+        known = set(self.turns[model])
+        made = replace_turns(model, [
+            ([(runs.names[module], turn, sys.maxsize) for module, turn in modules], operators, flags)
+            for (modules, operators), flags in zip(parts, changed)], self.turns[model])[0]
+        for module, turns in self.turns[model].items():
+            if module not in known:
+                turns.begin(model, args)  # a hook that is added in a run is not called in it
+        if not self.one_by_one:
+            tell_refused(prove(made, model, args, kwargs))
+
+    def finish(self):
+        """No more is looked for."""
+        atexit.unregister(self.tell)
+        self.tell()
+        self.left = []
+
+    def tell(self):
+        if not self.ran:
+            print("none of the models of the plan ran, so there were no checkpoints", file=sys.stderr)
+        for part in self.left:
+            print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
+
+
 def checkpoint_calls(model, plan, keep=None, one_by_one=False):
     """A plan is a list of parts, and a part a list of calls. The modules are found when the model first runs."""
+    models = models_of(model)
+    if models != [model]:
+        Several(models, plan, keep, one_by_one)
+        return
     expect_run(model)
 
     def before_first_run(model, args, kwargs):

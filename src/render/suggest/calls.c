@@ -96,7 +96,7 @@ bool suggest_calls_python(const struct page *page, const struct suggest_subject 
                 "# checkpointed together, if they form a chain. The first call of the model finds\n"
                 "# them, in runs that keep nothing.\n"
                 "# The model is the module whose call makes them all. If the step calls several\n"
-                "# modules for one loss, call them in forward() of one that contains them.\n"
+                "# modules for one loss, it is a list of them: model = [encoder, decoder].\n"
                 "plan = [\n");
     for (size_t k = 0; k < placement->count; k++)
         ok = ok && list_segment(&text, subject, placement->segments[k]);
