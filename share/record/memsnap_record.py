@@ -841,6 +841,28 @@ class Runs:
             call += ((line, number),)
         return self.found.get(call, [])
 
+    def by_runs(self, part):
+        """The same calls as "run 1/2: model.py:50 [3/12]", if the plan counts those of several runs of the model together:
+        a snapshot does not tell runs apart that one line of the program makes."""
+        begins, ends, *_ = self.calls[0]
+        made = []
+        for call in part:
+            written, _, numbers = call.partition(", allocations ")
+            first, *inner = written.split(" > ")
+            line, _, number = first.partition(" [")
+            turn, total = map(int, number.rstrip("]").split("/")) if number else (0, 1)
+            times = self.times.get((line,), 0)
+            if ": " in written or times == 0 or total == times or total % times != 0:
+                return []
+            run, turn = divmod(turn, times)
+            made.append(f"run {run}/{total // times}: " + " > ".join([f"{line} [{turn}/{times}]", *inner]))
+            if numbers:
+                low, high, allocated = map(int, numbers.replace(" of ", "-").split("-"))
+                if allocated == total // times * (ends - begins):
+                    low, high = low - run * (ends - begins), high - run * (ends - begins)
+                    made[-1] += f", allocations {low}-{high} of {ends - begins}"
+        return made
+
     def modules_of(self, part):
         """The modules of calls in a row, such as "run 1/2: model.py:50 [3/12]": in the second of two runs of the model."""
         runs = {}
@@ -1078,7 +1100,7 @@ def checkpoint_calls(model, plan, keep=None, one_by_one=False):
         runs.remove()
         parts = []
         for part in plan:
-            found = runs.modules_of(part)
+            found = runs.modules_of(part) or runs.modules_of(runs.by_runs(part))
             if not found:
                 print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
                 continue
@@ -2518,7 +2540,7 @@ def apply(model, plan, one_by_one=False):
     """Puts the checkpoints of a plan into the model, as the Python that memsnap suggest prints does.
 
     `plan` is the path or the content of what memsnap suggest --format json writes. A plan from a snapshot names lines;
-    the modules that run there are found when the model first runs. With `one_by_one`, no checkpoint runs several blocks:
+    the modules that run there are found when the model first runs; for a step that calls several models, pass a list. With `one_by_one`, no checkpoint runs several blocks:
     for models that skip layers at random.
     """
     if not isinstance(plan, dict):

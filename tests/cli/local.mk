@@ -83,6 +83,7 @@ EXTRA_DIST += \
 	tests/cli/record/peaks.py \
 	tests/cli/record/program.py \
 	tests/cli/record/program_model.py \
+	tests/cli/record/several.py \
 	tests/cli/record/sharded.py \
 	tests/cli/record/sides.py \
 	tests/cli/record/state.py \

@@ -41,6 +41,10 @@ exits 0
 dry -- "$MEMSNAP_TORCH" turns.py turns.json turns.plan.json
 check 'checkpoints calls by their turn' grep -q '^all is right$' .run/out
 
+# a step that calls a model twice on one line, and one that calls two models
+dry -- "$MEMSNAP_TORCH" several.py
+check 'checkpoints the calls of several runs and modules' grep -q '^all is right$' .run/out
+
 # MultiheadAttention takes the parameters of its out_proj, which it never calls
 cat >attention.py <<'EOF'
 import torch

@@ -1,0 +1,79 @@
+"""Plans of calls, as a snapshot has them: two runs of a model on one line, and two modules for one loss."""
+import copy
+
+import memsnap_record
+import torch
+from torch import nn
+from torch.utils import checkpoint
+
+with open(__file__) as file:
+    LINE = 1 + next(i for i, line in enumerate(file) if "x = block(x)" in line and "line" not in line)
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down, self.drop = nn.Linear(8, 32), nn.Linear(32, 8), nn.Dropout(0.1)
+
+    def forward(self, x):
+        return x + self.drop(self.down(self.up(x).relu()))
+
+
+class Encoder(nn.Module):
+    def __init__(self, blocks):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block() for _ in range(blocks))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+def train(models, compute):
+    """The losses and gradients of three steps, and how many checkpoints ran."""
+    count, original = [0], checkpoint.checkpoint
+
+    def counted(*args, **kwargs):
+        count[0] += torch._C._current_graph_task_id() == -1
+        return original(*args, **kwargs)
+
+    losses = []
+    for module in (checkpoint, memsnap_record):
+        module.checkpoint = counted
+    for step in range(3):
+        torch.manual_seed(step)
+        count[0] = 0
+        for model in models:
+            model.zero_grad()
+        loss = compute(*models)
+        loss.backward()
+        losses.append(loss.detach())
+    return losses + [p.grad for model in models for p in model.parameters()], count[0]
+
+
+def check(models, compute, plan, several, expected):
+    plain = copy.deepcopy(models)
+    memsnap_record.checkpoint_calls(models if several else models[0], plan)
+    torch.manual_seed(9)
+    made, count = train(models, compute)
+    for a, b in zip(made, train(plain, compute)[0]):
+        torch.testing.assert_close(a, b)
+    assert count == expected, (count, expected)
+
+
+def on_one_line(model):
+    x, y = model(a), model(b)
+    return (x @ y.T).logsumexp(1).mean()
+
+
+def two(first, second):
+    return (first(a) @ second(b).T).logsumexp(1).mean()
+
+
+torch.manual_seed(0)
+a, b = torch.randn(4, 8), torch.randn(4, 8)
+calls = [[f"several.py:{LINE} [{i}/8]", f"several.py:{LINE} [{i + 1}/8]"] for i in range(0, 8, 2)]
+check([Encoder(4)], on_one_line, calls, False, 4)
+check([Encoder(4), Encoder(4)], two, calls, True, 4)
+print("all is right")
