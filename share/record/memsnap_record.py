@@ -2540,8 +2540,8 @@ def apply(model, plan, one_by_one=False):
     """Puts the checkpoints of a plan into the model, as the Python that memsnap suggest prints does.
 
     `plan` is the path or the content of what memsnap suggest --format json writes. A plan from a snapshot names lines;
-    the modules that run there are found when the model first runs; for a step that calls several models, pass a list. With `one_by_one`, no checkpoint runs several blocks:
-    for models that skip layers at random.
+    the modules that run there are found when the model first runs. For a step that calls several models, `model` is a
+    list of them. With `one_by_one`, no checkpoint runs several blocks: for models that skip layers at random.
     """
     if not isinstance(plan, dict):
         with open(plan) as file:
