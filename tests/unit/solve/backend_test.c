@@ -1,6 +1,9 @@
 #include "solve/choice/choice.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "solve/cpu/variant.h"
 #include "unit/devices/devices.h"
@@ -44,12 +47,27 @@ static void check_batch(const struct backend *backend, struct chance *chance, si
     ck_assert_uint_eq(budget.used, 0);
 }
 
+/* True if there is a device. A driver may abort the process, as PoCL does where it finds no /sys,
+ * so another process asks first, as in the program. */
+static bool is_available(const struct backend *backend)
+{
+    struct backend_place place;
+    int status;
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0)
+        _exit(backend->available(&place) ? 0 : 1);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "%s is left out: its driver aborts\n", backend->name);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 && backend->available(&place);
+}
+
 START_TEST(every_back_end_gives_the_table_of_the_reference)
 {
     struct chance chance = {3};
     for (size_t b = 0; backends[b]; b++) {
-        struct backend_place place;
-        if (!backends[b]->available(&place))
+        if (!is_available(backends[b]))
             continue;
         for (unsigned round = 0; round < 60; round++)
             check_batch(backends[b], &chance, (size_t)chance_in(&chance, 1, LARGEST_BATCH),
@@ -156,12 +174,11 @@ START_TEST(a_batch_beyond_the_budget_leaves_nothing)
     random_problem_fill(&random, &chance, 40, 100, 5, 5);
     struct cost_problem problems[] = {random.problem, random.problem};
     for (size_t b = 0; backends[b]; b++) {
-        struct backend_place place;
         struct cost_table tables[2] = {0};
         struct budget budget = {.limit = cost_table_bytes(&random.problem, COST_ROWS) * 3 / 2};
         struct backend_options options = {.budget = &budget};
         struct error err = {0};
-        if (!backends[b]->available(&place))
+        if (!is_available(backends[b]))
             continue;
         ck_assert(!backends[b]->solve(problems, tables, 2, &options, &err));
         ck_assert_int_eq(err.status, STATUS_LIMIT);
