@@ -39,6 +39,9 @@ if [ "$(id -u)" = 0 ]; then
     export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 fi
 
+# Where there is no /sys, as in a plain chroot, Open MPI aborts.
+timeout 100 "$mpirun" -n 1 true >/dev/null 2>&1 || skip "$mpirun cannot start a process here"
+
 # mpi PROCESSES ARGUMENT...: as `run`, without mpirun's own words, which stand between lines of dashes.
 mpi() {
     last="mpirun -n $*"
