@@ -199,13 +199,27 @@ static bool is_converted_between(const struct classifier *classifier,
            (classifier->shows_copies || is_saved_between(classifier, evidence));
 }
 
-/* True for operators that put a batch together from what was stored, as after rollouts. */
+/* True if a function of torch.nn.functional makes it. Python frames show no other operators. */
+static bool is_functional(const struct classifier *classifier, stack_id id)
+{
+    const struct symbols *symbols = site_table_symbols(classifier->sites);
+    struct stack stack = symbols_stack_at(symbols, id);
+    if (id == STACK_NONE || stack.count == 0)
+        return false;
+    struct text file = symbols_text(symbols, symbols_frame_at(symbols, stack.frames[0]).file);
+    return text_ends(file, "torch/nn/functional.py") || text_ends(file, "torch\\nn\\functional.py");
+}
+
+/* True for operators that put a batch together from what was stored, as after rollouts. An unknown
+ * operator may do that. */
 static bool collects(const struct classifier *classifier, const struct evidence *evidence)
 {
     static const char *const names[] = {"aten::stack", "aten::cat", "aten::index",
                                         "aten::index_select", "aten::gather"};
     struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
-    return op.size == 0 || text_is_one_of(op, names, sizeof(names) / sizeof(names[0]));
+    if (op.size == 0)
+        return !is_functional(classifier, evidence->birth_stack);
+    return text_is_one_of(op, names, sizeof(names) / sizeof(names[0]));
 }
 
 /* True for operators that need no results. */

@@ -370,6 +370,32 @@ START_TEST(results_that_an_evaluation_collects_are_no_batches)
 }
 END_TEST
 
+/* A frozen teacher's probabilities, computed before the student's pass that uses them. */
+START_TEST(results_of_a_teacher_are_no_batches)
+{
+    static const char *const stacks[] = {
+        CPP("at::_ops::_softmax::call(x)") "," SCRIPT,
+        PY("softmax", TORCH "nn/functional.py", 2213) "," SCRIPT,
+        PY("stack_them", "/home/u/data.py", 3) "," SCRIPT,
+    };
+    for (unsigned step = 0; step < 3; step++) {
+        born(1, 100, STACK_FORWARD);
+        freed(1, 100, STACK_FORWARD);
+        born(50 + step, 700, stacks[_i]);
+        if (step > 0)
+            freed(49 + step, 700, SCRIPT);
+        born(3, 300, STACK_FORWARD);
+        born(4, 400, STACK_BACKWARD);
+        born(6, 600, STACK_BACKWARD);
+        freed(3, 300, ENGINE);
+        freed(6, 600, ENGINE);
+        freed(4, 400, SCRIPT);
+    }
+    capture_load(&capture);
+    expect(51, _i < 2 ? CATEGORY_ACTIVATION : CATEGORY_INPUT);
+}
+END_TEST
+
 /* logits.float(), of which a variable keeps the result until the next iteration, and what is copied
  * to the device there. */
 START_TEST(results_may_be_converted)
@@ -417,6 +443,7 @@ TCase *category_plain_code_tests(void)
     tcase_add_test(tests, a_script_may_join_gradients_between_passes);
     tcase_add_test(tests, weights_may_be_joined_after_a_step);
     tcase_add_test(tests, results_that_an_evaluation_collects_are_no_batches);
+    tcase_add_loop_test(tests, results_of_a_teacher_are_no_batches, 0, 3);
     tcase_add_test(tests, results_may_be_converted);
     return tests;
 }
