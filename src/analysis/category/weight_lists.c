@@ -102,7 +102,8 @@ static void add_member(struct lists *lists, size_t index)
     run_count_add(&tally->listed, lists->group);
     lists->sizes += tally->listed.now == 1;
     lists->bytes += tally->listed.now <= tally->count ? (double)tally->size : 0;
-    if (tally->rank == 0 || tally->rank == lists->last)
+    /* beyond the weights of its size, such as a batch that happens to be as large as one */
+    if (tally->listed.now > tally->count || tally->rank == 0 || tally->rank == lists->last)
         return;
     lists->up += lists->last > 0 && tally->rank > lists->last;
     lists->down += lists->last > 0 && tally->rank < lists->last;

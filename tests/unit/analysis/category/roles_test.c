@@ -547,6 +547,26 @@ START_TEST(a_batch_is_no_list_of_weights)
 }
 END_TEST
 
+/* A copy of the model, and batches that happen to be as large as its weights. */
+START_TEST(batches_as_large_as_weights_tell_no_order)
+{
+    copy_of_model(1);
+    one_step("Optimizer.step#SGD.step");
+    for (unsigned i = 0; i < 3 * LAYERS; i++) {
+        unsigned layer = i < LAYERS ? LAYERS - 1 - i : i % LAYERS;
+        capture_event(&capture, "alloc", 3000 + i, SIZE + 100 * layer, SCRIPT);
+    }
+    one_step("Optimizer.step#SGD.step");
+    for (unsigned i = 0; i < 3 * LAYERS; i++) {
+        unsigned layer = i < LAYERS ? LAYERS - 1 - i : i % LAYERS;
+        capture_free(&capture, 3000 + i, SIZE + 100 * layer, SCRIPT);
+    }
+    one_step("Optimizer.step#SGD.step");
+    capture_load(&capture);
+    expect_all(3000, LAYERS, CATEGORY_PARAMETER);
+}
+END_TEST
+
 /* As in momentum contrast: the forward pass writes a model anew. */
 START_TEST(a_forward_may_replace_weights)
 {
@@ -599,6 +619,7 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, a_list_in_the_order_of_gradients_holds_gradients);
     tcase_add_test(tests, a_list_in_the_order_of_the_model_is_a_copy);
     tcase_add_test(tests, a_batch_is_no_list_of_weights);
+    tcase_add_test(tests, batches_as_large_as_weights_tell_no_order);
     tcase_add_test(tests, a_forward_may_replace_weights);
     return tests;
 }
