@@ -155,10 +155,12 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         !classify_state_copies(classifier, categories, err))
         return false;
     classify_weight_lists(classifier, categories);
-    return classify_kept_lists(classifier, categories, err) &&
-           classify_plain_weights(classifier, categories, err) &&
-           classify_swapped_weights(classifier, categories, err) &&
-           classify_first_batches(classifier, categories, err) &&
+    if (!classify_kept_lists(classifier, categories, err) ||
+        !classify_plain_weights(classifier, categories, err) ||
+        !classify_swapped_weights(classifier, categories, err))
+        return false;
+    classify_late_factors(classifier, categories);
+    return classify_first_batches(classifier, categories, err) &&
            classify_kv_cache(classifier, categories, err) &&
            classify_cast_cache(classifier, categories, err);
 }

@@ -128,6 +128,9 @@ bool classify_plain_weights(const struct classifier *classifier, struct categori
 bool classify_swapped_weights(const struct classifier *classifier, struct categories *categories,
                               struct error *err);
 
+/* late_factors.c: then what a pass seemed to make, but are factors of an optimizer in hooks. */
+void classify_late_factors(const struct classifier *classifier, struct categories *categories);
+
 /* first_batches.c: then what looked like a weight, but comes from the line that makes batches. */
 bool classify_first_batches(const struct classifier *classifier, struct categories *categories,
                             struct error *err);

@@ -39,6 +39,7 @@ struct size_tally {
     struct run_count left;     /* without stacks, by one backward pass; for early_sizes.c */
     uint32_t kept, gone;       /* left for good by passes; of those, before others came and went */
     struct run_count listed;   /* in a list of tensors that plain code makes */
+    uint32_t late;             /* made while the program trains; for late_factors.c */
     uint32_t live_weights, grouped; /* for plain_weights.c */
     uint32_t kept_passes;           /* in which steps made activations or inputs that stay */
     uint32_t kept_last;             /* 1 + the last of them */

@@ -252,8 +252,8 @@ static const struct {
          CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
     [REASON_STATE_FACTORS] =
         {"state-factors",
-         "never freed, and the square of a weight's size is the product of this size and another: "
-         "Kronecker factors, as Shampoo keeps",
+         "lives over passes, and the square of a weight's size is the product of this size and "
+         "another: Kronecker factors, as Shampoo keeps",
          CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
     [REASON_MASTER_SIZES] =
         {"master-sizes",

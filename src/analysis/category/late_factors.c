@@ -1,0 +1,172 @@
+/* Kronecker factors that hooks or plain code make while the program trains, as K-FAC does: averages
+ * of products of a layer's inputs, or of its gradients, and their inverses. They look like what a
+ * forward or backward pass made, but live over later passes, and have the sizes that
+ * roles_factors.c describes: the product of two is the square of a weight's size. */
+#include "analysis/category/classifier.h"
+
+#include "analysis/phase/births.h"
+
+#define LEAST_PASSES 2       /* lived over, by what cannot be an activation or a gradient */
+#define LEAST_PART   0.5     /* of the bytes of the weights, which have such factors */
+#define LEAST_SIZES  2       /* different ones of these weights */
+#define MOST_PAIRS   1000000 /* of a weight's size and a factor's, which are tried */
+
+struct late {
+    const struct classifier *classifier;
+    struct categories *categories;
+    size_t sizes; /* of what may be factors */
+};
+
+/* Sizes were all counted before, so no slot moves. */
+static struct size_tally *tally_of(const struct late *late, uint64_t size)
+{
+    return (struct size_tally *)size_tallies_find(&late->classifier->tallies, size);
+}
+
+/* Hooks make factors in a backward pass, as this makes gradients, but no weight has their size. */
+static bool is_weight(const struct size_tally *tally)
+{
+    return tally->count > 0 && tally->early > 0;
+}
+
+static uint64_t size_at(const struct late *late, size_t index)
+{
+    const struct timeline *timeline = late->classifier->timeline;
+    return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
+}
+
+/* True if some rule that only judges by phases, or none, decided it. */
+static bool may_be_factor(const struct late *late, size_t index)
+{
+    switch (reason_of(late->categories->why_lifetime[index])) {
+    case REASON_NONE:
+    case REASON_FORWARD_KEPT:
+    case REASON_BACKWARD_KEPT:
+    case REASON_BEFORE_FORWARD:
+    case REASON_AFTER_FORWARD:
+    case REASON_MAIN_GRADIENT:
+    case REASON_BACKWARD_FREES:
+    case REASON_PLAIN_WEIGHT:
+    case REASON_PLAIN_STATE:
+    case REASON_ZERO_GRAD_FREED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The passes that begin after it was made and before it is freed. */
+static uint32_t passes_over(const struct late *late, size_t index)
+{
+    const struct phases *phases = late->classifier->phases;
+    const struct lifetime *lifetime = &late->classifier->timeline->lifetimes[index];
+    uint32_t birth = phases_run_of(phases, lifetime->alloc);
+    uint32_t end = phases_run_of(phases, lifetime_end(lifetime));
+    if (birth >= phases->count || birth < late->classifier->first_step_run)
+        return 0;
+    uint32_t last = end < phases->count ? end : (uint32_t)phases->count - 1;
+    return phases->runs[last].pass - phases->runs[birth].pass;
+}
+
+/* Counts the sizes of what lives over passes and is as large as no weight. */
+static void count_sizes(struct late *late)
+{
+    for (size_t i = 0; i < late->classifier->timeline->lifetime_count; i++) {
+        struct size_tally *tally;
+        if (!may_be_factor(late, i) || passes_over(late, i) < LEAST_PASSES)
+            continue;
+        tally = tally_of(late, size_at(late, i));
+        if (!tally || is_weight(tally))
+            continue;
+        late->sizes += tally->late == 0;
+        tally->late++;
+    }
+}
+
+/* The tally of the factor beside `factor`, or NULL. */
+static struct size_tally *other_factor(const struct late *late, const struct size_tally *weight,
+                                       const struct size_tally *factor)
+{
+    double other = (double)weight->size * (double)weight->size / (double)factor->size;
+    if (other < 1 || other >= (double)(1ull << 53) || other != (double)(uint64_t)other)
+        return NULL;
+    struct size_tally *tally = tally_of(late, (uint64_t)other);
+    return tally && tally->late > 0 ? tally : NULL;
+}
+
+/* Finds the factors of a weight; marks them if told so. */
+static bool find_pair(const struct late *late, const struct size_tally *weight, bool mark)
+{
+    const struct size_tallies *tallies = &late->classifier->tallies;
+    bool found = false;
+    for (size_t i = 0; i < tallies->slot_count; i++) {
+        struct size_tally *factor = &tallies->slots[i], *other;
+        if (factor->late == 0)
+            continue;
+        other = other_factor(late, weight, factor);
+        found = found || other;
+        if (other && mark)
+            factor->is_factor = other->is_factor = true;
+    }
+    return found;
+}
+
+/* True if most of the model has factors. Sizes of single weights agree by chance. */
+static bool most_have_factors(const struct late *late)
+{
+    const struct size_tallies *tallies = &late->classifier->tallies;
+    double model = 0, paired = 0;
+    size_t sizes = 0;
+    for (size_t i = 0; i < tallies->slot_count; i++) {
+        const struct size_tally *weight = &tallies->slots[i];
+        if (!is_weight(weight))
+            continue;
+        model += (double)weight->size * weight->count;
+        if (!find_pair(late, weight, false))
+            continue;
+        paired += (double)weight->size * weight->count;
+        sizes++;
+    }
+    return sizes >= LEAST_SIZES && paired >= model * LEAST_PART;
+}
+
+static void mark_all(const struct late *late)
+{
+    const struct size_tallies *tallies = &late->classifier->tallies;
+    for (size_t i = 0; i < tallies->slot_count; i++)
+        if (is_weight(&tallies->slots[i]))
+            find_pair(late, &tallies->slots[i], true);
+}
+
+static bool is_kept(const struct late *late, size_t index)
+{
+    const struct timeline *timeline = late->classifier->timeline;
+    return classifier_stays(late->classifier, lifetime_end(&timeline->lifetimes[index]));
+}
+
+/* Inverses may be made anew in each pass. */
+static void take(const struct late *late)
+{
+    for (size_t i = 0; i < late->classifier->timeline->lifetime_count; i++) {
+        const struct size_tally *tally = tally_of(late, size_at(late, i));
+        if (!tally || tally->late == 0 || !tally->is_factor || !may_be_factor(late, i) ||
+            (passes_over(late, i) == 0 && !is_kept(late, i)))
+            continue;
+        late->categories->of_lifetime[i] = (uint8_t)reason_category(REASON_STATE_FACTORS);
+        late->categories->why_lifetime[i] = reason_byte(REASON_STATE_FACTORS, DOUBT_NONE);
+    }
+}
+
+void classify_late_factors(const struct classifier *classifier, struct categories *categories)
+{
+    struct late late = {.classifier = classifier, .categories = categories};
+    if (classifier->first_backward_run == NO_RUN)
+        return;
+    count_sizes(&late);
+    if (late.sizes == 0 || late.sizes * classifier->tallies.slot_count > MOST_PAIRS)
+        return;
+    if (most_have_factors(&late)) {
+        mark_all(&late);
+        take(&late);
+    }
+}

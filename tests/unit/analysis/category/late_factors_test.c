@@ -1,0 +1,104 @@
+/* Kronecker factors that hooks make while the program trains. */
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define LAYERS 3u
+#define STEPS  4u
+#define HOOK   CPP("at::_ops::div_Tensor::call(x)") "," PY("average", "/home/u/kfac.py", 21)
+#define AHEAD  HOOK "," CALL "," SCRIPT
+#define BEHIND HOOK "," CPP("torch::autograd::PyFunctionPreHook::operator()(x)") "," ENGINE
+
+static struct capture capture;
+
+static void create(void)
+{
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static uint64_t width_of(unsigned layer)
+{
+    return 30 + 10 * layer;
+}
+
+static uint64_t factor_size(unsigned layer)
+{
+    return 4 * width_of(layer) * width_of(layer);
+}
+
+/* What a hook makes in each pass: that of the first is kept as an average. */
+static void average(unsigned at, uint64_t addr, uint64_t size, const char *stack)
+{
+    capture_event(&capture, "alloc", addr + 100 * at, size, stack);
+    if (at > 0)
+        capture_free(&capture, addr + 100 * at, size, stack);
+}
+
+/* `add` makes the sizes of the factors others, which match no weight. */
+static void train(uint64_t add)
+{
+    for (unsigned i = 0; i < LAYERS; i++) {
+        uint64_t size = 4 * width_of(i) * width_of(i + 1);
+        capture_event(&capture, "alloc", 1 + i, size, "");
+        capture_block(&capture, 1 + i, size, "");
+    }
+    for (unsigned at = 0; at < STEPS; at++) {
+        for (unsigned i = 0; i < LAYERS; i++) {
+            average(at, 1010 + i, factor_size(i) + add, AHEAD);
+            capture_event(&capture, "alloc", 20 + i, 70000, STACK_FORWARD);
+        }
+        for (unsigned i = LAYERS; i-- > 0;) {
+            average(at, 1020 + i, factor_size(i + 1) + add, BEHIND);
+            capture_event(&capture, "alloc", 30 + i, 4 * width_of(i) * width_of(i + 1),
+                          STACK_BACKWARD);
+            capture_free(&capture, 20 + i, 70000, ENGINE);
+        }
+        capture_event(&capture, "alloc", 40, 50, STACK_STEP);
+        capture_free(&capture, 40, 50, STACK_STEP);
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_free(&capture, 30 + i, 4 * width_of(i) * width_of(i + 1), SCRIPT);
+    }
+    for (unsigned i = 0; i < LAYERS; i++) {
+        capture_block(&capture, 1010 + i, factor_size(i) + add, AHEAD);
+        capture_block(&capture, 1020 + i, factor_size(i + 1) + add, BEHIND);
+    }
+    capture_load(&capture);
+}
+
+START_TEST(factors_of_hooks_are_states)
+{
+    train(0);
+    for (unsigned i = 0; i < LAYERS; i++)
+        for (uint64_t addr = 1010 + i; addr <= 1020 + i; addr += 10) {
+            uint8_t reason;
+            enum category found = capture_category_why(&capture, addr, &reason);
+            ck_assert_msg(found == CATEGORY_OPTIMIZER_STATE &&
+                              reason_of(reason) == REASON_STATE_FACTORS,
+                          "%d: %s: %s", (int)addr, category_name(found), reason_name(reason));
+        }
+    ck_assert_int_eq(capture_category(&capture, 30), CATEGORY_GRADIENT);
+}
+END_TEST
+
+START_TEST(other_sizes_are_none)
+{
+    train(12);
+    for (unsigned i = 0; i < LAYERS; i++) {
+        ck_assert_int_ne(capture_category(&capture, 1010 + i), CATEGORY_OPTIMIZER_STATE);
+        ck_assert_int_ne(capture_category(&capture, 1020 + i), CATEGORY_OPTIMIZER_STATE);
+    }
+}
+END_TEST
+
+TCase *category_late_factors_tests(void)
+{
+    TCase *tests = tcase_create("late factors");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, factors_of_hooks_are_states);
+    tcase_add_test(tests, other_sizes_are_none);
+    return tests;
+}
