@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 #include "base/text.h"
 
@@ -166,6 +167,20 @@ static bool judge_growing(struct finder *finder, size_t index, struct error *err
     return true;
 }
 
+/* True if plain code makes it without contents before a rollout, and gives it up after that: no
+ * backward pass begins meanwhile. Python frames do not show what makes it. */
+static bool is_for_rollout(const struct finder *finder, size_t index,
+                           const struct stack_facts *facts)
+{
+    struct text op = symbols_text(site_table_symbols(finder->classifier->sites), facts->site.op);
+    if (op.size > 0 && !operator_makes_storage(op))
+        return false;
+    for (uint32_t run = birth_run(finder, index); run < end_run(finder, index); run++)
+        if (classifier_phase(finder->classifier, run) == PHASE_BACKWARD)
+            return false;
+    return true;
+}
+
 /* True if plain code makes equal blocks for several layers in one go, which live over several
  * forward passes and are given up together: a cache of one request. */
 static bool is_held(const struct finder *finder, size_t index, const struct stack_facts *facts)
@@ -173,10 +188,15 @@ static bool is_held(const struct finder *finder, size_t index, const struct stac
     const struct line *line = &finder->lines[birth_stack(finder, index)];
     enum reason reason = reason_at(finder, index);
     uint32_t birth = birth_run(finder, index), end = end_run(finder, index);
-    if (facts->context != CONTEXT_OTHER || end == NO_RUN ||
-        (reason != REASON_NONE && reason != REASON_AFTER_FORWARD && reason != REASON_BATCH))
+    if (facts->context != CONTEXT_OTHER || end == NO_RUN)
         return false;
     uint32_t passes = finder->forward_runs[end] - finder->forward_runs[birth];
+    if (finder->classifier->first_backward_run != NO_RUN)
+        return line->most >= LEAST_COPIED && passes >= LEAST_ROLLED &&
+               (reason == REASON_BEFORE_FORWARD || reason == REASON_BATCH) &&
+               is_for_rollout(finder, index, facts);
+    if (reason != REASON_NONE && reason != REASON_AFTER_FORWARD && reason != REASON_BATCH)
+        return false;
     return (line->most >= LEAST_BLOCKS && passes >= LEAST_HELD) ||
            (line->most >= LEAST_COPIED && line->runs >= LEAST_HELD && passes > 0);
 }
@@ -190,7 +210,8 @@ static bool judge_rest(struct finder *finder, size_t index, struct error *err)
         return false;
     if (finder->lines[stack].most < LEAST_BLOCKS)
         return true;
-    if (reason_at(finder, index) == REASON_FORWARD_RESULT && end != STACK_NONE &&
+    bool trains = finder->classifier->first_backward_run != NO_RUN;
+    if (!trains && reason_at(finder, index) == REASON_FORWARD_RESULT && end != STACK_NONE &&
         finder->lines[end].frees_cache)
         set_reason(finder, index, REASON_KV_CACHE_FIRST);
     else if (is_held(finder, index, facts))
@@ -223,9 +244,6 @@ static bool judge_all(struct finder *finder, struct error *err)
         ok = look(finder, i, err);
     for (size_t i = 0; ok && i < count; i++)
         ok = judge_growing(finder, i, err);
-    /* much of what training does looks like a cache of another kind */
-    if (finder->classifier->first_backward_run != NO_RUN)
-        return ok;
     for (size_t i = 0; ok && i < count; i++)
         ok = judge_rest(finder, i, err);
     return ok;

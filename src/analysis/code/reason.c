@@ -322,7 +322,7 @@ static const struct {
                               CATEGORY_KV_CACHE, CONFIDENCE_LOW},
     [REASON_KV_CACHE_HELD] = {"kv-cache-held",
                               "made by plain code in equal blocks, and live over forward passes, "
-                              "in a trace without a backward pass",
+                              "with no backward pass meanwhile",
                               CATEGORY_KV_CACHE, CONFIDENCE_LOW},
     [REASON_CAST_CACHED] = {"cast-cached",
                             "cast by autocast in a forward pass, and freed when autocast's region "

@@ -127,6 +127,45 @@ START_TEST(rollouts_keep_a_cache)
 }
 END_TEST
 
+#define ROOM CPP("at::_ops::zeros::call(x)") "," PY("generate", "/home/u/rollout.py", 47) "," SCRIPT
+
+/* Makes room for four layers before a rollout of `tokens`, and gives it up after that, or only
+ * after a backward pass. */
+static void rollout(uint64_t first, unsigned tokens, bool is_for_training)
+{
+    for (uint64_t layer = 0; layer < 4; layer++)
+        born(first + layer, 4000, ROOM);
+    for (unsigned i = 0; i < tokens; i++) {
+        born(first + 10, 7, LOGITS);
+        born(first + 11, 1, PICKED);
+        freed(first + 10, 7, LOOP);
+        freed(first + 11, 1, LOOP);
+    }
+    if (is_for_training) {
+        born(first + 12, 50, STACK_FORWARD);
+        born(first + 13, 5, STACK_BACKWARD);
+        freed(first + 12, 50, ENGINE);
+    }
+    for (uint64_t layer = 0; layer < 4; layer++)
+        freed(first + layer, 4000, LOOP);
+    born(first + 14, 50, STACK_FORWARD);
+    born(first + 15, 5, STACK_BACKWARD);
+    freed(first + 14, 50, ENGINE);
+}
+
+START_TEST(rollouts_fill_a_cache_of_fixed_length)
+{
+    for (uint64_t at = 0; at < 3; at++)
+        rollout(100 * at + 1, 12, _i == 1);
+    capture_load(&capture);
+    for (uint64_t addr = 101; addr < 105; addr++)
+        if (_i == 0)
+            expect(addr, CATEGORY_KV_CACHE, REASON_KV_CACHE_HELD);
+        else
+            ck_assert_int_ne(capture_category(&capture, addr), CATEGORY_KV_CACHE);
+}
+END_TEST
+
 #define MODEL                                                                                      \
     CPP("at::_ops::empty::call(x)") "," PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT
 #define POOL CPP("at::_ops::zeros::call(x)") "," PY("make", "/home/u/pages.py", 4) "," SCRIPT
@@ -287,6 +326,7 @@ TCase *category_caches_tests(void)
     tcase_add_test(tests, blocks_that_grow_from_pass_to_pass);
     tcase_add_test(tests, a_few_passes_of_training_keep_no_cache);
     tcase_add_test(tests, rollouts_keep_a_cache);
+    tcase_add_loop_test(tests, rollouts_fill_a_cache_of_fixed_length, 0, 2);
     tcase_add_test(tests, a_pool_of_equal_blocks);
     tcase_add_test(tests, a_pool_from_before_the_trace);
     tcase_add_test(tests, equal_weights_beside_large_activations);
