@@ -78,10 +78,11 @@ bool finding_about_recomputed(struct findings_maker *maker, const struct live_su
         return true;
     return add(
         maker, FINDING_RECOMPUTED, sum->bytes, sum, most,
-        "Activations that a checkpoint has computed again", "",
-        "A smaller checkpoint computes less again at a time. If this one spans several layers, "
-        "give each layer, or every few, a checkpoint of its own; for torch.nn.Sequential, "
-        "torch.utils.checkpoint.checkpoint_sequential() does.");
+        "Activations that the backward pass has computed again", "",
+        "Compute less again at a time. If a checkpoint spans several layers, give each layer, or "
+        "every few, a checkpoint of its own; for torch.nn.Sequential, "
+        "torch.utils.checkpoint.checkpoint_sequential() does. If a backward() of your own computes "
+        "it, run parts of that under torch.utils.checkpoint.");
 }
 
 bool finding_about_running(struct findings_maker *maker, const struct live_sum *sum,
