@@ -158,6 +158,28 @@ static bool about_history(struct findings_maker *maker, int64_t state, int64_t p
         (double)state / (double)(parameters > 0 ? parameters : 1));
 }
 
+static int64_t sum_factors(const struct live_set *set)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < set->count; i++)
+        if (reason_of(live_reason(set, &set->items[i])) == REASON_STATE_FACTORS)
+            bytes += (int64_t)set->items[i].size;
+    return bytes;
+}
+
+/* Hooks keep factors where no wrapper of an optimizer finds them. */
+static bool about_factors(struct findings_maker *maker, int64_t factors)
+{
+    return finding_add(
+        maker,
+        (struct finding){
+            .kind = FINDING_OPTIMIZER_STATE, .save_bytes = factors / 2, .at_most = true},
+        "Store those that are only multiplied with, such as inverses, in torch.bfloat16, which "
+        "takes half as much. FSDP and ZeroRedundancyOptimizer do not shard what hooks keep.",
+        "Kronecker factors of an optimizer hold %s, %.1f%% of the peak.",
+        finding_size(maker, factors).text, finding_share(maker, factors));
+}
+
 bool finding_of_state(struct findings_maker *maker)
 {
     const struct live_set *set = maker->evidence->at_peak;
@@ -173,6 +195,9 @@ bool finding_of_state(struct findings_maker *maker)
         return false;
     if (history > state / 2)
         return about_history(maker, state, parameters);
+    int64_t factors = sum_factors(set);
+    if (factors > state / 2)
+        return about_factors(maker, factors);
     if (parameters > 0)
         snprintf(ratio, sizeof(ratio), ", %.1f times the parameters",
                  (double)state / (double)parameters);

@@ -49,13 +49,13 @@ static void train(uint64_t add)
     for (unsigned at = 0; at < STEPS; at++) {
         for (unsigned i = 0; i < LAYERS; i++) {
             average(at, 1010 + i, factor_size(i) + add, AHEAD);
-            capture_event(&capture, "alloc", 20 + i, 70000, STACK_FORWARD);
+            capture_event(&capture, "alloc", 20 + i, 7000, STACK_FORWARD);
         }
         for (unsigned i = LAYERS; i-- > 0;) {
             average(at, 1020 + i, factor_size(i + 1) + add, BEHIND);
             capture_event(&capture, "alloc", 30 + i, 4 * width_of(i) * width_of(i + 1),
                           STACK_BACKWARD);
-            capture_free(&capture, 20 + i, 70000, ENGINE);
+            capture_free(&capture, 20 + i, 7000, ENGINE);
         }
         capture_event(&capture, "alloc", 40, 50, STACK_STEP);
         capture_free(&capture, 40, 50, STACK_STEP);
@@ -66,12 +66,12 @@ static void train(uint64_t add)
         capture_block(&capture, 1010 + i, factor_size(i) + add, AHEAD);
         capture_block(&capture, 1020 + i, factor_size(i + 1) + add, BEHIND);
     }
-    capture_load(&capture);
 }
 
 START_TEST(factors_of_hooks_are_states)
 {
     train(0);
+    capture_load(&capture);
     for (unsigned i = 0; i < LAYERS; i++)
         for (uint64_t addr = 1010 + i; addr <= 1020 + i; addr += 10) {
             uint8_t reason;
@@ -84,9 +84,21 @@ START_TEST(factors_of_hooks_are_states)
 }
 END_TEST
 
+/* Inverses may be stored in half as many bits. */
+START_TEST(half_of_the_factors_may_be_saved)
+{
+    int64_t factors = 0;
+    train(0);
+    for (unsigned i = 0; i < LAYERS; i++)
+        factors += (int64_t)(factor_size(i) + factor_size(i + 1));
+    ck_assert_int_eq(capture_saving(&capture, FINDING_OPTIMIZER_STATE), factors / 2);
+}
+END_TEST
+
 START_TEST(other_sizes_are_none)
 {
     train(12);
+    capture_load(&capture);
     for (unsigned i = 0; i < LAYERS; i++) {
         ck_assert_int_ne(capture_category(&capture, 1010 + i), CATEGORY_OPTIMIZER_STATE);
         ck_assert_int_ne(capture_category(&capture, 1020 + i), CATEGORY_OPTIMIZER_STATE);
@@ -99,6 +111,7 @@ TCase *category_late_factors_tests(void)
     TCase *tests = tcase_create("late factors");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, factors_of_hooks_are_states);
+    tcase_add_test(tests, half_of_the_factors_may_be_saved);
     tcase_add_test(tests, other_sizes_are_none);
     return tests;
 }
