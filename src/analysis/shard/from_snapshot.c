@@ -146,7 +146,9 @@ static bool add_frozen(struct snapshot_reader *reader, struct error *err)
 {
     struct held_parameters held = {0};
     bool ok = snapshot_find_front(reader, err) && snapshot_find_held(reader, &held, err) &&
-              snapshot_place_frozen(reader, &held, err) && snapshot_add_frozen(reader, &held, err);
+              snapshot_place_frozen(reader, &held, err) &&
+              (held.count == 0 || snapshot_order_tensors(reader->model, &held, err)) &&
+              snapshot_add_frozen(reader, &held, err);
     vec_free(held.rows, held.capacity, sizeof(*held.rows), reader->model->budget);
     vec_free(reader->front.calls, reader->front.capacity, sizeof(*reader->front.calls),
              reader->model->budget);

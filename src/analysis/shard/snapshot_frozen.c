@@ -159,6 +159,9 @@ static void place_repetition(struct placement *placement, struct held_parameter 
                            : loop->layers[block - hidden];
     }
     placement->held->front += hidden;
+    if (loop && hidden == 0)
+        snapshot_mark_blocks(placement->reader, placement->held, rows + found->first, found->period,
+                             loop->layers, loop->count);
     if (loop)
         loop->is_taken = true;
 }

@@ -114,10 +114,12 @@ static bool rebuild_tensors(struct snapshot_reader *reader, const struct held_pa
         for (size_t k = 0; ok && k < held->count; k++) {
             const struct held_parameter *row = &held->rows[k];
             if (is_frozen(row) && layer_of(held, row) == i)
-                ok = vec_push(
-                    model->tensors, model->tensor_count, model->tensor_capacity, model->budget, err,
-                    (struct shard_tensor){
-                        .elements = row->bytes / ELEMENT, .unit = layer->unit, .frozen = true});
+                ok = vec_push(model->tensors, model->tensor_count, model->tensor_capacity,
+                              model->budget, err,
+                              (struct shard_tensor){.elements = row->bytes / ELEMENT,
+                                                    .place = row->place,
+                                                    .unit = layer->unit,
+                                                    .frozen = true});
         }
         layer->end_tensor = (uint32_t)model->tensor_count;
     }

@@ -5,8 +5,7 @@
 #include "analysis/shard/snapshot_reader.h"
 
 struct placed {
-    uint64_t order;
-    uint32_t tensor;
+    uint32_t tensor, place;
     int64_t bytes;
 };
 
@@ -20,42 +19,67 @@ static int compare_tensors(const void *a, const void *b)
 
 static int compare_orders(const void *a, const void *b)
 {
-    const struct placed *x = a, *y = b;
+    const struct held_parameter *x = *(struct held_parameter *const *)a;
+    const struct held_parameter *y = *(struct held_parameter *const *)b;
     return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Trained and frozen parameters have one order: owners are chosen among both. */
+static void number_rows(struct held_parameters *held, struct held_parameter **rows)
+{
+    for (size_t i = 0; i < held->count; i++)
+        rows[i] = &held->rows[i];
+    qsort(rows, held->count, sizeof(struct held_parameter *), compare_orders);
+    for (size_t i = 0; i < held->count; i++)
+        rows[i]->place = (uint32_t)i;
+}
+
+/* By size, and the last first. */
+static int compare_held(const void *a, const void *b)
+{
+    const struct held_parameter *x = *(struct held_parameter *const *)a;
+    const struct held_parameter *y = *(struct held_parameter *const *)b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? -1 : 1;
+    return (x->order < y->order) - (x->order > y->order);
 }
 
 /* Of equal sizes the order is that of use. Returns false unless each tensor has a parameter that
  * was made in the trace: the addresses of older ones are in no order. */
-static bool match(const struct held_parameters *held, struct placed *tensors, size_t count)
+static bool match(struct held_parameter *const *rows, size_t row_count, struct placed *tensors,
+                  size_t count)
 {
     size_t at = 0;
-    for (size_t i = 0; i < held->count; i++) {
-        const struct held_parameter *row = &held->rows[i];
+    for (size_t i = 0; i < row_count; i++) {
+        const struct held_parameter *row = rows[i];
         if (!row->is_trained)
             continue;
         if (at == count || tensors[at].bytes != row->bytes || row->order < HELD_IN_TRACE)
             return false;
-        tensors[at++].order = row->order;
+        tensors[at++].place = row->place;
     }
     return at == count;
 }
 
-bool snapshot_order_tensors(struct shard_model *model, const struct held_parameters *held,
+bool snapshot_order_tensors(struct shard_model *model, struct held_parameters *held,
                             struct error *err)
 {
     size_t count = model->tensor_count;
     struct placed *tensors = calloc(count + 1, sizeof(*tensors));
-    if (!tensors)
-        return error_out_of_memory(err);
-    for (size_t i = 0; i < count; i++)
+    struct held_parameter **rows = calloc(held->count + 1, sizeof(struct held_parameter *));
+    bool ok = tensors && rows;
+    for (size_t i = 0; ok && i < count; i++)
         tensors[i] =
             (struct placed){.tensor = (uint32_t)i, .bytes = model->tensors[i].elements * ELEMENT};
-    qsort(tensors, count, sizeof(*tensors), compare_tensors);
-    if (match(held, tensors, count)) {
-        qsort(tensors, count, sizeof(*tensors), compare_orders);
-        for (size_t i = 0; i < count; i++)
-            model->tensors[tensors[i].tensor].place = (uint32_t)i;
+    if (ok) {
+        qsort(tensors, count, sizeof(*tensors), compare_tensors);
+        number_rows(held, rows);
+        qsort(rows, held->count, sizeof(struct held_parameter *), compare_held);
     }
+    if (ok && match(rows, held->count, tensors, count))
+        for (size_t i = 0; i < count; i++)
+            model->tensors[tensors[i].tensor].place = tensors[i].place;
+    free(rows);
     free(tensors);
-    return true;
+    return ok || error_out_of_memory(err);
 }

@@ -24,9 +24,11 @@ struct made_gradient {
 struct held_parameter {
     int64_t bytes;
     uint64_t order; /* HELD_IN_TRACE + of allocation, or of address if older than the trace */
+    uint32_t place; /* in that order */
     frame_id line;  /* of the program, that made it; NO_FRAME if unknown */
     uint32_t layer; /* frozen ones: where FROZEN_... or a layer says */
     bool is_trained, is_buffer;
+    bool was_trained; /* before the blocks were known */
 };
 
 #define FROZEN_NOWHERE UINT32_MAX          /* it is no parameter of the model under study */
@@ -150,13 +152,19 @@ bool snapshot_find_loss(struct snapshot_reader *reader, struct error *err);
 /* Finds the parameters, and which of them get gradients. Requires `made`. */
 bool snapshot_find_held(struct snapshot_reader *reader, struct held_parameters *held,
                         struct error *err);
-/* Sets the places of the tensors, if the parameters tell: the trained ones by rising size, of which
- * the last made come first. */
-bool snapshot_order_tensors(struct shard_model *model, const struct held_parameters *held,
+/* Sets the places of the parameters, and of the tensors if the parameters tell these. Call it again
+ * when other ones are known to be trained. */
+bool snapshot_order_tensors(struct shard_model *model, struct held_parameters *held,
                             struct error *err);
-/* Finds the layers of those that do not. Requires the model's layers. */
+/* Finds the layers of those that do not, and with these, which blocks are trained. Requires the
+ * model's layers. */
 bool snapshot_place_frozen(struct snapshot_reader *reader, struct held_parameters *held,
                            struct error *err);
+/* Marks what is trained of `blocks` blocks of `period` rows, by the gradients of their layers. If
+ * these are not of the sizes of the rows, everything stays as it is. */
+void snapshot_mark_blocks(const struct snapshot_reader *reader, struct held_parameters *held,
+                          struct held_parameter *rows, size_t period, const uint32_t *layers,
+                          size_t blocks);
 /* Adds these to the model, whose points are complete. */
 bool snapshot_add_frozen(struct snapshot_reader *reader, const struct held_parameters *held,
                          struct error *err);

@@ -278,6 +278,31 @@ START_TEST(frozen_parameters_are_of_their_blocks)
 }
 END_TEST
 
+/* Of blocks that are alike, some are trained: the sizes do not tell which. */
+START_TEST(frozen_blocks_lie_between_trained_ones)
+{
+    static const bool trained[] = {true, false, true, false, true, true};
+    hold(4000, MADE(3));
+    for (size_t i = 0; i < 6; i++) {
+        hold(400, MADE(3));
+        hold(1200, MADE(3));
+    }
+    for (size_t i = 0; i < 6; i++) {
+        keep(LINEAR "," BLOCK(20) "," SEQUENTIAL "," MODEL(6), trained[i]);
+        keep(LINEAR "," BLOCK(21) "," SEQUENTIAL "," MODEL(6), false);
+    }
+    build();
+    ck_assert_uint_eq(model.unit_count, 7);
+    for (size_t unit = 1; unit < model.unit_count; unit++) {
+        ck_assert_int_eq(elements(unit, false), trained[unit - 1] ? 100 : 0);
+        ck_assert_int_eq(elements(unit, true), trained[unit - 1] ? 300 : 400);
+    }
+    for (size_t i = 0; i < model.tensor_count; i++) /* in the order in which they were made */
+        if (model.tensors[i].elements == 100)
+            ck_assert_uint_eq(model.tensors[i].place, 2 * model.tensors[i].unit - 1);
+}
+END_TEST
+
 /* Adapters that are made after the model. */
 START_TEST(adapters_may_come_later)
 {
@@ -500,6 +525,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, blocks_of_one_line_hide);
     tcase_add_test(tests, gradients_appear_one_by_one);
     tcase_add_test(tests, frozen_parameters_are_of_their_blocks);
+    tcase_add_test(tests, frozen_blocks_lie_between_trained_ones);
     tcase_add_test(tests, adapters_may_come_later);
     tcase_add_test(tests, frozen_blocks_come_first);
     tcase_add_test(tests, frozen_calls_tell_blocks);
