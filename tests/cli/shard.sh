@@ -110,6 +110,18 @@ exits 0
 no_err
 golden shard-resnet50.txt
 out_has '25,557,032 parameters in 16 units'
+out_has 'a parameter of r rows takes 8/r'
+# the bytes of a snapshot, as elements of another type
+run shard --recorded-dtype bfloat16 samples/recorded/resnet50.pickle.gz
+exits 0
+out_has '51,114,064 parameters in 16 units'
+out_has_not 'recorded-dtype'
+run shard --recorded-dtype bfloat16 $trace
+exits 2
+err_has 'a layer trace has the types'
+run shard --recorded-dtype bfloat16 --parameters 1B
+exits 2
+err_has '--recorded-dtype needs a snapshot'
 # the first module of a Sequential keeps nothing, but has parameters
 run shard samples/recorded/gan.pickle.gz
 exits 0

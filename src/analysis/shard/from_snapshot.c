@@ -179,7 +179,7 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
         return false;
     model->element_size = ELEMENT;
     model->hides_units = snapshot_hides_units(reader);
-    model->has_tensors = model->has_backward = true;
+    model->has_tensors = model->has_backward = model->assumes_type = true;
     snapshot_mark_tables(reader);
     if (!add_points(reader, err) || !add_frozen(reader, err) || !snapshot_add_tables(reader, err) ||
         !snapshot_split_packed(reader, err))

@@ -24,6 +24,20 @@ static bool too_large(const char *what, struct error *err)
                      SHARD_MOST_BYTES >> 40);
 }
 
+void shard_model_set_type(struct shard_model *model, int64_t element_size)
+{
+    for (size_t i = 0; i < model->tensor_count; i++)
+        model->tensors[i].elements =
+            model->tensors[i].elements * model->element_size / element_size;
+    for (size_t i = 0; i < model->layer_count; i++)
+        model->layers[i].packed = model->layers[i].packed * model->element_size / element_size;
+    for (size_t i = 0; i < model->point_count; i++)
+        model->points[i].packed_elements =
+            model->points[i].packed_elements * model->element_size / element_size;
+    model->element_size = element_size;
+    model->assumes_type = false;
+}
+
 bool shard_model_check(const struct shard_model *model, struct error *err)
 {
     int64_t left = SHARD_MOST_BYTES / 8; /* elements of at most 8 bytes */

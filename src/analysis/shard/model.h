@@ -69,6 +69,7 @@ struct shard_model {
     int64_t library_bytes; /* that the allocator had at the peak, but no tensor: workspaces */
     int64_t end_bytes;     /* left when backward has ended: outputs that the program keeps, and
                               workspaces that the allocator still has */
+    bool assumes_type;     /* a snapshot: float32, because it does not tell */
     bool has_tensors;      /* each parameter is known */
     bool has_unused;       /* some that are trained get no gradient in the step */
     bool has_batch_norm;   /* a layer trace: some layer is one */
@@ -98,6 +99,9 @@ bool shard_model_by_hand(struct shard_model *model, const struct shard_sizes *si
 
 /* True if a unit has parameters of both kinds: trained and frozen. */
 bool shard_model_mixes(const struct shard_model *model);
+
+/* Of the same bytes, makes elements of another size. */
+void shard_model_set_type(struct shard_model *model, int64_t element_size);
 
 /* Sets packed_elements of the points. */
 void shard_model_set_packed(struct shard_model *model);

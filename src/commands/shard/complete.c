@@ -50,6 +50,8 @@ bool shard_command_complete(struct shard_command *command, bool has_file, struct
                          "--parameters, --activations and --layers do not apply to a file");
     if (!has_file && !by_hand && (sizes->activation_bytes > 0 || sizes->layers > 0))
         return error_set(err, STATUS_USAGE, "--activations and --layers need --parameters");
+    if (by_hand && command->recorded_size > 0)
+        return error_set(err, STATUS_USAGE, "--recorded-dtype needs a snapshot");
     if (by_hand && command->is_checkpointed)
         return error_set(err, STATUS_USAGE, "--checkpointed needs a layer trace");
     bool has_curves = command->format == SHARD_FORMAT_JSON || command->format == SHARD_FORMAT_CSV;

@@ -217,6 +217,11 @@ static bool checkpoint_layers(struct shard_subject *subject, const struct shard_
 static bool load_layers(struct shard_subject *subject, const struct shard_command *command,
                         struct input *input, struct error *err)
 {
+    if (command->recorded_size > 0) {
+        input_discard(input);
+        return error_set(err, STATUS_USAGE,
+                         "--recorded-dtype is for snapshots; a layer trace has the types");
+    }
     subject->trace = layer_trace_load_input(input, err);
     if (!subject->trace)
         return false;
@@ -228,6 +233,14 @@ static bool load_layers(struct shard_subject *subject, const struct shard_comman
         return true;
     shard_unload(subject);
     return false;
+}
+
+/* A snapshot has no types: its reader takes all parameters for float32. */
+static bool set_type(struct shard_model *model, const struct shard_command *command)
+{
+    if (command->recorded_size > 0)
+        shard_model_set_type(model, command->recorded_size);
+    return true;
 }
 
 static bool load_snapshot(struct shard_subject *subject, const struct shard_command *command,
@@ -251,7 +264,7 @@ static bool load_snapshot(struct shard_subject *subject, const struct shard_comm
     shard_model_init(&subject->checkpointed, capture->snapshot->budget);
     if (shard_model_from_snapshot(&subject->model, capture_highest(capture), capture->sites,
                                   &snapshot->chain, capture->snapshot->symbols, err) &&
-        shard_model_check(&subject->model, err) &&
+        set_type(&subject->model, command) && shard_model_check(&subject->model, err) &&
         (!command->is_checkpointed || add_checkpoints(subject, &snapshot->problem.problem, err)))
         return true;
     shard_unload(subject);

@@ -35,6 +35,7 @@ enum {
     OPTION_PARAM_DTYPE,
     OPTION_PARAMETERS,
     OPTION_PREFETCH,
+    OPTION_RECORDED_DTYPE,
     OPTION_REDUCE_BUFFER,
     OPTION_REDUCE_DTYPE,
     OPTION_RESHARD,
@@ -67,6 +68,8 @@ const struct option_spec shard_option_specs[] = {
     {OPTION_STORED_DTYPE, "dtype", "TYPE",
      "type of parameters and gradients (default: as\n"
      "recorded)"},
+    {OPTION_RECORDED_DTYPE, "recorded-dtype", "TYPE",
+     "of a snapshot: type of its parameters (float32)"},
     {OPTION_PARAM_DTYPE, "param-dtype", "TYPE", "fsdp*: type of gathered parameters"},
     {OPTION_REDUCE_DTYPE, "reduce-dtype", "TYPE", "fsdp*: type of reduced gradients"},
     {OPTION_BATCH, "batch", "FACTOR", "multiply the recorded batch, for example by 2 or 0.5"},
@@ -128,6 +131,7 @@ const struct option_words shard_option_words[] = {
     {"optimizer", NULL, put_optimizers},
     {"gpu", NULL, put_cards},
     {"dtype", TYPES, NULL},
+    {"recorded-dtype", TYPES, NULL},
     {"param-dtype", TYPES, NULL},
     {"reduce-dtype", TYPES, NULL},
     {"reshard", "true false last", NULL},
@@ -293,6 +297,8 @@ bool shard_option(int option, void *to, struct error *err)
         return take_optimizer(command, err);
     case OPTION_STORED_DTYPE:
         return take_type("dtype", &options->parameter_size, err);
+    case OPTION_RECORDED_DTYPE:
+        return take_type("recorded-dtype", &command->recorded_size, err);
     case OPTION_PARAM_DTYPE:
         return take_type("param-dtype", &options->compute_size, err);
     case OPTION_REDUCE_DTYPE:

@@ -16,6 +16,7 @@ enum shard_format { SHARD_FORMAT_TEXT, SHARD_FORMAT_JSON, SHARD_FORMAT_CSV, SHAR
 struct shard_command {
     struct shard_options options;
     struct shard_sizes sizes; /* by hand; 0 elements: from a file */
+    int64_t recorded_size;    /* of a snapshot: bytes of an element; 0: not given */
     struct cuts cuts;
     enum shard_format format;
     enum unit unit;

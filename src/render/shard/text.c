@@ -205,6 +205,25 @@ static bool knows_rows(const struct shard_model *model)
     return true;
 }
 
+/* By how much fsdp2 may err where the first dimensions are not known. */
+static bool put_padding(const struct page *page, const struct shard_options *options)
+{
+    struct buffer text = BUFFER_INIT;
+    int64_t ranks = options->group > 0 ? options->group : options->world;
+    buffer_printf(&text,
+                  "The input does not tell the shapes of parameters. fsdp2 pads those that have "
+                  "fewer rows than there are ranks, such as the weights of all experts in one "
+                  "tensor, so it may take more than predicted: a parameter of r rows takes "
+                  "%" PRId64 "/r times its size on %" PRId64
+                  " ranks. A layer trace has the shapes.",
+                  ranks, ranks);
+    bool ok = !text.failed;
+    if (ok)
+        paragraph(page, text.bytes);
+    buffer_release(&text);
+    return ok;
+}
+
 static bool put_words(const struct page *page, const struct shard_report *report)
 {
     struct buffer text = BUFFER_INIT;
@@ -242,10 +261,12 @@ static bool put_words(const struct page *page, const struct shard_report *report
         paragraph(page, "The input has the sum of each module's parameters, not the tensors: the "
                         "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");
     else if (!knows_rows(report->model))
-        paragraph(page, "The input does not tell the shapes of parameters. fsdp2 pads those that "
-                        "have fewer rows than there are ranks, such as the weights of all experts "
-                        "in one tensor, so it may take more than predicted; a layer trace has "
-                        "the shapes.");
+        ok &= put_padding(page, report->options);
+    if (report->model->assumes_type)
+        paragraph(page, "The input does not tell the type of parameters; float32 is assumed, and "
+                        "--recorded-dtype names another one. Recorded in bfloat16, there are twice "
+                        "as many parameters as said here, and what --dtype and --param-dtype make "
+                        "of them is twice as large.");
     if (!report->model->has_backward)
         paragraph(page, "The input does not show the memory of the backward pass; it was derived "
                         "from what layers keep.");
