@@ -1,14 +1,15 @@
-"""Trains a model on one device or sharded: program.py MODEL OPTIMIZER [--plan FILE | --layers FILE] [--tracker FILE] [--half]
+"""Trains a model on one device or sharded: program.py MODEL OPTIMIZER [--plan FILE | --layers FILE] [--tracker FILE --units NAMES] [--half]
 
 A plan is the Python that memsnap shard prints. --layers records the model's layers with memsnap_record. --tracker
-writes the peaks that FSDPMemTracker, or MemTracker, of torch.distributed._tools finds in the second step. With --half
-parameters and batch are bfloat16.
+writes the peaks that FSDPMemTracker, or MemTracker, of torch.distributed._tools finds in the second step, and those of
+the allocator in the third one, while each of the modules NAMES (JSON) runs. With --half parameters and batch are bfloat16.
 """
 import argparse
 import contextlib
 import importlib.util
 import json
 import os
+from functools import partial
 
 import torch
 import torch.distributed as dist
@@ -30,14 +31,39 @@ def load(path):
     return plan
 
 
-def peaks_of(snapshots):
-    """Bytes of each kind at the highest peak of a module, by the trackers' names."""
-    found = [{str(kind): size for kind, size in device.items()}
-             for peaks in snapshots.values() for peak in peaks for place, device in peak.items() if place.type == "cuda"]
-    return max(found, key=lambda kinds: kinds["Total"], default={})
+class ModulePeaks:
+    """The allocator's peaks of requested bytes while modules run, in both passes. A module whose inputs need no gradient
+    has no hook at the end of its backward: it runs until another one does, or backward ends."""
+    def __init__(self, model, names):
+        self.running, self.peaks = "", {}
+        for name, module in model.named_modules():
+            if name in names:
+                module.register_forward_pre_hook(partial(self.begin_forward, name))
+                module.register_forward_hook(lambda *arguments: self.switch(""))
+                module.register_full_backward_pre_hook(partial(self.begin_backward, name))
+
+    def switch(self, name):
+        peak = torch.cuda.memory_stats()["requested_bytes.all.peak"]
+        torch.cuda.reset_peak_memory_stats()
+        self.peaks[self.running] = max(peak, self.peaks.get(self.running, 0))
+        self.running = name
+
+    def begin_forward(self, name, module, inputs):
+        self.switch(name)
+        for tensor in inputs:
+            if isinstance(tensor, torch.Tensor) and tensor.requires_grad:
+                tensor.register_hook(partial(self.end_backward, name))
+
+    def begin_backward(self, name, *arguments):
+        self.switch(name)
+        torch.autograd.Variable._execution_engine.queue_callback(lambda: self.switch(""))
+
+    def end_backward(self, name, gradient):
+        if self.running == name:
+            self.switch("")
 
 
-def track(model, optimizer, step, path):
+def track(model, optimizer, step, path, names):
     from torch.distributed._tools.fsdp2_mem_tracker import FSDPMemTracker
     from torch.distributed._tools.mem_tracker import MemTracker
     from torch.distributed.fsdp import FSDPModule
@@ -49,11 +75,12 @@ def track(model, optimizer, step, path):
     with tracker:
         step()
     peak = [kinds for device, kinds in tracker.get_tracker_snapshot("peak").items() if device.type == "cuda"][0]
-    modules = {stats.mod_fqn: peaks_of({state: rows for state, rows in stats.snapshots.items() if "Peak" in state.value})
-               for stats in tracker.memory_tracking.values()}
+    modules = ModulePeaks(model, names)
+    step()
+    modules.switch("")
     with open(path, "w") as out:
         json.dump({"tracker": type(tracker).__name__, "peak": {str(kind): size for kind, size in peak.items()},
-                   "modules": modules}, out)
+                   "modules": modules.peaks}, out)
 
 
 def main():
@@ -63,6 +90,7 @@ def main():
     parser.add_argument("--plan")
     parser.add_argument("--layers")
     parser.add_argument("--tracker")
+    parser.add_argument("--units", default="[]")
     parser.add_argument("--half", action="store_true")
     options = parser.parse_args()
     torch.manual_seed(0)
@@ -94,7 +122,7 @@ def main():
         for _ in range(1 if options.tracker else 3):
             step()
     if options.tracker:
-        track(model, optimizer, step, options.tracker)
+        track(model, optimizer, step, options.tracker, json.loads(options.units))
 
 
 if __name__ == "__main__":
