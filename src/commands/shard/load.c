@@ -235,14 +235,6 @@ static bool load_layers(struct shard_subject *subject, const struct shard_comman
     return false;
 }
 
-/* A snapshot has no types: its reader takes all parameters for float32. */
-static bool set_type(struct shard_model *model, const struct shard_command *command)
-{
-    if (command->recorded_size > 0)
-        shard_model_set_type(model, command->recorded_size);
-    return true;
-}
-
 static bool load_snapshot(struct shard_subject *subject, const struct shard_command *command,
                           struct input *input, struct error *err)
 {
@@ -262,9 +254,11 @@ static bool load_snapshot(struct shard_subject *subject, const struct shard_comm
     subject->source = "snapshot";
     shard_model_init(&subject->model, capture->snapshot->budget);
     shard_model_init(&subject->checkpointed, capture->snapshot->budget);
-    if (shard_model_from_snapshot(&subject->model, capture_highest(capture), capture->sites,
-                                  &snapshot->chain, capture->snapshot->symbols, err) &&
-        set_type(&subject->model, command) && shard_model_check(&subject->model, err) &&
+    bool ok = shard_model_from_snapshot(&subject->model, capture_highest(capture), capture->sites,
+                                        &snapshot->chain, capture->snapshot->symbols, err);
+    if (ok && command->recorded_size > 0) /* a snapshot has no types */
+        shard_model_set_type(&subject->model, command->recorded_size);
+    if (ok && shard_model_check(&subject->model, err) &&
         (!command->is_checkpointed || add_checkpoints(subject, &snapshot->problem.problem, err)))
         return true;
     shard_unload(subject);
