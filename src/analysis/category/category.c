@@ -225,7 +225,10 @@ bool categories_assign(const struct timeline *timeline, struct site_table *sites
     struct categories made = {.budget = timeline->snapshot->budget};
     bool ok = make_room(&made, timeline, err) &&
               step_marks_find(&classifier.steps, timeline, "Optimizer.step#", false, err) &&
+              (phases->has_stacks || step_marks_find(&classifier.zero_grads, timeline,
+                                                     "Optimizer.zero_grad#", false, err)) &&
               assign(&classifier, &made, err);
+    step_marks_release(&classifier.zero_grads);
     step_marks_release(&classifier.steps);
     size_tallies_release(&classifier.tallies);
     if (!ok) {

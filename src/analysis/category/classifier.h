@@ -44,6 +44,7 @@ struct classifier {
     uint32_t batch_run;    /* the run in which the last batch was made; 0 if none */
     stack_id result_stack; /* of the last result of a pass that plain code kept; else STACK_NONE */
     struct step_marks steps;  /* annotated optimizer steps */
+    struct step_marks zero_grads; /* annotated calls of zero_grad(); without stacks only */
     struct size_sum replaced; /* parameters that were made, and freed before the first step */
     uint32_t teardown;  /* the item from which on the program only frees; EVENT_NEVER if unknown */
     struct roles roles; /* once all is counted */
@@ -88,6 +89,10 @@ bool classifier_count_early(struct classifier *classifier, struct error *err);
 /* True if blocks of the size were there before the first step and stay, or those of the size of a
  * single sample, of which it may hold the gradients. */
 bool classifier_has_early(const struct classifier *classifier, uint64_t size);
+
+/* True if annotations, in a trace without stacks, show that zero_grad() frees a block of a weight's
+ * size at the item. */
+bool classifier_zero_grad_frees(const struct classifier *classifier, uint64_t size, uint32_t end);
 
 /* True if a block of the size cannot be a gradient: in a trace without stacks, whose gradients have
  * the sizes of blocks that stay, it has none of these, and plain code joined none of them to it. */

@@ -88,6 +88,10 @@ static bool assign_one(const struct classifier *classifier, const struct preexis
             return true;
         }
     }
+    if (!facts && classifier_zero_grad_frees(classifier, preexisting->size, end)) {
+        *reason = REASON_ZERO_GRAD_FREED;
+        return true;
+    }
     if (classifier->timeline->snapshot->profile.is_profile && end == EVENT_NEVER) {
         *reason = REASON_BEFORE_PROFILE;
     } else if (facts) {

@@ -5,6 +5,7 @@
 
 #include "analysis/phase/births.h"
 #include "analysis/phase/sample_gradients.h"
+#include "base/bisect.h"
 
 #define MOST_BETWEEN 4    /* items between the states of a weight */
 #define LONG_LIFE    64   /* items: scratch of an operator is freed before */
@@ -192,6 +193,15 @@ bool classifier_has_early(const struct classifier *classifier, uint64_t size)
                                         ? size_tallies_find(&classifier->tallies, size / samples)
                                         : NULL;
     return (tally && tally->early > 0) || (part && part->early > 0);
+}
+
+bool classifier_zero_grad_frees(const struct classifier *classifier, uint64_t size, uint32_t end)
+{
+    const struct step_marks *marks = &classifier->zero_grads;
+    if (marks->count == 0 || end == EVENT_NEVER || !classifier_has_early(classifier, size))
+        return false;
+    size_t at = bisect_until(&marks->items->end, sizeof(*marks->items), marks->count, end);
+    return at < marks->count && marks->items[at].begin <= end;
 }
 
 bool classifier_is_no_gradient(const struct classifier *classifier, uint64_t size)

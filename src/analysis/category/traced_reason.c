@@ -249,6 +249,9 @@ enum reason traced_reason(const struct classifier *classifier, const struct evid
     if (evidence->birth_stack == STACK_NONE && evidence->end_run == NO_RUN &&
         evidence_size(classifier, evidence) == CUBLAS_WORKSPACE)
         return REASON_WORKSPACE_SIZE;
+    if (classifier_zero_grad_frees(classifier, evidence_size(classifier, evidence),
+                                   lifetime_end(&classifier->timeline->lifetimes[evidence->index])))
+        return REASON_ZERO_GRAD_FREED;
     if (is_workspace_of_product(classifier, evidence))
         return REASON_WORKSPACE_SIZE;
     switch ((enum context)evidence->birth->context) {
