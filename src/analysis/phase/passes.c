@@ -7,6 +7,7 @@
 #include "base/bisect.h"
 
 #define MOST_RATIO 8  /* times the median: births per staying block of a size */
+#define LONG_LIFE  32 /* items: a gradient that is added to another one is freed before */
 #define LEAST_MADE 10 /* times what was there, at least, is a model that is made */
 
 static int compare_sizes(const void *a, const void *b)
@@ -135,8 +136,10 @@ static void flag_crossings(struct pattern *pattern)
         bool crosses = in_step || end == EVENT_NEVER || end < birth;
         if (next < count && !crosses)
             crosses = end >= (marks[next].has_closure ? marks[next].end : marks[next].begin);
+        bool is_shared = next < count && !crosses && end - birth >= LONG_LIFE;
         pattern->flags[i] |=
-            (uint8_t)((in_step ? PATTERN_IN_STEP : 0) | (crosses ? PATTERN_CROSSES : 0));
+            (uint8_t)((in_step ? PATTERN_IN_STEP : 0) | (crosses ? PATTERN_CROSSES : 0) |
+                      (is_shared ? PATTERN_SHARED : 0));
     }
 }
 

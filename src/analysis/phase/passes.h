@@ -38,6 +38,7 @@ enum pattern_flag {
     PATTERN_CROSSES = 4, /* never freed, or freed after an annotated optimizer step */
     PATTERN_UNSAVED = 7, /* any of these: not saved for a backward pass */
     PATTERN_IN_STEP = 8, /* born in an annotated optimizer step */
+    PATTERN_SHARED = 16, /* of a weight's size, but freed too early for a gradient */
 };
 
 struct pattern {
@@ -72,6 +73,7 @@ void pattern_release(struct pattern *pattern); /* also after pattern_init() fail
 /* True if a lifetime may be saved for a backward pass. `any_size` allows the sizes of weights. */
 static inline bool pattern_may_be_saved(const struct pattern *pattern, size_t index, bool any_size)
 {
+    any_size = any_size || (pattern->flags[index] & PATTERN_SHARED);
     int unsaved = any_size ? PATTERN_UNSAVED & ~PATTERN_WEIGHT : PATTERN_UNSAVED;
     return (pattern->flags[index] & unsaved) == 0;
 }
