@@ -43,9 +43,9 @@ struct classifier {
     struct left_gradients left;
     uint32_t batch_run;    /* the run in which the last batch was made; 0 if none */
     stack_id result_stack; /* of the last result of a pass that plain code kept; else STACK_NONE */
-    struct step_marks steps;  /* annotated optimizer steps */
+    struct step_marks steps;      /* annotated optimizer steps */
     struct step_marks zero_grads; /* annotated calls of zero_grad(); without stacks only */
-    struct size_sum replaced; /* parameters that were made, and freed before the first step */
+    struct size_sum replaced;     /* parameters that were made, and freed before the first step */
     uint32_t teardown;  /* the item from which on the program only frees; EVENT_NEVER if unknown */
     struct roles roles; /* once all is counted */
 };

@@ -79,11 +79,15 @@ static enum copy copy_of(const struct lists *lists, size_t index)
     return facts->copied_in == COPIED_IN_DICTS ? COPY_OF_STATES : COPY_OF_WEIGHTS;
 }
 
-/* True for what looked like a batch, and for a copy that nothing follows. */
+/* True for what looked like a batch, and for a copy that nothing follows. Without stacks, also for
+ * what plain code makes and a backward pass frees: a variable may hold a list that long. */
 static bool is_undecided(const struct lists *lists, size_t index)
 {
+    const struct classifier *classifier = lists->classifier;
     enum reason reason = reason_of(lists->categories->why_lifetime[index]);
-    return reason == REASON_BEFORE_FORWARD ||
+    bool may_be_held = reason == REASON_BACKWARD_FREES && !classifier->phases->has_stacks &&
+                       classifier_phase(classifier, birth_run(lists, index)) <= PHASE_DATA;
+    return reason == REASON_BEFORE_FORWARD || may_be_held ||
            ((reason == REASON_NONE || reason == REASON_AFTER_FORWARD) &&
             copy_of(lists, index) != COPY_NONE);
 }

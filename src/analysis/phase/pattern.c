@@ -176,5 +176,5 @@ bool phases_from_lifetimes(struct phases *phases, const struct timeline *timelin
     prolong_backward(phases);
     if (!has_step(phases))
         return guess_forward(phases, timeline, err);
-    return phases_refine(phases, timeline, NULL, NULL, err);
+    return phases_refine(phases, timeline, NULL, steps, err);
 }
