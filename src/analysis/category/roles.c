@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #define MOST_DATA_BLOCKS 3
+#define LEAST_OF_MODEL   12  /* blocks, of at least half as many sizes: a model, if a frozen one */
+#define LEAST_WEIGHT     64  /* bytes: smaller blocks are as often scalars */
 #define LEAST_IN_FEW     0.8 /* of the bytes without a gradient */
 
 /* Of `count` blocks that are twice as wide as `weights`: the masters, the gradients that they need
@@ -79,8 +81,24 @@ static void share_states_of_flat_weights(const struct solver *solver)
     }
 }
 
+/* True if the blocks without a gradient are so many, and of so many sizes, as those of a model,
+ * whose layers have biases and scales beside a few large weights. Data is in few blocks, and the
+ * buffers of a model that is trained repeat the sizes of one layer. */
+static bool are_many(const struct solver *solver)
+{
+    uint64_t blocks = 0, sizes = 0;
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        if (!is_left_over(tally) || tally->size < LEAST_WEIGHT || tally->persistent == 0)
+            continue;
+        blocks += tally->persistent;
+        sizes++;
+    }
+    return blocks >= LEAST_OF_MODEL && sizes * 2 >= LEAST_OF_MODEL;
+}
+
 /* True if blocks without a gradient hold more than the weights do, and most of it is in a few, but
- * they are no tables of which a pass leaves the gradients of rows. */
+ * they are neither a frozen model nor tables of which a pass leaves the gradients of rows. */
 static bool look_like_data(const struct solver *solver)
 {
     double all = 0, weights = 0, in_few = 0;
@@ -97,7 +115,8 @@ static bool look_like_data(const struct solver *solver)
         few += chosen;
         sizes += chosen > 0;
     }
-    return all > weights && in_few > all * LEAST_IN_FEW && roles_row_gradients(solver) < sizes;
+    return all > weights && in_few > all * LEAST_IN_FEW && !are_many(solver) &&
+           roles_row_gradients(solver) < sizes;
 }
 
 /* True if no more blocks stay than data has; a model has a tensor or two for each layer. */
