@@ -35,6 +35,7 @@ struct classifier {
     bool has_sparse;          /* gradients of tables are sparse, and have other sizes */
     bool shows_copies;        /* of the stacks taken so far, some show a copy to the device */
     bool has_file_categories; /* some event has a category in the file */
+    double used, dropped;     /* bytes of gradients: live in a step that follows, or freed before */
     uint32_t samples;         /* of a batch, each with gradients of its own; 0 if there are none */
     double early_bytes;       /* of blocks that stay and were there before the first step */
     bool sizes_tell; /* without stacks: gradients have the sizes of blocks that stay; early_sizes.c

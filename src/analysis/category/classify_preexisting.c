@@ -4,6 +4,8 @@
 
 #include "analysis/phase/births.h"
 
+#define MOST_USED 4 /* times the gradients that a step uses, at least, are freed before it */
+
 /* The phase in which it is freed; PHASE_UNKNOWN if never, or before any evidence of a phase. */
 static enum phase end_phase(const struct classifier *classifier,
                             const struct preexisting *preexisting)
@@ -173,7 +175,7 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
      * activations of the first step, and the states later in the holes that those left. */
     uint32_t weights = expected->weights, models = weights + expected->copies;
     uint32_t masters = models + expected->masters, main = masters + expected->main_gradients;
-    uint32_t states = main + expected->states;
+    uint32_t wide = main + expected->wide_copies, states = wide + expected->states;
     if (!trains && classifier->is_guess && classifier->phases->has_stacks && classifier->roles.few)
         *reason = REASON_PERSISTENT_DATA;
     else if (!trains)
@@ -190,7 +192,9 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
         *reason = REASON_MODEL_COPY;
     else if (place < masters)
         *reason = REASON_MASTER_SIZES;
-    else if (place >= main && place < states)
+    else if (place >= main && place < wide)
+        *reason = REASON_MODEL_COPY;
+    else if (place >= wide && place < states)
         *reason = REASON_STATE_SIZES;
     else if (place < states + expected->gradients)
         *reason = REASON_GRADIENTS_STAY;
@@ -307,6 +311,7 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
     if (!roles_find_optimizers(timeline, &optimizers, err))
         return false;
     optimizers.may_be_unnamed = classifier->phases->has_stacks;
+    optimizers.use_others = classifier->dropped > classifier->used * MOST_USED;
     optimizers.in_passes = classifier->passes_make_states;
     if (!roles_solve(&classifier->roles, &classifier->tallies, &optimizers, &classifier->replaced,
                      begins_late, err) ||

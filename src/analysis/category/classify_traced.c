@@ -105,6 +105,20 @@ static bool ends_before_next_pass(const struct classifier *classifier,
     return true;
 }
 
+/* Sums up the gradients that are live in the step after them, and those that are freed before. */
+static void count_use(struct classifier *classifier, const struct evidence *evidence)
+{
+    double size = (double)evidence_size(classifier, evidence);
+    for (uint32_t run = evidence->birth_run + 1; run - evidence->birth_run <= MOST_RUNS_BETWEEN;
+         run++) {
+        if (classifier_phase(classifier, run) != PHASE_OPTIMIZER)
+            continue;
+        bool is_used = evidence->end_run == NO_RUN || evidence->end_run >= run;
+        *(is_used ? &classifier->used : &classifier->dropped) += size;
+        return;
+    }
+}
+
 /* Counts the passes that keep activations or inputs of a size, as a leak does. */
 static bool count_kept(struct classifier *classifier, const struct evidence *evidence,
                        enum category category, struct error *err)
@@ -186,6 +200,7 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
         if (reason == REASON_BACKWARD_KEPT && ends_before_next_pass(classifier, evidence))
             run_count_add(&tally->fleeting, pass);
         add_left(classifier, evidence);
+        count_use(classifier, evidence);
     } else if (category == CATEGORY_OPTIMIZER_STATE) {
         tally->made_in_step += is_staying(classifier, evidence);
         if (classifier_phase(classifier, evidence->end_run) == PHASE_OPTIMIZER)

@@ -8,7 +8,8 @@
 #define LEAST_IN_FEW     0.8 /* of the bytes without a gradient */
 
 /* Of `count` blocks that are twice as wide as `weights`: the masters, the gradients that they need
- * if more remain than states, and the states. */
+ * if those of the weights are gone when the optimizer steps, or if more remain than states, and the
+ * states. Then the rest are copies of the masters, such as averages. */
 static void share_masters(const struct solver *solver, struct expected *expected, uint32_t weights,
                           uint32_t count)
 {
@@ -17,6 +18,12 @@ static void share_masters(const struct solver *solver, struct expected *expected
     uint64_t states = (uint64_t)weights * most_states_of(solver);
     expected->main_gradients = count > states ? least(count - states, weights) : 0;
     expected->states = count - expected->main_gradients;
+    if (!solver->optimizers.use_others)
+        return;
+    expected->main_gradients = least(count, weights);
+    count -= expected->main_gradients;
+    expected->states = solver->makes_states ? 0 : least(count, states);
+    expected->wide_copies = count - expected->states;
 }
 
 static void expect_roles(const struct solver *solver, struct size_tally *tally, uint32_t masters)

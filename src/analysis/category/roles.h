@@ -41,6 +41,7 @@ struct optimizers {
     uint32_t most_states;  /* per parameter, of those of torch.optim; 0 if there are none */
     uint32_t fixed_states; /* the same if it is that for each of them, whatever its options; or 0 */
     bool any_other;        /* a class that is not in torch.optim */
+    bool use_others;       /* gradients are gone when they step: others are there for them */
     bool in_passes;        /* steps lie in what looks like backward passes: no gradients stay */
     bool may_be_unnamed;   /* stacks show the phases, so an optimizer may lack an annotation; where
                               lifetimes do, gradients are too uncertain to tell one by sizes */

@@ -6,6 +6,14 @@
 #define MOST_COPIES  8
 #define MOST_WITHOUT 10 /* of the bytes of weights, this part or less may have no masters */
 
+/* True if passes leave gradients of half the size, and none of the size: then it is that of
+ * masters, and what passes use up of it is something else. */
+static bool is_size_of_masters(const struct solver *solver, const struct size_tally *tally)
+{
+    const struct size_tally *half = tally->size % 2 == 0 ? tally_of(solver, tally->size / 2) : NULL;
+    return tally->gradients.most == 0 && half && half->gradients.most > 0 && staying(half) > 0;
+}
+
 /* Gradients stay if most of the bytes that passes add to belong to blocks that no pass leaves. */
 static bool gradients_stay(const struct solver *solver)
 {
@@ -13,7 +21,7 @@ static bool gradients_stay(const struct solver *solver)
     for (size_t i = 0; i < solver->count; i++) {
         const struct size_tally *tally = solver->sizes[i];
         uint64_t whole = staying(tally);
-        if (whole == 0)
+        if (whole == 0 || is_size_of_masters(solver, tally))
             continue;
         uint64_t most = tally->gradients.most < whole ? tally->gradients.most : whole;
         uint64_t used = tally->is_dropped ? 0 : least(tally->accumulated.most, whole);
@@ -260,6 +268,7 @@ uint32_t roles_count(struct solver *solver)
         count_staying_gradients(solver);
     if (!states_are_made_in_trace(solver))
         count_repeated_gradients(solver);
+    solver->makes_states = states_are_made_in_trace(solver);
     roles->states = count_states(solver);
     return count_masters(solver);
 }

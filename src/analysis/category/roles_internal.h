@@ -12,6 +12,7 @@ struct solver {
     size_t count;
     struct optimizers optimizers;
     struct size_sum replaced; /* parameters that were made, and freed before the first step */
+    bool makes_states;        /* steps of the trace make the states */
     bool begins_late;         /* blocks from before the trace stay */
     struct roles *roles;
 };

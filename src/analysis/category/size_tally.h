@@ -13,7 +13,7 @@ struct run_count {
 /* How many of the blocks of one size that stay have each role; see roles.h. In the order in which
  * they usually lie. */
 struct expected {
-    uint32_t weights, copies, masters, main_gradients, states, gradients;
+    uint32_t weights, copies, masters, main_gradients, wide_copies, states, gradients;
     uint32_t parts; /* states of parts of a weight that lies in one block */
 };
 
