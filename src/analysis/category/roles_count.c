@@ -14,6 +14,12 @@ static bool is_size_of_masters(const struct solver *solver, const struct size_ta
     return tally->gradients.most == 0 && half && half->gradients.most > 0 && staying(half) > 0;
 }
 
+/* The masters that a size of masters may have: those of the weights of half the size. */
+static uint32_t masters_of(const struct solver *solver, const struct size_tally *tally)
+{
+    return tally_of(solver, tally->size / 2)->count;
+}
+
 /* Gradients stay if most of the bytes that passes add to belong to blocks that no pass leaves. */
 static bool gradients_stay(const struct solver *solver)
 {
@@ -41,7 +47,7 @@ static void count_sparse(struct solver *solver)
         struct size_tally *tally = solver->sizes[i];
         uint32_t made = tally->made_in_step > tally->replaced ? tally->made_in_step : 0;
         uint64_t whole = staying(tally);
-        if (tally->count == 0 && made > 0 && whole > 0)
+        if (tally->count == 0 && made > 0 && whole > 0 && !is_size_of_masters(solver, tally))
             tally->count = least(whole, (made - 1) / most_states_of(solver) + 1);
         trained += tally->count > 0 ? bytes_of(tally->size, whole) : 0;
         all += bytes_of(tally->size, whole);
@@ -170,6 +176,8 @@ static bool states_are_made_in_trace(const struct solver *solver)
             others += (uint64_t)tally->made * most_states_of(solver);
         uint32_t states = tally->made_in_step > others ? tally->made_in_step - (uint32_t)others : 0;
         uint32_t count = tally->count + tally->wide;
+        if (count == 0 && is_size_of_masters(solver, tally))
+            made += bytes_of(tally->size / 2, least(states, masters_of(solver, tally)));
         made += bytes_of(tally->size, states < count ? states : count);
         gradients += bytes_of(tally->size, count);
     }

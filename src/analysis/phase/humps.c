@@ -4,8 +4,10 @@
 
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
+#include "base/bisect.h"
 
 #define LEAST_PART        8    /* a pass has at least this part of the largest one */
+#define LEAST_SIZES       4    /* the same of the different sizes of weights in its fall */
 #define NO_GRADIENTS      1024 /* a smaller part of the weights is none */
 #define LEAST_KEPT_GRAPHS 2    /* passes that only these show */
 #define MOST_IN_BATCH     4    /* tensors */
@@ -154,12 +156,14 @@ static struct passes passes_of(const struct pattern *pattern, const struct hump 
 /* The blocks of the weights' sizes that are made while a hump falls. */
 struct weight_births {
     double kept, all; /* bytes; kept beyond the fall: gradients */
+    size_t sizes;     /* different ones */
 };
 
 static struct weight_births births_in_fall(const struct pattern *pattern, const struct hump *hump)
 {
     const struct timeline *timeline = pattern->timeline;
     struct weight_births births = {0};
+    memset(pattern->marks, 0, pattern->stay_count);
     for (size_t i = births_from(timeline, hump->top);
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc <= hump->end; i++) {
         uint32_t item = timeline->lifetimes[i].alloc;
@@ -168,6 +172,9 @@ static struct weight_births births_in_fall(const struct pattern *pattern, const 
         if (!counts || size < LEAST_WEIGHT)
             continue;
         births.all += (double)size;
+        size_t at = bisect_less_64(pattern->stays, sizeof(size), pattern->stay_count, size);
+        births.sizes += !pattern->marks[at];
+        pattern->marks[at] = 1;
         births.kept += lifetime_end(&timeline->lifetimes[i]) > hump->end ? (double)size : 0;
     }
     return births;
@@ -183,7 +190,8 @@ static bool makes_gradients(const struct pattern *pattern, const struct hump *hu
     if (pattern->most_gradients * NO_GRADIENTS < pattern->stay_bytes)
         return is_main && births.all * LEAST_PART * LEAST_PART >= pattern->stay_bytes;
     return births.kept * LEAST_PART > pattern->most_gradients ||
-           (is_main && (births.kept > 0 || births.all * 2 >= pattern->most_gradients));
+           (is_main && births.sizes * LEAST_SIZES >= pattern->most_sizes &&
+            (births.kept > 0 || births.all * 2 >= pattern->most_gradients));
 }
 
 /* True if the hump lies within the backward pass that is open: what that has left to free in the
@@ -248,14 +256,16 @@ static bool measure_hump(struct pattern *pattern, const struct hump *hump, struc
 {
     (void)err;
     const struct timeline *timeline = pattern->timeline;
-    double gradients = births_in_fall(pattern, hump).kept;
+    struct weight_births births = births_in_fall(pattern, hump);
     size_t members = 0;
     for (size_t i = births_from(timeline, hump->first);
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc <= hump->top; i++)
         members += pattern_may_be_saved(pattern, i, false) &&
                    lifetime_end(&timeline->lifetimes[i]) > hump->top;
-    if (gradients > pattern->most_gradients)
-        pattern->most_gradients = gradients;
+    if (births.kept > pattern->most_gradients)
+        pattern->most_gradients = births.kept;
+    if (births.sizes > pattern->most_sizes)
+        pattern->most_sizes = births.sizes;
     if (members > pattern->most_members)
         pattern->most_members = members;
     return true;

@@ -197,6 +197,8 @@ bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
                                 .are_renewed = are_renewed,
                                 .budget = old->budget};
     if (!find_weight_sizes(pattern, err) ||
+        !vec_reserve(pattern->marks, pattern->marks_capacity, pattern->stay_count + 1,
+                     pattern->budget, err) ||
         !vec_reserve(pattern->change, pattern->change_capacity, timeline->trace->count + 1,
                      pattern->budget, err))
         return false;
@@ -208,6 +210,7 @@ void pattern_release(struct pattern *pattern)
 {
     vec_free(pattern->stays, pattern->stay_capacity, sizeof(uint64_t), pattern->budget);
     vec_free(pattern->flags, pattern->flags_capacity, 1, pattern->budget);
+    vec_free(pattern->marks, pattern->marks_capacity, 1, pattern->budget);
     vec_free(pattern->change, pattern->change_capacity, sizeof(int32_t), pattern->budget);
     vec_free(pattern->saved, pattern->saved_capacity, sizeof(struct saved), pattern->budget);
     vec_free(pattern->passes, pattern->pass_capacity, sizeof(struct passes), pattern->budget);

@@ -56,7 +56,10 @@ struct pattern {
     size_t change_capacity;
     double most_gradients; /* bytes that the fall of one hump leaves in blocks of those sizes */
     size_t most_members;   /* blocks at the top of one hump */
-    struct saved *saved;   /* in order of birth; between humps, those still alive */
+    size_t most_sizes;     /* of weights, of which the fall of one hump makes blocks */
+    uint8_t *marks;        /* by size of a weight: made in the fall that is looked at */
+    size_t marks_capacity;
+    struct saved *saved; /* in order of birth; between humps, those still alive */
     size_t saved_count, saved_capacity;
     bool is_open; /* the last hump was a pair of passes, and `saved` holds what it left */
     struct passes *passes;
