@@ -229,6 +229,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/forward.h \
 	src/analysis/phase/held_graph.c \
 	src/analysis/phase/humps.c \
+	src/analysis/phase/pass_ends.c \
 	src/analysis/phase/passes.c \
 	src/analysis/phase/passes.h \
 	src/analysis/phase/pattern.c \
@@ -248,6 +249,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/runs.h \
 	src/analysis/phase/sample_gradients.c \
 	src/analysis/phase/sample_gradients.h \
+	src/analysis/phase/shared_sizes.c \
 	src/analysis/phase/step_groups.c \
 	src/analysis/phase/step_groups.h \
 	src/analysis/phase/step_marks.c \

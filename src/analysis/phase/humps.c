@@ -10,12 +10,18 @@
 #define LEAST_SIZES       4    /* the same of the different sizes of weights in its fall */
 #define NO_GRADIENTS      1024 /* a smaller part of the weights is none */
 #define LEAST_KEPT_GRAPHS 2    /* passes that only these show */
-#define MOST_IN_BATCH     4    /* tensors */
 #define MOST_OPEN         256  /* blocks followed from one hump to the next */
 
 /* One rise and fall of the count. */
 struct hump {
     uint32_t first, top, end; /* items; `top` is the first that reaches the highest count */
+    uint32_t turn;            /* from forward to backward */
+};
+
+/* The number of blocks that cannot be gradients, while a hump rises. */
+struct certain {
+    int64_t now, top;
+    uint32_t top_item;
 };
 
 typedef bool visit_hump(struct pattern *pattern, const struct hump *hump, struct error *err);
@@ -25,12 +31,16 @@ static void count_saved(struct pattern *pattern)
     const struct timeline *timeline = pattern->timeline;
     size_t items = timeline->trace->count;
     for (size_t i = 0; i <= items; i++)
-        pattern->change[i] = 0;
+        pattern->change[i] = pattern->certain[i] = 0;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         if (!pattern_may_be_saved(pattern, i, false))
             continue;
-        pattern->change[timeline->lifetimes[i].alloc]++;
-        pattern->change[lifetime_end(&timeline->lifetimes[i])]--;
+        uint32_t birth = timeline->lifetimes[i].alloc, end = lifetime_end(&timeline->lifetimes[i]);
+        int is_certain = !(pattern->flags[i] & PATTERN_RARE);
+        pattern->change[birth]++;
+        pattern->change[end]--;
+        pattern->certain[birth] += is_certain;
+        pattern->certain[end] -= is_certain;
     }
 }
 
@@ -88,68 +98,10 @@ static bool add_members(struct pattern *pattern, const struct hump *hump, struct
     return true;
 }
 
-/* The item that makes what takes the place of the block in a variable, as the next batch does: it
- * has its size, outlives the hump, and is no gradient or state. EVENT_NEVER if there is none. */
-static uint32_t item_of_successor(const struct pattern *pattern, const struct hump *hump,
-                                  const struct saved *saved)
-{
-    const struct timeline *timeline = pattern->timeline;
-    uint64_t size = trace_size(timeline->trace, saved->birth);
-    size_t after = births_from(timeline, saved->end);
-    for (size_t i = after; i-- > 0 && after - i <= MOST_IN_BATCH;) {
-        uint32_t birth = timeline->lifetimes[i].alloc;
-        if (birth > hump->top && trace_size(timeline->trace, birth) == size &&
-            !(pattern->flags[i] & PATTERN_WEIGHT) &&
-            lifetime_end(&timeline->lifetimes[i]) > hump->end)
-            return birth;
-    }
-    return EVENT_NEVER;
-}
-
-/* The end of a pass that has freed what it saved by the item `end`, and may go on until the next
- * batch is made: for an embedding, no block is saved that it would free. */
-static uint32_t end_before_batch(const struct pattern *pattern, uint32_t end, uint32_t batch)
-{
-    const struct timeline *timeline = pattern->timeline;
-    uint32_t last = end;
-    for (size_t i = births_from(timeline, end);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < batch; i++) {
-        uint32_t freed = lifetime_end(&timeline->lifetimes[i]);
-        uint32_t after = (freed < batch ? freed : timeline->lifetimes[i].alloc) + 1;
-        last = after > last ? after : last;
-    }
-    return last;
-}
-
-/* The end of the backward pass that frees pattern->saved. The program may hold some of them longer:
- * what ends four times as late as most does not count; nor do scalars, such as the loss, where the
- * update that makes new weights might seem to be a part of the pass. As the blocks
- * end in the reverse order, three quarters have ended with the one at a quarter. */
-static uint32_t end_of_backward(const struct pattern *pattern, const struct hump *hump)
-{
-    uint32_t most = pattern->saved[pattern->saved_count / 4].end, end = hump->top + 1;
-    uint32_t batch = EVENT_NEVER;
-    uint64_t limit = 4 * (uint64_t)(most - hump->top) + hump->top;
-    for (size_t i = 0; i < pattern->saved_count; i++) {
-        const struct saved *saved = &pattern->saved[i];
-        bool is_scalar = pattern->are_renewed &&
-                         trace_size(pattern->timeline->trace, saved->birth) < LEAST_WEIGHT;
-        bool counts = !is_scalar && saved->end <= hump->end && saved->end <= limit;
-        if (!counts || saved->end + 1 <= end)
-            continue;
-        uint32_t successor = item_of_successor(pattern, hump, saved);
-        if (successor == EVENT_NEVER)
-            end = saved->end + 1;
-        else if (successor < batch)
-            batch = successor;
-    }
-    return batch < EVENT_NEVER ? end_before_batch(pattern, end, batch) : end;
-}
-
 static struct passes passes_of(const struct pattern *pattern, const struct hump *hump)
 {
-    struct passes passes = {.forward = pattern->saved[0].birth, .backward = hump->top + 1};
-    passes.end = passes.updated = end_of_backward(pattern, hump);
+    struct passes passes = {.forward = pattern->saved[0].birth, .backward = hump->turn + 1};
+    passes.end = passes.updated = passes_end_of_backward(pattern, hump->top, hump->end);
     return passes;
 }
 
@@ -271,6 +223,13 @@ static bool measure_hump(struct pattern *pattern, const struct hump *hump, struc
     return true;
 }
 
+/* Gradients that wait for others, to which they are added, make the count rise further. If most
+ * blocks are certainly none, the turn is where those are most. */
+static uint32_t turn_of(const struct hump *hump, const struct certain *certain, int64_t top)
+{
+    return certain->top * 4 >= top * 3 ? certain->top_item : hump->top;
+}
+
 /* Splits the trace into humps. A hump ends where the count, having fallen to half of its top, stops
  * falling. */
 static bool find_humps(struct pattern *pattern, visit_hump *visit, struct error *err)
@@ -279,9 +238,15 @@ static bool find_humps(struct pattern *pattern, visit_hump *visit, struct error 
     struct hump hump = {0};
     int64_t now = 0, top = 0, low = 0;
     uint32_t low_item = 0;
+    struct certain certain = {0};
     bool falling = false;
     for (size_t i = 0; i < items; i++) {
         now += pattern->change[i];
+        certain.now += pattern->certain[i];
+        if (certain.now > certain.top && !falling) {
+            certain.top = certain.now;
+            certain.top_item = (uint32_t)i;
+        }
         if (!falling && now > top) {
             top = now;
             hump.top = (uint32_t)i;
@@ -294,14 +259,18 @@ static bool find_humps(struct pattern *pattern, visit_hump *visit, struct error 
             low_item = (uint32_t)i;
         } else if (falling && now >= low * 2 && now >= low + LEAST_SAVED) {
             hump.end = low_item;
+            hump.turn = turn_of(&hump, &certain, top);
             if (!visit(pattern, &hump, err))
                 return false;
             hump = (struct hump){.first = low_item + 1, .top = (uint32_t)i};
             top = now;
+            certain.top = certain.now;
+            certain.top_item = (uint32_t)i;
             falling = false;
         }
     }
     hump.end = items > 0 ? (uint32_t)items - 1 : 0;
+    hump.turn = turn_of(&hump, &certain, top);
     return top < LEAST_SAVED || visit(pattern, &hump, err);
 }
 

@@ -7,7 +7,6 @@
 #include "base/bisect.h"
 
 #define MOST_RATIO 8  /* times the median: births per staying block of a size */
-#define LONG_LIFE  32 /* items: a gradient that is added to another one is freed before */
 #define LEAST_MADE 10 /* times what was there, at least, is a model that is made */
 
 static int compare_sizes(const void *a, const void *b)
@@ -16,24 +15,18 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* True if it is live for most of the trace and never freed. */
-static bool lives_long(const struct timeline *timeline, uint32_t birth, uint32_t end)
-{
-    return end == EVENT_NEVER && (timeline->trace->count - birth) * 2 > timeline->trace->count;
-}
-
 static bool find_staying_sizes(struct pattern *pattern, struct error *err)
 {
     const struct timeline *timeline = pattern->timeline;
     if (pattern->are_renewed)
         return renewed_sizes(pattern, err);
     for (size_t i = 0; i < timeline->preexisting_count; i++)
-        if (lives_long(timeline, 0, preexisting_end(&timeline->preexisting[i])) &&
+        if (pattern_lives_long(timeline, 0, preexisting_end(&timeline->preexisting[i])) &&
             !pattern_add_size(pattern, timeline->preexisting[i].size, err))
             return false;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        if (lives_long(timeline, lifetime->alloc, lifetime_end(lifetime)) &&
+        if (pattern_lives_long(timeline, lifetime->alloc, lifetime_end(lifetime)) &&
             !pattern_add_size(pattern, trace_size(timeline->trace, lifetime->alloc), err))
             return false;
     }
@@ -136,10 +129,8 @@ static void flag_crossings(struct pattern *pattern)
         bool crosses = in_step || end == EVENT_NEVER || end < birth;
         if (next < count && !crosses)
             crosses = end >= (marks[next].has_closure ? marks[next].end : marks[next].begin);
-        bool is_shared = next < count && !crosses && end - birth >= LONG_LIFE;
         pattern->flags[i] |=
-            (uint8_t)((in_step ? PATTERN_IN_STEP : 0) | (crosses ? PATTERN_CROSSES : 0) |
-                      (is_shared ? PATTERN_SHARED : 0));
+            (uint8_t)((in_step ? PATTERN_IN_STEP : 0) | (crosses ? PATTERN_CROSSES : 0));
     }
 }
 
@@ -199,11 +190,13 @@ bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
     if (!find_weight_sizes(pattern, err) ||
         !vec_reserve(pattern->marks, pattern->marks_capacity, pattern->stay_count + 1,
                      pattern->budget, err) ||
+        !vec_reserve(pattern->certain, pattern->certain_capacity, timeline->trace->count + 1,
+                     pattern->budget, err) ||
         !vec_reserve(pattern->change, pattern->change_capacity, timeline->trace->count + 1,
                      pattern->budget, err))
         return false;
     flag_crossings(pattern);
-    return true;
+    return pattern_flag_shared(pattern, err);
 }
 
 void pattern_release(struct pattern *pattern)
@@ -211,6 +204,7 @@ void pattern_release(struct pattern *pattern)
     vec_free(pattern->stays, pattern->stay_capacity, sizeof(uint64_t), pattern->budget);
     vec_free(pattern->flags, pattern->flags_capacity, 1, pattern->budget);
     vec_free(pattern->marks, pattern->marks_capacity, 1, pattern->budget);
+    vec_free(pattern->certain, pattern->certain_capacity, sizeof(int32_t), pattern->budget);
     vec_free(pattern->change, pattern->change_capacity, sizeof(int32_t), pattern->budget);
     vec_free(pattern->saved, pattern->saved_capacity, sizeof(struct saved), pattern->budget);
     vec_free(pattern->passes, pattern->pass_capacity, sizeof(struct passes), pattern->budget);

@@ -39,6 +39,7 @@ enum pattern_flag {
     PATTERN_UNSAVED = 7, /* any of these: not saved for a backward pass */
     PATTERN_IN_STEP = 8, /* born in an annotated optimizer step */
     PATTERN_SHARED = 16, /* of a weight's size, but freed too early for a gradient */
+    PATTERN_RARE = 32,   /* the same, of a size of which no more blocks are so than stay */
 };
 
 struct pattern {
@@ -53,7 +54,8 @@ struct pattern {
     bool are_renewed;  /* the weights are made anew in every step */
     double stay_bytes; /* of all blocks of those sizes that live that long */
     int32_t *change;   /* of the number of live blocks, by item */
-    size_t change_capacity;
+    int32_t *certain;  /* the same without those that are PATTERN_RARE */
+    size_t change_capacity, certain_capacity;
     double most_gradients; /* bytes that the fall of one hump leaves in blocks of those sizes */
     size_t most_members;   /* blocks at the top of one hump */
     size_t most_sizes;     /* of weights, of which the fall of one hump makes blocks */
@@ -85,6 +87,12 @@ static inline bool pattern_may_be_saved(const struct pattern *pattern, size_t in
  * makes nearly all of what stays for the whole trace, and leaves nothing that may be gradients. */
 bool pattern_makes_model(const struct pattern *pattern, const struct passes *passes);
 
+/* True if it is live for most of the trace and never freed. */
+static inline bool pattern_lives_long(const struct timeline *timeline, uint32_t birth, uint32_t end)
+{
+    return end == EVENT_NEVER && (timeline->trace->count - birth) * 2 > timeline->trace->count;
+}
+
 /* Adds to pattern->stays. */
 static inline bool pattern_add_size(struct pattern *pattern, uint64_t size, struct error *err)
 {
@@ -102,6 +110,13 @@ bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct er
 
 /* held_graph.c: adds passes if pattern->saved go at once, after gradients were made. */
 bool passes_add_kept_graph(struct pattern *pattern, struct error *err);
+
+/* pass_ends.c: the end of the backward pass that frees pattern->saved. The count of these is
+ * highest at the item `top`, and falls until the item `last`. */
+uint32_t passes_end_of_backward(const struct pattern *pattern, uint32_t top, uint32_t last);
+
+/* shared_sizes.c: sets PATTERN_SHARED and PATTERN_RARE. All other flags must be there. */
+bool pattern_flag_shared(struct pattern *pattern, struct error *err);
 
 /* humps.c: finds passes by how saved blocks pile up and go. */
 bool passes_from_humps(struct pattern *pattern, struct error *err);
