@@ -324,7 +324,9 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
         categories->of_preexisting[i] = reason == REASON_RULE
                                             ? own_category(classifier, &timeline->preexisting[i])
                                             : (uint8_t)reason_category(reason);
-        categories->why_preexisting[i] = classifier_doubt(classifier, reason, run);
+        categories->why_preexisting[i] = reason == REASON_ZERO_GRAD_FREED
+                                             ? reason_byte(reason, DOUBT_NONE)
+                                             : classifier_doubt(classifier, reason, run);
         if (run == NO_RUN && classifier->is_guess)
             categories->why_preexisting[i] = reason_byte(reason, DOUBT_GUESS);
     }

@@ -230,6 +230,8 @@ static uint8_t byte_of(const struct classifier *classifier, const struct evidenc
                         !classifier->phases->has_stacks;
     bool may_be_saved = reason == REASON_BACKWARD_KEPT && !evidence->birth->in_operator &&
                         classifier->phases->runs[evidence->birth_run].is_recorded;
+    if (reason == REASON_ZERO_GRAD_FREED) /* wherever it was made */
+        return reason_byte(reason, DOUBT_NONE);
     uint8_t byte = classifier_doubt(classifier, reason, evidence->birth_run);
     return (may_be_other || may_be_saved) && byte == reason_byte(reason, DOUBT_NONE)
                ? reason_byte(reason, DOUBT_INFERRED)

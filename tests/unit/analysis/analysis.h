@@ -34,6 +34,7 @@ TCase *category_guess_tests(void);
 TCase *category_caches_tests(void);
 TCase *category_passes_tests(void);
 TCase *category_roles_tests(void);
+TCase *category_bare_tests(void);
 TCase *category_late_tests(void);
 TCase *category_plain_code_tests(void);
 TCase *category_constructors_tests(void);

@@ -5,6 +5,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/analysis.h \
 	tests/unit/analysis/capture.c \
 	tests/unit/analysis/capture.h \
+	tests/unit/analysis/category/bare_test.c \
 	tests/unit/analysis/category/caches_test.c \
 	tests/unit/analysis/category/category_test.c \
 	tests/unit/analysis/category/constructors_test.c \

@@ -33,6 +33,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_caches_tests());
     suite_add_tcase(suite, category_passes_tests());
     suite_add_tcase(suite, category_roles_tests());
+    suite_add_tcase(suite, category_bare_tests());
     suite_add_tcase(suite, category_late_tests());
     suite_add_tcase(suite, category_plain_code_tests());
     suite_add_tcase(suite, category_constructors_tests());

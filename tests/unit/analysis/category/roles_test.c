@@ -99,6 +99,31 @@ START_TEST(masters_may_have_gradients)
 }
 END_TEST
 
+/* The gradients are gone when the optimizer steps, so there are others; the rest is an average. */
+START_TEST(masters_may_have_gradients_and_an_average)
+{
+    uint64_t weights = copy_of_model(1), masters = copy_of_model(2), gradients = copy_of_model(2),
+             average = copy_of_model(2), states = copy_of_model(2);
+    copy_of_model(2);
+    capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_event(&capture, "alloc", 2000 + i, SIZE + 100 * i, STACK_BACKWARD);
+    capture_free(&capture, 1000, 50, ENGINE);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_free(&capture, 2000 + i, SIZE + 100 * i, SCRIPT);
+    capture_annotate(&capture, "START", "Optimizer.step#Adam.step", 0);
+    capture_event(&capture, "alloc", 1001, 50, STACK_STEP);
+    capture_free(&capture, 1001, 50, STACK_STEP);
+    capture_annotate(&capture, "END", "Optimizer.step#Adam.step", 0);
+    capture_load(&capture);
+    expect_all(weights, LAYERS, CATEGORY_PARAMETER);
+    expect_all(masters, LAYERS, CATEGORY_OPTIMIZER_STATE);
+    expect_all(gradients, LAYERS, CATEGORY_GRADIENT);
+    expect_all(average, LAYERS, CATEGORY_PARAMETER);
+    expect_all(states, 2 * LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 /* A wider model has weights of twice the size, and others of four times the size. */
 START_TEST(a_model_twice_as_wide_is_no_master)
 {
@@ -238,6 +263,21 @@ START_TEST(large_blocks_without_gradients_are_data)
     capture_load(&capture);
     expect_all(weights, LAYERS, CATEGORY_PARAMETER);
     expect_all(data, 2, CATEGORY_INPUT);
+}
+END_TEST
+
+/* Two wide layers hold most of a teacher's bytes; each layer has a bias, too. */
+START_TEST(large_blocks_beside_many_small_ones_are_a_frozen_model)
+{
+    copy_of_model(1);
+    uint64_t frozen = next;
+    block(1000000);
+    block(500000);
+    for (unsigned i = 0; i < 12; i++)
+        block(96 + 32 * (i / 2));
+    one_step(NULL);
+    capture_load(&capture);
+    expect_all(frozen, 14, CATEGORY_PARAMETER);
 }
 END_TEST
 
@@ -592,6 +632,7 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, one_copy_more_than_adam_needs_is_a_model);
     tcase_add_test(tests, sgd_keeps_one_state);
     tcase_add_test(tests, masters_may_have_gradients);
+    tcase_add_test(tests, masters_may_have_gradients_and_an_average);
     tcase_add_test(tests, a_model_twice_as_wide_is_no_master);
     tcase_add_test(tests, states_of_flat_weights_add_up);
     tcase_add_test(tests, flat_buffers_hold_weights_gradients_and_states);
@@ -601,6 +642,7 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, gradients_alone_may_be_flat);
     tcase_add_test(tests, a_model_without_gaps_has_no_flat_buffers);
     tcase_add_test(tests, large_blocks_without_gradients_are_data);
+    tcase_add_test(tests, large_blocks_beside_many_small_ones_are_a_frozen_model);
     tcase_add_test(tests, large_blocks_may_be_tables_with_sparse_gradients);
     tcase_add_test(tests, a_large_workspace_is_no_data);
     tcase_add_test(tests, many_blocks_of_its_size_are_no_workspaces);

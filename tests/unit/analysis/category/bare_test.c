@@ -1,0 +1,163 @@
+/* Traces without stacks in which annotations show the optimizer. */
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define PARAMETER  4000u
+#define ACTIVATION 6000u
+#define LAYERS     6u
+
+static struct capture capture;
+
+static void create(void)
+{
+    capture_init(&capture);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 1 + i, PARAMETER + i, "");
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static void expect(uint64_t addr, enum category category, enum confidence confidence)
+{
+    uint8_t reason;
+    enum category found = capture_category_why(&capture, addr, &reason);
+    ck_assert_msg(found == category && reason_confidence(reason) == confidence, "%d: %s, %s: %s",
+                  (int)addr, category_name(found), confidence_name(reason_confidence(reason)),
+                  reason_name(reason));
+}
+
+static void born(uint64_t addr, uint64_t size)
+{
+    capture_event(&capture, "alloc", addr, size, "");
+}
+
+static void freed(uint64_t addr, uint64_t size)
+{
+    capture_free(&capture, addr, size, "");
+}
+
+/* A pair of passes that saves blocks at 100, ... of the size `saved` and up, and leaves gradients
+ * at 300, ... */
+static void passes(uint64_t saved)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        born(100 + i, saved + i);
+    born(200 + LAYERS, ACTIVATION);
+    for (unsigned i = LAYERS; i-- > 0;) {
+        born(300 + i, PARAMETER + i);
+        born(200 + i, ACTIVATION + i);
+        freed(201 + i, ACTIVATION);
+        freed(100 + i, saved + i);
+    }
+    freed(200, ACTIVATION);
+}
+
+static void step(void)
+{
+    capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+    born(60, 16);
+    freed(60, 16);
+    capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+}
+
+static void drop_gradients(void)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        freed(300 + i, PARAMETER + i);
+}
+
+static void zero_grad(void)
+{
+    capture_annotate(&capture, "START", "Optimizer.zero_grad#SGD.zero_grad", 0);
+    drop_gradients();
+    capture_annotate(&capture, "END", "Optimizer.zero_grad#SGD.zero_grad", 0);
+}
+
+/* The first are from before the trace, which begins right before they are dropped. */
+START_TEST(zero_grad_frees_gradients)
+{
+    capture_annotate(&capture, "START", "Optimizer.zero_grad#SGD.zero_grad", 0);
+    for (unsigned i = 0; i < LAYERS; i++)
+        freed(901 + i, PARAMETER + i);
+    capture_annotate(&capture, "END", "Optimizer.zero_grad#SGD.zero_grad", 0);
+    for (unsigned i = 0; i < 3; i++) {
+        passes(ACTIVATION);
+        step();
+        zero_grad();
+    }
+    capture_load(&capture);
+    for (uint64_t addr = 901; addr < 901 + LAYERS; addr++)
+        expect(addr, CATEGORY_GRADIENT, CONFIDENCE_HIGH);
+    expect(303, CATEGORY_GRADIENT, CONFIDENCE_HIGH);
+}
+END_TEST
+
+/* Layers as wide as their input: what they save has the sizes of their weights. */
+START_TEST(activations_may_have_the_sizes_of_weights)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned extra = 0; extra < 16; extra++) /* temporaries, which make the lives long */
+            born(700 + extra, 900 + extra);
+        passes(PARAMETER);
+        for (unsigned extra = 16; extra-- > 0;)
+            freed(700 + extra, 900 + extra);
+        step();
+        drop_gradients();
+    }
+    capture_load(&capture);
+    expect(100, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    expect(303, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+/* The program copies its weights after a step, and holds the copy over the next pass. */
+START_TEST(a_copy_after_the_step_is_no_state)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        passes(ACTIVATION);
+        step();
+        for (unsigned layer = 0; i > 0 && layer < LAYERS; layer++)
+            freed(500 + layer, PARAMETER + layer);
+        for (unsigned layer = 0; layer < LAYERS; layer++)
+            born(500 + layer, PARAMETER + layer);
+        drop_gradients();
+    }
+    passes(ACTIVATION);
+    step();
+    for (unsigned layer = 0; layer < LAYERS; layer++)
+        freed(500 + layer, PARAMETER + layer);
+    capture_load(&capture);
+    expect(502, CATEGORY_PARAMETER, CONFIDENCE_LOW);
+}
+END_TEST
+
+/* A variable holds the batch until the next one is there; until then, the program adds gradients to
+ * others and drops them. */
+START_TEST(a_pass_ends_before_the_next_batch)
+{
+    born(50, 9000);
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t batch = 50 + i % 2, next = 50 + (i + 1) % 2;
+        passes(ACTIVATION);
+        drop_gradients();
+        born(next, 9000);
+        freed(batch, 9000);
+    }
+    capture_load(&capture);
+    expect(303, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+TCase *category_bare_tests(void)
+{
+    TCase *tests = tcase_create("categories by annotations without stacks");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, zero_grad_frees_gradients);
+    tcase_add_test(tests, activations_may_have_the_sizes_of_weights);
+    tcase_add_test(tests, a_copy_after_the_step_is_no_state);
+    tcase_add_test(tests, a_pass_ends_before_the_next_batch);
+    return tests;
+}
