@@ -192,6 +192,8 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
         *reason = REASON_MODEL_COPY;
     else if (place < masters)
         *reason = REASON_MASTER_SIZES;
+    else if (place >= masters && place < main)
+        *reason = REASON_MAIN_SIZES;
     else if (place >= main && place < wide)
         *reason = REASON_MODEL_COPY;
     else if (place >= wide && place < states)

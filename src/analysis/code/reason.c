@@ -259,6 +259,11 @@ static const struct {
         {"master-sizes",
          "never freed, and twice the size of as many gradients: a copy in a wider type",
          CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
+    [REASON_MAIN_SIZES] =
+        {"main-sizes",
+         "never freed, and twice the size of as many gradients, beside a copy in a wider type: the "
+         "gradients of that",
+         CATEGORY_GRADIENT, CONFIDENCE_LOW},
     [REASON_FLAT_WEIGHTS] = {"flat-weights",
                              "never freed, and as large as the weights together: one buffer that "
                              "holds all of them",
