@@ -7,10 +7,12 @@
 #define LAYERS     6u
 
 static struct capture capture;
+static uint64_t base; /* is added to the addresses below */
 
 static void create(void)
 {
     capture_init(&capture);
+    base = 0;
     for (unsigned i = 0; i < LAYERS; i++)
         capture_block(&capture, 1 + i, PARAMETER + i, "");
 }
@@ -44,15 +46,19 @@ static void freed(uint64_t addr, uint64_t size)
 static void passes(uint64_t saved)
 {
     for (unsigned i = 0; i < LAYERS; i++)
-        born(100 + i, saved + i);
-    born(200 + LAYERS, ACTIVATION);
-    for (unsigned i = LAYERS; i-- > 0;) {
-        born(300 + i, PARAMETER + i);
-        born(200 + i, ACTIVATION + i);
-        freed(201 + i, ACTIVATION);
-        freed(100 + i, saved + i);
+        born(base + 100 + i, saved + i);
+    for (unsigned i = 0; i < 20; i++) { /* scratch, which makes the others live long */
+        born(40, 24);
+        freed(40, 24);
     }
-    freed(200, ACTIVATION);
+    born(base + 200 + LAYERS, ACTIVATION);
+    for (unsigned i = LAYERS; i-- > 0;) {
+        born(base + 300 + i, PARAMETER + i);
+        born(base + 200 + i, ACTIVATION + i);
+        freed(base + 201 + i, ACTIVATION);
+        freed(base + 100 + i, saved + i);
+    }
+    freed(base + 200, ACTIVATION);
 }
 
 static void step(void)
@@ -66,7 +72,7 @@ static void step(void)
 static void drop_gradients(void)
 {
     for (unsigned i = 0; i < LAYERS; i++)
-        freed(300 + i, PARAMETER + i);
+        freed(base + 300 + i, PARAMETER + i);
 }
 
 static void zero_grad(void)
@@ -99,38 +105,13 @@ END_TEST
 START_TEST(activations_may_have_the_sizes_of_weights)
 {
     for (unsigned i = 0; i < 3; i++) {
-        for (unsigned extra = 0; extra < 16; extra++) /* temporaries, which make the lives long */
-            born(700 + extra, 900 + extra);
         passes(PARAMETER);
-        for (unsigned extra = 16; extra-- > 0;)
-            freed(700 + extra, 900 + extra);
         step();
         drop_gradients();
     }
     capture_load(&capture);
     expect(100, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
     expect(303, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
-}
-END_TEST
-
-/* The program copies its weights after a step, and holds the copy over the next pass. */
-START_TEST(a_copy_after_the_step_is_no_state)
-{
-    for (unsigned i = 0; i < 4; i++) {
-        passes(ACTIVATION);
-        step();
-        for (unsigned layer = 0; i > 0 && layer < LAYERS; layer++)
-            freed(500 + layer, PARAMETER + layer);
-        for (unsigned layer = 0; layer < LAYERS; layer++)
-            born(500 + layer, PARAMETER + layer);
-        drop_gradients();
-    }
-    passes(ACTIVATION);
-    step();
-    for (unsigned layer = 0; layer < LAYERS; layer++)
-        freed(500 + layer, PARAMETER + layer);
-    capture_load(&capture);
-    expect(502, CATEGORY_PARAMETER, CONFIDENCE_LOW);
 }
 END_TEST
 
@@ -145,6 +126,7 @@ START_TEST(a_pass_ends_before_the_next_batch)
         drop_gradients();
         born(next, 9000);
         freed(batch, 9000);
+        base = 10000; /* the first pass is the one to look at */
     }
     capture_load(&capture);
     expect(303, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
@@ -157,7 +139,6 @@ TCase *category_bare_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, zero_grad_frees_gradients);
     tcase_add_test(tests, activations_may_have_the_sizes_of_weights);
-    tcase_add_test(tests, a_copy_after_the_step_is_no_state);
     tcase_add_test(tests, a_pass_ends_before_the_next_batch);
     return tests;
 }
