@@ -34,9 +34,18 @@ static int compare_parts(const void *a, const void *b)
     return (x->live > y->live) - (x->live < y->live);
 }
 
-static bool label_top(const struct live_set *set, struct part *parts, size_t count,
-                      bool by_model_call, struct live_sum *sum, struct error *err)
+/* The allocations of one sum. */
+struct parts {
+    struct part *items; /* room for the whole set */
+    size_t count;
+    frame_id top; /* the line that holds most, or NO_FRAME */
+};
+
+static bool label_top(const struct live_set *set, struct parts *of, bool by_model_call,
+                      struct live_sum *sum, struct error *err)
 {
+    struct part *parts = of->items;
+    size_t count = of->count;
     size_t top = count;
     qsort(parts, count, sizeof(*parts), compare_parts);
     for (size_t i = 0, end; i < count; i = end) {
@@ -51,6 +60,7 @@ static bool label_top(const struct live_set *set, struct part *parts, size_t cou
         }
     }
     struct live_source source;
+    of->top = top < count ? parts[top].frame : NO_FRAME;
     if (top == count)
         return true;
     if (!live_source_of(set, &set->items[parts[top].live], &source, err))
@@ -61,24 +71,25 @@ static bool label_top(const struct live_set *set, struct part *parts, size_t cou
     return !sum->top_label.failed || error_out_of_memory(err);
 }
 
-/* The allocations of one sum. */
-struct parts {
-    struct part *items; /* room for the whole set */
-    size_t count;
-};
+/* The line to which the bytes of an allocation count; false: it has none. */
+static bool line_of(const struct live_set *set, const struct live_source *source,
+                    bool by_model_call, frame_id *frame)
+{
+    struct site site = source->site;
+    if (by_model_call)
+        site_at_model_call(set->sites, source->shown, &site);
+    return site_frame(set->sites, source->shown, &site, frame);
+}
 
 static void add_live(const struct live_set *set, size_t item, const struct live_source *source,
                      bool by_model_call, struct live_sum *sum, struct parts *parts)
 {
     int64_t bytes = (int64_t)set->items[item].size;
-    struct site site = source->site;
     frame_id frame;
     sum->bytes += bytes;
     sum->count++;
     sum->largest_bytes = bytes > sum->largest_bytes ? bytes : sum->largest_bytes;
-    if (by_model_call)
-        site_at_model_call(set->sites, source->shown, &site);
-    if (site_frame(set->sites, source->shown, &site, &frame))
+    if (line_of(set, source, by_model_call, &frame))
         parts->items[parts->count++] = (struct part){frame, bytes, item};
 }
 
@@ -97,6 +108,45 @@ static bool add_all(const struct live_set *set, const struct live_facts *facts,
     return true;
 }
 
+/* Sets *found to whether the line also called the model for what passes the test. */
+static bool line_also_made(const struct live_set *set, const struct live_facts *facts,
+                           live_test *test, frame_id line, bool *found, struct error *err)
+{
+    *found = false;
+    for (size_t i = 0; i < set->count && !*found; i++) {
+        struct live_source source;
+        frame_id frame;
+        if (!live_source_of(set, &set->items[i], &source, err))
+            return false;
+        *found = test(set, facts, &set->items[i], &source) &&
+                 line_of(set, &source, true, &frame) && frame == line;
+    }
+    return true;
+}
+
+/* Names the line that holds most of a sum. */
+static bool label(const struct live_set *set, const struct live_facts *facts,
+                  const struct live_question *question, struct parts *parts, struct live_sum *sum,
+                  struct error *err)
+{
+    bool shared = false;
+    if (parts->count == 0)
+        return true;
+    if (!label_top(set, parts, question->by_model_call, sum, err))
+        return false;
+    if (!question->unless || parts->top == NO_FRAME)
+        return true;
+    if (!line_also_made(set, facts, question->unless, parts->top, &shared, err))
+        return false;
+    if (!shared)
+        return true;
+    live_sum_release(sum);
+    parts->count = 0;
+    struct live_question inside = {.counts = question->counts};
+    return add_all(set, facts, &inside, 1, sum, parts, err) &&
+           (parts->count == 0 || label_top(set, parts, false, sum, err));
+}
+
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err)
@@ -112,8 +162,7 @@ bool live_sums(const struct live_set *set, const struct live_facts *facts,
         parts[k].items = room + k * set->count;
     bool ok = add_all(set, facts, questions, count, made, parts, err);
     for (size_t k = 0; ok && k < count; k++)
-        ok = parts[k].count == 0 || label_top(set, parts[k].items, parts[k].count,
-                                              questions[k].by_model_call, &made[k], err);
+        ok = label(set, facts, &questions[k], &parts[k], &made[k], err);
     vec_free(room, capacity, sizeof(*room), budget);
     for (size_t k = 0; k < count; k++) {
         if (ok)

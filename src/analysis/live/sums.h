@@ -49,6 +49,8 @@ typedef bool live_test(const struct live_set *set, const struct live_facts *fact
 struct live_question {
     live_test *counts;
     bool by_model_call; /* by the line that called the model, not by the line inside it */
+    live_test *unless;  /* but by the line inside it if the line that called the model with most of
+                           the bytes also made what passes this test; NULL: never */
 };
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is

@@ -22,7 +22,7 @@ bool finding_about_dropped(struct findings_maker *maker, const struct live_sum *
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_NO_GRAD, .save_bytes = save, .at_least = true},
-        "Call the model there under torch.no_grad() or torch.inference_mode().",
+        "Run the code there under torch.no_grad() or torch.inference_mode().",
         "At the peak, autograd keeps %s for a backward pass that never comes%s.",
         finding_size(maker, sum->bytes).text, most->bytes);
 }

@@ -152,6 +152,30 @@ static void distil(uint64_t before)
     drop(GRAPH_DIES);
 }
 
+#define CODEBOOK(line)                                                                             \
+    CPP("at::_ops::mm::call(x)") "," PY("distance", "/home/u/codebook.py", line) "," CALL "," NET(20)
+
+static const char *const codebook[] = {CODEBOOK(1), CODEBOOK(1), CODEBOOK(1), CODEBOOK(1),
+                                       CODEBOOK(1)};
+
+/* Its line is named, not that of the call that also makes what the backward pass needs. */
+START_TEST(a_graph_that_is_dropped_within_a_model_in_training)
+{
+    for (uint64_t i = 0; i < 5; i++)
+        capture_event(&capture, "alloc", 300 + i, 90, layers[i]);
+    forward(codebook);
+    drop(GRAPH_DIES);
+    capture_event(&capture, "alloc", 400, 10, STACK_BACKWARD);
+    for (uint64_t i = 0; i < 5; i++)
+        capture_free(&capture, 300 + i, 90, SAVED_DIES);
+    capture_event(&capture, "alloc", 500, 10, STACK_STEP);
+    const struct finding *finding = find(FINDING_NO_GRAD);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_ptr_nonnull(strstr(finding->what, "codebook.py:1 distance"));
+    ck_assert_ptr_null(strstr(finding->what, "train.py"));
+}
+END_TEST
+
 /* A variable keeps a teacher's graph over the backward pass, which leaves it alone. */
 START_TEST(a_graph_that_the_backward_pass_leaves_alone)
 {
@@ -283,6 +307,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, tensors_freed_by_the_pass_are_no_graph);
     tcase_add_test(tests, an_unused_part_of_a_training_graph);
     tcase_add_test(tests, a_graph_that_is_dropped_before_the_backward_pass);
+    tcase_add_test(tests, a_graph_that_is_dropped_within_a_model_in_training);
     tcase_add_test(tests, a_graph_that_the_backward_pass_leaves_alone);
     tcase_add_test(tests, a_backward_pass_that_begins_to_free_late);
     tcase_add_test(tests, a_graph_that_the_trace_ends_with);
