@@ -1726,6 +1726,28 @@ class Hooks:
                 self.handles.append(node.register_prehook(start))
 
 
+class OldGradients:
+    """Gradients that are there when a step begins. Many programs free those of the step before between the forward and the
+    backward pass, which then makes new ones."""
+
+    def __init__(self, model):
+        self.parameters = [parameter for parameter in model.parameters() if parameter.grad is not None]
+        self.storages = [(StorageWeakRef(storage), bytes_of_block(storage))
+                         for storage in storages_of([parameter.grad for parameter in self.parameters]).values()]
+        self.rows = {}  # by parameter: of the last call of its module
+
+    def are_there(self):
+        return bool(self.parameters) and self.parameters[0].grad is not None
+
+    def take_freed(self):
+        """The parameters that have none any more, and the bytes that were freed."""
+        freed = sum(size for weak, size in self.storages if weak.expired())
+        gone = [parameter for parameter in self.parameters if parameter.grad is None] if freed else []
+        self.parameters = [parameter for parameter in self.parameters if parameter.grad is not None]
+        self.storages = [(weak, size) for weak, size in self.storages if not weak.expired()]
+        return gone, freed
+
+
 class Structure(Hooks, TorchDispatchMode):
     """Records one step: its rows, the storages they make, read and save, and times by a roofline."""
 
@@ -1753,6 +1775,9 @@ class Structure(Hooks, TorchDispatchMode):
         self.uncalled = dict(model.named_modules())
         self.unlisted = {id(parameter): place for place, parameter in enumerate(model.parameters())}  # places in the model
         self.without_gradient = [parameter for parameter in model.parameters() if parameter.grad is None]
+        self.old_gradients = OldGradients(model)
+        self.freed = set()  # parameters whose gradients of the step before were freed before the backward pass
+        self.is_highest_with_old = False  # the highest peak so far was with the gradients of the step before
         self.parameter_bytes = bytes_of(model.parameters())
         self.buffer_bytes = bytes_of(model.buffers())
         self.beside_bytes = bytes_beside(model)
@@ -1826,6 +1851,7 @@ class Structure(Hooks, TorchDispatchMode):
     def raise_highest(self, peak):
         if peak > self.highest:
             self.highest, self.device.unseen = peak, self.storages.unseen
+            self.is_highest_with_old = self.old_gradients.are_there()
 
     # rows
 
@@ -1835,7 +1861,8 @@ class Structure(Hooks, TorchDispatchMode):
                 "before": self.allocated(), "us": 0.0, "saved_us": None, "flops": 0, "saved_flops": 0, "saved_peak": None, "memory_activations": 0,
                 "output_bytes": None, "gradient_bytes": 0, "reads": {}, "saves": {}, "ops": 0, "gathered": 0,
                 "casts_are_kept": casts_are_kept(), "cast_bytes": 0, "boundary": self.boundaries, "plain": None, "follows": None, "changes": [], "dtype": None, "tensors": "", "index": len(self.rows), "call": None,
-                "operators": {}, "traits": set(), "is_outside": not self.stack}
+                "operators": {}, "traits": set(), "is_outside": not self.stack, "old": 0,
+                "with_old": self.old_gradients.are_there()}
 
     def close_row(self, keep=False):
         """Ends the running row. A container's row in which nothing ran is left out unless it is to be kept."""
@@ -1858,6 +1885,7 @@ class Structure(Hooks, TorchDispatchMode):
         row["dtype"] = ",".join(sorted({str(parameter.dtype)[6:] for parameter in parameters})) or None
         self.list_tensors(row, parameters)
         for parameter in parameters:
+            self.old_gradients.rows[id(parameter)] = row
             if parameter.requires_grad and parameter.grad is None:  # the last call is the first one in the backward pass
                 size, before = bytes_of([parameter]), self.counted.get(id(parameter))
                 if before is not None:
@@ -1876,7 +1904,7 @@ class Structure(Hooks, TorchDispatchMode):
     def add_uncalled(self):
         """Some modules take parameters from one below, and never call it: MultiheadAttention does."""
         rows = {row["module_name"]: row for row in reversed(self.rows) if row["is_forward"]}
-        had_none = set(map(id, self.without_gradient))
+        had_none = set(map(id, self.without_gradient)) | self.freed
         for name, module in self.uncalled.items():
             parent = name
             while parent and parent not in rows:
@@ -1946,9 +1974,32 @@ class Structure(Hooks, TorchDispatchMode):
             if row["is_forward"]:
                 row["saves"] = {key: made for key, made in row["saves"].items() if made.is_alive()}
 
+    def note_freed_gradients(self):
+        """Before the backward pass reaches the model: counts the gradients of the step before as what the forward pass had
+        beside its own, and those of this step as made by the backward pass."""
+        gone, freed = self.old_gradients.take_freed()
+        for parameter in gone:
+            self.freed.add(id(parameter))
+            row = self.old_gradients.rows.get(id(parameter))
+            if row is not None and parameter.requires_grad:
+                self.counted[id(parameter)] = row
+                row["gradient_bytes"] += bytes_of([parameter])
+        self.device.before -= freed
+        if self.is_highest_with_old:
+            self.highest += freed
+        else:
+            self.device.unseen += freed
+        for row in self.rows:
+            if row["is_forward"]:
+                row["peak_bytes"] -= freed
+                row["saved_peak"] = row["saved_peak"] and row["saved_peak"] - freed
+                row["old"] += freed if row["with_old"] else 0
+
     def begin_backward(self, of, size):
         if not self.was_backward:
             self.forget_freed()
+        if not self.order:
+            self.note_freed_gradients()
         self.end_row_of_backward()
         self.storages.take_peak()
         self.backward = {"of": of, "before": self.allocated(), "us": 0.0, "flops": 0, "memory_activations": size,
@@ -1977,8 +2028,8 @@ class Structure(Hooks, TorchDispatchMode):
             return
         if self.backward is None:
             torch.autograd.Variable._execution_engine.queue_callback(self.end_backward)
-        self.order.append(call)
         self.begin_backward(row, bytes_of(tensor for tensor in gradients if tensor is not None))
+        self.order.append(call)
 
     @property
     def was_backward(self):
@@ -2316,6 +2367,8 @@ def written_row(source, keys, at, dropped):
         row["saved_peak_bytes"] = source["saved_peak"] - dropped
         if source["flops"] > source["saved_flops"]:
             row["tail_flops"] = source["flops"] - source["saved_flops"]
+    if source["old"]:
+        row["old_gradient_bytes"] = source["old"]
     row["saved_activations"] = source["kept"]
     row["gradient_bytes"] = source["gradient_bytes"]
     for name in ("output_bytes", "plain", "follows", "dtype"):
@@ -2701,8 +2754,9 @@ class layers(contextlib.ContextDecorator):
 
     @guarded
     def before_step(self, *_arguments):
-        # some programs step each parameter as soon as it has its gradient
-        if self.running is not None and self.running.was_backward and not is_backward():
+        # some programs step each parameter as soon as it has its gradient; others step a discriminator, whose backward pass
+        # does not reach this model, before their backward pass through it
+        if self.running is not None and self.running.order and not is_backward():
             self.end()
 
     def end(self):

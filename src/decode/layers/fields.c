@@ -27,6 +27,7 @@ const struct field layer_fields[LAYER_FIELDS] = {
     [LAYER_FORWARD_ROW] = SOMETIMES(COUNT, forward_row),
     [LAYER_CAST_BYTES] = SOMETIMES(SIZE, cast_bytes),
     [LAYER_SAVED_PEAK_BYTES] = SOMETIMES(SIZE, saved_peak_bytes),
+    [LAYER_OLD_GRADIENT_BYTES] = SOMETIMES(SIZE, old_gradient_bytes),
     [LAYER_FLOPS] = SOMETIMES(SIZE, flops),
     [LAYER_TAIL_FLOPS] = SOMETIMES(SIZE, tail_flops),
     [LAYER_DTYPE] = SOMETIMES(STRING, dtype),

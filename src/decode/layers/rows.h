@@ -33,6 +33,7 @@ enum layer_field {
     LAYER_CAST_BYTES,
     LAYER_FORWARD_ROW,
     LAYER_SAVED_PEAK_BYTES,
+    LAYER_OLD_GRADIENT_BYTES,
     LAYER_FLOPS,
     LAYER_TAIL_FLOPS,
     LAYER_DTYPE,
@@ -71,6 +72,8 @@ struct layer_row {
     int64_t forward_row;            /* backward: the row of the call that it belongs to */
     int64_t cast_bytes;             /* casts of parameters, which autocast keeps until it ends */
     int64_t saved_peak_bytes;       /* as peak_bytes, until the last tensor that it saved */
+    int64_t old_gradient_bytes;     /* gradients of the step before that were still there, and were
+                                       freed before the backward pass; not part of its peaks */
     string_id dtype;                /* of its parameters: "float32", or "bfloat16,float32" */
     string_id tensors;              /* its parameters that no earlier row has: "7:3072x768,8:3072";
                                        place in model.parameters(), shape, and ":frozen" */

@@ -58,9 +58,11 @@ struct chain {
     int64_t *cast; /* [n] part of pinned that is freed when the backward pass begins. Solvers do not
                       count on that, so their peaks are upper bounds; a replay does */
     int64_t *gradient; /* [n] parameters' gradients that the backward of layer i makes */
-    int64_t *piled;    /* [n+1] gradients of parameters that exist once the backward of layer i has
-                          run; zeros unless a solver is to minimize the total */
-    int64_t *reach;    /* [n] the furthest end of a segment that begins here; i: none */
+    int64_t *old;   /* [n] parameters' gradients of the step before that are still there while layer
+                       i first runs; a replay counts them in the total, solvers do not */
+    int64_t *piled; /* [n+1] gradients of parameters that exist once the backward of layer i has
+                       run; zeros unless a solver is to minimize the total */
+    int64_t *reach; /* [n] the furthest end of a segment that begins here; i: none */
 
     struct chain_option options[CHAIN_OPTIONS];
     size_t option_count;

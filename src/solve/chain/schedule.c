@@ -55,6 +55,16 @@ static void use(struct replay *replay, int64_t bytes)
         replay->total = replay->held + bytes + replay->gradients;
 }
 
+/* Layer i runs, for the first time or again. */
+static void use_forward(struct replay *replay, size_t i, int64_t bytes)
+{
+    int64_t gradients = replay->gradients;
+    if (replay->gradient == NONE)
+        replay->gradients = replay->chain->old[i];
+    use(replay, bytes);
+    replay->gradients = gradients;
+}
+
 static void drop_passing(struct replay *replay)
 {
     if (replay->passing != NONE)
@@ -106,7 +116,7 @@ static bool run_forward(struct replay *replay, size_t i, const struct chain_opti
         replay->held += pinned(replay, i);
     replay->flags[i] |= PINNED;
     replay->held += replay->gradient == NONE ? replay->shared.made[i] : 0;
-    use(replay, chain_running(chain, i, replay->passing == i ? chain->loose[i] : 0));
+    use_forward(replay, i, chain_running(chain, i, replay->passing == i ? chain->loose[i] : 0));
     replay->time += chain->forward[i];
     replay->held -= replay->gradient == NONE ? replay->shared.read[i] : 0;
     drop_passing(replay);
@@ -114,7 +124,7 @@ static bool run_forward(struct replay *replay, size_t i, const struct chain_opti
     replay->held += store ? chain_stored(chain, i + 1) : chain->x[i + 1];
     if (store) {
         replay->flags[i + 1] |= STORED;
-        use(replay, chain_reading(chain, i + 1));
+        use_forward(replay, i, chain_reading(chain, i + 1));
     } else {
         replay->passing = i + 1;
     }
@@ -136,7 +146,7 @@ static bool run_and_keep(struct replay *replay, size_t i, const struct chain_opt
     int64_t over = replay->gradient == i + 1 ? chain_over(chain, option, i) : 0;
     bool first = replay->gradient == NONE;
     int64_t passing = chain->ftmp[i] - (first ? 0 : chain->outer[i]);
-    use(replay, chain->xbar[i] - held + unsaved + passing - over);
+    use_forward(replay, i, chain->xbar[i] - held + unsaved + passing - over);
     replay->time += option ? option->forward[i] : chain->forward[i];
     replay->flags[i] = (unsigned char)((replay->flags[i] | KEPT | (first ? FIRST : 0)) & ~PINNED);
     replay->held += chain->xbar[i] - held - (first ? replay->shared.read[i] : 0);

@@ -141,6 +141,7 @@ static bool add_times(struct problem *problem, const struct layer_trace *trace, 
     for (size_t i = 0; i < chain->layers; i++)
         for (size_t k = problem->pieces[i].first_row; k < problem->pieces[i].end_row; k++) {
             chain->gradient[i] += problem->rows[k]->gradient_bytes;
+            chain->old[i] = larger(chain->old[i], problem->rows[k]->old_gradient_bytes);
             chain->pinned[i] += problem->rows[k]->cast_bytes;
             chain->cast[i] += problem->rows[k]->cast_bytes;
         }
@@ -221,7 +222,7 @@ static int64_t unseen_bytes(const struct layer_trace *trace)
 {
     int64_t seen = 0;
     for (size_t i = 0; i < trace->count; i++)
-        seen = larger(seen, trace->rows[i].peak_bytes);
+        seen = larger(seen, trace->rows[i].peak_bytes + trace->rows[i].old_gradient_bytes);
     return larger(trace->facts.peak_bytes - seen, 0);
 }
 

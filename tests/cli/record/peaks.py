@@ -68,6 +68,53 @@ def check_dropped():
     assert max(row["peak_bytes"] for row in trace["traces"]) <= trace["peak_bytes"]
 
 
+def check_old_gradients():
+    """A program that frees gradients between the passes has those of the step before in the forward pass, and makes new
+    ones in the backward pass."""
+    model = nn.Sequential(*(nn.Sequential(nn.Linear(2048, 2048), nn.Tanh()) for _ in range(4))).cuda()
+    batch = torch.zeros(64, 2048, device="cuda")
+
+    def run():
+        loss = model(batch).sum()
+        model.zero_grad(set_to_none=True)
+        loss.backward()
+
+    memsnap_record.free_workspaces()  # of the models before
+    step(model, batch)
+    torch.cuda.reset_peak_memory_stats()
+    run()
+    peak = torch.cuda.max_memory_allocated()
+    for is_first in (False, True):
+        if is_first:
+            torch.cuda.reset_peak_memory_stats()
+        memsnap_record.free_workspaces()
+        before = torch.cuda.memory_allocated()
+        with memsnap_record.layers(model) as recording:
+            run()
+        trace = recording.trace
+        forward = [row for row in trace["traces"] if row["is_forward"]]
+        assert abs(trace["peak_bytes"] / peak - 1) < 0.01, (is_first, trace["peak_bytes"], peak)
+        assert sum(row["gradient_bytes"] for row in forward) == trace["parameter_bytes"]
+        assert {row.get("old_gradient_bytes") for row in forward if row["depth"] == 2} == {trace["parameter_bytes"]}
+        assert before - trace["before_bytes"] == trace["parameter_bytes"], (before, trace["before_bytes"])
+    with memsnap_record.layers(model) as recording:
+        step(model, batch)
+    assert not any("old_gradient_bytes" in row for row in recording.trace["traces"])
+
+
+def check_discriminator():
+    """The step of a discriminator between the passes of a generator does not end the generator's."""
+    generator, judge = (nn.Sequential(nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 64)).cuda() for _ in range(2))
+    optimizers = [torch.optim.SGD(model.parameters(), 0.1) for model in (generator, judge)]
+    with memsnap_record.layers(generator) as recording:
+        made = generator(torch.zeros(8, 64, device="cuda"))
+        judge(made.detach()).sum().backward()
+        optimizers[1].step()
+        judge(made).sum().backward()
+        optimizers[0].step()
+    assert {row["module_name"] for row in recording.backward_traces} >= {"0", "1", "2"}
+
+
 def step(model, batch):
     model.zero_grad(set_to_none=True)
     model(batch).sum().backward()
@@ -99,6 +146,8 @@ def main():
                 assert abs(found / peak - 1) < 0.01, (last, is_first, peak, found)
     check_blocks()
     check_dropped()
+    check_old_gradients()
+    check_discriminator()
     print("all is right")
 
 

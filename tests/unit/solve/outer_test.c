@@ -77,6 +77,33 @@ START_TEST(a_second_run_is_without_it)
 }
 END_TEST
 
+/* The gradients of the step before count until the backward pass begins, and only in the total. */
+START_TEST(old_gradients_are_there_in_the_forward_pass)
+{
+    struct chain chain;
+    struct error err;
+    struct placement placement = {0};
+    struct replay_outcome outcome;
+    ck_assert(chain_create(&chain, 2, &budget, &err));
+    for (size_t i = 0; i < 2; i++) {
+        chain.xbar[i] = 60;
+        chain.gradient[i] = 30;
+        chain.old[i] = 50;
+    }
+    ck_assert(placement_replay(&placement, &chain, &budget, &outcome, &err));
+    ck_assert_int_eq(outcome.peak_bytes, 120);
+    ck_assert_int_eq(outcome.total_bytes, 170);
+    ck_assert(placement_add(&placement, 0, 2, &budget, &err));
+    ck_assert(placement_replay(&placement, &chain, &budget, &outcome, &err));
+    ck_assert_int_eq(outcome.total_bytes,
+                     150); /* the checkpoint, and the gradient of its last layer */
+    chain.old[0] = CHAIN_MOST;
+    ck_assert(!chain_check(&chain, &err));
+    placement_release(&placement, &budget);
+    chain_release(&chain, &budget);
+}
+END_TEST
+
 /* ftmp has what passes from layer to layer and is not kept, since xbar has not. */
 START_TEST(passing_results_count_once)
 {
@@ -126,6 +153,7 @@ TCase *outer_tests(void)
     TCase *tests = tcase_create("outer");
     tcase_add_test(tests, what_waits_is_gone_when_a_checkpoint_runs);
     tcase_add_test(tests, a_second_run_is_without_it);
+    tcase_add_test(tests, old_gradients_are_there_in_the_forward_pass);
     tcase_add_test(tests, passing_results_count_once);
     tcase_add_test(tests, results_are_there_while_they_are_read);
     return tests;
