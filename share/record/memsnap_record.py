@@ -635,6 +635,8 @@ import atexit
 
 def expect_run(model):
     """A plan has no effect in a model that the program does not call as such."""
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError("the model of this plan is one module: the one whose call makes all calls of the plan")
     if type(model).forward is torch.nn.Module.forward and "forward" not in vars(model):
         raise TypeError(f"the model of a plan is a module whose forward() runs the others, and {type(model).__name__} has "
                         "no forward(): make a module that has one, and call that in the training step")
@@ -719,14 +721,17 @@ def turn_of(name):
     return module, turn, total
 
 
-def prove_in_next_run(model, parts, several, is_first=False):
-    """The first step may have several runs of the model."""
+def prove_in_next_run(model, parts, several, is_first=False, tries=100):
+    """A step may have several runs of the model, and the first runs may be none of such a step: some programs take
+    gradients of an input first."""
     def before_run(model, args, kwargs):
         handle.remove()
         if is_first or any(turns.goes_on for turns in several):
             left = prove(parts, model, args, kwargs)
             if left:
                 prove_in_next_run(model, left, several)
+        elif tries > 0:
+            prove_in_next_run(model, parts, several, tries=tries - 1)
         else:
             tell_refused(parts)
 
@@ -743,11 +748,68 @@ def checkpoint_turns(model, plan, keep=None, one_by_one=False):
     return parts
 
 
+# memsnap suggest prints what follows for plans of snapshots that keep results of operators.
+from torch.multiprocessing.reductions import StorageWeakRef
+
+
+class FindChanges(TorchDispatchMode):
+    """Finds which results of operators are changed in place, in the order of their runs in each call of a module."""
+
+    def __init__(self, operators):
+        super().__init__()
+        self.operators, self.call, self.made, self.changed = operators, None, {}, {}
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        for argument, value in zip(function._schema.arguments, args):
+            if argument.alias_info is not None and argument.alias_info.is_write and isinstance(value, torch.Tensor):
+                flags, number, _ = self.made.get(value.untyped_storage()._cdata, ([False], 0, None))
+                flags[number] = True
+        result, name = function(*args, **(kwargs or {})), str(function.overloadpacket)
+        if name in self.operators:
+            flags = self.changed.setdefault(self.call, {}).setdefault(name, [])
+            flags.append(False)
+            for item in result if isinstance(result, (list, tuple)) else [result]:
+                if isinstance(item, torch.Tensor):
+                    weak = StorageWeakRef(item.untyped_storage())  # so that no other storage takes the place
+                    self.made[weak.cdata] = flags, len(flags) - 1, weak
+        return result
+
+
+def find_changes(model, args, kwargs, plan):
+    """For each part of a plan, which results its calls change in place: a snapshot does not show that, and a checkpoint
+    must not keep such results."""
+    def run(module, forward, *args, **kwargs):
+        outer, turns[module] = find.call, turns.get(module, -1) + 1
+        find.call = module, turns[module]
+        try:
+            return forward(*args, **kwargs)
+        finally:
+            find.call = outer
+
+    find, turns = FindChanges({name for _, operators in plan for name in operators}), {}
+    forwards = [(module, module.forward, "forward" in vars(module))
+                for module in {inside(module) for found, _ in plan for module, _ in found}]
+    for module, forward, _ in forwards:
+        module.forward = partial(run, module, forward)
+    with find:
+        try_out(model, args, kwargs)
+    for module, forward, is_own in forwards:
+        if is_own:
+            module.forward = forward
+        else:
+            del module.forward
+    made = []
+    for found, operators in plan:
+        calls = [(inside(module), turn) for module, turn in found]
+        made.append([find.changed.get((module, turn % (turns.get(module, 0) + 1)), {}) for module, turn in calls])
+        lost = [name for name, flags in joined(made[-1]).items() if name in operators and all(flags)]
+        if lost:
+            print("changed in place, so not kept: results of", *sorted(lost), file=sys.stderr)
+    return made
+
+
 # memsnap suggest prints what follows for plans of snapshots, which name calls by lines.
 import os
-
-from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def allocations():
@@ -903,62 +965,6 @@ def saves_nothing(model):
     return torch.autograd.graph.saved_tensors_hooks(lambda _tensor: None, lambda _nothing: None)
 
 
-class FindChanges(TorchDispatchMode):
-    """Finds which results of operators are changed in place, in the order of their runs in each call of a module."""
-
-    def __init__(self, operators):
-        super().__init__()
-        self.operators, self.call, self.made, self.changed = operators, None, {}, {}
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        for argument, value in zip(function._schema.arguments, args):
-            if argument.alias_info is not None and argument.alias_info.is_write and isinstance(value, torch.Tensor):
-                flags, number, _ = self.made.get(value.untyped_storage()._cdata, ([False], 0, None))
-                flags[number] = True
-        result, name = function(*args, **(kwargs or {})), str(function.overloadpacket)
-        if name in self.operators:
-            flags = self.changed.setdefault(self.call, {}).setdefault(name, [])
-            flags.append(False)
-            for item in result if isinstance(result, (list, tuple)) else [result]:
-                if isinstance(item, torch.Tensor):
-                    weak = StorageWeakRef(item.untyped_storage())  # so that no other storage takes the place
-                    self.made[weak.cdata] = flags, len(flags) - 1, weak
-        return result
-
-
-def find_changes(model, args, kwargs, plan):
-    """For each part of a plan, which results its calls change in place: a snapshot does not show that, and a checkpoint
-    must not keep such results."""
-    def run(module, forward, *args, **kwargs):
-        outer, turns[module] = find.call, turns.get(module, -1) + 1
-        find.call = module, turns[module]
-        try:
-            return forward(*args, **kwargs)
-        finally:
-            find.call = outer
-
-    find, turns = FindChanges({name for _, operators in plan for name in operators}), {}
-    forwards = [(module, module.forward, "forward" in vars(module))
-                for module in {inside(module) for found, _ in plan for module, _ in found}]
-    for module, forward, _ in forwards:
-        module.forward = partial(run, module, forward)
-    with find:
-        try_out(model, args, kwargs)
-    for module, forward, is_own in forwards:
-        if is_own:
-            module.forward = forward
-        else:
-            del module.forward
-    made = []
-    for found, operators in plan:
-        calls = [(inside(module), turn) for module, turn in found]
-        made.append([find.changed.get((module, turn % (turns.get(module, 0) + 1)), {}) for module, turn in calls])
-        lost = [name for name, flags in joined(made[-1]).items() if name in operators and all(flags)]
-        if lost:
-            print("changed in place, so not kept: results of", *sorted(lost), file=sys.stderr)
-    return made
-
-
 def replace_calls(model, runs, plan, changed):
     """The parts of a plan, of modules and their turns."""
     return replace_turns(model, [
@@ -966,6 +972,42 @@ def replace_calls(model, runs, plan, changed):
         for (found, operators), flags in zip(plan, changed)])
 
 
+def checkpoint_calls(model, plan, keep=None, one_by_one=False):
+    """A plan is a list of parts, and a part a list of calls. The modules are found when the model first runs."""
+    expect_run(model)
+
+    def before_first_run(model, args, kwargs):
+        if not torch.is_grad_enabled():
+            return
+        handle.remove()
+        try_out(model, args, kwargs)  # libraries take workspaces when they first run
+        runs = Runs(model)
+        try_out(model, args, kwargs, partial(saves_nothing, model))
+        runs.remove()
+        parts = []
+        for part in plan:
+            found = runs.modules_of(part) or runs.modules_of(runs.by_runs(part))
+            if not found:
+                print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
+                continue
+            parts.append((list(dict.fromkeys(found)), (keep or {}).get(part[0], ())))
+        changed = [None] * len(parts)
+        if any(operators for _, operators in parts):
+            changed = find_changes(model, args, kwargs, parts)
+        made, turns = replace_calls(model, runs, parts, changed)
+        for several in turns:
+            several.begin(model, args)  # a hook that is added in a run is not called in it
+        if not one_by_one:
+            left = prove(made, model, args, kwargs)
+            if left and runs.model_runs > 1:
+                prove_in_next_run(model, left, turns)
+            else:
+                tell_refused(left)
+
+    handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
+
+
+# memsnap suggest prints what follows for plans of snapshots whose steps may call several modules for one loss.
 def models_of(model):
     """The modules that the training step calls: a list of them, or what a module without forward() contains."""
     if isinstance(model, (list, tuple)):
@@ -1082,43 +1124,13 @@ class Several:
             print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
 
 
-def checkpoint_calls(model, plan, keep=None, one_by_one=False):
-    """A plan is a list of parts, and a part a list of calls. The modules are found when the model first runs."""
+def checkpoint_calls_of_several(model, plan, keep=None, one_by_one=False):
+    """As checkpoint_calls(), also for a list of modules, or a module without forward() that contains them."""
     models = models_of(model)
-    if models != [model]:
+    if models == [model]:
+        checkpoint_calls(model, plan, keep, one_by_one)
+    else:
         Several(models, plan, keep, one_by_one)
-        return
-    expect_run(model)
-
-    def before_first_run(model, args, kwargs):
-        if not torch.is_grad_enabled():
-            return
-        handle.remove()
-        try_out(model, args, kwargs)  # libraries take workspaces when they first run
-        runs = Runs(model)
-        try_out(model, args, kwargs, partial(saves_nothing, model))
-        runs.remove()
-        parts = []
-        for part in plan:
-            found = runs.modules_of(part) or runs.modules_of(runs.by_runs(part))
-            if not found:
-                print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
-                continue
-            parts.append((list(dict.fromkeys(found)), (keep or {}).get(part[0], ())))
-        changed = [None] * len(parts)
-        if any(operators for _, operators in parts):
-            changed = find_changes(model, args, kwargs, parts)
-        made, turns = replace_calls(model, runs, parts, changed)
-        for several in turns:
-            several.begin(model, args)  # a hook that is added in a run is not called in it
-        if not one_by_one:
-            left = prove(made, model, args, kwargs)
-            if left and runs.model_runs > 1:
-                prove_in_next_run(model, left, turns)
-            else:
-                tell_refused(left)
-
-    handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
 
 
 # memsnap suggest prints nothing of the rest.
@@ -1140,6 +1152,7 @@ FILLS_IN_PLACE = {"aten.index_put", "aten.index_add", "aten.scatter", "aten.scat
 BLOCK_BYTES, MOST_REST_BYTES = 512, 1 << 20
 MOST_MISSED = 3  # steps that are recorded or measured once more
 MOST_WAITING = 100  # runs of other models
+MOST_PASSES = 1000  # of the model that are let go by for the one of a training step
 MOST_OOM_DUMPS = 10  # a program that looks for its largest batch may run out of memory often
 
 
@@ -1776,6 +1789,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.unlisted = {id(parameter): place for place, parameter in enumerate(model.parameters())}  # places in the model
         self.without_gradient = [parameter for parameter in model.parameters() if parameter.grad is None]
         self.old_gradients = OldGradients(model)
+        self.is_trained = False  # the backward pass made gradients of parameters, not only of the input
         self.freed = set()  # parameters whose gradients of the step before were freed before the backward pass
         self.is_highest_with_old = False  # the highest peak so far was with the gradients of the step before
         self.parameter_bytes = bytes_of(model.parameters())
@@ -1788,6 +1802,8 @@ class Structure(Hooks, TorchDispatchMode):
         self.thread = threading.get_ident()
         self.fewest = fewest_references()
         self.attach()
+        self.handles += [parameter.register_post_accumulate_grad_hook(Hook(self.note_trained))
+                         for parameter in self.model.parameters() if parameter.requires_grad and parameter.is_leaf]
         with contextlib.ExitStack() as stack:
             stack.enter_context(SavedTensors(self.pack, unpack))
             stack.enter_context(self)
@@ -1837,6 +1853,9 @@ class Structure(Hooks, TorchDispatchMode):
     def kept_by_model(self):
         """The bytes that the modules keep for the backward pass, as trace_of() has added them up."""
         return sum(row["kept"] for row in self.rows if row["is_forward"] and not row["is_outside"])
+
+    def note_trained(self, _parameter):
+        self.is_trained = True
 
     def made_gradients(self):
         """Parameters that had no gradient before the step have one now."""
@@ -2609,7 +2628,7 @@ def apply(model, plan, one_by_one=False):
     if wanted["target"] == "lines":
         return apply_lines(model, parts, keep, one_by_one)
     if wanted["target"] == "calls":
-        return checkpoint_calls(model, parts, keep, one_by_one)
+        return checkpoint_calls_of_several(model, parts, keep, one_by_one)
     if any(turn_of(name)[2] > 1 for part in parts for name in names(part)):
         return checkpoint_turns(model, parts, keep, one_by_one)
     return checkpoint_modules(model, parts, keep, one_by_one)
@@ -2630,6 +2649,7 @@ class layers(contextlib.ContextDecorator):
     runs, that step is recorded instead of the first one. On CUDA a second step is measured, with hooks but for times
     removed; if there is none, times follow from operations and bytes, as they do on the CPU. A step whose backward pass does
     not reach the model, such as that of a discriminator which has copies of a generator's results, is followed by another.
+    So is a pass that takes gradients of the input only, as samplers do.
     The file is written as soon as a step is recorded, and where SIGTERM ends the program.
     """
 
@@ -2640,11 +2660,17 @@ class layers(contextlib.ContextDecorator):
         self.structure = self.times = self.running = self.error = None
         self.begun = self.depth = 0  # steps, and runs of the model that have not ended
         self.missed = self.unlike = 0  # recorded steps that did not reach the model, measured ones that were not like it
+        self.untrained = 0  # recorded passes that made no gradients of parameters
+        self.passes = 0  # of the model since an optimizer's step
+        self.passes_of_step = None  # from one optimizer's step to the next
+        self.goes_on = False  # no backward pass has reached the last run of a pass that is not recorded
         self.is_saved = False
         self.termination = Termination(self.terminate)
 
     def __enter__(self):
         self.begun = self.depth = self.missed = self.unlike = 0
+        self.untrained = self.passes = 0
+        self.passes_of_step, self.goes_on = None, False
         self.trace = self.error = None
         self.path = self.path and os.path.abspath(self.path)  # the program may change its folder
         self.termination.__enter__()
@@ -2704,6 +2730,17 @@ class layers(contextlib.ContextDecorator):
         self.missed += 1
         return True
 
+    @property
+    def is_untrained(self):
+        """The recorded pass took gradients of the input, as samplers do, and made none of parameters."""
+        structure = self.structure
+        return structure is not None and structure.is_done and structure.error is None and bool(structure.order) and \
+            not structure.has_failed and not structure.is_trained
+
+    def waits(self):
+        """For the pass of a training step, which is the last one before an optimizer's step."""
+        return self.untrained > MOST_MISSED and self.passes != self.passes_of_step and self.passes_of_step != 0
+
     def measures_again(self):
         if self.times is None or not self.times.is_done or self.times.is_like(self.structure) or self.unlike == MOST_MISSED:
             return False
@@ -2711,9 +2748,16 @@ class layers(contextlib.ContextDecorator):
         return True
 
     @property
+    def is_missed(self):
+        """A backward pass has run in the step that is being recorded, and did not reach the model."""
+        return self.running is not None and self.running is self.structure and self.running.was_backward and \
+            not self.running.order
+
+    @property
     def is_complete(self):
         """Nothing of a later step will be recorded, as far as is known."""
         return self.structure is not None and self.running is None and not self.structure.made_gradients() and (
+            not self.is_untrained or self.passes_of_step == 0) and (
             not self.measures_time() or self.times is not None)
 
     def measures_time(self):
@@ -2731,9 +2775,21 @@ class layers(contextlib.ContextDecorator):
             self.end()
         if self.running is not None and not self.running.was_backward:
             return  # the model runs several times in this step
+        if self.running is None and self.goes_on:
+            return  # so it does in a step that is not recorded
         self.end()
         self.begun += 1
-        if self.wants_again():
+        self.passes += 1
+        if self.is_untrained or self.untrained > MOST_MISSED:
+            self.untrained += self.is_untrained
+            if self.untrained > MOST_MISSED and self.passes > MOST_PASSES:
+                self.passes_of_step = 0  # there is none
+            if self.waits():
+                self.begun -= 1
+                return
+        if self.is_untrained and self.passes_of_step != 0:
+            self.begun, self.times = self.warmup + 1, None
+        elif self.wants_again():
             self.begun, self.times = self.warmup + 1, None
         elif self.measures_again():
             self.begun, self.times = self.warmup + 2, None
@@ -2749,11 +2805,23 @@ class layers(contextlib.ContextDecorator):
             self.running.before_module("", module, args, kwargs)  # this call does not see its new hook
 
     @guarded
-    def after_model(self, _module, _args, _output):
+    def after_model(self, _module, _args, output):
         self.depth = max(self.depth - 1, 0)
+        self.goes_on = False
+        if self.depth == 0 and self.running is None and self.untrained > MOST_MISSED and not is_backward():
+            for tensor in tensors_in(output):
+                if tensor.requires_grad:
+                    self.goes_on = True
+                    tensor.register_hook(Hook(self.reach))
+                    break
+
+    def reach(self, _gradient):
+        self.goes_on = False
 
     @guarded
     def before_step(self, *_arguments):
+        if not is_backward():
+            self.passes_of_step, self.passes = self.passes or self.passes_of_step, 0
         # some programs step each parameter as soon as it has its gradient; others step a discriminator, whose backward pass
         # does not reach this model, before their backward pass through it
         if self.running is not None and self.running.order and not is_backward():
@@ -3059,7 +3127,7 @@ class Models:
         if is_model:
             candidate = self.candidate_of(module)
             self.waited = 0 if candidate is self.current else self.waited + 1
-            self.end_complete()
+            self.end_complete(candidate)
             if self.recording is None and self.wants(candidate):
                 self.start(candidate, module, args)
             elif self.recording is None and self.waited > MOST_WAITING:
@@ -3109,8 +3177,9 @@ class Models:
         self.recording.missed = MOST_MISSED  # instead, others have their turn
         self.recording.before_model(module, args, {})
 
-    def end_complete(self):
-        if self.recording is not None and (self.recording.is_complete or self.waited > MOST_WAITING):
+    def end_complete(self, candidate):
+        if self.recording is not None and (self.recording.is_complete or self.waited > MOST_WAITING or (
+                candidate is self.current and self.recording.is_missed)):
             self.end_recording()
             self.waited = 0
 

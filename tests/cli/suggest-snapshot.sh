@@ -66,6 +66,19 @@ run suggest --budget 80% "$loop"
 out_has '    ["model.py:93 [0/3], allocations'
 out_has '": ["aten.mm", "aten.bmm"],'
 out_has 'checkpoint_calls(model, plan, keep)'
+
+# The code for several modules is printed where the step may call several: two, a container, or one twice.
+out_has_not 'class Several'
+for name in recorded/recommender labelled/adversarial recorded/gan; do
+    run suggest --budget least "samples/$name.pickle.gz"
+    out_has '# modules for one loss, it is a list of them: model = [encoder, decoder].'
+    out_has 'class Several'
+    out_has 'checkpoint_calls_of_several(model, plan'
+done
+run suggest --budget least samples/recorded/resnet50.pickle.gz
+out_has 'checkpoint_calls(model, plan'
+out_has_not 'class Several'
+run suggest --budget 80% "$loop"
 run suggest --format json --budget 80% "$loop"
 out_has '"apply":{"target":"calls","parts":[{"modules":["model.py:93 [0/3], allocations 2-32 of 101","model.py:93 [1/3], allocations 33-63 of 101","model.py:93 [2/3], allocations 64-94 of 101"],"keep_operators":["aten.mm","aten.bmm"]}],"left_out":[]}'
 run suggest --model rotor --format json --budget 45% "$loop"

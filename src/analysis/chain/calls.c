@@ -67,6 +67,7 @@ static bool find_begins(struct finder *finder, struct error *err)
         if (tree->nodes[i].kind != CALL_ITERATION)
             continue;
         uint32_t frame = calling_frame(tree, &tree->nodes[i]);
+        finder->calls->in_loop |= frame < tree->callers;
         if (frame != CALL_NONE)
             finder->begins[tree->nodes[i].first_run] |= UINT64_C(1) << frame;
     }

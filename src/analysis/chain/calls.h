@@ -35,6 +35,7 @@ struct module_calls {
     struct model_run *model_runs; /* none if there is only one */
     size_t model_run_count, model_run_capacity;
     uint32_t outermost;    /* calls that are in no other: the first ones */
+    bool in_loop;          /* the caller of the outermost forward calls it anew in a loop */
     struct budget *budget; /* not owned */
 };
 

@@ -71,6 +71,8 @@ struct chain_call {
     uint32_t first_allocation, end_allocation; /* that it makes, among those of the model; beyond
                                                 * all of them if they are not known */
     uint32_t run, runs; /* of the model: in which of them it is, and how many the pass has */
+    uint32_t model; /* calls with the same number are in the same outermost forward; 0: stacks do
+                       not tell */
 };
 
 struct chain_element {
@@ -137,6 +139,7 @@ struct forward_chain {
     size_t loop_count;
     struct chain_call *calls;
     size_t call_count, call_capacity;
+    bool calls_in_loop;   /* the program calls modules in a loop, for all that stacks tell */
     uint32_t allocations; /* of the model's forward, freed in it or not */
     size_t joined;        /* number of elements before neighbours were joined; 0 if none were */
 

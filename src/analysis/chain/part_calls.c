@@ -10,6 +10,10 @@ struct writer {
     const struct module_calls *calls;
     struct symbols *symbols;
     struct buffer text;
+    /* of the last call */
+    uint32_t model; /* from 1 */
+    frame_id caller;
+    struct frame forward;
 };
 
 /* "block.py:12", for the line that makes a call; "model" for the model's own container. */
@@ -53,6 +57,30 @@ static uint32_t first_of_model(const struct writer *writer, const struct forward
     return end - first == chain->allocations ? first : tree->first_inside;
 }
 
+/* The number of the outermost forward that a call is in: another one than that of the call before
+ * if another line calls it, or if it is another function. 0 in that of a container, since one line
+ * may call several. */
+static uint32_t model_of(struct writer *writer, const struct module_call *call)
+{
+    const struct call_tree *tree = writer->tree;
+    while (call->around != CALL_NONE)
+        call = &writer->calls->items[call->around];
+    if (call->line < tree->callers)
+        return 0;
+    frame_id callers = tree->callers > 0 ? call_frame(tree, call->first_run, 0) : NO_FRAME;
+    frame_id id = call_frame(tree, call->first_run, tree->callers);
+    struct frame frame = {0};
+    if (id != NO_FRAME)
+        frame = symbols_frame_at(writer->symbols, id);
+    if (writer->model > 0 && (callers != writer->caller || frame.file != writer->forward.file ||
+                              frame.name != writer->forward.name))
+        writer->model++;
+    writer->model += writer->model == 0;
+    writer->caller = callers;
+    writer->forward = frame;
+    return writer->model;
+}
+
 static bool add_to_chain(struct writer *writer, struct forward_chain *chain,
                          const struct module_call *call, struct error *err)
 {
@@ -65,7 +93,8 @@ static bool add_to_chain(struct writer *writer, struct forward_chain *chain,
                               .first_allocation = first - begin,
                               .end_allocation = tree->runs[call->end_run].lifetime - begin,
                               .run = call->model_run,
-                              .runs = (uint32_t)writer->calls->model_run_count};
+                              .runs = (uint32_t)writer->calls->model_run_count,
+                              .model = model_of(writer, call)};
     buffer_clear(&writer->text);
     write_path(writer, call);
     if (writer->text.failed)
@@ -112,6 +141,7 @@ bool chain_set_calls(struct forward_chain *chain, const struct call_tree *tree,
     struct writer writer = {.tree = tree, .calls = calls, .symbols = symbols, .text = BUFFER_INIT};
     bool ok = true;
     chain->allocations = tree->end_inside - tree->first_inside;
+    chain->calls_in_loop = calls->in_loop;
     for (size_t i = 0; ok && i < cut->count; i++)
         ok = set_part(&writer, chain, &chain->parts[i], &tree->nodes[cut->nodes[i]], err);
     buffer_release(&writer.text);

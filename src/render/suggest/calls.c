@@ -85,29 +85,57 @@ static bool list_kept(struct buffer *out, const struct suggest_subject *subject,
     return ok;
 }
 
-bool suggest_calls_python(const struct page *page, const struct suggest_subject *subject,
-                          const struct placement *placement)
+/* All calls of the segments are in one run of one module, as far as the snapshot tells. */
+static bool is_of_one(const struct suggest_subject *subject, const struct placement *placement)
 {
-    struct buffer text = BUFFER_INIT;
-    bool is_selective = suggest_keeps_results(subject->problem, placement), ok = true;
-    buffer_puts(&text,
+    const struct forward_chain *chain = subject->forward;
+    const struct chain_call *known = NULL;
+    bool is_one = !chain->calls_in_loop;
+    for (size_t s = 0; s < placement->count; s++)
+        for (size_t i = placement->segments[s].first; i < placement->segments[s].end; i++)
+            for (uint32_t p = chain->elements[i].first_part; p < chain->elements[i].end_part; p++)
+                for (uint32_t k = chain->parts[p].first_call; k < chain->parts[p].end_call; k++) {
+                    const struct chain_call *call = &chain->calls[k];
+                    is_one &= call->runs <= 1 && call->model > 0;
+                    is_one &= !known || known->model == call->model;
+                    known = call;
+                }
+    return is_one;
+}
+
+static bool list_plan(struct buffer *text, const struct suggest_subject *subject,
+                      const struct placement *placement, bool is_selective, bool is_one)
+{
+    bool ok = true;
+    buffer_puts(text,
                 "# Modules by the lines that call them, the number of the call if there are\n"
                 "# several, and which of the model's allocations it makes. Those in one list are\n"
                 "# checkpointed together, if they form a chain. The first call of the model finds\n"
                 "# them, in runs that keep nothing.\n"
-                "# The model is the module whose call makes them all. If the step calls several\n"
-                "# modules for one loss, it is a list of them: model = [encoder, decoder].\n"
-                "plan = [\n");
+                "# The model is the module whose call makes them all.");
+    buffer_puts(text, is_one ? "\nplan = [\n"
+                             : " If the step calls several\n"
+                               "# modules for one loss, it is a list of them: model = [encoder, "
+                               "decoder].\nplan = [\n");
     for (size_t k = 0; k < placement->count; k++)
-        ok = ok && list_segment(&text, subject, placement->segments[k]);
-    buffer_puts(&text, "]\n");
+        ok = ok && list_segment(text, subject, placement->segments[k]);
+    buffer_puts(text, "]\n");
     if (is_selective)
-        buffer_puts(&text,
+        buffer_puts(text,
                     "keep = {  # results that the checkpoint which begins with this call keeps\n");
     for (size_t k = 0; k < placement->count && is_selective; k++)
-        ok = ok && list_kept(&text, subject, placement->segments[k]);
-    buffer_puts(&text, is_selective ? "}\n\n" : "\n");
-    ok = ok && !text.failed;
+        ok = ok && list_kept(text, subject, placement->segments[k]);
+    buffer_puts(text, is_selective ? "}\n\n" : "\n");
+    return ok && !text->failed;
+}
+
+bool suggest_calls_python(const struct page *page, const struct suggest_subject *subject,
+                          const struct placement *placement)
+{
+    struct buffer text = BUFFER_INIT;
+    bool is_selective = suggest_keeps_results(subject->problem, placement);
+    bool is_one = is_of_one(subject, placement);
+    bool ok = list_plan(&text, subject, placement, is_selective, is_one);
     if (ok) {
         fwrite(text.bytes, 1, text.size, page->out);
         fwrite(suggest_every_code, 1, suggest_every_code_size, page->out);
@@ -115,10 +143,14 @@ bool suggest_calls_python(const struct page *page, const struct suggest_subject 
             fwrite(suggest_kept_code, 1, suggest_kept_code_size, page->out);
         fwrite(suggest_parts_code, 1, suggest_parts_code_size, page->out);
         fwrite(suggest_turns_code, 1, suggest_turns_code_size, page->out);
+        if (is_selective)
+            fwrite(suggest_changes_code, 1, suggest_changes_code_size, page->out);
         fwrite(suggest_calls_code, 1, suggest_calls_code_size, page->out);
-        fputs(is_selective ? "checkpoint_calls(model, plan, keep)\n"
-                           : "checkpoint_calls(model, plan)\n",
-              page->out);
+        if (!is_one)
+            fwrite(suggest_several_code, 1, suggest_several_code_size, page->out);
+        fprintf(page->out, "%s(model, plan%s)\n",
+                is_one ? "checkpoint_calls" : "checkpoint_calls_of_several",
+                is_selective ? ", keep" : "");
     }
     buffer_release(&text);
     return ok;

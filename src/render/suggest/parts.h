@@ -67,7 +67,9 @@ bool suggest_each_call(const struct suggest_subject *subject, struct wrapped seg
 
 /* Sections of memsnap_record.py: prepare(); keep_results(); checkpoint_modules(), which needs the
  * first and, if results of operators are kept, the second; checkpoint_turns(), which needs the same
- * and checkpoint_modules(); and checkpoint_calls(), which needs all of them. */
+ * and checkpoint_modules(); find_changes(); checkpoint_calls(), which needs all of them, but the
+ * second and find_changes() only if results are kept; and checkpoint_calls_of_several(), which
+ * needs checkpoint_calls(). */
 extern const unsigned char suggest_every_code[];
 extern const size_t suggest_every_code_size;
 extern const unsigned char suggest_kept_code[];
@@ -76,8 +78,12 @@ extern const unsigned char suggest_parts_code[];
 extern const size_t suggest_parts_code_size;
 extern const unsigned char suggest_turns_code[];
 extern const size_t suggest_turns_code_size;
+extern const unsigned char suggest_changes_code[];
+extern const size_t suggest_changes_code_size;
 extern const unsigned char suggest_calls_code[];
 extern const size_t suggest_calls_code_size;
+extern const unsigned char suggest_several_code[];
+extern const size_t suggest_several_code_size;
 
 /* kept.c: the operators whose results a segment keeps. Returns their number. */
 size_t suggest_kept(const struct problem *problem, struct wrapped segment,

@@ -32,7 +32,7 @@ bool chain_create(struct chain *chain, size_t layers, struct budget *budget, str
     next += layers + 1;
     int64_t **rest[] = {&chain->xbar,     &chain->ftmp,  &chain->btmp,   &chain->forward,
                         &chain->tail,     &chain->over,  &chain->pinned, &chain->cast,
-                        &chain->gradient, &chain->reach, &chain->outer, &chain->old};
+                        &chain->gradient, &chain->reach, &chain->outer,  &chain->old};
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++, next += layers)
         *rest[i] = next;
     for (size_t i = 0; i < layers; i++)
@@ -154,8 +154,8 @@ bool chain_check(const struct chain *chain, struct error *err)
             return false;
     for (size_t i = 0; i < n; i++)
         if (chain->old[i] < 0 || chain->old[i] >= CHAIN_MOST)
-            return error_set(err, STATUS_LIMIT, "layer %zu: the gradients before it are 2^50 or more",
-                             i);
+            return error_set(err, STATUS_LIMIT,
+                             "layer %zu: the gradients before it are 2^50 or more", i);
     return add_up(chain->x, n + 1, "size", &size, err) &&
            add_up(chain->xbar, n, "size", &size, err) &&
            add_up(chain->ftmp, n, "size", &size, err) &&

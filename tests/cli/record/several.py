@@ -54,7 +54,8 @@ def train(models, compute):
 
 def check(models, compute, plan, several, expected):
     plain = copy.deepcopy(models)
-    memsnap_record.checkpoint_calls(models if several else models[0], plan)
+    apply = memsnap_record.checkpoint_calls_of_several if several else memsnap_record.checkpoint_calls
+    apply(models if several else models[0], plan)
     torch.manual_seed(9)
     made, count = train(models, compute)
     for a, b in zip(made, train(plain, compute)[0]):

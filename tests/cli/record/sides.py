@@ -46,6 +46,23 @@ def check_accumulation():
         assert sum(row["is_leaf"] for row in recording.forward_traces) == 3
 
 
+def check_sampler():
+    """Passes that take gradients of the input come before that of a training step, which is recorded."""
+    for passes in 2, 6:
+        model = make()
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        with memsnap_record.layers(model) as recording:
+            for _ in range(4):
+                x = torch.randn(4, 8)
+                for _ in range(passes):
+                    x = torch.autograd.grad(model(x.requires_grad_()).sum(), x)[0].detach()
+                (model(torch.randn(4, 8)).sum() - model(x).sum()).backward()
+                optimizer.step()
+                optimizer.zero_grad()
+        found = [row["module_name"] for row in recording.forward_traces if row["is_leaf"]]
+        assert len(found) == 12, (passes, found)  # two runs
+
+
 class Last(nn.Module):
     def __init__(self):
         super().__init__()
@@ -87,6 +104,7 @@ def check_rows_of_blocks():
 def main():
     check_rows_of_blocks()
     check_accumulation()
+    check_sampler()
     model = make()
     recording = memsnap_record.layers(model)
     with recording:
