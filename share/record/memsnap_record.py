@@ -1704,7 +1704,7 @@ class Hooks:
 
     def __init__(self, model):
         self.model, self.handles = model, []
-        self.nodes = set()  # of inputs and outputs so far
+        self.mark = object()  # in the metadata of the nodes of inputs and outputs so far: references would keep graphs alive
         self.error = None
 
     def attach(self):
@@ -1716,13 +1716,14 @@ class Hooks:
         for handle in self.handles:
             handle.remove()
         self.handles = []
-        self.nodes.clear()
 
     @guarded
     def before_module(self, name, module, args, kwargs=None):
         # a checkpoint runs modules again; a hook that another hook of this call removed is called without kwargs
         if self.handles and not is_backward():
-            self.nodes.update(tensor.grad_fn for tensor in tensors_in([args, kwargs]) if tensor.grad_fn is not None)
+            for tensor in tensors_in([args, kwargs]):
+                if tensor.grad_fn is not None:
+                    tensor.grad_fn.metadata[self.mark] = True
             self.enter(name, module, args, kwargs or {})
 
     @guarded
@@ -1734,8 +1735,8 @@ class Hooks:
         """Calls `start` with the gradients when the backward pass reaches the outputs of a module."""
         for tensor in tensors_in(output):
             node = tensor.grad_fn
-            if node is not None and node not in self.nodes:
-                self.nodes.add(node)
+            if node is not None and self.mark not in node.metadata:
+                node.metadata[self.mark] = True
                 self.handles.append(node.register_prehook(start))
 
 

@@ -63,6 +63,18 @@ def check_sampler():
         assert len(found) == 12, (passes, found)  # two runs
 
 
+def check_unused():
+    """The recorder keeps no graph that the program drops."""
+    model, grown = nn.Sequential(nn.Linear(8, 8), nn.Sigmoid()), []
+    for _ in range(2):
+        with memsnap_record.layers(model) as recording:
+            for _ in range(2):
+                model(torch.randn(1024, 8))  # not used
+            train(model)
+        grown.append(recording.trace["peak_bytes"] - recording.trace["before_bytes"])
+    assert max(grown) < 2 * 2 * 1024 * 8 * 4, grown  # of one run at a time
+
+
 class Last(nn.Module):
     def __init__(self):
         super().__init__()
@@ -105,6 +117,7 @@ def main():
     check_rows_of_blocks()
     check_accumulation()
     check_sampler()
+    check_unused()
     model = make()
     recording = memsnap_record.layers(model)
     with recording:
