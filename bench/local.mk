@@ -45,6 +45,7 @@ EXTRA_DIST += \
 	bench/loop/odd.py \
 	bench/loop/prove \
 	bench/loop/snapshots \
+	bench/loop/varied.py \
 	bench/loop/wide.py \
 	bench/labelled.py \
 	bench/profile.py \

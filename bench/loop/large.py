@@ -247,5 +247,6 @@ MODELS = {
 BUILDERS = {**more.BUILDERS, **wide.BUILDERS, **again.BUILDERS}
 if find_spec("timm") and find_spec("peft"):
     import odd
-    BUILDERS.update(odd.BUILDERS)
+    import varied
+    BUILDERS.update({**odd.BUILDERS, **varied.BUILDERS})
 MODELS.update({name: Large(*builder) for name, builder in BUILDERS.items()})
