@@ -118,8 +118,8 @@ static bool line_also_made(const struct live_set *set, const struct live_facts *
         frame_id frame;
         if (!live_source_of(set, &set->items[i], &source, err))
             return false;
-        *found = test(set, facts, &set->items[i], &source) &&
-                 line_of(set, &source, true, &frame) && frame == line;
+        *found = test(set, facts, &set->items[i], &source) && line_of(set, &source, true, &frame) &&
+                 frame == line;
     }
     return true;
 }
