@@ -22,6 +22,7 @@ cli_tests = \
 	tests/cli/input.sh \
 	tests/cli/joined.sh \
 	tests/cli/json.sh \
+	tests/cli/json-members.sh \
 	tests/cli/layers.sh \
 	tests/cli/limits.sh \
 	tests/cli/memory-timeline.sh \
@@ -70,7 +71,7 @@ dist_check_SCRIPTS += $(cli_tests)
 check-mpi: memsnap$(EXEEXT)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS=tests/cli/mpi.sh
 
-EXTRA_DIST += tests/cli/lib.sh tests/cli/on_terminal.py tests/cli/press_interrupt.py
+EXTRA_DIST += tests/cli/lib.sh tests/cli/json_members.py tests/cli/on_terminal.py tests/cli/press_interrupt.py
 
 # Programs that record.sh records.
 EXTRA_DIST += \
