@@ -79,8 +79,11 @@ bool pattern_flag_shared(struct pattern *pattern, struct error *err)
         return false;
     count_staying(pattern, uses);
     for (size_t step = 0; step < pattern->steps->count; step++) {
-        size_t end = births_from(pattern->timeline, pattern->steps->items[step].end);
-        flag_before_step(pattern, uses, first, end);
+        const struct step_mark *mark = &pattern->steps->items[step];
+        size_t end = births_from(pattern->timeline, mark->end);
+        /* A closure holds passes itself, and frees their gradients before the step ends. */
+        if (!mark->has_closure)
+            flag_before_step(pattern, uses, first, end);
         first = end > first ? end : first;
     }
     vec_free(uses, capacity, sizeof(*uses), pattern->budget);

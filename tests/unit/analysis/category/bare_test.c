@@ -115,6 +115,28 @@ START_TEST(activations_may_have_the_sizes_of_weights)
 }
 END_TEST
 
+/* The step of L-BFGS runs the passes itself, several times. Gradients that its zero_grad() frees in
+ * the middle of the step are not taken for what is saved. */
+START_TEST(a_step_with_a_closure_holds_its_passes)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        capture_annotate(&capture, "START", "Optimizer.step#LBFGS.step", 0);
+        for (unsigned j = 0; j < 3; j++) {
+            passes(ACTIVATION);
+            for (unsigned k = 0; k < 20; k++) { /* the line search */
+                born(60, 16);
+                freed(60, 16);
+            }
+            zero_grad();
+        }
+        capture_annotate(&capture, "END", "Optimizer.step#LBFGS.step", 0);
+    }
+    capture_load(&capture);
+    expect(100, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    expect(202, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
 /* A variable holds the batch until the next one is there; until then, the program adds gradients to
  * others and drops them. */
 START_TEST(a_pass_ends_before_the_next_batch)
@@ -138,6 +160,7 @@ TCase *category_bare_tests(void)
     TCase *tests = tcase_create("categories by annotations without stacks");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, zero_grad_frees_gradients);
+    tcase_add_test(tests, a_step_with_a_closure_holds_its_passes);
     tcase_add_test(tests, activations_may_have_the_sizes_of_weights);
     tcase_add_test(tests, a_pass_ends_before_the_next_batch);
     return tests;
