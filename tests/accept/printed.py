@@ -14,9 +14,10 @@ SHARDED = ([], ["--checkpointed"], ["--strategy", "fsdp2", "--checkpointed"], ["
 
 
 HEADING = re.compile("[A-Z][a-z]+ [a-z]")
-# The program's own: its model, and what a loop of it goes through. A plan that keeps no results of operators does not
-# call keep_results().
-GIVEN = {"model", "layers", "keep_results"}
+# The program's own: its model, and what a loop of it goes through.
+GIVEN = {"model", "layers"}
+# Plans that keep no results of operators have none of these, and do not call them.
+FOR_KEEPING = {"keep_results", "find_changes"}
 
 
 def output(command, path, arguments):
@@ -49,7 +50,7 @@ def names_of(tree):
             made.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ExceptHandler) and node.name:
             made.add(node.name)
-    return used, made
+    return used, made if "keep_results" in made else made | FOR_KEEPING
 
 
 def problems(text):
