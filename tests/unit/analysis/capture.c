@@ -185,6 +185,16 @@ enum category capture_category_why(struct capture *capture, uint64_t addr, uint8
     return (enum category)found;
 }
 
+void capture_expect(struct capture *capture, uint64_t addr, enum category category,
+                    enum confidence confidence)
+{
+    uint8_t reason;
+    enum category found = capture_category_why(capture, addr, &reason);
+    ck_assert_msg(found == category && reason_confidence(reason) == confidence, "%d: %s, %s: %s",
+                  (int)addr, category_name(found), confidence_name(reason_confidence(reason)),
+                  reason_name(reason));
+}
+
 void capture_release(struct capture *capture)
 {
     site_table_destroy(capture->sites);

@@ -71,6 +71,10 @@ int64_t capture_saving(struct capture *capture, enum finding_kind kind);
 enum category capture_category(struct capture *capture, uint64_t addr);
 /* The same, and the reason byte. */
 enum category capture_category_why(struct capture *capture, uint64_t addr, uint8_t *reason);
+/* Fails, and says why the category was chosen, if the allocation has another one, or another
+ * confidence in it. */
+void capture_expect(struct capture *capture, uint64_t addr, enum category category,
+                    enum confidence confidence);
 void capture_release(struct capture *capture);
 
 #endif

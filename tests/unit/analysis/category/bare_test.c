@@ -24,11 +24,7 @@ static void destroy(void)
 
 static void expect(uint64_t addr, enum category category, enum confidence confidence)
 {
-    uint8_t reason;
-    enum category found = capture_category_why(&capture, addr, &reason);
-    ck_assert_msg(found == category && reason_confidence(reason) == confidence, "%d: %s, %s: %s",
-                  (int)addr, category_name(found), confidence_name(reason_confidence(reason)),
-                  reason_name(reason));
+    capture_expect(&capture, addr, category, confidence);
 }
 
 static void born(uint64_t addr, uint64_t size)
