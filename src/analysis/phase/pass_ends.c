@@ -5,8 +5,9 @@
 
 #define MOST_IN_BATCH 4 /* tensors */
 
-/* The item that makes what takes the place of the block in a variable, as the next batch does: it
- * has its size, outlives the hump, and is no gradient or state. EVENT_NEVER if there is none. */
+/* A variable may hold a block until the next batch takes its place. This is the item at which that
+ * next block is made: it has the same size, lives beyond the hump, and has no size of a weight, so
+ * it is neither a gradient nor optimizer state. EVENT_NEVER if there is no such block. */
 static uint32_t item_of_successor(const struct pattern *pattern, uint32_t top, uint32_t last,
                                   const struct saved *saved)
 {
