@@ -38,6 +38,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/cut.c \
 	src/analysis/chain/cut_calls.c \
 	src/analysis/chain/cut.h \
+	src/analysis/chain/elsewhere.c \
+	src/analysis/chain/elsewhere.h \
 	src/analysis/chain/extras.c \
 	src/analysis/chain/forward_chain.c \
 	src/analysis/chain/forward_chain.h \

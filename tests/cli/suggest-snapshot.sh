@@ -35,6 +35,16 @@ run suggest --budget 1MiB "$loop"
 exits 1
 out_has 'nothing fits'
 
+# What the plan leaves as it is may need more.
+run suggest --budget least samples/recorded/muon.pickle.gz
+exits 0
+out_has 'The whole trace then peaks at 205.27 MiB, at by_hand.py:47 muon'
+run suggest --budget least --format json samples/recorded/muon.pickle.gz
+out_has '"trace_total_peak_bytes":215244288'
+out_has '"elsewhere_at":"by_hand.py:47 muon"'
+run suggest --budget least "$loop"
+out_has_not 'The whole trace then peaks'
+
 # One layer per block, and sums that match the layers.
 run suggest --format json --budget 60% "$loop"
 exits 0

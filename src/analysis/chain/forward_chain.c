@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/chain/at_peak.h"
+#include "analysis/chain/elsewhere.h"
 #include "analysis/chain/names.h"
 #include "analysis/chain/part_calls.h"
 #include "analysis/chain/selective.h"
@@ -287,8 +288,11 @@ static bool look(struct build *build, struct error *err)
     describe_peak(build);
     return note_others(build, err) && make_elements(build, err) &&
            (chain->absence != CHAIN_FOUND ||
-            (measure(build, err) && chain_relate_to_peak(chain, timeline, build->sites,
-                                                         &build->categories, &build->pass, err)));
+            (measure(build, err) &&
+             chain_relate_to_peak(chain, timeline, build->sites, &build->categories, &build->pass,
+                                  err) &&
+             chain_find_elsewhere(chain, timeline, build->sites, &build->categories, &build->passes,
+                                  err)));
 }
 
 bool forward_chain_build(struct forward_chain *chain, const struct timeline *timeline,

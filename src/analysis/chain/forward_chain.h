@@ -121,6 +121,13 @@ struct chain_pass {
     bool alike;          /* of the same model, as where gradients are accumulated */
 };
 
+/* The moment at which code outside of the step has the most memory. */
+struct chain_elsewhere {
+    uint64_t bytes; /* that are allocated then, in PyTorch's blocks; 0: there is no such code */
+    uint64_t event; /* that allocates it: its index in the file */
+    struct text at; /* the line that called the model there, or that allocates; in the symbols */
+};
+
 enum chain_absence {
     CHAIN_FOUND,
     CHAIN_NO_BACKWARD,    /* no backward pass behind a forward pass */
@@ -148,6 +155,10 @@ struct forward_chain {
     uint32_t step_first, step_end; /* its step, or the pass without steps */
     struct chain_pass *others;     /* of the step, in order */
     size_t other_count, other_capacity;
+    struct chain_elsewhere elsewhere; /* checkpoints do not change it, such as evaluation under
+                                         no_grad */
+    struct chain_elsewhere unused;    /* it keeps activations, but no backward pass uses them: that
+                                         checkpoints lower it is known, not by how much */
     uint32_t *kept; /* the items that allocate activations which its elements keep, ascending */
     size_t kept_count, kept_capacity;
     uint32_t *casts; /* those of them that allocate autocast's copies of weights */

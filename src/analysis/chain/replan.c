@@ -3,17 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/chain/elsewhere.h"
 #include "analysis/chain/replan_internal.h"
-
-/* Behind what a plan for the pass changes: another pass of the same model begins, or the step ends.
- */
-static uint32_t replan_end(const struct forward_chain *chain)
-{
-    for (size_t i = 0; i < chain->other_count; i++)
-        if (chain->others[i].alike && chain->others[i].first >= chain->end)
-            return chain->others[i].first;
-    return chain->step_end;
-}
 
 static bool is_usable(const struct forward_chain *chain, const struct device_replay *replay,
                       struct replan *replan)
@@ -31,13 +22,11 @@ static bool is_usable(const struct forward_chain *chain, const struct device_rep
     return !*replan->why;
 }
 
-#define BLOCK 512 /* PyTorch counts memory in blocks of so many bytes */
-
 /* True for an item at which a plan changes nothing: the item belongs neither to the pass of the
  * chain nor to another pass of the same model, which needs no more with the plan than that one. */
 static bool is_elsewhere(const struct forward_chain *chain, uint32_t item)
 {
-    bool elsewhere = item < chain->first || item >= replan_end(chain);
+    bool elsewhere = item < chain->first || item >= chain_reach_end(chain);
     for (size_t i = 0; i < chain->other_count && elsewhere; i++) {
         const struct chain_pass *other = &chain->others[i];
         elsewhere = !other->alike || item < other->first || item >= other->end;
@@ -60,7 +49,7 @@ static bool find_total(const struct program *program, const struct forward_chain
     for (size_t i = 0; i < program->step_count; i++) {
         const struct program_step *step = &program->steps[i];
         if (step->kind == STEP_MALLOC)
-            now += sizes[step->slot] = (step->size + BLOCK - 1) / BLOCK * BLOCK;
+            now += sizes[step->slot] = allocator_round_up(step->size, ALLOCATOR_MIN_BLOCK);
         else if (replan_is_free(step)) {
             now -= sizes[step->slot];
             sizes[step->slot] = 0;
@@ -141,7 +130,7 @@ bool replan_make(const struct timeline *timeline, struct site_table *sites,
                  size_t count, struct replan *replan, struct error *err)
 {
     const struct replay_options options = {.tie_break = TIE_BREAKS};
-    const struct item_range range = {chain->first, replan_end(chain)};
+    const struct item_range range = {chain->first, chain_reach_end(chain)};
     struct device_replay replay;
     struct replan made = {0};
     if (!device_replay_begin(timeline, sites, &range, &options, &replay, err))

@@ -326,18 +326,24 @@ static struct value backward_time(const void *row, const struct field_context *c
 }
 
 #define ROW struct forward_chain
-static const struct row_type chain_type =
-    ROW_TYPE("chain", ROW, FIELD_CALL(WORD, "source", source), FIELD_CALL(NUMBER, "device", device),
-             FIELD(ROW, NUMBER, step, IF(ROW, has_step)), FIELD(ROW, FLAG, at_peak),
-             FIELD(ROW, FLAG, unfinished), FIELD_AS(ROW, BYTES, "trace_peak_bytes", peak_bytes),
-             FIELD_AS(ROW, NAME, "trace_peak_phase", peak_phase, .name = phase_name),
-             FIELD_AS(ROW, NUMBER, "trace_peak_step", peak_step, IF(ROW, has_peak_step)),
-             FIELD(ROW, NUMBER, first_event), FIELD_CALL(NUMBER, "backward_event", backward_event),
-             FIELD_CALL(NUMBER, "end_event", end_event), FIELD(ROW, BYTES, activation_bytes),
-             FIELD(ROW, BYTES, peak_category_bytes), FIELD(ROW, BYTES, peak_chain_bytes),
-             FIELD(ROW, TEXT, others_at, IF(ROW, others_at_bytes)),
-             FIELD(ROW, BYTES, others_at_bytes), FIELD(ROW, BYTES, recomputed_bytes),
-             FIELD_CALL(NUMBER, "backward_ns", backward_time, .present = has_backward_time));
+static const struct row_type chain_type = ROW_TYPE(
+    "chain", ROW, FIELD_CALL(WORD, "source", source), FIELD_CALL(NUMBER, "device", device),
+    FIELD(ROW, NUMBER, step, IF(ROW, has_step)), FIELD(ROW, FLAG, at_peak),
+    FIELD(ROW, FLAG, unfinished), FIELD_AS(ROW, BYTES, "trace_peak_bytes", peak_bytes),
+    FIELD_AS(ROW, NAME, "trace_peak_phase", peak_phase, .name = phase_name),
+    FIELD_AS(ROW, NUMBER, "trace_peak_step", peak_step, IF(ROW, has_peak_step)),
+    FIELD(ROW, NUMBER, first_event), FIELD_CALL(NUMBER, "backward_event", backward_event),
+    FIELD_CALL(NUMBER, "end_event", end_event), FIELD(ROW, BYTES, activation_bytes),
+    FIELD(ROW, BYTES, peak_category_bytes), FIELD(ROW, BYTES, peak_chain_bytes),
+    FIELD(ROW, TEXT, others_at, IF(ROW, others_at_bytes)), FIELD(ROW, BYTES, others_at_bytes),
+    FIELD_AS(ROW, BYTES, "elsewhere_peak_bytes", elsewhere.bytes),
+    FIELD_AS(ROW, NUMBER, "elsewhere_peak_event", elsewhere.event, IF(ROW, elsewhere.bytes)),
+    FIELD_AS(ROW, TEXT, "elsewhere_at", elsewhere.at, IF(ROW, elsewhere.bytes)),
+    FIELD_AS(ROW, BYTES, "unused_peak_bytes", unused.bytes),
+    FIELD_AS(ROW, NUMBER, "unused_peak_event", unused.event, IF(ROW, unused.bytes)),
+    FIELD_AS(ROW, TEXT, "unused_at", unused.at, IF(ROW, unused.bytes)),
+    FIELD(ROW, BYTES, recomputed_bytes),
+    FIELD_CALL(NUMBER, "backward_ns", backward_time, .present = has_backward_time));
 #undef ROW
 
 void suggest_put_forward(struct json_writer *json, const struct suggest_subject *subject)

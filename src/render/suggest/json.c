@@ -62,6 +62,10 @@ static void put_reserved(struct json_writer *json, const struct suggest_subject 
     if (replan->has_totals) {
         json_put_integer(json, "total_peak_bytes", (int64_t)replan->with_total);
         json_put_integer(json, "no_checkpoint_total_peak_bytes", (int64_t)replan->without_total);
+        uint64_t elsewhere = subject->forward->elsewhere.bytes;
+        if (subject->forward->unused.bytes <= replan->with_total)
+            json_put_count(json, "trace_total_peak_bytes",
+                           elsewhere > replan->with_total ? elsewhere : replan->with_total);
     }
     if (!replan->is_known) {
         json_put_string(json, "reserved_not_known", replan->why);

@@ -1,3 +1,5 @@
+#include <inttypes.h>
+
 #include "render/core/table.h"
 #include "render/suggest/parts.h"
 
@@ -29,6 +31,32 @@ static void total_text(const struct page *page, const struct problem *problem, i
                 page_bytes(page, without, problem->no_checkpoint_total_bytes));
 }
 
+/* Code outside of the step may need more than the step then does. */
+static void elsewhere_text(const struct page *page, const struct forward_chain *chain,
+                           const struct replan *replan)
+{
+    const struct chain_elsewhere *unused = &chain->unused, *elsewhere = &chain->elsewhere;
+    char bytes[UNITS_TEXT_SIZE], event[UNITS_TEXT_SIZE];
+    struct buffer at = BUFFER_INIT, unused_at = BUFFER_INIT;
+    suggest_add_name(&at, elsewhere->at);
+    suggest_add_name(&unused_at, unused->at);
+    if (elsewhere->bytes > replan->with_total && !at.failed)
+        suggest_say(page,
+                    "The whole trace then peaks at %s, at %s (event %s), which this plan does not "
+                    "change. 'memsnap analyze --at %" PRIu64 "' tells what is live there.",
+                    page_bytes(page, bytes, (int64_t)elsewhere->bytes), at.bytes,
+                    units_count(event, elsewhere->event), elsewhere->event);
+    if (unused->bytes > replan->with_total && !unused_at.failed)
+        suggest_say(page,
+                    "A forward pass without a backward pass peaks at %s, at %s. Checkpoints lower "
+                    "that peak as well if it runs the same modules, but by how much is not known. "
+                    "If it is an evaluation, run it under torch.no_grad(): then it keeps no "
+                    "activations.",
+                    page_bytes(page, bytes, (int64_t)unused->bytes), unused_at.bytes);
+    buffer_release(&at);
+    buffer_release(&unused_at);
+}
+
 /* What the step reserves with the placement of that index. */
 static void reserved_text(const struct page *page, const struct suggest_subject *subject,
                           size_t index, const struct placement *placement)
@@ -43,6 +71,8 @@ static void reserved_text(const struct page *page, const struct suggest_subject 
                     "checkpoints at %s.",
                     page_bytes(page, with, (int64_t)replan->with_total),
                     page_bytes(page, without, (int64_t)replan->without_total));
+    if (replan->has_totals)
+        elsewhere_text(page, subject->forward, replan);
     if (replan->is_known)
         suggest_say(page,
                     "Replayed through PyTorch's allocator, the step then reserves up to %s; "

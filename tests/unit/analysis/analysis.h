@@ -45,6 +45,7 @@ TCase *category_samples_tests(void);
 TCase *fragmentation_tests(void);
 TCase *oom_error_tests(void);
 TCase *oom_tests(void);
+TCase *elsewhere_tests(void);
 TCase *forward_chain_tests(void);
 TCase *chain_sizes_tests(void);
 TCase *chain_calls_tests(void);

@@ -21,6 +21,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/roles_test.c \
 	tests/unit/analysis/category/samples_test.c \
 	tests/unit/analysis/chain/calls_test.c \
+	tests/unit/analysis/chain/elsewhere_test.c \
 	tests/unit/analysis/chain/forward_chain_test.c \
 	tests/unit/analysis/chain/pass.c \
 	tests/unit/analysis/chain/pass.h \

@@ -1,0 +1,143 @@
+#include "analysis/chain/elsewhere.h"
+
+#include "analysis/phase/births.h"
+#include "model/allocator_rules.h"
+
+uint32_t chain_reach_end(const struct forward_chain *chain)
+{
+    for (size_t i = 0; i < chain->other_count; i++)
+        if (chain->others[i].alike && chain->others[i].first >= chain->end)
+            return chain->others[i].first;
+    return chain->step_end;
+}
+
+static uint64_t block_bytes(uint64_t size)
+{
+    return allocator_round_up(size, ALLOCATOR_MIN_BLOCK);
+}
+
+/* What is allocated before the first item. */
+static uint64_t bytes_before(const struct timeline *timeline)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (timeline->preexisting[i].in_allocated)
+            bytes += block_bytes(timeline->preexisting[i].size);
+    return bytes;
+}
+
+/* Names the line that called the model or, outside of it, the line that allocates. */
+static bool name_place(struct chain_elsewhere *elsewhere, const struct timeline *timeline,
+                       struct site_table *sites, uint32_t item, struct error *err)
+{
+    stack_id stack = timeline->trace->stack[item];
+    struct symbols *symbols = timeline->snapshot->symbols;
+    struct buffer label = BUFFER_INIT;
+    struct site site;
+    string_id name;
+    if (!site_of(sites, stack, &site, err))
+        return false;
+    site_at_model_call(sites, stack, &site);
+    site_label(sites, stack, &site, &label);
+    bool ok = label.failed ? error_out_of_memory(err)
+                           : symbols_string(symbols, label.bytes, label.size, &name, err);
+    if (ok)
+        elsewhere->at = symbols_text(symbols, name);
+    buffer_release(&label);
+    return ok;
+}
+
+/* A stretch of the trace between passes, and the item at which most is allocated in it. */
+struct gap {
+    bool is_open;
+    uint32_t first, highest; /* EVENT_NEVER: no allocation so far */
+    uint64_t bytes;
+};
+
+struct search {
+    struct forward_chain *chain;
+    const struct timeline *timeline;
+    struct site_table *sites;
+    const struct categories *categories;
+    const struct passes *passes;
+    uint32_t end; /* of what the chain's plan reaches */
+    struct gap gap;
+    size_t lifetime; /* the first one that is not in a gap before this one */
+    struct error *err;
+};
+
+/* A forward pass without a backward pass, as of an evaluation with gradients, has about as many
+ * allocations at once as the chain keeps; under no_grad, it has few. */
+static bool keeps_activations(struct search *search, bool *keeps)
+{
+    const struct timeline *timeline = search->timeline;
+    size_t count = 0, i = search->lifetime;
+    for (; i < timeline->lifetime_count; i++) {
+        const struct lifetime *life = &timeline->lifetimes[i];
+        if (life->alloc > search->gap.highest)
+            break;
+        if (life->alloc < search->gap.first || lifetime_end(life) <= search->gap.highest)
+            continue;
+        const struct stack_facts *facts =
+            site_stack_facts(search->sites, timeline->trace->stack[life->alloc], search->err);
+        if (!facts)
+            return false;
+        count += facts->context == CONTEXT_FORWARD ||
+                 category_is_saved((enum category)search->categories->of_lifetime[i]);
+    }
+    search->lifetime = i;
+    *keeps = count * 2 > search->chain->kept_count;
+    return true;
+}
+
+/* `ran_out`: out of memory in it; then it is not whole, and tells nothing. */
+static bool end_gap(struct search *search, bool ran_out)
+{
+    const struct gap gap = search->gap;
+    struct forward_chain *chain = search->chain;
+    bool keeps;
+    search->gap.is_open = false;
+    if (gap.highest == EVENT_NEVER || ran_out)
+        return true;
+    if (!keeps_activations(search, &keeps))
+        return false;
+    struct chain_elsewhere *found = keeps ? &chain->unused : &chain->elsewhere;
+    if (gap.bytes <= found->bytes)
+        return true;
+    found->bytes = gap.bytes;
+    found->event = search->timeline->trace->first_event + gap.highest;
+    return name_place(found, search->timeline, search->sites, gap.highest, search->err);
+}
+
+bool chain_find_elsewhere(struct forward_chain *chain, const struct timeline *timeline,
+                          struct site_table *sites, const struct categories *categories,
+                          const struct passes *passes, struct error *err)
+{
+    struct search search = {chain, timeline, sites, categories, passes, chain_reach_end(chain),
+                            {0},   0,        err};
+    const struct trace *trace = timeline->trace;
+    uint64_t now = bytes_before(timeline);
+    bool ran_out = false, ok = true;
+    for (uint32_t item = 0, pass = 0; item < trace->count && ok; item++) {
+        uint8_t action = trace->action[item];
+        uint64_t bytes = block_bytes(trace_size(trace, item));
+        while (pass < passes->count && passes->items[pass].end <= item)
+            pass++;
+        if ((pass < passes->count && item >= passes->items[pass].first) ||
+            (item >= chain->first && item < search.end)) {
+            ok = !search.gap.is_open || end_gap(&search, ran_out);
+            ran_out = false;
+        } else if (!search.gap.is_open) {
+            search.gap = (struct gap){true, item, EVENT_NEVER, 0};
+        }
+        ran_out |= action == ACTION_OOM;
+        if (action == trace->request)
+            now -= bytes < now ? bytes : now;
+        now += action == trace->birth ? bytes : 0;
+        if (search.gap.is_open && action == trace->birth && now > search.gap.bytes) {
+            search.gap.bytes = now;
+            search.gap.highest = item;
+        }
+    }
+    return ok && (!search.gap.is_open || end_gap(&search, ran_out));
+}
