@@ -22,6 +22,7 @@ import contextlib
 import dataclasses
 import functools
 import gc
+import itertools
 import json
 import os
 import re
@@ -1341,6 +1342,8 @@ class Storage:
         self.bytes, self.row = size, row
         self.counted = 0  # part of the sum of bytes that are alive
         self.operator = None  # the Operator that made it, if it is known
+        self.held = 0  # of HeldResults: how many there are
+        self.held_until = None  # the row in which the program dropped the last of them
         self.weak = None  # must stay alive
 
     def is_alive(self):
@@ -1427,6 +1430,25 @@ class Storages:
         self.sweep()
         peak, self.peak = max(self.peak, self.bytes), self.bytes
         return peak
+
+
+class HeldResults:
+    """Tensors that modules return beside the first, such as attention weights. The program may hold them while the model
+    runs on; then a checkpoint of the module does not free them."""
+
+    def __init__(self, rows):
+        self.rows = rows
+        self.weak = {}  # by the id of the tensor
+
+    def add(self, tensor, made):
+        if id(tensor) not in self.weak:
+            self.weak[id(tensor)] = weakref.ref(tensor, partial(self.on_drop, id(tensor), made))
+            made.held += 1
+
+    def on_drop(self, key, made, _reference):
+        self.weak.pop(key, None)
+        made.held -= 1
+        made.held_until = len(self.rows)
 
 
 class Argument:
@@ -1785,6 +1807,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.failed_in = None
         self.gathered = {}  # storages
         self.result = Result()
+        self.held = HeldResults(self.rows)
         self.storages = Storages(storages_of([*model.parameters(), *model.buffers()]).values())
         self.uncalled = dict(model.named_modules())
         self.unlisted = {id(parameter): place for place, parameter in enumerate(model.parameters())}  # places in the model
@@ -1969,6 +1992,7 @@ class Structure(Hooks, TorchDispatchMode):
         new = [tensor for tensor in tensors_in(output) if not seen.keys() & storages_of(tensor).keys()]
         row["output_bytes"] = sum(storage.nbytes() for storage in storages_of(output).values())
         row["memory_activations"] = bytes_of(new) if frame.is_leaf else 0
+        self.note_held(output)
         result = first(output)
         row["plain"], row["follows"] = frame.is_plain and isinstance(result, torch.Tensor), frame.follows
         if not isinstance(result, torch.Tensor):
@@ -1985,6 +2009,13 @@ class Structure(Hooks, TorchDispatchMode):
         parent = self.stack[-1] if self.stack else None
         self.row = self.new_row(parent.name if parent else "", parent.name.count(".") + (parent.name != "")
                                 if parent else 0, False)
+
+    def note_held(self, output):
+        for tensor in itertools.islice(tensors_in(output), 1, None):
+            for key in storages_of(tensor):
+                made = self.storages.by_key.get(key)
+                if made is not None and made.row is not None:
+                    self.held.add(tensor, made)
 
     # the backward pass
 
@@ -2426,6 +2457,8 @@ def number_storages(rows):
             continue
         keys[key] = len(table)
         table.append([storage.bytes, at[id(storage.row)]])
+        if storage.held or storage.held_until is not None:
+            table[-1].append(len(rows) if storage.held else min(storage.held_until, len(rows)))
         if key in kept:
             storage.row["kept"] += storage.bytes
     return keys, table

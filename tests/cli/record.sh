@@ -45,6 +45,20 @@ check 'checkpoints calls by their turn' grep -q '^all is right$' .run/out
 dry -- "$MEMSNAP_TORCH" several.py
 check 'checkpoints the calls of several runs and modules' grep -q '^all is right$' .run/out
 
+# a checkpoint does not free what the program holds of its results
+dry -- "$MEMSNAP_TORCH" held.py held.json
+run suggest --format json --budget least -o held.plan.json held.json
+exits 0
+dry -- "$MEMSNAP_TORCH" held.py held.json held.plan.json
+check 'counts results that the program holds' "$PYTHON3" -c '
+import json, sys
+trace, plan = (json.load(open(name)) for name in sys.argv[1:3])
+held = [trace["traces"][storage[1]]["module_name"] for storage in trace["storages"] if len(storage) == 3
+        and storage[2] == len(trace["traces"])]
+assert {name.split(".")[0] for name in held} == {"holding"} and len(held) == 6, held
+peak, told = int(open(".run/out").readline()), plan["total_peak_bytes"]
+assert abs(told - peak) < 0.02 * peak, (told, peak)' held.json held.plan.json
+
 # MultiheadAttention takes the parameters of its out_proj, which it never calls
 cat >attention.py <<'EOF'
 import torch

@@ -88,6 +88,7 @@ bool layer_storage_set(struct layer_storage *storage, size_t item, bool negative
     static const struct field fields[] = {
         FIELD(SIZE, layer_storage, bytes, "a storage"),
         FIELD(COUNT, layer_storage, row, "the row that made a storage"),
+        FIELD(COUNT, layer_storage, held, "the row until which a storage is held"),
     };
     return field_set_integer(&fields[item], storage, negative, magnitude, offset, err);
 }

@@ -15,6 +15,8 @@ extern const struct field layer_fact_fields[LAYER_FACTS]; /* of struct layer_fac
 #define LAYERS_MADE      "storages"  /* the key of the table of storages */
 #define LAYERS_OPERATORS "operators" /* the key of the table of operators */
 #define STORAGE_MADE     "a storage ([bytes, row])"
+#define STORAGE_LEAST    2 /* items of a storage; the last ones may be absent */
+#define STORAGE_MOST     3
 #define STORAGE_NUMBER   "the number of a storage"
 
 /* Finds a field by its key in the file; LAYER_FIELDS if there is none. */
@@ -43,7 +45,7 @@ struct storage_list *layer_list(struct layer_row *row, enum layer_field field);
 /* Checks the number of a storage in such a list. */
 bool layer_storage_number(bool negative, uint64_t magnitude, uint64_t offset, uint32_t *number,
                           struct error *err);
-/* Sets the bytes (item 0) or the row (item 1) of a storage. */
+/* Sets the bytes (item 0), the row (item 1), or the row until which it is held (item 2). */
 bool layer_storage_set(struct layer_storage *storage, size_t item, bool negative,
                        uint64_t magnitude, uint64_t offset, struct error *err);
 /* Fails if the file's schema is not the one that is known. */

@@ -122,10 +122,10 @@ static bool read_fact(struct layers_json *json, enum layer_fact fact)
            layer_schema_check(symbols_text(json->symbols, facts->schema), offset, json->err);
 }
 
-/* Reads [bytes, row]. */
+/* Reads [bytes, row] or [bytes, row, held]. */
 static bool read_made(struct layers_json *json)
 {
-    struct layer_storage storage;
+    struct layer_storage storage = {0};
     struct json_integer integer;
     uint64_t begin, offset;
     size_t item = 0;
@@ -134,7 +134,7 @@ static bool read_made(struct layers_json *json)
         !json_open(&json->reader, '[', STORAGE_MADE, &more, json->err))
         return false;
     for (; more; item++) {
-        if (item == 2)
+        if (item == STORAGE_MOST)
             return error_set_at(json->err, STATUS_BAD_INPUT, begin,
                                 "expected " STORAGE_MADE ", found more");
         if (!json_offset(&json->reader, &offset, json->err) ||
@@ -144,7 +144,7 @@ static bool read_made(struct layers_json *json)
             !json_more(&json->reader, '[', &more, json->err))
             return false;
     }
-    if (item < 2)
+    if (item < STORAGE_LEAST)
         return error_set_at(json->err, STATUS_BAD_INPUT, begin,
                             "expected " STORAGE_MADE ", found less");
     return json->sink->made(json->sink->self, &storage, begin, json->err);

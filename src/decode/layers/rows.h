@@ -142,6 +142,8 @@ struct layer_facts {
 struct layer_storage {
     int64_t bytes;
     int64_t row;
+    int64_t held; /* the row in which the program dropped it, if it is in a module's result beside
+                     the first tensor: until then no checkpoint frees it; else 0 */
 };
 
 enum operator_field {

@@ -120,10 +120,11 @@ bool layers_take_storages(struct layers_value *in, value v)
     if (!value_sequence(in->values, v, &items, &count))
         return layers_bad(in, "storages (a list)", v);
     for (size_t i = 0; i < count; i++) {
-        struct layer_storage storage;
-        if (!value_sequence(in->values, items[i], &pair, &size) || size != 2)
+        struct layer_storage storage = {0};
+        if (!value_sequence(in->values, items[i], &pair, &size) || size < STORAGE_LEAST ||
+            size > STORAGE_MOST)
             return layers_bad(in, STORAGE_MADE, items[i]);
-        for (size_t k = 0; k < 2; k++) {
+        for (size_t k = 0; k < size; k++) {
             bool negative;
             uint64_t magnitude;
             if (!whole(in, pair[k], &negative, &magnitude))

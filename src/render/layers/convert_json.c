@@ -31,6 +31,8 @@ static void put_storages(struct json_writer *json, const struct layer_trace *tra
         json_put_open(json, NULL, '[');
         json_put_integer(json, NULL, trace->storages[i].bytes);
         json_put_integer(json, NULL, trace->storages[i].row);
+        if (trace->storages[i].held > 0)
+            json_put_integer(json, NULL, trace->storages[i].held);
         json_put_close(json, ']');
     }
     json_put_close(json, ']');

@@ -185,9 +185,12 @@ static void pack_storages(msgpack_packer *packer, const struct layer_trace *trac
     pack_word(packer, "storages");
     msgpack_pack_array(packer, trace->storage_count);
     for (size_t i = 0; i < trace->storage_count; i++) {
-        msgpack_pack_array(packer, 2);
+        bool is_held = trace->storages[i].held > 0;
+        msgpack_pack_array(packer, is_held ? 3 : 2);
         msgpack_pack_int64(packer, trace->storages[i].bytes);
         msgpack_pack_int64(packer, trace->storages[i].row);
+        if (is_held)
+            msgpack_pack_int64(packer, trace->storages[i].held);
     }
 }
 

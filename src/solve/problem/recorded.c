@@ -4,7 +4,8 @@
  * A storage that autograd saves belongs to xbar of the piece that made it. One that only the next
  * piece reads crosses their boundary (x). One that pieces further on read outlives a checkpoint of
  * the piece that made it (pinned) if it is saved, and else is held by the checkpoints that read it
- * (far, or shared if there are many). */
+ * (far, or shared if there are many). Part of a module's result that the program itself holds
+ * outlives a checkpoint in the same way. */
 #include <stdlib.h>
 
 #include "solve/chain/segment_cost.h"
@@ -68,12 +69,26 @@ static void use_list(struct recorded *recorded, uint32_t piece, struct storage_l
     }
 }
 
+/* The row of the forward pass in which the most is allocated. */
+static int64_t highest_row(const struct layer_trace *trace)
+{
+    size_t highest = 0;
+    for (size_t i = 1; i < trace->count; i++)
+        if (trace->rows[i].is_forward &&
+            trace->rows[i].peak_bytes > trace->rows[highest].peak_bytes)
+            highest = i;
+    return (int64_t)highest;
+}
+
 static void find_usages(struct recorded *recorded)
 {
     const struct layer_trace *trace = recorded->trace;
+    int64_t highest = highest_row(trace);
     for (size_t i = 0; i < trace->storage_count; i++) {
         uint32_t maker = recorded->piece_of[trace->storages[i].row];
-        recorded->usages[i] = (struct usage){.maker = maker, .last = maker};
+        bool is_held = trace->storages[i].held > 0 && trace->storages[i].held >= highest;
+        recorded->usages[i] =
+            (struct usage){.maker = maker, .last = maker, .flags = is_held ? HELD : 0};
     }
     for (size_t i = 0; i < trace->count; i++) {
         if (!trace->rows[i].is_forward)
@@ -90,6 +105,8 @@ static void add_storages(struct recorded *recorded)
         const struct usage *usage = &recorded->usages[i];
         int64_t bytes = recorded->trace->storages[i].bytes;
         bool saved = usage->flags & (SAVED | SHARED), is_far = usage->flags & FAR;
+        bool outlives = usage->flags & (FAR | HELD);
+        recorded->leaves_far[usage->maker] |= (usage->flags & HELD) != 0;
         if (usage->last > usage->maker) { /* differences, which add_crossing() adds up */
             recorded->crossing[usage->maker + 1]++;
             recorded->crossing[usage->last + 1]--;
@@ -98,9 +115,9 @@ static void add_storages(struct recorded *recorded)
         }
         if (saved)
             chain->xbar[usage->maker] += bytes;
-        if (saved && is_far)
+        if (saved && outlives)
             chain->pinned[usage->maker] += bytes;
-        if (!is_far && usage->flags & NEAR) {
+        if (!outlives && usage->flags & NEAR) {
             chain->x[usage->maker + 1] += bytes;
             chain->late[usage->maker + 1] += usage->flags & SAVED_LATER ? 0 : bytes;
             chain->loose[usage->maker + 1] += saved ? 0 : bytes;

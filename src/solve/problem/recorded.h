@@ -6,8 +6,8 @@
 #include "solve/problem/problem.h"
 
 /* Saved by any row; read by the next piece, or by others; saved by another piece than its maker; in
- * chain.shared. */
-enum { SAVED = 1, NEAR = 2, FAR = 4, SAVED_LATER = 8, SHARED = 16 };
+ * chain.shared; part of a module's result that the program holds while the memory is highest. */
+enum { SAVED = 1, NEAR = 2, FAR = 4, SAVED_LATER = 8, SHARED = 16, HELD = 32 };
 
 /* What is known of a storage. */
 struct usage {
@@ -27,7 +27,7 @@ struct recorded {
     uint32_t *crossing;      /* [n+2] storages that cross the boundary before a piece */
     uint32_t *nearby;        /* [n+1] those of them that the piece before it made */
     uint32_t *leaves_far;    /* [n] a piece makes something that is read further on than by the
-                                next piece */
+                                next piece, or that the program holds */
     uint32_t *since, *stack; /* [n] of end_before_changes(); since: the piece that made what a piece
                                 changes in place */
 };

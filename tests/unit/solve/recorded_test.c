@@ -197,6 +197,34 @@ START_TEST(storages_make_the_chain)
 }
 END_TEST
 
+/* Each layer also returns something that it saves. The program drops it of a when b has run, in row
+ * 2, and of b with its own result, in row 3, where memory is highest. */
+static const char held[] =
+    "{\"schema\":\"memsnap.layer-trace/1\",\"before_bytes\":1000,\"traces\":[" CALL(
+        "a", "2", "0", "1110", "", "0,1") CALL("b", "2", "0", "1160", "1", "2,3")
+        CALL("c", "2", "0", "1170", "3", "4") LOSS("4", "5")
+            BACKWARD("c", "1200") "],\"storages\":[[10,0,2],[100,0],[20,1,3],"
+                                  "[30,1,3],[40,2],[50,3]]}";
+
+START_TEST(what_the_program_holds_outlives_a_checkpoint)
+{
+    const struct cuts leaves = {.kind = CUT_LEAVES};
+    struct problem problem;
+    struct error err;
+    struct layer_trace *trace = layer_trace_load_memory(held, sizeof(held) - 1, 1 << 20, &err);
+    ck_assert_msg(trace != NULL, "%s", err.text);
+    ck_assert(problem_create(&problem, trace, &leaves, SIZE_MAX, &budget, &err));
+    static const int64_t pinned[] = {0, 50, 0}, xbar[] = {110, 50, 40}, x[] = {0, 100, 0, 40};
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(problem.chain.pinned[i], pinned[i]);
+        ck_assert_int_eq(problem.chain.xbar[i], xbar[i]);
+        ck_assert_int_eq(problem.chain.x[i], x[i]);
+    }
+    problem_release(&problem, &budget);
+    layer_trace_destroy(trace);
+}
+END_TEST
+
 #define JOINED(name, plain, follows, more, reads)                                                  \
     "{\"module_name\":\"" name "\"," ROW_KEYS                                                      \
     ",\"is_forward\":true,\"is_leaf\":true,\"plain\":" plain ",\"follows\":" follows more          \
@@ -429,6 +457,7 @@ TCase *recorded_tests(void)
     TCase *tests = tcase_create("recorded");
     tcase_add_test(tests, placements_are_the_best_of_all);
     tcase_add_test(tests, storages_make_the_chain);
+    tcase_add_test(tests, what_the_program_holds_outlives_a_checkpoint);
     tcase_add_test(tests, modules_that_follow_are_joined);
     tcase_add_test(tests, the_least_total_is_found);
     tcase_add_test(tests, points_with_a_larger_total_are_dropped);

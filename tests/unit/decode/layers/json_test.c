@@ -140,7 +140,8 @@ START_TEST(recordings_are_read)
             "\"gradient_bytes\":9,"
             "\"reads\":["
             "1],"
-            "\"saves\":[7,7,7],\"saves\":[2],") "],\"storages\":[[10,0],[20,0],[30,1],[1,1],[1,1],"
+            "\"saves\":[7,7,7],\"saves\":[2],") "],\"storages\":[[10,0],[20,0],[30,1,2],[1,1],[1,1]"
+                                                ","
                                                 "[1,1],[1,1],[1,1]]}");
     const struct layer_row *row = trace->rows;
     ck_assert_uint_eq(trace->unknown_key_count, 0);
@@ -150,6 +151,8 @@ START_TEST(recordings_are_read)
     ck_assert_uint_eq(trace->storage_count, 8);
     ck_assert_int_eq(trace->storages[2].bytes, 30);
     ck_assert_int_eq(trace->storages[2].row, 1);
+    ck_assert_int_eq(trace->storages[2].held, 2);
+    ck_assert_int_eq(trace->storages[3].held, 0);
     ck_assert(!layer_is_leaf(row));
     ck_assert(layer_has(row, LAYER_READS) && row->reads.count == 0 && row->saves.count == 2);
     ck_assert_uint_eq(trace->storage_numbers[row->saves.first + 1], 1);
@@ -180,7 +183,8 @@ START_TEST(recordings_are_checked)
     BAD("{\"rank\":-1,\"traces\":[]}", 8,
         "a whole number from 0 for rank, found a negative number");
     BAD("{\"storages\":[[1]],\"traces\":[]}", 13, "expected a storage ([bytes, row]), found less");
-    BAD("{\"storages\":[[1,0,0]],\"traces\":[]}", 13, "([bytes, row]), found more");
+    BAD("{\"storages\":[[1,0,0,0]],\"traces\":[]}", 13, "([bytes, row]), found more");
+    BAD("{\"storages\":[[1,0,-1]],\"traces\":[]}", 18, "found a negative number");
     BAD("{\"storages\":[[-1,0]],\"traces\":[]}", 14, "a size in bytes for a storage, found a nega");
     BAD("{\"storages\":[7],\"traces\":[]}", 13, "([bytes, row]), found a number");
     BAD("{\"storages\":[[1,0]],\"traces\":[]}", -1,
