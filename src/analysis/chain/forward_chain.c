@@ -9,6 +9,7 @@
 #include "analysis/chain/selective.h"
 #include "analysis/chain/sizes.h"
 #include "analysis/phase/births.h"
+#include "base/bisect.h"
 
 struct build {
     struct forward_chain *chain;
@@ -166,6 +167,27 @@ static bool make_elements(struct build *build, struct error *err)
     return chain_tell_apart(chain, symbols, err);
 }
 
+bool chain_holds(const struct forward_chain *chain, uint32_t item)
+{
+    size_t at = chain->held_count > 0
+                    ? bisect_less(chain->held, sizeof(*chain->held), chain->held_count, item)
+                    : 0;
+    return at < chain->held_count && chain->held[at] == item;
+}
+
+/* Notes that the program itself holds an activation, such as attention weights in a list: the
+ * backward pass is over and has not freed it, so no checkpoint would. */
+static bool note_held(struct build *build, uint32_t item, struct error *err)
+{
+    struct forward_chain *chain = build->chain;
+    size_t at =
+        bisect_less(&chain->elements->first_item, sizeof(*chain->elements), chain->count, item + 1);
+    if (at == 0 || chain->elements[at - 1].output_item == item)
+        return true;
+    chain->elements[at - 1].held_bytes += (int64_t)trace_size(build->timeline->trace, item);
+    return vec_push(chain->held, chain->held_count, chain->held_capacity, chain->budget, err, item);
+}
+
 static bool note_kept(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
@@ -180,7 +202,9 @@ static bool note_kept(struct build *build, struct error *err)
         const struct stack_facts *facts =
             site_stack_facts(build->sites, timeline->trace->stack[item], err);
         bool is_cast = build->categories.of_lifetime[i] == CATEGORY_CAST_CACHE;
-        if (!facts ||
+        bool is_held =
+            !build->pass.unfinished && lifetime_end(&timeline->lifetimes[i]) >= build->pass.end;
+        if (!facts || (is_held && !note_held(build, item, err)) ||
             !vec_push(chain->kept, chain->kept_count, chain->kept_capacity, chain->budget, err,
                       item) ||
             (is_cast && !vec_push(chain->casts, chain->cast_count, chain->cast_capacity,
@@ -323,6 +347,7 @@ void forward_chain_release(struct forward_chain *chain)
     vec_free(chain->elements, chain->element_capacity, sizeof(*chain->elements), budget);
     vec_free(chain->parts, chain->part_capacity, sizeof(*chain->parts), budget);
     vec_free(chain->kept, chain->kept_capacity, sizeof(*chain->kept), budget);
+    vec_free(chain->held, chain->held_capacity, sizeof(*chain->held), budget);
     vec_free(chain->casts, chain->cast_capacity, sizeof(*chain->casts), budget);
     vec_free(chain->operators, chain->operator_capacity, sizeof(*chain->operators), budget);
     vec_free(chain->results, chain->result_capacity, sizeof(*chain->results), budget);

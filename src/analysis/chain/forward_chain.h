@@ -83,6 +83,7 @@ struct chain_element {
     uint32_t reader_item;     /* allocates in the backward operator of what made the output, if that
                                * reads the output, as that of a ReLU does; else EVENT_NEVER */
     int64_t activation_bytes; /* kept for backward */
+    int64_t held_bytes;       /* part of activation_bytes: of chain->held */
     int64_t output_bytes;
     bool output_passes;           /* the next element frees it: it is no activation */
     int64_t forward_extra_bytes;  /* most that is there while it runs, beyond all activations so far
@@ -101,6 +102,7 @@ struct chain_operator {
     string_id name; /* "aten.addmm" */
     uint32_t element;
     int64_t kept_bytes;    /* of its results that the element keeps for backward */
+    int64_t held_bytes;    /* part of kept_bytes: of chain->held */
     int64_t passing_bytes; /* of its other results, which the pass frees when it has used them */
     int64_t forward_ns;    /* part of the element's */
     int64_t weight;        /* see chain->weighed */
@@ -163,6 +165,9 @@ struct forward_chain {
     size_t kept_count, kept_capacity;
     uint32_t *casts; /* those of them that allocate autocast's copies of weights */
     size_t cast_count, cast_capacity;
+    uint32_t *held; /* those of them that the backward pass leaves behind, since the program holds
+                       them; without outputs of elements */
+    size_t held_count, held_capacity;
     uint64_t first_event; /* index of item `first` in the file */
     bool has_step;        /* it is part of a step, of that number */
     int64_t step;
@@ -212,10 +217,13 @@ bool forward_chain_build(struct forward_chain *chain, const struct timeline *tim
                          struct error *err);
 void forward_chain_release(struct forward_chain *chain);
 
+/* The item allocates something of chain->held. */
+bool chain_holds(const struct forward_chain *chain, uint32_t item);
 /* All that an element keeps, calls of modules keep. */
 bool chain_is_modules(const struct forward_chain *chain, size_t element);
 /* One checkpoint can hold both: the calls of element i+1 are the next ones of the line that made
- * those of element i. */
+ * those of element i, and the program holds nothing that these made, so that they return only what
+ * the next ones get. */
 bool chain_goes_on(const struct forward_chain *chain, size_t i);
 
 #endif

@@ -103,6 +103,9 @@ static bool add_dropped(struct replan_changes *changes, const struct forward_cha
                         changes->segments[innermost].parent == REPLAN_NONE &&
                         chain->elements[index].reader_item != EVENT_NEVER;
         level = is_again ? innermost : level;
+        enum fate fate = is_again                   ? FATE_AGAIN
+                         : chain_holds(chain, item) ? FATE_COPIED
+                                                    : FATE_DROPPED;
         if (level != REPLAN_NONE &&
             !add_change(changes,
                         (struct replan_change){.item = item,
@@ -111,7 +114,7 @@ static bool add_dropped(struct replan_changes *changes, const struct forward_cha
                                                .until = REPLAN_NONE,
                                                .is_output = item == output,
                                                .is_cast = is_cast(chain, item),
-                                               .fate = is_again ? FATE_AGAIN : FATE_DROPPED},
+                                               .fate = (uint8_t)fate},
                         err))
             return false;
     }

@@ -167,8 +167,10 @@ static bool malloc_again(struct editor *editor, const struct run *run,
             editor->copy_of[step->slot] = change->new_slot;
         return true;
     }
-    if (change && change->level == segment)
+    if (change && change->level == segment) {
+        change->is_taken = change->fate == FATE_COPIED;
         return emit(editor, *step, STEP_MALLOC, change->new_slot, err);
+    }
     uint32_t slot = take_slot(editor);
     if (change && change->fate == FATE_DROPPED) {
         change->slot = slot;
@@ -313,18 +315,35 @@ static bool keep_step(struct editor *editor, const struct run *run, const struct
     return replan_is_held(change) || emit(editor, *step, step->kind, change->new_slot, err);
 }
 
+/* Frees the copies of what the program holds, but those of the first `left` changes: the backward
+ * of their elements is over. */
+static bool free_copied(struct editor *editor, size_t *left, struct program_step at,
+                        struct error *err)
+{
+    for (; *left > 0; --*left) {
+        struct replan_change *change = &editor->changes.changes[*left - 1];
+        if (change->fate != FATE_COPIED)
+            continue;
+        if (at.item < editor->chain->elements[change->element].backward_end)
+            break;
+        if (change->is_taken && !emit(editor, at, STEP_FREE_COMPLETED, change->new_slot, err))
+            return false;
+    }
+    return true;
+}
+
 static bool edit(struct editor *editor, struct error *err)
 {
     const struct program *program = editor->program;
     const struct replan_changes *changes = &editor->changes;
     struct run run = run_begin(editor, 0, editor->chain->count);
-    size_t next = 0;
+    size_t next = 0, left = changes->count;
     for (size_t i = 0; i < program->start_count; i++)
         if (!emit(editor, program->steps[i], program->steps[i].kind, program->steps[i].slot, err))
             return false;
     for (size_t i = program->start_count; i < program->step_count; i++) {
         const struct program_step *step = &program->steps[i];
-        if (!advance(editor, &run, step, *step, err))
+        if (!advance(editor, &run, step, *step, err) || !free_copied(editor, &left, *step, err))
             return false;
         for (; next < changes->segment_count &&
                step->item >= changes->segments[changes->order[next]].again;

@@ -16,6 +16,8 @@ enum fate {
     FATE_DROPPED, /* freed in all runs but that of its level, from which the backward takes it */
     FATE_HELD,    /* the input of a segment, not kept by the recorded program; its checkpoint holds
                    * it from the run of its level until the segment runs again */
+    FATE_COPIED,  /* held by the program itself: it stays, and the run of its level makes another,
+                   * which is freed when the backward of its element is over */
     FATE_AGAIN,  /* the output of a segment, which the backward of its last operator reads: when the
                   * segment runs again, that makes another in its place */
     FATE_RESULT, /* a result that its segment keeps: not made again; if the recorded program freed
@@ -34,7 +36,8 @@ struct replan_change {
     uint32_t operator; /* of the present run, that made it */
     bool is_output;    /* of its element */
     bool is_cast;      /* a weight's copy, which autocast holds to the end of the forward pass */
-    bool is_taken;     /* FATE_RESULT: by the segment, which runs again */
+    bool is_taken;     /* FATE_RESULT: by the segment, which runs again; FATE_COPIED: the copy is
+                        * there */
     uint8_t fate;
 };
 

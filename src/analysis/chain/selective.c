@@ -82,10 +82,11 @@ static bool add_lifetime(struct collector *collector, struct chain_operator *ope
     int64_t size = (int64_t)trace_size(measure->timeline->trace, it->alloc);
     struct chain_result result = {it->alloc, (uint32_t)(operation - chain->operators), true};
     result.is_kept = pass_keeps(measure->pass, measure->timeline, measure->categories, lifetime);
-    if (result.is_kept)
+    if (result.is_kept) {
         operation->kept_bytes += size;
-    else if (measure->categories->of_lifetime[lifetime] == CATEGORY_WORKSPACE ||
-             lifetime_end(it) <= next)
+        operation->held_bytes += chain_holds(chain, it->alloc) ? size : 0;
+    } else if (measure->categories->of_lifetime[lifetime] == CATEGORY_WORKSPACE ||
+               lifetime_end(it) <= next)
         return true;
     else if (__builtin_add_overflow(operation->passing_bytes, size, &operation->passing_bytes))
         operation->passing_bytes = INT64_MAX;

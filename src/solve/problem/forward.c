@@ -20,6 +20,7 @@ static void set_layer(struct chain *layers, const struct forward_chain *chain, s
     const struct chain_element *element = &chain->elements[i];
     layers->x[i + 1] = element->output_bytes;
     layers->xbar[i] = element->activation_bytes;
+    layers->pinned[i] = element->held_bytes;
     if (element->output_passes)
         layers->late[i + 1] = layers->loose[i + 1] = element->output_bytes;
     else

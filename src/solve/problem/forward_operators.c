@@ -37,7 +37,8 @@ static bool set_operators(struct forward_problem *made, const struct forward_cha
                                                      .other_bytes = from->passing_bytes,
                                                      .keepable = is_keepable(chain, from),
                                                      .made = {(uint32_t)i, 1}};
-        made->storages[i] = (struct layer_storage){.bytes = from->kept_bytes, .row = from->element};
+        made->storages[i] = (struct layer_storage){.bytes = from->kept_bytes - from->held_bytes,
+                                                   .row = from->element};
         made->storage_numbers[i] = (uint32_t)i;
         if (from->passing_bytes >= CHAIN_MOST - sum || from->kept_bytes >= CHAIN_MOST - sum)
             return false;

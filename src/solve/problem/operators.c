@@ -91,7 +91,7 @@ static void add_result(const struct recorded *recorded, struct chain_option *opt
     const struct usage *usage = &recorded->usages[number];
     int64_t bytes = recorded->trace->storages[number].bytes;
     bool saved = usage->flags & (SAVED | SHARED);
-    if (saved && usage->flags & FAR)
+    if (saved && usage->flags & (FAR | HELD))
         return; /* part of chain.pinned */
     option->kept[piece] += bytes;
     option->late[piece] += late ? bytes : 0;

@@ -35,6 +35,27 @@ START_TEST(blocks_are_calls_of_a_line)
 }
 END_TEST
 
+/* The second block also returns a mask, which the program still holds when the backward pass is
+ * over: no checkpoint frees that, and none can run the block with the one behind it. */
+START_TEST(the_program_holds_a_result)
+{
+    for (int i = 0; i < 3; i++) {
+        if (i == 1)
+            capture_event(&capture, "alloc", next++, 40, frames_of("t9 m53 b10"));
+        block("t9 m53", 50);
+    }
+    keep(8, "t9 m55");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 4);
+    ck_assert_uint_eq(chain.held_count, 1);
+    ck_assert(chain_holds(&chain, chain.held[0]));
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_int_eq(chain.elements[i].held_bytes, i == 1 ? 40 : 0);
+    ck_assert(chain_goes_on(&chain, 0) && !chain_goes_on(&chain, 1));
+}
+END_TEST
+
 /* Both images of a pair go through the model, at two lines and twice at a third. What another model
  * keeps in between is no run of it. */
 START_TEST(each_run_of_the_model_numbers_its_calls)
@@ -206,6 +227,7 @@ TCase *chain_calls_tests(void)
     TCase *tests = tcase_create("chain_calls");
     tcase_add_checked_fixture(tests, pass_create, pass_destroy);
     tcase_add_test(tests, blocks_are_calls_of_a_line);
+    tcase_add_test(tests, the_program_holds_a_result);
     tcase_add_test(tests, each_run_of_the_model_numbers_its_calls);
     tcase_add_test(tests, calls_have_the_allocations_that_they_make);
     tcase_add_test(tests, the_first_call_begins_where_it_makes_something);

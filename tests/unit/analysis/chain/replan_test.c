@@ -154,6 +154,31 @@ START_TEST(casts_stay_in_the_forward_pass)
 }
 END_TEST
 
+/* The program holds K1, and drops it when the step is over. The segment makes another one for its
+ * backward pass. */
+START_TEST(what_the_program_holds_stays)
+{
+    uint32_t held[] = {11};
+    create(true);
+    chain.held = held;
+    chain.held_count = 1;
+    for (size_t i = 0; i < program.step_count; i++)
+        if (program.steps[i].slot == slot_of('K', 1) && program.steps[i].kind != STEP_MALLOC) {
+            struct program_step drop = program.steps[i];
+            memmove(&program.steps[i], &program.steps[i + 1],
+                    (program.step_count - i - 1) * sizeof(drop));
+            drop.item = ITEMS - 1;
+            program.steps[program.step_count - 1] = drop;
+            break;
+        }
+    ck_assert_str_eq(edited((struct chain_segment[]){{.first = 1, .end = 3}}, 1),
+                     "+K0 +T0 -T0 +O0 +K1 +T1 -T1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
+                     "-O3 +G3 -K3 -O2 +K1 +T1 -T1 +O1 +K2 +G2 -K2 -O1 -G3 +G1 -O0 -K1 -G2 +G0 -K0 "
+                     "-G1 -K1");
+    destroy();
+}
+END_TEST
+
 /* The backward of element 2 begins with an operator that reads its output. The checkpoint makes
  * another one before that, when no layer behind needs the first any more. */
 START_TEST(the_last_operator_reads_its_result)
@@ -259,6 +284,7 @@ TCase *replan_tests(void)
     TCase *tests = tcase_create("replan");
     tcase_add_test(tests, nothing_is_wrapped);
     tcase_add_test(tests, one_segment);
+    tcase_add_test(tests, what_the_program_holds_stays);
     tcase_add_test(tests, casts_stay_in_the_forward_pass);
     tcase_add_test(tests, the_last_operator_reads_its_result);
     tcase_add_test(tests, nested_segments);
