@@ -43,6 +43,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/extras.c \
 	src/analysis/chain/forward_chain.c \
 	src/analysis/chain/forward_chain.h \
+	src/analysis/chain/held.c \
+	src/analysis/chain/held.h \
 	src/analysis/chain/names.c \
 	src/analysis/chain/names.h \
 	src/analysis/chain/operations.c \
@@ -179,6 +181,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/kept_graph.h \
 	src/analysis/growth/kept_results.c \
 	src/analysis/growth/kept_results.h \
+	src/analysis/growth/layer_results.c \
+	src/analysis/growth/layer_results.h \
 	src/analysis/growth/pass_births.c \
 	src/analysis/growth/pass_births.h \
 	src/analysis/growth/pass_results.c \

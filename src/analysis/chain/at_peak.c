@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analysis/growth/layer_results.h"
 #include "analysis/live/sums.h"
 
 /* True for an activation that the chain does not keep; the flags are those of the chain. */
@@ -19,6 +20,20 @@ static bool is_of_chain(const struct live *live, const struct timeline *timeline
            pass_keeps(pass, timeline, categories, live->index);
 }
 
+/* The name of the line that makes most of a sum. */
+static bool name_line(const struct live_set *set, const struct live_sum *sum, struct text *name,
+                      struct error *err)
+{
+    struct symbols *symbols = set->timeline->snapshot->symbols;
+    string_id label;
+    if (sum->top_bytes == 0)
+        return true;
+    if (!symbols_string(symbols, sum->top_label.bytes, sum->top_label.size, &label, err))
+        return false;
+    *name = symbols_text(symbols, label);
+    return true;
+}
+
 /* Names the line that makes most of what the chain does not keep. */
 static bool name_others(struct forward_chain *chain, const struct live_set *set,
                         const uint8_t *is_kept, struct error *err)
@@ -29,19 +44,35 @@ static bool name_others(struct forward_chain *chain, const struct live_set *set,
     if (!live_sums(set, &facts, &question, 1, &sum, err))
         return false;
     chain->others_at_bytes = sum.top_bytes;
-    struct symbols *symbols = set->timeline->snapshot->symbols;
-    string_id label;
-    bool ok = sum.top_bytes == 0 ||
-              symbols_string(symbols, sum.top_label.bytes, sum.top_label.size, &label, err);
-    if (ok && sum.top_bytes > 0)
-        chain->others_at = symbols_text(symbols, label);
+    bool ok = name_line(set, &sum, &chain->others_at, err);
+    live_sum_release(&sum);
+    return ok;
+}
+
+/* What the program holds of the results of layers. */
+static bool find_layer_results(struct forward_chain *chain, const struct live_set *set,
+                               const struct phases *phases, struct error *err)
+{
+    static const struct live_question question = {.counts = live_is_layer_result};
+    struct layer_results results;
+    struct live_sum sum;
+    if (!layer_results_find(&results, set->timeline, phases, set->timeline->active.peak_event, err))
+        return false;
+    const struct live_facts facts = {.phases = phases, .is_layer_result = results.is_result};
+    bool ok = live_sums(set, &facts, &question, 1, &sum, err);
+    layer_results_release(&results);
+    if (!ok)
+        return false;
+    chain->layer_results_bytes = sum.bytes;
+    ok = name_line(set, &sum, &chain->layer_results_at, err);
     live_sum_release(&sum);
     return ok;
 }
 
 bool chain_relate_to_peak(struct forward_chain *chain, const struct timeline *timeline,
-                          struct site_table *sites, const struct categories *categories,
-                          const struct pass *pass, struct error *err)
+                          struct site_table *sites, const struct phases *phases,
+                          const struct categories *categories, const struct pass *pass,
+                          struct error *err)
 {
     struct live_set set = {.timeline = timeline, .sites = sites, .categories = categories};
     struct live_list list;
@@ -62,7 +93,8 @@ bool chain_relate_to_peak(struct forward_chain *chain, const struct timeline *ti
             is_kept[live->index] = 1;
         }
     }
-    ok = ok && name_others(chain, &set, is_kept, err);
+    ok = ok && name_others(chain, &set, is_kept, err) &&
+         find_layer_results(chain, &set, phases, err);
     vec_free(is_kept, capacity, sizeof(*is_kept), chain->budget);
     live_list_release(&list);
     return ok;

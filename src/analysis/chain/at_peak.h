@@ -6,10 +6,11 @@
 #include "analysis/chain/forward_chain.h"
 #include "analysis/chain/pass.h"
 
-/* Fills in peak_category_bytes, peak_chain_bytes and others_at of the chain that the pass is for.
- */
+/* Fills in peak_category_bytes, peak_chain_bytes, others_at and layer_results_at of the chain that
+ * the pass is for. */
 bool chain_relate_to_peak(struct forward_chain *chain, const struct timeline *timeline,
-                          struct site_table *sites, const struct categories *categories,
-                          const struct pass *pass, struct error *err);
+                          struct site_table *sites, const struct phases *phases,
+                          const struct categories *categories, const struct pass *pass,
+                          struct error *err);
 
 #endif

@@ -4,12 +4,12 @@
 
 #include "analysis/chain/at_peak.h"
 #include "analysis/chain/elsewhere.h"
+#include "analysis/chain/held.h"
 #include "analysis/chain/names.h"
 #include "analysis/chain/part_calls.h"
 #include "analysis/chain/selective.h"
 #include "analysis/chain/sizes.h"
 #include "analysis/phase/births.h"
-#include "base/bisect.h"
 
 struct build {
     struct forward_chain *chain;
@@ -167,27 +167,6 @@ static bool make_elements(struct build *build, struct error *err)
     return chain_tell_apart(chain, symbols, err);
 }
 
-bool chain_holds(const struct forward_chain *chain, uint32_t item)
-{
-    size_t at = chain->held_count > 0
-                    ? bisect_less(chain->held, sizeof(*chain->held), chain->held_count, item)
-                    : 0;
-    return at < chain->held_count && chain->held[at] == item;
-}
-
-/* Notes that the program itself holds an activation, such as attention weights in a list: the
- * backward pass is over and has not freed it, so no checkpoint would. */
-static bool note_held(struct build *build, uint32_t item, struct error *err)
-{
-    struct forward_chain *chain = build->chain;
-    size_t at =
-        bisect_less(&chain->elements->first_item, sizeof(*chain->elements), chain->count, item + 1);
-    if (at == 0 || chain->elements[at - 1].output_item == item)
-        return true;
-    chain->elements[at - 1].held_bytes += (int64_t)trace_size(build->timeline->trace, item);
-    return vec_push(chain->held, chain->held_count, chain->held_capacity, chain->budget, err, item);
-}
-
 static bool note_kept(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
@@ -204,7 +183,7 @@ static bool note_kept(struct build *build, struct error *err)
         bool is_cast = build->categories.of_lifetime[i] == CATEGORY_CAST_CACHE;
         bool is_held =
             !build->pass.unfinished && lifetime_end(&timeline->lifetimes[i]) >= build->pass.end;
-        if (!facts || (is_held && !note_held(build, item, err)) ||
+        if (!facts || (is_held && !chain_note_held(chain, timeline->trace, item, err)) ||
             !vec_push(chain->kept, chain->kept_count, chain->kept_capacity, chain->budget, err,
                       item) ||
             (is_cast && !vec_push(chain->casts, chain->cast_count, chain->cast_capacity,
@@ -313,8 +292,8 @@ static bool look(struct build *build, struct error *err)
     return note_others(build, err) && make_elements(build, err) &&
            (chain->absence != CHAIN_FOUND ||
             (measure(build, err) &&
-             chain_relate_to_peak(chain, timeline, build->sites, &build->categories, &build->pass,
-                                  err) &&
+             chain_relate_to_peak(chain, timeline, build->sites, &build->phases, &build->categories,
+                                  &build->pass, err) &&
              chain_find_elsewhere(chain, timeline, build->sites, &build->categories, &build->passes,
                                   err)));
 }

@@ -190,11 +190,13 @@ struct forward_chain {
      * belongs to other passes or was recomputed in backward. What else the chain has was freed
      * before the peak or is allocated after it. */
     int64_t peak_category_bytes, peak_chain_bytes;
-    struct text others_at;    /* the line that makes most of the rest, in the symbols */
-    int64_t others_at_bytes;  /* 0: no line is known */
-    int64_t recomputed_bytes; /* activations that its backward recomputed */
-    size_t checkpointed;      /* elements */
-    bool transformed;         /* torch.func differentiates it, in which checkpoints do not work */
+    struct text others_at;        /* the line that makes most of the rest, in the symbols */
+    int64_t others_at_bytes;      /* 0: no line is known */
+    struct text layer_results_at; /* the line that made most of what follows, in the symbols */
+    int64_t layer_results_bytes;  /* of results of layers at that peak: growth/layer_results.h */
+    int64_t recomputed_bytes;     /* activations that its backward recomputed */
+    size_t checkpointed;          /* elements */
+    bool transformed; /* torch.func differentiates it, in which checkpoints do not work */
 
     /* Without kernels, the time of an operator is unknown, but not its class. Then what it makes is
      * weighed: bytes that are kept count once, and the results of costly operators, kept or not,
@@ -217,8 +219,6 @@ bool forward_chain_build(struct forward_chain *chain, const struct timeline *tim
                          struct error *err);
 void forward_chain_release(struct forward_chain *chain);
 
-/* The item allocates something of chain->held. */
-bool chain_holds(const struct forward_chain *chain, uint32_t item);
 /* All that an element keeps, calls of modules keep. */
 bool chain_is_modules(const struct forward_chain *chain, size_t element);
 /* One checkpoint can hold both: the calls of element i+1 are the next ones of the line that made

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "analysis/chain/held.h"
 #include "analysis/chain/replan_internal.h"
 #include "base/bisect.h"
 

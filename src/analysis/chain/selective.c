@@ -1,8 +1,10 @@
 #include "analysis/chain/selective.h"
+#include "analysis/chain/held.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/chain/held.h"
 #include "analysis/chain/operations.h"
 #include "analysis/code/dispatched.h"
 #include "analysis/phase/births.h"

@@ -221,6 +221,15 @@ bool live_is_pass_result(const struct live_set *set, const struct live_facts *fa
     return run == NO_RUN || facts->phases->runs[run].phase != PHASE_BACKWARD;
 }
 
+bool live_is_layer_result(const struct live_set *set, const struct live_facts *facts,
+                          const struct live *live, const struct live_source *source)
+{
+    (void)source;
+    enum category category = live_category(set, live);
+    return live->in_trace && facts->is_layer_result && facts->is_layer_result[live->index] &&
+           (category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY);
+}
+
 bool live_is_cast(const struct live_set *set, const struct live_facts *facts,
                   const struct live *live, const struct live_source *source)
 {

@@ -18,16 +18,17 @@ struct live_sum {
 struct live_facts {
     const struct phases *phases;
     const struct failures *failures;
-    const uint8_t *is_dropped;     /* by lifetime: see growth/dropped_graphs.h; NULL: none is */
-    const uint8_t *is_kept;        /* by lifetime: see growth/kept_results.h; NULL: none is */
-    const uint8_t *is_result;      /* by lifetime: see growth/pass_results.h; NULL: none is */
-    const uint8_t *is_attention;   /* by lifetime: see report/attention.h; NULL: none is */
-    const uint8_t *is_logits;      /* by lifetime: see report/logits.h; NULL: none is */
-    const uint8_t *is_elementwise; /* by lifetime: see report/elementwise.h; NULL: none is */
-    uint32_t run;                  /* of phases in which the moment lies, or NO_RUN */
-    bool trains;                   /* there is a backward pass */
-    bool is_last_pass;             /* no backward pass begins after the moment */
-    uint32_t first_forward;        /* first item of the first forward pass; 0: there is none */
+    const uint8_t *is_dropped;      /* by lifetime: see growth/dropped_graphs.h; NULL: none is */
+    const uint8_t *is_kept;         /* by lifetime: see growth/kept_results.h; NULL: none is */
+    const uint8_t *is_result;       /* by lifetime: see growth/pass_results.h; NULL: none is */
+    const uint8_t *is_layer_result; /* by lifetime: see growth/layer_results.h; NULL: none is */
+    const uint8_t *is_attention;    /* by lifetime: see report/attention.h; NULL: none is */
+    const uint8_t *is_logits;       /* by lifetime: see report/logits.h; NULL: none is */
+    const uint8_t *is_elementwise;  /* by lifetime: see report/elementwise.h; NULL: none is */
+    uint32_t run;                   /* of phases in which the moment lies, or NO_RUN */
+    bool trains;                    /* there is a backward pass */
+    bool is_last_pass;              /* no backward pass begins after the moment */
+    uint32_t first_forward;         /* first item of the first forward pass; 0: there is none */
     uint32_t last_backward; /* first item of the last backward pass; EVENT_NEVER: there are not two
                              */
     uint32_t last_pass;     /* first item of the last backward pass that ended before it, or 0 */
@@ -55,7 +56,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 19
+#define LIVE_SUMS_MOST 20
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -85,6 +86,7 @@ live_test live_may_have_graph;
 live_test live_is_without_grad; /* an activation that was made while a decorator had turned autograd
                                    off */
 live_test live_is_inference;    /* the same, where the decorator is torch.inference_mode() */
+live_test live_is_layer_result; /* see growth/layer_results.h: no backward pass frees it */
 live_test live_is_plain_result; /* what code outside modules computed, if nothing is trained */
 live_test live_is_running; /* an activation or scratch space that the forward phase of the moment
                               makes and frees */

@@ -17,6 +17,7 @@ static const char *const names[] = {
     [FINDING_UNUSED_LOGITS] = "unused_logits",
     [FINDING_RESIDENT_DATA] = "resident_data",
     [FINDING_PASS_RESULTS] = "pass_results",
+    [FINDING_LAYER_RESULTS] = "layer_results",
     [FINDING_ELEMENTWISE] = "elementwise",
     [FINDING_ALL_PAIRS] = "all_pairs",
     [FINDING_CASTS] = "casts",

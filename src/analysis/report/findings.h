@@ -31,6 +31,7 @@ enum finding_kind {
     FINDING_UNUSED_LOGITS, /* logits of which generation reads the last position */
     FINDING_RESIDENT_DATA, /* input that stays on the device from before training on */
     FINDING_PASS_RESULTS,  /* of passes without a graph, which the program collects */
+    FINDING_LAYER_RESULTS, /* that the program holds until the forward pass is over */
     FINDING_ELEMENTWISE,   /* intermediate results of elementwise operators */
     FINDING_ALL_PAIRS,     /* tensors of all pairs, made by broadcasting */
     FINDING_CASTS,         /* activations that are copies in another dtype */

@@ -1,6 +1,7 @@
 /* Findings on the memory that is live at the peak, by what it is kept for. */
 #include "analysis/report/findings_internal.h"
 
+#include "analysis/growth/layer_results.h"
 #include "analysis/growth/pass_results.h"
 #include "analysis/live/sums.h"
 #include "analysis/report/attention.h"
@@ -65,6 +66,7 @@ enum {
     SUM_MULTIHEAD,
     SUM_LOGITS,
     SUM_RESULTS,
+    SUM_LAYER_RESULTS,
     SUM_DATA,
     SUM_ELEMENTWISE,
     SUM_CASTS,
@@ -92,6 +94,7 @@ static const struct live_sum *kept_for_backward(const struct findings_maker *mak
 struct marks {
     struct failures failures;
     struct pass_results results;
+    struct layer_results layer_results;
     struct attention attention;
     struct logits logits;
     struct elementwise elementwise;
@@ -101,6 +104,7 @@ static void marks_release(struct marks *marks)
 {
     failures_release(&marks->failures);
     pass_results_release(&marks->results);
+    layer_results_release(&marks->layer_results);
     attention_release(&marks->attention);
     logits_release(&marks->logits);
     elementwise_release(&marks->elementwise);
@@ -113,6 +117,8 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
     struct marks made = {0};
     if (!failures_find(&made.failures, set->timeline, maker->err) ||
         !pass_results_find(&made.results, set->timeline, maker->evidence->phases, maker->err) ||
+        !layer_results_find(&made.layer_results, set->timeline, maker->evidence->phases, item,
+                            maker->err) ||
         !attention_find(&made.attention, set->timeline, set->sites, item, maker->err) ||
         !logits_find(&made.logits, set->timeline, set->sites, item, maker->err) ||
         !elementwise_find(&made.elementwise, set->timeline, set->sites, set->categories, item,
@@ -156,6 +162,7 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
         [SUM_MULTIHEAD] = finding_about_multihead,
         [SUM_LOGITS] = finding_about_logits,
         [SUM_RESULTS] = finding_about_pass_results,
+        [SUM_LAYER_RESULTS] = finding_about_layer_results,
         [SUM_DATA] = finding_about_resident_data,
         [SUM_ELEMENTWISE] = finding_about_elementwise,
         [SUM_CASTS] = finding_about_casts,
@@ -180,6 +187,7 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
     case SUM_CASTS:
         return kept ? by_sum[sum] : NULL;
     case SUM_LOGITS:
+    case SUM_LAYER_RESULTS:
     case SUM_ELEMENTWISE:
         return trains ? by_sum[sum] : NULL;
     default:
@@ -218,6 +226,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_MULTIHEAD] = {.counts = live_is_multihead},
         [SUM_LOGITS] = {.counts = live_is_logits},
         [SUM_RESULTS] = {.counts = live_is_pass_result},
+        [SUM_LAYER_RESULTS] = {.counts = live_is_layer_result},
         [SUM_DATA] = {.counts = live_is_resident_data},
         [SUM_ELEMENTWISE] = {.counts = live_is_elementwise},
         [SUM_CASTS] = {.counts = live_is_cast},
@@ -233,6 +242,7 @@ bool findings_of_sums(struct findings_maker *maker)
         .phases = maker->evidence->phases,
         .failures = &marks.failures,
         .is_result = marks.results.is_result,
+        .is_layer_result = marks.layer_results.is_result,
         .is_dropped = maker->evidence->dropped->is_dropped,
         .is_kept = maker->evidence->kept ? maker->evidence->kept->is_kept : NULL,
         .is_attention = marks.attention.is_part,

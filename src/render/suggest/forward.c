@@ -163,6 +163,25 @@ static void category_text(const struct page *page, const struct suggest_subject 
                           "peak much. 'memsnap analyze' tells what holds the rest.");
 }
 
+#define SMALL_RESULTS 20 /* one 20th of the peak */
+
+static void layer_results_text(const struct page *page, const struct forward_chain *chain)
+{
+    char bytes[UNITS_TEXT_SIZE];
+    struct buffer line = BUFFER_INIT;
+    if (chain->layer_results_bytes < chain->peak_bytes / SMALL_RESULTS)
+        return;
+    suggest_add_name(&line, chain->layer_results_at);
+    if (!line.failed)
+        suggest_say(page,
+                    "At the peak the program also holds %s of results of layers that no backward "
+                    "pass needs, most of it from %s. If it holds activations as well, no "
+                    "checkpoint frees these, and the peak is higher than predicted. A snapshot "
+                    "does not show that; a layer trace of memsnap_record.py does.",
+                    page_bytes(page, bytes, chain->layer_results_bytes), line.bytes);
+    buffer_release(&line);
+}
+
 static void operators_text(const struct page *page, const struct suggest_subject *subject)
 {
     const struct forward_chain *chain = subject->forward;
@@ -216,6 +235,7 @@ bool suggest_basis_forward_text(const struct page *page, const struct suggest_su
     suggest_title(page, "Basis of these figures");
     pass_text(page, subject);
     category_text(page, subject);
+    layer_results_text(page, subject->forward);
     suggest_say(page,
                 "The output of a layer, which a checkpoint stores, is inferred: of the allocations "
                 "that the layer's last line leaves, the one that the backward pass frees first, "
@@ -336,6 +356,8 @@ static const struct row_type chain_type = ROW_TYPE(
     FIELD_CALL(NUMBER, "end_event", end_event), FIELD(ROW, BYTES, activation_bytes),
     FIELD(ROW, BYTES, peak_category_bytes), FIELD(ROW, BYTES, peak_chain_bytes),
     FIELD(ROW, TEXT, others_at, IF(ROW, others_at_bytes)), FIELD(ROW, BYTES, others_at_bytes),
+    FIELD(ROW, BYTES, layer_results_bytes),
+    FIELD(ROW, TEXT, layer_results_at, IF(ROW, layer_results_bytes)),
     FIELD_AS(ROW, BYTES, "elsewhere_peak_bytes", elsewhere.bytes),
     FIELD_AS(ROW, NUMBER, "elsewhere_peak_event", elsewhere.event, IF(ROW, elsewhere.bytes)),
     FIELD_AS(ROW, TEXT, "elsewhere_at", elsewhere.at, IF(ROW, elsewhere.bytes)),

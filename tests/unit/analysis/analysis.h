@@ -76,6 +76,7 @@ TCase *pending_tests(void);
 TCase *forward_tests(void);
 TCase *idle_gradients_tests(void);
 TCase *kept_results_tests(void);
+TCase *layer_results_tests(void);
 TCase *steps_tests(void);
 TCase *check_tests(void);
 TCase *check_rules_tests(void);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/chain/held.h"
 #include "unit/analysis/chain/pass.h"
 
 static void expect_call(uint32_t index, const char *line, uint32_t number, uint32_t total)

@@ -1,0 +1,22 @@
+#include "analysis/chain/held.h"
+
+#include "base/bisect.h"
+
+bool chain_holds(const struct forward_chain *chain, uint32_t item)
+{
+    size_t at = chain->held_count > 0
+                    ? bisect_less(chain->held, sizeof(*chain->held), chain->held_count, item)
+                    : 0;
+    return at < chain->held_count && chain->held[at] == item;
+}
+
+bool chain_note_held(struct forward_chain *chain, const struct trace *trace, uint32_t item,
+                     struct error *err)
+{
+    size_t at =
+        bisect_less(&chain->elements->first_item, sizeof(*chain->elements), chain->count, item + 1);
+    if (at == 0 || chain->elements[at - 1].output_item == item)
+        return true;
+    chain->elements[at - 1].held_bytes += (int64_t)trace_size(trace, item);
+    return vec_push(chain->held, chain->held_count, chain->held_capacity, chain->budget, err, item);
+}

@@ -1,0 +1,23 @@
+/* Results of layers that a program holds until its forward pass is over, although no backward pass
+ * needs them: attention weights for inspection, or copies in a list.
+ *
+ * Such tensors are dropped together when the model returns. So a line of code counts if at least
+ * three tensors that it made are freed with no allocation in between, after the moment and in the
+ * same forward pass. Skip connections, which layers read, are freed one by one. */
+#ifndef MEMSNAP_ANALYSIS_GROWTH_LAYER_RESULTS_H
+#define MEMSNAP_ANALYSIS_GROWTH_LAYER_RESULTS_H
+
+#include "analysis/phase/phases.h"
+
+struct layer_results {
+    uint8_t *is_result; /* a flag for each lifetime */
+    size_t capacity;
+    struct budget *budget; /* not owned */
+};
+
+/* Finds those that are live at an item of the trace, if it lies in a forward pass (-1: none). */
+bool layer_results_find(struct layer_results *results, const struct timeline *timeline,
+                        const struct phases *phases, int64_t item, struct error *err);
+void layer_results_release(struct layer_results *results);
+
+#endif

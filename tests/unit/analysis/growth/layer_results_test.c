@@ -1,0 +1,81 @@
+/* Results of layers that the program holds until its forward pass is over. */
+#include "analysis/report/findings.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define LAYERS  4
+#define SAVED   100
+#define RESULT  60
+#define SCRATCH 50
+#define LINE(n)                                                                                    \
+    CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", n) "," CALL "," SCRIPT
+
+static struct capture capture;
+
+static void create(void)
+{
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+/* Each layer saves something and returns something else. The model drops the `held` last results
+ * when it returns, and each of the others when the next layer has run. */
+static void train(unsigned held)
+{
+    uint64_t saved[LAYERS], result[LAYERS];
+    for (unsigned i = 0; i < LAYERS; i++) {
+        saved[i] = capture_alloc(&capture, SAVED, LINE(3));
+        result[i] = capture_alloc(&capture, RESULT, LINE(4));
+        if (i > 0 && i - 1 < LAYERS - held)
+            capture_free(&capture, result[i - 1], RESULT, LINE(5));
+    }
+    uint64_t scratch = capture_alloc(&capture, SCRATCH, LINE(9));
+    capture_free(&capture, scratch, SCRATCH, LINE(9));
+    for (unsigned i = LAYERS - held; i < LAYERS; i++)
+        capture_free(&capture, result[i], RESULT, SCRIPT);
+    uint64_t gradient = capture_alloc(&capture, 10, STACK_BACKWARD);
+    for (unsigned i = LAYERS; i-- > 0;)
+        capture_free(&capture, saved[i], SAVED, STACK_BACKWARD);
+    uint64_t state = capture_alloc(&capture, 5, STACK_STEP);
+    capture_free(&capture, state, 5, STACK_STEP);
+    capture_free(&capture, gradient, 10, STACK_STEP);
+}
+
+START_TEST(results_are_dropped_at_the_end)
+{
+    train(LAYERS);
+    train(LAYERS);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_LAYER_RESULTS), LAYERS * RESULT);
+}
+END_TEST
+
+START_TEST(results_are_dropped_when_they_are_read)
+{
+    train(1);
+    train(1);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_LAYER_RESULTS), -1);
+}
+END_TEST
+
+/* Two may be what one layer passes to the next. */
+START_TEST(two_are_too_few)
+{
+    train(2);
+    train(2);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_LAYER_RESULTS), -1);
+}
+END_TEST
+
+TCase *layer_results_tests(void)
+{
+    TCase *tests = tcase_create("layer_results");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, results_are_dropped_at_the_end);
+    tcase_add_test(tests, results_are_dropped_when_they_are_read);
+    tcase_add_test(tests, two_are_too_few);
+    return tests;
+}
