@@ -107,7 +107,7 @@ out_has 'A knee, at 197.52 MiB: memsnap suggest --budget 207118280'
 rows flat.json a 100 '"saved_activations": 100'
 run suggest flat.json
 out_has 'Checkpoints between these layers save nothing; between smaller ones'
-out_has 'The chain has 1 piece, made of 1 run of modules.'
+out_has 'The chain has 1 layer, made of 1 run of modules.'
 
 # A pattern that matches nothing is a mistake, not a chain of one piece.
 for command in suggest 'plot --kind pareto --term dumb'; do

@@ -354,7 +354,7 @@ exits 0
 out_has 'with 0.0% more compute'
 run suggest --checkpoints 2 zero-times.json
 exits 0
-out_has 'with 0.0% more compute; without'
+out_has 'the real peak is 600 B, with 0.0% more'
 
 # Other files.
 run suggest samples/decoder.operators.pickle.gz

@@ -159,7 +159,7 @@ static void say_sentence(const struct words *words, const struct oom_error *erro
     case OOM_FRAGMENTATION:
         say(words,
             "fragmentation: %s free %s and %s reserved but unallocated would be enough "
-            "together, but the latter are in pieces, or belong to other streams",
+            "together, but the latter lie in holes that are too small, or belong to other streams",
             SIZE(account->within_bytes),
             account->within_bytes < account->free_bytes ? "within the limit on this process"
                                                         : "on the device",
@@ -255,7 +255,7 @@ static void say_next(const struct words *words, const struct oom_error *error)
     case OOM_FRAGMENTATION:
         if (message->is_expandable)
             say(words, "expandable_segments is already on: record a snapshot when it happens, "
-                       "which shows the blocks that keep segments in pieces");
+                       "which shows the blocks between the holes");
         else if (message->reserved.is_stated)
             say(words,
                 "set %s=max_split_size_mb:128 before the first CUDA call, or, with PyTorch "

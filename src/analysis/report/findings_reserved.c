@@ -1,4 +1,4 @@
-/* Findings on reserved memory: what is stuck in segments, and what empty_cache() gave back. */
+/* Findings on reserved memory: holes in segments, and what empty_cache() gave back. */
 #include <stdio.h>
 
 #include "analysis/pool/given_back.h"

@@ -22,13 +22,12 @@ static void section(const struct page *page, const char *text)
     fputs(page_plain(page), page->out);
 }
 
-/* "Fragmentation at the peak: 35.44 MiB of the 336.00 MiB reserved stuck in segments in use, 10.5%"
- */
+/* "Fragmentation at the peak: 35.44 MiB of the 336.00 MiB reserved, 10.5%" */
 static void title(const struct page *page, const struct analysis *analysis,
                   const struct fragmentation *fragmentation)
 {
     const struct pool_row *total = &shown(fragmentation)->pools.total;
-    int64_t stuck = (int64_t)total->inactive_split_bytes, whole = (int64_t)total->reserved_bytes;
+    int64_t holes = (int64_t)total->inactive_split_bytes, whole = (int64_t)total->reserved_bytes;
     char text[4 * UNITS_TEXT_SIZE + 128], lost[UNITS_TEXT_SIZE], have[UNITS_TEXT_SIZE],
         share[UNITS_TEXT_SIZE];
     const char *when = "at the peak";
@@ -38,8 +37,8 @@ static void title(const struct page *page, const struct analysis *analysis,
         when = analysis->at_end ? "at the end" : "at this moment";
     snprintf(text, sizeof(text), "Fragmentation %s: %s%s of the %s reserved, %s", when,
              fragmentation->has_moment && fragmentation->moment_doubts.unsure_bytes ? "up to " : "",
-             page_bytes(page, lost, stuck), page_bytes(page, have, whole),
-             page_share(share, stuck, whole));
+             page_bytes(page, lost, holes), page_bytes(page, have, whole),
+             page_share(share, holes, whole));
     section(page, text);
 }
 
@@ -48,13 +47,13 @@ static void title(const struct page *page, const struct analysis *analysis,
 static void end_title(const struct page *page, const struct fragmentation *fragmentation)
 {
     const struct pool_row *total = &fragmentation->dump.pools.total;
-    int64_t stuck = (int64_t)total->inactive_split_bytes, whole = (int64_t)total->reserved_bytes;
+    int64_t holes = (int64_t)total->inactive_split_bytes, whole = (int64_t)total->reserved_bytes;
     char text[4 * UNITS_TEXT_SIZE + 128], lost[UNITS_TEXT_SIZE], have[UNITS_TEXT_SIZE],
         share[UNITS_TEXT_SIZE];
     snprintf(text, sizeof(text),
              "Fragmentation at the end: %s of the %s reserved, %s (--at end shows remedies)",
-             page_bytes(page, lost, stuck), page_bytes(page, have, whole),
-             page_share(share, stuck, whole));
+             page_bytes(page, lost, holes), page_bytes(page, have, whole),
+             page_share(share, holes, whole));
     section(page, text);
 }
 
@@ -73,10 +72,11 @@ static bool pools(const struct page *page, const struct pool_rows *rows)
 
 static void legend(const struct page *page, const struct pool_rows *rows)
 {
-    static const char words[] = "stuck: unused, but cannot be released while its segment holds "
-                                "blocks in use; releasable: torch.cuda.empty_cache() releases it";
-    static const char graphs[] = ", in graph pools only once their graphs are deleted, since "
-                                 "replays use what is unused there";
+    static const char words[] = "in holes: unused, but cannot be released while its segment has "
+                                "blocks in use (PyTorch's inactive split); releasable: "
+                                "torch.cuda.empty_cache() releases it";
+    static const char graphs[] = ", in pools of graphs only once the graphs are deleted, because "
+                                 "their replays use this memory";
     char text[sizeof(words) + sizeof(graphs)];
     snprintf(text, sizeof(text), "%s%s", words, rows->total.after_graphs_bytes > 0 ? graphs : "");
     fprintf(page->out, "%*s%s", SECTION_INDENT, "", page_style(page, STYLE_FAINT));

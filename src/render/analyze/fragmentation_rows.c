@@ -57,7 +57,7 @@ static struct value pool_words(const void *data, const struct field_context *con
         FIELD(ROW, BYTES, allocated_bytes),                                                        \
         FIELD(ROW, BYTES, active_bytes, .title = "in blocks", .column = 2, .optional = 2),         \
         FIELD_CALL(BYTES, "rounding_bytes", rounding),                                             \
-        FIELD(ROW, BYTES, inactive_split_bytes, .title = "stuck"),                                 \
+        FIELD(ROW, BYTES, inactive_split_bytes, .title = "in holes"),                              \
         FIELD(ROW, BYTES, releasable_bytes, .title = "releasable", .column = 3, .optional = 1),    \
         FIELD_AS(ROW, BYTES, "releasable_after_graphs_bytes", after_graphs_bytes),                 \
         FIELD(ROW, BYTES, largest_hole_bytes, .title = "largest hole", .column = 4,                \

@@ -112,16 +112,16 @@ static void write_labels(const struct plot_pareto *plot, const struct named_poin
 
 static void put_words(FILE *script, const struct plot_pareto *plot)
 {
-    char words[260], pieces[UNITS_TEXT_SIZE];
+    char words[260], layers[UNITS_TEXT_SIZE];
     const struct problem *problem = plot->problem;
     snprintf(words, sizeof(words),
-             "what one level of checkpoints can do to activations and their gradients; %s pieces "
+             "what one level of checkpoints does to activations and their gradients; %s layers "
              "to cut between; %s",
-             units_count(pieces, problem->chain.layers),
+             units_count(layers, problem->chain.layers),
              problem->timed ? "100%: a step's forward and backward"
                             : "no times in the trace; 100%: all activations");
     plot_put_words(script, plot->look, margins, words,
-                   "points in bytes, and how to have their plans: memsnap suggest FILE");
+                   "the points in bytes, and how to print their plans: memsnap suggest FILE");
 }
 
 static void put_axes(FILE *script, bool timed, double x_last, double y_top, const char *unit)

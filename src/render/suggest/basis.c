@@ -158,22 +158,21 @@ static void say_source(const struct page *page, const struct layer_trace *trace)
                           "on a GPU the shares may differ.");
 }
 
-/* The pieces into which the chain is divided. */
-static void say_pieces(const struct page *page, const struct problem *problem)
+static void say_layers(const struct page *page, const struct problem *problem)
 {
-    char pieces[UNITS_TEXT_SIZE], rows[UNITS_TEXT_SIZE], merged[UNITS_TEXT_SIZE];
-    units_count(pieces, problem->chain.layers);
+    char layers[UNITS_TEXT_SIZE], rows[UNITS_TEXT_SIZE], merged[UNITS_TEXT_SIZE];
+    units_count(layers, problem->chain.layers);
     units_count(rows, problem->row_count);
     if (problem->merged > 0)
         suggest_say(page,
-                    "The chain has %s pieces, merged from %s because so many would take too long. "
+                    "The chain has %s layers, merged from %s because so many would take too long. "
                     "A coarser --granularity puts the cuts where you want them.",
-                    pieces, units_count(merged, problem->merged));
+                    layers, units_count(merged, problem->merged));
     else
         suggest_say(page,
                     "The chain has %s %s, made of %s %s of modules. It can be cut only between "
-                    "pieces (--granularity).",
-                    pieces, problem->chain.layers == 1 ? "piece" : "pieces", rows,
+                    "layers (--granularity).",
+                    layers, problem->chain.layers == 1 ? "layer" : "layers", rows,
                     problem->row_count == 1 ? "run" : "runs");
 }
 
@@ -224,19 +223,19 @@ bool suggest_basis_text(const struct page *page, const struct suggest_subject *s
     if (subject->forward)
         return suggest_basis_forward_text(page, subject);
     suggest_title(page, "Basis of these figures");
-    say_pieces(page, problem);
+    say_layers(page, problem);
     say_times(page, subject);
     say_revisited(page, problem);
     if (!problem->recorded && !(subject->trace->present >> LAYER_SAVED_ACTIVATIONS & 1))
         say_error(page, subject->trace);
-    suggest_say(page,
-                problem->recorded
-                    ? "The figures count what autograd keeps, and what else the recorder saw the "
-                      "passes allocate. Parameters, their gradients, the optimizer's state and the "
-                      "model's input come on top."
-                    : "The figures count activations and their gradients. Parameters, their "
-                      "gradients, the optimizer's state, the model's input and what operators take "
-                      "while they run come on top.");
+    suggest_say(
+        page, problem->recorded
+                  ? "The figures count the tensors that autograd keeps, and all other memory that "
+                    "the recorder saw the passes allocate. Parameters, their gradients, the "
+                    "optimizer's state and the model's input come on top."
+                  : "The figures count activations and their gradients. Parameters, their "
+                    "gradients, the optimizer's state, the model's input and the memory that "
+                    "operators need while they run come on top.");
     return true;
 }
 
@@ -266,7 +265,7 @@ static bool segments_text(const struct page *page, const struct problem *problem
                           const struct placement *placement)
 {
     static const struct table_column columns[] = {{.title = "checkpoint", .kind = COLUMN_TEXT},
-                                                  {.title = "pieces", .kind = COLUMN_NUMBER},
+                                                  {.title = "layers", .kind = COLUMN_NUMBER},
                                                   {.title = "frees", .kind = COLUMN_NUMBER},
                                                   {.title = "", .kind = COLUMN_PROSE, .least = 18}};
     struct table table;
@@ -321,7 +320,7 @@ bool suggest_placement_text(const struct page *page, const struct suggest_subjec
         return false;
     if (too_deep(placement)) {
         fprintf(page->out,
-                "# More than %d checkpoints lie within one another: too deep for Python code.\n"
+                "# Checkpoints are nested more than %d deep, which is too deep for Python code.\n"
                 "# A slightly larger budget takes far fewer. --format json has the schedule.\n",
                 DEEPEST_PYTHON);
         return true;

@@ -87,8 +87,8 @@ static void pass_text(const struct page *page, const struct suggest_subject *sub
     units_count(first, chain->first_event);
     units_count(last, chain->first_event + (chain->backward - 1 - chain->first));
     suggest_say(page,
-                "%zu %s of the forward pass%s on %s, events %s to %s, told by the call "
-                "tree of its Python stacks (--granularity for other levels).",
+                "%zu %s of the forward pass%s on %s, events %s to %s, found in the call "
+                "tree of its Python stacks (--granularity selects other levels).",
                 chain->count, chain->count == 1 ? "layer" : "layers", step,
                 DEVICE_WORDS(subject->device), first, last);
     if (chain->joined > 0)
@@ -98,7 +98,8 @@ static void pass_text(const struct page *page, const struct suggest_subject *sub
                     chain->joined);
     if (!chain->unfinished && !chain->at_peak)
         suggest_say(page, "The peak of the trace is in no step with a whole forward and backward "
-                          "pass, so this is the pass that keeps the most elsewhere.");
+                          "pass, so these are the layers of another pass, the one that keeps the "
+                          "most.");
     if (chain->transformed)
         suggest_say(page, "They run in torch.func.grad(), which refuses checkpoints. Use "
                           "torch.autograd.grad() or backward(), and record the step again.");
@@ -159,8 +160,8 @@ static void category_text(const struct page *page, const struct suggest_subject 
         suggest_say(page, "The other %s of these layers was freed before that peak, or came later.",
                     page_bytes(page, absent, freed));
     if (suggest_misses_peak(subject))
-        suggest_say(page, "These layers hold hardly any of it, so no checkpoint in them lowers the "
-                          "peak much. 'memsnap analyze' tells what holds the rest.");
+        suggest_say(page, "These layers hold hardly any of that peak, so no checkpoint in them "
+                          "lowers it much. 'memsnap analyze' says what holds the rest.");
 }
 
 #define SMALL_RESULTS 20 /* one 20th of the peak */
@@ -187,19 +188,19 @@ static void operators_text(const struct page *page, const struct suggest_subject
     const struct forward_chain *chain = subject->forward;
     if (!chain->operators_named)
         suggest_say(page,
-                    "The stacks do not name operators, so checkpoints run whole layers again. "
+                    "The stacks do not name operators, so checkpoints recompute whole layers. "
                     "In a snapshot recorded with "
                     "torch.cuda.memory._record_memory_history(stacks=\"all\"), plans can keep the "
                     "results of matrix products, convolutions and attention.");
     else if (chain->weighed && subject->problem->times_given)
-        suggest_say(page, "The times of operators within a layer are not known, so checkpoints run "
-                          "whole layers again.");
+        suggest_say(page, "The times of operators within a layer are not known, so checkpoints "
+                          "recompute whole layers.");
     else if (subject->problem->chain.option_count > 0)
         suggest_say(page,
-                    "Checkpoints may keep the results of operators: what the trace shows them to "
-                    "allocate. It does not show which results are changed in place%s",
+                    "Checkpoints may keep the results of operators, as far as the trace shows "
+                    "their allocations. It does not show which results are changed in place%s",
                     subject->problem->by_calls
-                        ? ": the Python finds these when it first runs, and makes them again."
+                        ? ": the Python finds these when it first runs, and recomputes them."
                         : "; a plan that keeps such a result stops with an error when it runs.");
 }
 

@@ -13,7 +13,7 @@ const char *suggest_comparison_remark(const char *name)
 {
     if (name[0] == 'n')
         return "no checkpoints";
-    return name[0] == 's' ? "sqrt(n) even segments (Chen et al.)" : "FairScale's sums, as many";
+    return name[0] == 's' ? "sqrt(n) even segments (Chen et al.)" : "FairScale, as many segments";
 }
 
 static void add_line(struct table *table, const struct page *page, const struct problem *problem,
@@ -107,8 +107,8 @@ static void points_text(const struct page *page, const struct suggest_subject *s
                     count == 1 ? "nothing" : "less than 1%");
     if (count > 1 || front->nested.count > 0)
         suggest_say(page,
-                    "A point's plan: memsnap suggest --budget BYTES. All points (%zu): --format "
-                    "csv or json; a picture: memsnap plot --kind pareto.",
+                    "The plan of a point: memsnap suggest --budget BYTES. All %zu points: --format "
+                    "csv or json. A picture: memsnap plot --kind pareto.",
                     count);
     if (count > 1)
         print_command(page, problem, points[0].peak_bytes,
@@ -126,8 +126,8 @@ static void nested_text(const struct page *page, const struct problem *problem,
                         const struct front_advice *front)
 {
     suggest_say(page,
-                "Nested: some of the plans with checkpoints within checkpoints, for budgets that "
-                "one level cannot reach.%s",
+                "Nested points are some of the plans with checkpoints within checkpoints, for "
+                "budgets that one level cannot reach.%s",
                 front->nested_holds ? "" : " --budget searches again, and may find other plans.");
     if (front->nested_holds)
         print_command(page, problem, front->nested.points[0].peak_bytes, "The first of them");

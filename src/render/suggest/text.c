@@ -9,7 +9,7 @@ static bool modules_text(const struct page *page, const struct suggest_subject *
     struct buffer names = BUFFER_INIT;
     for (size_t k = 0; k < advice->answer.count; k++) {
         struct text name = layer_name(subject->trace, advice->modules[advice->answer.cuts[k]]);
-        buffer_puts(&names, k > 0 ? ", " : "Parts begin at ");
+        buffer_puts(&names, k > 0 ? ", " : "Segments begin at ");
         suggest_add_name(&names, name);
     }
     if (advice->answer.count > 0 && !names.failed) {
@@ -25,8 +25,8 @@ static void total_text(const struct page *page, const struct problem *problem, i
 {
     char text[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE];
     suggest_say(page,
-                "With parameters, gradients and all else, the step then peaks at %s; without "
-                "checkpoints at %s.",
+                "With parameters, gradients and everything else, the step then peaks at %s; "
+                "without checkpoints at %s.",
                 page_bytes(page, text, total),
                 page_bytes(page, without, problem->no_checkpoint_total_bytes));
 }
@@ -67,8 +67,8 @@ static void reserved_text(const struct page *page, const struct suggest_subject 
     const struct replan *replan = &subject->replans[index];
     if (replan->has_totals)
         suggest_say(page,
-                    "With parameters, gradients and all else, the step then peaks at %s; without "
-                    "checkpoints at %s.",
+                    "With parameters, gradients and everything else, the step then peaks at %s; "
+                    "without checkpoints at %s.",
                     page_bytes(page, with, (int64_t)replan->with_total),
                     page_bytes(page, without, (int64_t)replan->without_total));
     if (replan->has_totals)
@@ -80,7 +80,7 @@ static void reserved_text(const struct page *page, const struct suggest_subject 
                     page_bytes(page, with, (int64_t)replan->with_bytes),
                     page_bytes(page, without, (int64_t)replan->without_bytes));
     else
-        suggest_say(page, "What the step then reserves is not known: %s.", replan->why);
+        suggest_say(page, "How much memory the step then reserves is not known: %s.", replan->why);
 }
 
 bool suggest_fairscale_text(const struct page *page, const struct suggest_subject *subject,
@@ -103,8 +103,9 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
     if (!modules_text(page, subject, advice))
         return false;
     suggest_say(page,
-                "That measure is the largest part's sum of activations. Checkpointing every part "
-                "really peaks at %s, %s; without checkpoints the peak is %s.",
+                "This is FairScale's measure, the largest sum of activations of a segment. With a "
+                "checkpoint for every segment, the real peak is %s, %s; without checkpoints it is "
+                "%s.",
                 real, extra, without);
     if (advice->inside > 0)
         suggest_say(page,
@@ -115,7 +116,7 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
                     advice->inside == 1 ? "it is" : "they are");
     reserved_text(page, subject, 0, &advice->parts);
     fputc('\n', page->out);
-    suggest_title(page, "The least real peak with as many parts: %s, %s", best, best_extra);
+    suggest_title(page, "The least real peak with as many segments: %s, %s", best, best_extra);
     if (problem->has_totals)
         total_text(page, problem, problem->before_bytes + advice->best_outcome.total_bytes);
     reserved_text(page, subject, 1, &advice->best);
@@ -131,7 +132,9 @@ static void infeasible_text(const struct page *page, const struct suggest_subjec
     char budget[UNITS_TEXT_SIZE], least[UNITS_TEXT_SIZE], exact[UNITS_TEXT_SIZE];
     char without[UNITS_TEXT_SIZE];
     suggest_title(page, "Budget %s: nothing fits", page_bytes(page, budget, plan->budget_bytes));
-    suggest_say(page, "The least that %s reaches is %s (%s bytes); without checkpoints it is %s.",
+    suggest_say(page,
+                "The lowest peak that %s reaches is %s (%s bytes); without checkpoints it is "
+                "%s.",
                 plan->model == PLAN_PEAK ? "one level of checkpoints" : "any plan found",
                 page_bytes(page, least, plan->least_budget_bytes),
                 units_count(exact, (uint64_t)plan->least_budget_bytes),
@@ -173,7 +176,7 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
     suggest_cost(extra, subject->problem, plan->extra_time);
     suggest_title(page, "Budget %s: %speaks at %s, %s", budget, suggest_whose(whose, subject),
                   page_bytes(page, peak, plan->peak_bytes), extra);
-    suggest_say(page, "%s bytes exactly; without checkpoints %s.",
+    suggest_say(page, "The peak is %s bytes exactly; without checkpoints it is %s.",
                 units_count(exact, (uint64_t)plan->peak_bytes),
                 page_bytes(page, without, suggest_peak_without(subject->problem)));
     if (subject->problem->has_totals)
