@@ -224,7 +224,7 @@ static const char *advice(enum category category)
             "`memsnap suggest` finds where checkpoints cost least.",
         [CATEGORY_INPUT] = "Inputs: compare the batches.",
         [CATEGORY_TEMPORARY] = "Temporaries: compare that line of code; an in-place operation, or "
-                               "one done in pieces, needs less memory.",
+                               "one that takes a part of the data at a time, needs less memory.",
         [CATEGORY_AUTOGRAD_DETAIL] =
             "Gradients passed between operators: they grow with the activations.",
         [CATEGORY_COMMUNICATION] =

@@ -19,8 +19,9 @@ static const char *const usual_settings[] = {
 const char *replay_doubt(enum replay_trust trust)
 {
     static const char *const doubts[] = {
-        [TRUST_LOW] = "what raised the recorded peak lies before the trace, so a replay gives only "
-                      "lower bounds",
+        [TRUST_LOW] =
+            "memory from before the trace raised the recorded peak, so a replay gives only "
+            "lower bounds",
         [TRUST_HIGH] = "from a cold start the replay exceeds the recorded peak",
         [TRUST_INEXACT] = "the replay does not reproduce the recording",
     };

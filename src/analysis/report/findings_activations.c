@@ -49,7 +49,8 @@ bool finding_about_transform(struct findings_maker *maker, const struct live_sum
         return true;
     return add(
         maker, FINDING_DERIVATIVES, differentiated_bytes(maker, sum), sum, most,
-        "What a function that torch.func differentiates keeps, and results of its backward pass,",
+        "Activations of a function that torch.func differentiates, and results of its backward "
+        "pass,",
         "",
         "torch.func.grad() frees nothing of it before it returns, and checkpoints do not work in "
         "it. For gradients of one loss, torch.autograd.grad() of tensors that require them frees "
@@ -64,7 +65,7 @@ bool finding_about_derivatives(struct findings_maker *maker, const struct live_s
         return true;
     return add(
         maker, FINDING_DERIVATIVES, differentiated_bytes(maker, sum), sum, most,
-        "Derivatives made with create_graph=True, and what they are computed from,",
+        "Derivatives made with create_graph=True, and the activations that they come from,",
         ", for the backward pass through them",
         "If the loss is a sum or a mean over samples that no layer mixes, compute it for a part of "
         "the batch at a time, with its derivatives, and call backward() on each part. Checkpoints "
@@ -78,11 +79,11 @@ bool finding_about_recomputed(struct findings_maker *maker, const struct live_su
         return true;
     return add(
         maker, FINDING_RECOMPUTED, sum->bytes, sum, most,
-        "Activations that the backward pass has computed again", "",
-        "Compute less again at a time. If a checkpoint spans several layers, give each layer, or "
+        "Activations that the backward pass has recomputed", "",
+        "Recompute less at a time. If a checkpoint spans several layers, give each layer, or "
         "every few, a checkpoint of its own; for torch.nn.Sequential, "
-        "torch.utils.checkpoint.checkpoint_sequential() does. If a backward() of your own computes "
-        "it, run parts of that under torch.utils.checkpoint.");
+        "torch.utils.checkpoint.checkpoint_sequential() does. If a backward() of your own "
+        "recomputes them, run parts of it under torch.utils.checkpoint.");
 }
 
 bool finding_about_layer_results(struct findings_maker *maker, const struct live_sum *sum,

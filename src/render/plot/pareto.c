@@ -128,7 +128,7 @@ static void put_axes(FILE *script, bool timed, double x_last, double y_top, cons
 {
     fprintf(script, "x_last = %.7g\ny_top = %.7g\n", x_last, y_top);
     fprintf(script, "x_label = '%s, %%'\n",
-            timed ? "compute on top of a step" : "activations computed again");
+            timed ? "compute on top of a step" : "recomputed activations");
     fprintf(script, "y_label = 'peak of activations and their gradients, %s'\n", unit);
 }
 

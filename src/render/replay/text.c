@@ -51,16 +51,16 @@ static void add_trust(struct buffer *text, const struct page *page,
         return;
     case TRUST_CHECKED:
         buffer_printf(text,
-                      "From a cold start the recorded settings reserve %s, and %s were recorded: "
-                      "the figures below are usually within 2%% of the truth, or one segment "
-                      "of 20 MiB.",
+                      "From a cold start the recorded settings reserve %s; the recording reserved "
+                      "%s. So the figures below are usually within 2%% of the truth, or within "
+                      "one segment of 20 MiB.",
                       cold, recorded);
         return;
     case TRUST_LOW:
         buffer_printf(text,
-                      "From a cold start the recorded settings reserve only %s, but %s were "
-                      "recorded: what raised it lies before the trace. All figures below are lower "
-                      "bounds, and there is no verdict.",
+                      "From a cold start the recorded settings reserve only %s; the recording "
+                      "reserved %s because of memory from before the trace. All figures below are "
+                      "lower bounds, and there is no verdict.",
                       cold, recorded);
         return;
     case TRUST_INEXACT:
@@ -69,8 +69,9 @@ static void add_trust(struct buffer *text, const struct page *page,
         return;
     default:
         buffer_printf(text,
-                      "From a cold start the recorded settings reserve %s, but only %s were "
-                      "recorded: the figures below only compare settings, and there is no verdict.",
+                      "From a cold start the recorded settings reserve %s; the recording reserved "
+                      "only %s. So the figures below only compare settings, and there is no "
+                      "verdict.",
                       cold, recorded);
     }
 }
@@ -97,7 +98,7 @@ static void add_advice(struct buffer *text, const struct page *page,
         return;
     }
     uint64_t now = best->totals.peak_reserved, before = recorded->totals.peak_reserved;
-    buffer_printf(text, "%s reserves least: %s instead of %s", replay_setting_name(name, best),
+    buffer_printf(text, "%s reserves the least: %s instead of %s", replay_setting_name(name, best),
                   size_of(page, is, now), size_of(page, was, before));
     if (before > now)
         buffer_printf(text, ", %s less",
