@@ -109,6 +109,7 @@ function blank() {
 !shown || /^\.\\"/ || /^\.TH/ { next }
 /^\.nf/ { flush(); verbatim = 1; next }
 /^\.fi/ { verbatim = 0; next }
+verbatim && /^\./ { unknown("request between .nf and .fi: '" $0 "'") }
 verbatim { print spaces(8) plain($0); next }
 /^\.in/ { next }
 /^\.TP/ {
