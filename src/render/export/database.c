@@ -25,7 +25,7 @@ static bool prepare(struct export_database *made, int fd, struct site_table *sit
     export_sheet_init(&made->sheet, sites, budget);
     if (!database_create(&made->database, fd, left > SQLITE_LEAST ? left : SQLITE_LEAST, err))
         return false;
-    if (database_run(&made->database, export_database_tables, err) &&
+    if (database_run(&made->database, (const char *)export_database_tables, err) &&
         database_sites_begin(&made->sites, &made->database, budget, err))
         return true;
     database_release(&made->database);
@@ -161,7 +161,7 @@ bool export_database_end(struct export_database *database, struct error *err)
         if (!fill(database, &fillers[i], NULL, err))
             return false;
     return put_annotations(database, err) && put_settings(database, err) &&
-           database_run(&database->database, export_database_views, err) &&
+           database_run(&database->database, (const char *)export_database_views, err) &&
            database_commit(&database->database, err);
 }
 

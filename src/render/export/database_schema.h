@@ -1,7 +1,11 @@
-/* The tables and views of an exported database, as SQL. */
+/* The SQL that makes the tables and the views of an exported database, as text. The build embeds
+ * database_tables.sql and database_views.sql. */
 #ifndef MEMSNAP_RENDER_EXPORT_DATABASE_SCHEMA_H
 #define MEMSNAP_RENDER_EXPORT_DATABASE_SCHEMA_H
 
-extern const char export_database_tables[], export_database_views[];
+#include <stddef.h>
+
+extern const unsigned char export_database_tables[], export_database_views[];
+extern const size_t export_database_tables_size, export_database_views_size;
 
 #endif
