@@ -66,8 +66,7 @@ static enum status run(int argc, char **argv)
 
 static const struct option_spec options[] = {
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default) or json"},
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct command command_backends = {

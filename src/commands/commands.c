@@ -182,8 +182,7 @@ static enum status run(int argc, char **argv)
 
 static const struct option_spec options[] = {
     {OPTION_COMPLETION, "completion", NULL, "print the commands and options for shell completion"},
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct command command_help = {

@@ -118,12 +118,9 @@ static const struct option_spec options[] = {
     {OPTION_TO, "to", "FORMAT",
      "write json (the default) or msgpack (the default if\n"
      "FILE ends in .msgpack)"},
-    ROW_RANK,
-    ROW_RANK_PATTERN,
-    ROW_OUTPUT,
+    ROWS_RANK_AND_OUTPUT,
     ROW_MAX_MEMORY,
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct command command_convert = {

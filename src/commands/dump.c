@@ -144,12 +144,9 @@ static enum status run(int argc, char **argv)
 
 static const struct option_spec options[] = {
     {OPTION_FORMAT, "format", "FORMAT", "json, the only format: one line for each file"},
-    ROW_RANK,
-    ROW_RANK_PATTERN,
-    ROW_OUTPUT,
+    ROWS_RANK_AND_OUTPUT,
     ROW_MAX_MEMORY_OF_FILE,
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct command command_dump = {

@@ -105,12 +105,9 @@ static const struct option_spec option_specs[] = {
     ROW_RANGE,
     ROW_DEVICE,
     ROW_RULES,
-    ROW_RANK,
-    ROW_RANK_PATTERN,
-    ROW_OUTPUT,
+    ROWS_RANK_AND_OUTPUT,
     ROW_MAX_MEMORY,
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 static const struct option_words words[] = {

@@ -38,16 +38,9 @@ static enum status run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-    ROW_OUTPUT,
-    ROW_RANK,
-    ROW_RANK_PATTERN,
-    ROW_STRICT,
-    ROW_RULES,
-    ROW_JOBS,
-    ROW_MAX_MEMORY_OF_FILE,
-    ROW_LEFT_OUT,
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROW_OUTPUT, ROW_RANK, ROW_RANK_PATTERN,       ROW_STRICT,
+    ROW_RULES,  ROW_JOBS, ROW_MAX_MEMORY_OF_FILE, ROW_LEFT_OUT,
+    ROWS_END,
 };
 
 const struct command command_merge = {

@@ -109,12 +109,9 @@ static const struct option_spec options[] = {
     {OPTION_TOP, "top", "N", "explain the last error of N ranks (0: of all)"},
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default) or json"},
     ROW_UNITS,
-    ROW_RANK,
-    ROW_RANK_PATTERN,
-    ROW_OUTPUT,
+    ROWS_RANK_AND_OUTPUT,
     ROW_MAX_MEMORY,
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct command command_oom = {

@@ -67,8 +67,7 @@ static enum status run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct command command_version = {

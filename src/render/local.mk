@@ -252,7 +252,7 @@ libmemsnap_a_SOURCES += \
 	src/render/trend/trend.h
 
 # The page of an interactive picture, in the program; its script is these files, in this order.
-html_page_files = src/render/page/page.html src/render/page/page.css src/render/page/run.css $(html_script_files)
+html_page_files = src/render/page/page.html src/render/page/colours.css src/render/page/page.css src/render/page/run.css $(html_script_files)
 html_script_files = \
 	src/render/page/text.js \
 	src/render/page/data.js \
@@ -279,11 +279,11 @@ src/render/page/embedded.c: $(html_page_files) $(top_srcdir)/scripts/embed \
 	$(AM_V_GEN)$(MKDIR_P) src/render/page && (cd $(srcdir) && header=render/page/internal.h && \
 	export header && \
 	$(embed) html_frame src/render/page/page.html && \
-	$(embed) html_style src/render/page/page.css && \
+	$(embed) html_style src/render/page/colours.css src/render/page/page.css && \
 	$(embed) html_script $(html_script_files) && \
-	$(embed) run_style src/render/page/run.css && \
-	$(embed_hash) run_style_hash src/render/page/run.css && \
-	$(embed_hash) html_style_hash src/render/page/page.css && \
+	$(embed) run_style src/render/page/colours.css src/render/page/run.css && \
+	$(embed_hash) run_style_hash src/render/page/colours.css src/render/page/run.css && \
+	$(embed_hash) html_style_hash src/render/page/colours.css src/render/page/page.css && \
 	$(embed_hash) html_script_hash $(html_script_files)) >$@-new && mv $@-new $@
 
 # The Python that `memsnap suggest` prints with a plan is in the recorder, in sections: for every plan, for plans that keep

@@ -159,9 +159,7 @@ const struct option_spec analyze_option_specs[] = {
      "join the snapshot with a trace of torch.profiler of\n"
      "the same run: call sites get modules and the times of\n"
      "kernels"},
-    ROW_RANK,
-    ROW_RANK_PATTERN,
-    ROW_OUTPUT,
+    ROWS_RANK_AND_OUTPUT,
     {OPTION_SUMMARY, "summary", "FILE",
      "write a small summary of the captures to FILE instead\n"
      "of a report, for memsnap ranks and memsnap merge"},
@@ -172,8 +170,7 @@ const struct option_spec analyze_option_specs[] = {
      "runs of MemProfiler: print the modules as a tree of N\n"
      "levels"},
     {'v', "verbose", NULL, "list the keys that memsnap does not recognise"},
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 bool analyze_options_complete(struct analyze_options *options, struct error *err)

@@ -59,12 +59,10 @@ static const struct option_spec other_options[] = {
      "name files relative to DIR in annotations (default:\n"
      "$GITHUB_WORKSPACE)"},
     ROW_UNITS,
-    ROW_RANK,
-    ROW_RANK_PATTERN,
-    ROW_OUTPUT,
+    ROWS_RANK_AND_OUTPUT,
     ROW_MAX_MEMORY_OF_FILE,
     ROW_JOBS,
-    ROW_HELP,
+    ROWS_END,
 };
 
 #define LAST_RUNS 10 /* enough for a median, and recent enough to follow intended changes */
@@ -73,7 +71,7 @@ static const struct option_spec other_options[] = {
 
 const struct option_spec *check_option_specs(void)
 {
-    static struct option_spec specs[CHECK_KINDS + OTHER_OPTIONS + 1]; /* ends with a NULL name */
+    static struct option_spec specs[CHECK_KINDS + OTHER_OPTIONS];
     size_t count = 0;
     for (const struct check_kind *kind = check_kinds; kind->name; kind++) {
         specs[count] =

@@ -88,9 +88,12 @@ enum {
     {                                                                                              \
         OPTION_OUTPUT, "output", "FILE", "write to FILE instead of standard output"                \
     }
-#define ROW_HELP                                                                                   \
+#define ROWS_RANK_AND_OUTPUT ROW_RANK, ROW_RANK_PATTERN, ROW_OUTPUT
+/* What every table of options ends with. */
+#define ROWS_END                                                                                   \
+    {OPTION_HELP, "help", NULL, "print this help"},                                                \
     {                                                                                              \
-        OPTION_HELP, "help", NULL, "print this help"                                               \
+        0, NULL, NULL, NULL                                                                        \
     }
 
 /* Points to the fields that the shared options set; NULL if the command lacks the option. */

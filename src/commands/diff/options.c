@@ -40,12 +40,9 @@ const struct option_spec diff_option_specs[] = {
     ROW_UNITS,
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or csv"},
     ROW_RULES,
-    ROW_RANK,
-    ROW_RANK_PATTERN,
-    ROW_OUTPUT,
+    ROWS_RANK_AND_OUTPUT,
     ROW_MAX_MEMORY,
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct option_words diff_option_words[] = {

@@ -218,6 +218,5 @@ const struct option_spec dryrun_option_specs[] = {
      "keep the snapshot in FILE (dryrun.pickle); --fit:\n"
      "keep results and snapshots in this folder"},
     {OPTION_FORMAT, "format", "FORMAT", "print the report as text (the default) or json"},
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };

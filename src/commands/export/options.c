@@ -24,9 +24,7 @@ const struct option_spec export_option_specs[] = {
      "write csv, jsonl (JSON lines) or msgpack; or sqlite, a\n"
      "database of all tables (default: by the ending of the\n"
      "output's name, else csv)"},
-    ROW_RANK,
-    ROW_RANK_PATTERN,
-    ROW_OUTPUT,
+    ROWS_RANK_AND_OUTPUT,
     {OPTION_RANGE, "range", "A:B",
      "allocations, events, sites, snapshot: look only at\n"
      "these events, as in analyze"},
@@ -34,8 +32,7 @@ const struct option_spec export_option_specs[] = {
     ROW_DEVICE,
     ROW_RULES,
     ROW_MAX_MEMORY,
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct option_words export_option_words[] = {

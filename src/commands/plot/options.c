@@ -78,8 +78,7 @@ const struct option_spec plot_option_specs[] = {
      "peak)"},
     ROW_RULES,
     ROW_MAX_MEMORY,
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct option_words plot_option_words[] = {

@@ -209,8 +209,7 @@ static const struct option_spec options[] = {
     ROW_JOBS,
     ROW_MAX_MEMORY_OF_FILE,
     ROW_LEFT_OUT,
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct command command_ranks = {

@@ -30,12 +30,9 @@ const struct option_spec replay_option_specs[] = {
     {OPTION_JOBS, "jobs", "N", "replay N settings in parallel (default: one per core)"},
     ROW_UNITS,
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or csv"},
-    ROW_RANK,
-    ROW_RANK_PATTERN,
-    ROW_OUTPUT,
+    ROWS_RANK_AND_OUTPUT,
     ROW_MAX_MEMORY,
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct option_words replay_option_words[] = {

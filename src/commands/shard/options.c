@@ -119,12 +119,9 @@ const struct option_spec shard_option_specs[] = {
      "with the highest peak)"},
     {OPTION_RANGE, "range", "A:B", "snapshots: look only at these events, as in analyze"},
     ROW_UNITS,
-    ROW_RANK,
-    ROW_RANK_PATTERN,
-    ROW_OUTPUT,
+    ROWS_RANK_AND_OUTPUT,
     ROW_MAX_MEMORY,
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct option_words shard_option_words[] = {

@@ -63,9 +63,7 @@ const struct option_spec suggest_option_specs[] = {
      "with the highest peak)"},
     {OPTION_RANGE, "range", "A:B", "snapshots: look only at these events, as in analyze"},
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or, with --pareto, csv"},
-    ROW_RANK,
-    ROW_RANK_PATTERN,
-    ROW_OUTPUT,
+    ROWS_RANK_AND_OUTPUT,
     ROW_UNITS,
     {OPTION_SLOTS, "slots", "N", "rotor: divide the budget into N slots"},
     {OPTION_BACKEND, "backend", "NAME", "compute on auto, cpu, cuda or opencl (see backends)"},
@@ -74,8 +72,7 @@ const struct option_spec suggest_option_specs[] = {
     {OPTION_NO_VERIFY, "no-verify", NULL, "verify no plan"},
     {OPTION_MAX_MEMORY, "max-memory", "SIZE", "limit the memory, including tables"},
     {'v', "verbose", NULL, "tell how long reading, the model and the solver took"},
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct option_words suggest_option_words[] = {

@@ -136,8 +136,7 @@ static const struct option_spec options[] = {
     ROW_UNITS,
     ROW_OUTPUT,
     ROW_MAX_MEMORY,
-    ROW_HELP,
-    {0, NULL, NULL, NULL},
+    ROWS_END,
 };
 
 const struct command command_trend = {

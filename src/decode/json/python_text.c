@@ -101,9 +101,8 @@ static bool add_key(const struct printer *printer, struct error *err)
 bool json_python_text(struct json_reader *reader, size_t limit, struct buffer *out,
                       struct error *err)
 {
-    char open[JSON_MAX_DEPTH];
+    struct json_nest nest = {.depth = 0};
     struct printer printer = {.reader = reader, .out = out, .limit = limit};
-    size_t depth = 0;
 
     if (!json_offset(reader, &printer.start, err))
         return false;
@@ -115,34 +114,29 @@ bool json_python_text(struct json_reader *reader, size_t limit, struct buffer *o
         if (!json_peek(reader, &byte, err))
             return false;
         if (byte == '{' || byte == '[') {
-            if (depth == JSON_MAX_DEPTH)
-                return error_set_at(err, STATUS_LIMIT, source_offset(reader->source),
-                                    "nested more than %d levels deep", JSON_MAX_DEPTH);
-            if (!json_open(reader, (char)byte, "a value", &more, err))
+            if (!json_nest_open(&nest, reader, (char)byte, &more, err))
                 return false;
             buffer_putc(out, (char)byte);
-            if (more)
-                open[depth++] = (char)byte;
-            else
+            if (!more)
                 buffer_putc(out, byte == '{' ? '}' : ']');
-        } else if (!add_scalar(&printer, byte, depth > 0, err)) {
+        } else if (!add_scalar(&printer, byte, nest.depth > 0, err)) {
             return false;
         }
-        while (!more && depth > 0) {
-            if (!json_more(reader, open[depth - 1], &more, err))
+        while (!more && nest.depth > 0) {
+            if (!json_more(reader, nest.open[nest.depth - 1], &more, err))
                 return false;
             if (more)
                 buffer_puts(out, ", ");
             else
-                buffer_putc(out, open[--depth] == '{' ? '}' : ']');
+                buffer_putc(out, nest.open[--nest.depth] == '{' ? '}' : ']');
         }
         if (out->failed)
             return error_out_of_memory(err);
         if (out->size > limit)
             return too_long(&printer, err);
-        if (depth == 0)
+        if (nest.depth == 0)
             return true;
-        if (open[depth - 1] == '{' && !add_key(&printer, err))
+        if (nest.open[nest.depth - 1] == '{' && !add_key(&printer, err))
             return false;
     }
 }

@@ -116,6 +116,24 @@ bool json_more(struct json_reader *reader, char open, bool *more, struct error *
     return true;
 }
 
+bool json_too_deep(struct json_reader *reader, struct error *err)
+{
+    return error_set_at(err, STATUS_LIMIT, source_offset(reader->source),
+                        "nested more than %d levels deep", JSON_MAX_DEPTH);
+}
+
+bool json_nest_open(struct json_nest *nest, struct json_reader *reader, char open, bool *more,
+                    struct error *err)
+{
+    if (nest->depth == JSON_MAX_DEPTH)
+        return json_too_deep(reader, err);
+    if (!json_open(reader, open, "a value", more, err))
+        return false;
+    if (*more)
+        nest->open[nest->depth++] = open;
+    return true;
+}
+
 /* Counts the memory that `size` bytes of text will need before they are stored. */
 static bool reserve_text(struct json_reader *reader, size_t size, struct error *err)
 {

@@ -94,6 +94,20 @@ bool json_open(struct json_reader *reader, char open, const char *what, bool *mo
  */
 bool json_more(struct json_reader *reader, char open, bool *more, struct error *err);
 
+/* The containers that are open around the position, for functions that visit values of any depth.
+ * The caller sets `depth` to 0. */
+struct json_nest {
+    size_t depth;
+    char open[JSON_MAX_DEPTH];
+};
+
+/* json_open() of a value of any kind. The container is added to `nest` if it is not empty. */
+bool json_nest_open(struct json_nest *nest, struct json_reader *reader, char open, bool *more,
+                    struct error *err);
+
+/* Reports nesting beyond JSON_MAX_DEPTH at the current position. Returns false. */
+bool json_too_deep(struct json_reader *reader, struct error *err);
+
 /* Reads a key and its colon. The text is valid until the next call. */
 bool json_read_key(struct json_reader *reader, struct text *key, struct error *err);
 bool json_read_string(struct json_reader *reader, const char *what, struct text *text,

@@ -189,34 +189,28 @@ static bool skip_key(struct json_reader *reader, struct error *err)
 
 bool json_skip(struct json_reader *reader, struct error *err)
 {
-    char open[JSON_MAX_DEPTH]; /* the containers that are open at the position */
-    size_t depth = 0;
+    struct json_nest nest;
 
-    for (;;) {
+    for (nest.depth = 0;;) {
         bool more = false;
         uint8_t byte;
 
         if (!json_peek(reader, &byte, err))
             return false;
         if (byte == '{' || byte == '[') {
-            if (depth == JSON_MAX_DEPTH)
-                return error_set_at(err, STATUS_LIMIT, source_offset(reader->source),
-                                    "nested more than %d levels deep", JSON_MAX_DEPTH);
-            if (!json_open(reader, (char)byte, "a value", &more, err))
+            if (!json_nest_open(&nest, reader, (char)byte, &more, err))
                 return false;
-            if (more)
-                open[depth++] = (char)byte;
         } else if (!skip_scalar(reader, byte, err)) {
             return false;
         }
-        while (!more && depth > 0) {
-            if (!json_more(reader, open[depth - 1], &more, err))
+        while (!more && nest.depth > 0) {
+            if (!json_more(reader, nest.open[nest.depth - 1], &more, err))
                 return false;
-            depth -= !more;
+            nest.depth -= !more;
         }
-        if (depth == 0)
+        if (nest.depth == 0)
             return true;
-        if (open[depth - 1] == '{' && !skip_key(reader, err))
+        if (nest.open[nest.depth - 1] == '{' && !skip_key(reader, err))
             return false;
     }
 }

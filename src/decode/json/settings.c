@@ -76,8 +76,7 @@ static bool enter(struct settings *settings, bool *more, struct error *err)
     struct json_reader *reader = &settings->decoder->reader;
 
     if (settings->depth == JSON_MAX_DEPTH)
-        return error_set_at(err, STATUS_LIMIT, source_offset(reader->source),
-                            "nested more than %d levels deep", JSON_MAX_DEPTH);
+        return json_too_deep(reader, err);
     if (!json_open(reader, '{', "allocator_settings (an object)", more, err))
         return false;
     settings->parents[settings->depth++] = settings->path.size;
