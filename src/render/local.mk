@@ -311,7 +311,7 @@ if HAVE_SQLITE
 libmemsnap_a_SOURCES += \
 	src/render/export/database_rows.c \
 	src/render/export/database_rows.h \
-	src/render/export/database_schema.h \
+	src/render/export/database_sql.h \
 	src/render/export/database_stacks.c \
 	src/render/sqlite/database.c \
 	src/render/sqlite/database.h \
@@ -321,16 +321,16 @@ libmemsnap_a_SOURCES += \
 	src/render/sqlite/sites.h \
 	src/render/sqlite/table.c \
 	src/render/sqlite/table.h
-nodist_libmemsnap_a_SOURCES += src/render/export/database_schema.c
+nodist_libmemsnap_a_SOURCES += src/render/export/database_sql.c
 endif
 
 # The schema of an exported database.
-schema_files = src/render/export/database_tables.sql src/render/export/database_views.sql
-EXTRA_DIST += $(schema_files)
-CLEANFILES += src/render/export/database_schema.c
+database_sql_files = src/render/export/database_tables.sql src/render/export/database_views.sql
+EXTRA_DIST += $(database_sql_files)
+CLEANFILES += src/render/export/database_sql.c
 
-src/render/export/database_schema.c: $(schema_files) $(top_srcdir)/scripts/embed
+src/render/export/database_sql.c: $(database_sql_files) $(top_srcdir)/scripts/embed
 	$(AM_V_GEN)$(MKDIR_P) src/render/export && (cd $(srcdir) && \
-	header=render/export/database_schema.h && export header && \
+	header=render/export/database_sql.h && export header && \
 	$(embed) export_database_tables src/render/export/database_tables.sql && \
 	$(embed) export_database_views src/render/export/database_views.sql) >$@-new && mv $@-new $@

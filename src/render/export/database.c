@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "render/export/database_rows.h"
-#include "render/export/database_schema.h"
+#include "render/export/database_sql.h"
 #include "render/sqlite/table.h"
 
 /* The least memory that SQLite is given, in bytes, when the capture has taken nearly all. */

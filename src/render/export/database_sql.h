@@ -1,7 +1,7 @@
 /* The SQL that makes the tables and the views of an exported database, as text. The build embeds
  * database_tables.sql and database_views.sql. */
-#ifndef MEMSNAP_RENDER_EXPORT_DATABASE_SCHEMA_H
-#define MEMSNAP_RENDER_EXPORT_DATABASE_SCHEMA_H
+#ifndef MEMSNAP_RENDER_EXPORT_DATABASE_SQL_H
+#define MEMSNAP_RENDER_EXPORT_DATABASE_SQL_H
 
 #include <stddef.h>
 
