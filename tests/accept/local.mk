@@ -32,6 +32,8 @@ EXTRA_DIST += \
 	tests/accept/captures.py \
 	tests/accept/inert.py \
 	tests/accept/inert_json.py \
+	tests/accept/page_file.py \
+	tests/accept/page_look.py \
 	tests/accept/programs.py \
 	tests/accept/reference.py \
 	tests/accept/specimens.py
