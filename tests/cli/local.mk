@@ -77,11 +77,13 @@ EXTRA_DIST += tests/cli/lib.sh tests/cli/json_members.py tests/cli/on_terminal.p
 EXTRA_DIST += \
 	tests/cli/record/adversaries.py \
 	tests/cli/record/apply.py \
+	tests/cli/record/compared.py \
 	tests/cli/record/ends.py \
 	tests/cli/record/facts.py \
 	tests/cli/record/harmless.py \
 	tests/cli/record/marks.py \
 	tests/cli/record/peaks.py \
+	tests/cli/record/places.py \
 	tests/cli/record/program.py \
 	tests/cli/record/program_model.py \
 	tests/cli/record/several.py \

@@ -78,8 +78,10 @@ for key in "module_params", "gradient_bytes":
 dry -- "$MEMSNAP_TORCH" peaks.py
 check 'has the peak of a step that nothing watches' grep -q '^all is right$' .run/out
 
-dry -- "$MEMSNAP_TORCH" apply.py
-check 'applies plans' grep -q '^all is right$' .run/out
+check 'applies plans for modules' "$MEMSNAP_TORCH" apply.py
+
+dry -- "$MEMSNAP_TORCH" places.py
+check 'applies plans for lines and calls' grep -q '^all is right$' .run/out
 
 dry -- "$MEMSNAP_TORCH" state.py
 check 'runs modules again as they were' grep -q '^all is right$' .run/out

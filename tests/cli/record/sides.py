@@ -113,23 +113,9 @@ def check_rows_of_blocks():
     assert not plain["blocks.1.last"]
 
 
-def main():
-    check_rows_of_blocks()
-    check_accumulation()
-    check_sampler()
-    check_unused()
+def check_errors(expected):
+    """A run that ends with an error, and another try in the same recording."""
     model = make()
-    recording = memsnap_record.layers(model)
-    with recording:
-        train(model)
-    expected = rows(recording)
-    assert len(expected) > 12, expected
-
-    # again, as a decorated function does that is called twice
-    recording(train)(model)
-    assert rows(recording) == expected
-
-    # a run that ends with an error
     model.append(Failing())
     with memsnap_record.layers(model, "failed.json") as recording:
         try:
@@ -138,7 +124,6 @@ def main():
             pass
     assert recording.trace["failed_in"] == "forward of 3", recording.trace
 
-    # and another try
     with memsnap_record.layers(model) as recording:
         try:
             train(model)
@@ -148,7 +133,9 @@ def main():
     assert [name for name in rows(recording) if name != "3"] == expected, rows(recording)
     assert "failed_in" not in recording.trace
 
-    # optimizers that step in the backward pass
+
+def check_steps_in_backward(expected):
+    """Optimizers that step in the backward pass."""
     model = make()
     optimizers = {parameter: torch.optim.SGD([parameter], 0.1) for parameter in model.parameters()}
     for parameter in model.parameters():
@@ -157,21 +144,29 @@ def main():
         train(model)
     assert rows(recording) == expected
 
-    # the step runs in another thread
+
+def check_thread(expected):
+    """The step runs in another thread."""
+    model = make()
     with memsnap_record.layers(model) as recording:
         thread = threading.Thread(target=train, args=(model,))
         thread.start()
         thread.join()
     assert rows(recording) == expected
 
-    # a transform of torch.func, which allows no hooks of saved tensors, is no step
+
+def check_transform(expected):
+    """A transform of torch.func, which allows no hooks of saved tensors, is no step."""
+    model = make()
     parameters, batch = dict(model.named_parameters()), torch.randn(4, 8)
     with memsnap_record.layers(model) as recording:
         torch.func.grad(lambda given: torch.func.functional_call(model, given, (batch,)).sum())(parameters)
         train(model)
     assert rows(recording) == expected
 
-    # a plan fits a model that is wrapped otherwise than the recorded one
+
+def check_wrapped():
+    """A plan fits a model that is wrapped otherwise than the recorded one."""
     plan = {"schema": "memsnap.suggest/1", "apply": {"target": "modules", "parts": [{"modules": ["module.1"]}]}}
     for model in make(), nn.DataParallel(make()):
         memsnap_record.apply(model, plan)
@@ -180,6 +175,7 @@ def main():
         train(model)
     plan["apply"]["parts"][0]["modules"] = ["1"]
     memsnap_record.apply(nn.DataParallel(make()), plan)
+
     plan["apply"]["parts"][0]["modules"] = ["4"]
     try:
         memsnap_record.apply(make(), plan)
@@ -188,6 +184,27 @@ def main():
     else:
         raise AssertionError("a module that does not exist was found")
 
+
+def main():
+    check_rows_of_blocks()
+    check_accumulation()
+    check_sampler()
+    check_unused()
+
+    model = make()
+    recording = memsnap_record.layers(model)
+    with recording:
+        train(model)
+    expected = rows(recording)
+    assert len(expected) > 12, expected
+    recording(train)(model)  # again, as a decorated function does that is called twice
+    assert rows(recording) == expected
+
+    check_errors(expected)
+    check_steps_in_backward(expected)
+    check_thread(expected)
+    check_transform(expected)
+    check_wrapped()
     assert not _get_current_dispatch_mode_stack()
     print("all is right")
 

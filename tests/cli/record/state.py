@@ -108,13 +108,23 @@ def fails(model, batch, words):
         raise AssertionError(words)
 
 
-def main():
-    warnings.simplefilter("ignore")
-    batch = torch.randn(8, 16)
-    blocks = lambda: nn.Sequential(*(Counting() for _ in range(4)))
-    plain, checkpointed, _ = compare(blocks, batch, ["0"], ["1", "2", "3"])
-    assert [block.calls for block in plain] == [3] * 4 and [block.calls for block in checkpointed] in ([3] * 4, [3, 4, 4, 4])
+def make_blocks():
+    return nn.Sequential(*(Counting() for _ in range(4)))
 
+
+def check_counters(batch):
+    plain, checkpointed, _ = compare(make_blocks, batch, ["0"], ["1", "2", "3"])
+    assert [block.calls for block in plain] == [3] * 4
+    assert [block.calls for block in checkpointed] in ([3] * 4, [3, 4, 4, 4])
+
+    # a copy, as an average of the weights needs it, runs itself and not the model that it is a copy of
+    average = copy.deepcopy(checkpointed)
+    for parameter in checkpointed.parameters():
+        parameter.data.zero_()
+    assert_same(train(plain, batch), train(average, batch))
+
+
+def check_hooks(batch):
     compare(Collecting, batch, ["layers.0", "layers.1"], ["layers.2"])
     compare(lambda: nn.Sequential(Collecting(), nn.Tanh()), batch, ["0", "1"])
 
@@ -126,13 +136,9 @@ def main():
     model(batch).square().mean().backward()
     assert [result.grad_fn is None for result in stored] == [False, True], stored
 
-    # a copy, as an average of the weights needs it, runs itself and not the model that it is a copy of
-    average = copy.deepcopy(checkpointed)
-    for parameter in checkpointed.parameters():
-        parameter.data.zero_()
-    assert_same(train(plain, batch), train(average, batch))
 
-    # a program that turns dropout off before the backward pass
+def check_flags(batch):
+    """A program that turns dropout off before the backward pass."""
     model = nn.Sequential(nn.Linear(16, 16), nn.Dropout(), nn.Tanh(), nn.Linear(16, 16))
     gradients = []
     for apply in False, True:
@@ -147,7 +153,9 @@ def main():
         gradients.append({name: item.grad.clone() for name, item in model.named_parameters()})
     assert_same(*gradients)
 
-    # layers that do not run in each step: an error, and no wrong result
+
+def check_skipped(batch):
+    """Layers that do not run in each step: an error, and no wrong result."""
     plain, checkpointed, parts = compare(Skipping, batch, ["layers.0", "layers.1"], ["layers.2", "layers.3"])
     assert all(part.is_chain for part in parts)
     for skipped, words in (1, "layers.1 was skipped"), (0, "layers.1 no longer follows"), (3, "layers.3 was skipped"):
@@ -155,6 +163,7 @@ def main():
         fails(checkpointed, batch, words)
     checkpointed.skipped = None
     assert_same(train(plain, batch), train(checkpointed, batch))
+
     single = Skipping()
     single.load_state_dict(plain.state_dict())
     memsnap_record.apply(single, plan_of(["layers.0", "layers.1"]), one_by_one=True)
@@ -163,38 +172,61 @@ def main():
     plain.zero_grad(), single.zero_grad()
     assert (plain(batch) == single(batch)).all()
 
+
+def check_questions(batch):
+    """A program that asks for the shape of a result between two modules."""
     _, _, parts = compare(Asking, batch, ["a", "b"])
     assert parts[0].is_chain
     _, _, parts = compare(Asking, batch, ["a", "b", "c"])
     assert not parts[0].is_chain
 
-    scripted = lambda: nn.Sequential(*(torch.jit.script(nn.Sequential(nn.Linear(16, 16), nn.GELU())) for _ in range(3)))
-    compare(scripted, batch, ["0"], ["1", "2"])
-    model = scripted()
+
+def make_scripted():
+    return nn.Sequential(*(torch.jit.script(nn.Sequential(nn.Linear(16, 16), nn.GELU())) for _ in range(3)))
+
+
+def check_scripted(batch):
+    compare(make_scripted, batch, ["0"], ["1", "2"])
+    model = make_scripted()
     with memsnap_record.layers(model) as recording:
         train(model, batch)
     names = [row["module_name"] for row in recording.traces if row["is_forward"]]
     assert names[:4] == ["0", "1", "2", ""], names
     assert not torch.nn.modules.module._global_forward_pre_hooks and not torch.nn.modules.module._global_forward_hooks
 
+
+def make_compiled():
+    modules = [nn.Sequential(nn.Linear(16, 16), nn.GELU()) for _ in range(3)]
+    for module in modules:
+        module.compile(backend="eager")
+    return nn.Sequential(*modules)
+
+
+def check_compiled(batch):
+    compare(make_compiled, batch, ["0"], ["1", "2"])
+
+    # what compiled code keeps cannot be chosen
+    modules = [nn.Sequential(nn.Linear(16, 16), nn.GELU(), nn.LayerNorm(16)) for _ in range(3)]
+    plain = nn.Sequential(*(torch.compile(module, backend="aot_eager") for module in modules))
+    plan = plan_of(["0"], ["1", "2"])
+    plan["apply"]["parts"][1]["keep_operators"] = ["aten.addmm"]
+    model = copy.deepcopy(plain)
+    memsnap_record.apply(model, plan)
+    for _ in range(2):
+        assert_same(train(plain, batch), train(model, batch))
+
+
+def main():
+    warnings.simplefilter("ignore")
+    batch = torch.randn(8, 16)
+    check_counters(batch)
+    check_hooks(batch)
+    check_flags(batch)
+    check_skipped(batch)
+    check_questions(batch)
+    check_scripted(batch)
     if memsnap_record.VERSION >= (2, 6):
-        def compiled():
-            modules = [nn.Sequential(nn.Linear(16, 16), nn.GELU()) for _ in range(3)]
-            for module in modules:
-                module.compile(backend="eager")
-            return nn.Sequential(*modules)
-        compare(compiled, batch, ["0"], ["1", "2"])
-        # what compiled code keeps cannot be chosen
-        def compiled_inside():
-            modules = [nn.Sequential(nn.Linear(16, 16), nn.GELU(), nn.LayerNorm(16)) for _ in range(3)]
-            return nn.Sequential(*(torch.compile(module, backend="aot_eager") for module in modules))
-        plan = plan_of(["0"], ["1", "2"])
-        plan["apply"]["parts"][1]["keep_operators"] = ["aten.addmm"]
-        plain = compiled_inside()
-        model = copy.deepcopy(plain)
-        memsnap_record.apply(model, plan)
-        for _ in range(2):
-            assert_same(train(plain, batch), train(model, batch))
+        check_compiled(batch)
     print("all is right")
 
 
