@@ -69,6 +69,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/dryrun/dryrun.c \
 	src/commands/dryrun/fit.c \
 	src/commands/dryrun/fit.h \
+	src/commands/dryrun/fit_result.c \
+	src/commands/dryrun/fit_result.h \
 	src/commands/dryrun/fit_runs.c \
 	src/commands/dryrun/fit_runs.h \
 	src/commands/dryrun/folder.c \

@@ -105,7 +105,9 @@ libmemsnap_a_SOURCES += \
 	src/decode/profiler/header.c \
 	src/decode/profiler/keep.c \
 	src/decode/profiler/kernels.c \
+	src/decode/profiler/layer_sums.c \
 	src/decode/profiler/layers.c \
+	src/decode/profiler/layers_internal.h \
 	src/decode/profiler/match.c \
 	src/decode/profiler/modules.c \
 	src/decode/profiler/modules.h \

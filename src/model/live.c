@@ -48,8 +48,9 @@ void live_notes_sort(struct timeline *timeline)
         qsort(timeline->notes, timeline->note_count, sizeof(*timeline->notes), by_allocation);
 }
 
-const struct note *live_notes(const struct timeline *timeline, const struct live *live,
-                              size_t *count)
+/* The annotations of an allocation, oldest first. `*count` may be 0. */
+static const struct note *notes_of(const struct timeline *timeline, const struct live *live,
+                                   size_t *count)
 {
     const struct note from = {.in_trace = live->in_trace, .index = live->index, .event = 0};
     size_t low = 0, high = timeline->note_count;
@@ -84,7 +85,7 @@ bool live_note_text(const struct timeline *timeline, const struct live *live, st
     struct symbols *symbols = timeline->snapshot->symbols;
     string_id texts[TEXTS_MOST];
     size_t count, distinct = 0;
-    const struct note *notes = live_notes(timeline, live, &count);
+    const struct note *notes = notes_of(timeline, live, &count);
     struct buffer joined = BUFFER_INIT;
     *text = count > 0 ? notes[0].text : STRING_EMPTY;
     for (size_t i = 0; i < count; i++) {

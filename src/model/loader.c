@@ -93,7 +93,9 @@ static struct snapshot *empty_snapshot(struct budget *budget, struct error *err)
     return snapshot;
 }
 
-struct loader *loader_create_within(const struct load_options *options, struct budget *budget,
+/* Like loader_create(), with an existing malloc'ed budget instead of options->max_memory. The
+ * snapshot owns the budget unless this fails. */
+static struct loader *create_within(const struct load_options *options, struct budget *budget,
                                     struct error *err)
 {
     struct loader *loader = calloc(1, sizeof(*loader));
@@ -129,7 +131,7 @@ struct loader *loader_create(const struct load_options *options, struct error *e
         return NULL;
     }
     budget->limit = options->max_memory ? options->max_memory : budget_default_limit();
-    struct loader *loader = loader_create_within(options, budget, err);
+    struct loader *loader = create_within(options, budget, err);
     if (!loader)
         free(budget);
     return loader;
@@ -189,7 +191,8 @@ struct row_sink loader_sink(struct loader *loader)
                              .unknown_key = loader_unknown_key};
 }
 
-void loader_watch(struct loader *loader, const struct source *source)
+/* Calls options->progress while `source` is read; NULL stops the calls. */
+static void watch(struct loader *loader, const struct source *source)
 {
     loader->source = source;
     loader_report_progress(loader);
@@ -226,17 +229,17 @@ struct snapshot *loader_finish(struct loader *loader, struct error *err)
 struct snapshot *snapshot_load_input(struct input *input, const struct load_options *options,
                                      struct error *err)
 {
-    struct loader *loader = loader_create_within(options, input->budget, err);
+    struct loader *loader = create_within(options, input->budget, err);
     if (!loader) {
         input_discard(input);
         return NULL;
     }
     struct row_sink sink = loader_sink(loader);
     struct decoded decoded;
-    loader_watch(loader, &input->source);
+    watch(loader, &input->source);
     bool ok = decode_snapshot(&input->source, loader_symbols(loader), &sink, &decoded, err);
-    loader_watch(loader, &input->source);
-    loader_watch(loader, NULL);
+    watch(loader, &input->source);
+    watch(loader, NULL);
     enum compression compression = input->source.compression;
     input_close(input);
     if (!ok) {

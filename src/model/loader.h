@@ -14,18 +14,11 @@ struct loader;
 
 /* `options` must stay valid until the loader is finished. NULL on failure. */
 struct loader *loader_create(const struct load_options *options, struct error *err);
-/* Like loader_create(), with an existing malloc'ed budget instead of options->max_memory. The
- * snapshot owns the budget unless this fails. */
-struct loader *loader_create_within(const struct load_options *options, struct budget *budget,
-                                    struct error *err);
 void loader_destroy(struct loader *loader); /* NULL is allowed */
 
 /* They belong to the snapshot that is being built. */
 struct symbols *loader_symbols(struct loader *loader);
 struct row_sink loader_sink(struct loader *loader);
-
-/* Calls options->progress while `source` is read; NULL stops the calls. */
-void loader_watch(struct loader *loader, const struct source *source);
 
 /* Returns the snapshot, or NULL: STATUS_USAGE if the window contains no event. Destroys the loader
  * in both cases. */

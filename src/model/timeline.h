@@ -105,7 +105,7 @@ struct timeline {
     size_t lifetime_count, lifetime_capacity;
     struct preexisting *preexisting;
     size_t preexisting_count, preexisting_capacity;
-    struct note *notes; /* by allocation: live_notes() */
+    struct note *notes; /* by allocation: live_note_text() */
     size_t note_count, note_capacity;
     struct curve active, allocated;
     struct reserved_curve reserved;

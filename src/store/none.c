@@ -1,8 +1,6 @@
 /* The store of a memsnap that was built without SQLite. */
 #include "store/store.h"
 
-const char store_metric_words[] = "";
-
 static struct store *fail(struct error *err)
 {
     error_set(err, STATUS_USAGE, "memsnap was built without SQLite");

@@ -26,8 +26,9 @@ static const struct metric of_category = {
     TREND_BYTES,
 };
 
-const char store_metric_words[] = "peak_active, peak_allocated, peak_reserved, fragmentation, "
-                                  "end_active, growth, ooms or category:NAME";
+/* For messages. */
+static const char metric_words[] = "peak_active, peak_allocated, peak_reserved, fragmentation, "
+                                   "end_active, growth, ooms or category:NAME";
 
 static const struct metric *find_metric(const char *name)
 {
@@ -42,7 +43,7 @@ bool store_metric_check(const char *metric, struct error *err)
 {
     return find_metric(metric) ||
            error_set(err, STATUS_USAGE, "invalid metric '%.60s' (expected %s)", metric,
-                     store_metric_words);
+                     metric_words);
 }
 
 /* max() also selects the row that holds it, for the other columns. The host's memory is left out.

@@ -44,8 +44,6 @@ struct store_query {
     size_t last;         /* this many runs; 0: all */
 };
 
-/* Words for messages: "peak_active, peak_allocated, ...". */
-extern const char store_metric_words[];
 /* False: not a metric; then `*err` lists them. */
 bool store_metric_check(const char *metric, struct error *err);
 

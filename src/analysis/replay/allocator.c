@@ -22,7 +22,7 @@
  *     of everything                   allocator_release_cached    release_cached_blocks; not in a
  *                                                                 graph's pool up to 2.12
  *   splitting, front first            splits                      should_split, alloc_found_block
- *   merging                           allocator_merge             try_merge_blocks
+ *   merging                           allocator_merge_both        try_merge_blocks
  *   frees that wait for a stream      allocator_free_requested    free, process_events
  *   address range and pages           allocator_make_range        ExpandableSegment
  *   where to map                      find_room                   find_expandable_block

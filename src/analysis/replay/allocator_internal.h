@@ -132,8 +132,6 @@ uint64_t allocator_new_address(struct allocator *allocator, uint64_t size);
 struct memory_block *allocator_new_part(struct allocator *allocator,
                                         const struct memory_block *block, uint64_t addr,
                                         uint64_t size);
-void allocator_merge(struct allocator *allocator, struct memory_block *block,
-                     struct memory_block *neighbour);
 void allocator_merge_both(struct allocator *allocator, struct memory_block *block);
 void allocator_complete_free(struct allocator *allocator, struct memory_block *block);
 

@@ -65,8 +65,8 @@ struct memory_block *allocator_new_part(struct allocator *allocator,
 
 /* try_merge_blocks: the block takes in a neighbour that is free, and mapped as the block is. The
  * block keeps its own number. */
-void allocator_merge(struct allocator *allocator, struct memory_block *block,
-                     struct memory_block *neighbour)
+static void merge(struct allocator *allocator, struct memory_block *block,
+                  struct memory_block *neighbour)
 {
     if (!neighbour || neighbour->is_allocated || neighbour->is_pending ||
         neighbour->is_mapped != block->is_mapped)
@@ -91,8 +91,8 @@ void allocator_merge(struct allocator *allocator, struct memory_block *block,
 
 void allocator_merge_both(struct allocator *allocator, struct memory_block *block)
 {
-    allocator_merge(allocator, block, block->before);
-    allocator_merge(allocator, block, block->next);
+    merge(allocator, block, block->before);
+    merge(allocator, block, block->next);
 }
 
 void allocator_complete_free(struct allocator *allocator, struct memory_block *block)

@@ -13,20 +13,12 @@
 #include "analysis/fit/search.h"
 #include "base/progress.h"
 #include "commands/dryrun/arguments.h"
-#include "commands/dryrun/child.h"
+#include "commands/dryrun/fit_result.h"
 #include "commands/dryrun/host_memory.h"
-#include "commands/dryrun/outcome.h"
-#include "commands/dryrun/snapshot.h"
 
 #define JOBS_MOST   64
 #define GUESS_DEPTH 4 /* results of other runs that a run in parallel may depend on */
 #define TICK_MS     500
-
-struct fit_slot {
-    bool is_used;
-    size_t gpu, index; /* what it tries */
-    struct dryrun_child child;
-};
 
 struct runner {
     struct fit_task *task;
@@ -122,85 +114,6 @@ static bool start_runs(struct runner *runner, struct error *err)
     return true;
 }
 
-/* DIR/a100-64.pickle */
-static bool keep_snapshot(const struct runner *runner, const struct fit_slot *slot,
-                          const char *name, uint64_t value, struct error *err)
-{
-    char path[PATH_MAX];
-    struct new_file file;
-    if (!runner->task->options->output)
-        return true;
-    int size =
-        snprintf(path, sizeof(path), "%s/%s-%" PRIu64 ".pickle", runner->task->options->output,
-                 runner->task->fit->gpus[slot->gpu].name, value);
-    errno = ENAMETOOLONG;
-    if (size < 0 || (size_t)size >= sizeof(path) || !new_file_create(&file, path))
-        return error_set(err, STATUS_IO, "cannot write %.150s: %s", path, strerror(errno));
-    bool ok = dryrun_snapshot_keep(&slot->child.folder, name, &file, path, err);
-    if (!ok)
-        new_file_remove(&file);
-    return ok;
-}
-
-static bool read_snapshot(const struct runner *runner, const struct fit_slot *slot,
-                          const char *name, struct fit_run *run, struct error *err)
-{
-    struct dryrun_peaks peaks;
-    if (!dryrun_snapshot_peaks(&slot->child.folder, name, &peaks, err) ||
-        !keep_snapshot(runner, slot, name, run->value, err))
-        return false;
-    run->has_peaks = true;
-    run->active_bytes = peaks.active_bytes;
-    run->reserved_bytes = peaks.reserved_bytes;
-    return true;
-}
-
-/* "the program failed with status 1 (ValueError: batch too large)" */
-static const char *describe_failure(struct fit_task *task, const struct dryrun_child *child,
-                                    const struct error *reason, struct error *err)
-{
-    char text[sizeof(reason->text) + 140], line[121];
-    tail_last_line(&child->tail, line, sizeof(line));
-    if (child->has_timed_out)
-        snprintf(text, sizeof(text), "the program did not end within %" PRIu64 " s",
-                 task->options->timeout);
-    else
-        snprintf(text, sizeof(text), "%s%s%s%s", reason->text, *line ? " (" : "", line,
-                 *line ? ")" : "");
-    return fit_copy_text(task->fit, text, strlen(text), err);
-}
-
-/* Turns the files that the run left into a result. */
-static bool judge(struct runner *runner, struct fit_slot *slot, struct fit_run *run,
-                  struct error *err)
-{
-    static const unsigned results[] = {[OUTCOME_FITS] = FIT_FITS,
-                                       [OUTCOME_OUT_OF_MEMORY] = FIT_OUT_OF_MEMORY,
-                                       [OUTCOME_FAILED] = FIT_FAILED};
-    struct dryrun_child *child = &slot->child;
-    struct outcome outcome;
-    struct error reason;
-    outcome_read(&child->folder, &child->end, &outcome, &reason);
-    if (outcome.kind == OUTCOME_REFUSED && !child->has_timed_out) {
-        runner->task->tail = child->tail;
-        *err = reason;
-        return false;
-    }
-    run->result = child->has_timed_out ? FIT_FAILED : results[outcome.kind];
-    run->ooms = outcome.ooms;
-    if (run->result == FIT_FAILED) {
-        run->failure = describe_failure(runner->task, child, &reason, err);
-        if (!run->failure)
-            return false;
-        if (slot->index > 0)
-            return true;
-        runner->task->tail = child->tail;
-        return error_set(err, STATUS_IO, "with %s=%" PRIu64 ", %.190s", runner->task->values->name,
-                         run->value, run->failure);
-    }
-    return read_snapshot(runner, slot, outcome.snapshot, run, err);
-}
-
 static void tell(struct runner *runner, const struct fit_slot *slot, const struct fit_run *run)
 {
     bool fits = run->result == FIT_FITS;
@@ -221,7 +134,8 @@ static bool finish_run(struct runner *runner, struct fit_slot *slot, struct erro
     };
     if (run.host_bytes > runner->host_bytes)
         runner->host_bytes = run.host_bytes;
-    bool ok = judge(runner, slot, &run, err) && fit_add_run(fit, &fit->gpus[slot->gpu], &run, err);
+    bool ok = fit_result(runner->task, slot, &run, err) &&
+              fit_add_run(fit, &fit->gpus[slot->gpu], &run, err);
     if (ok)
         tell(runner, slot, &run);
     child_release(&slot->child);

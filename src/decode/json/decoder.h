@@ -42,15 +42,7 @@ bool json_intern(struct json_decoder *decoder, struct text text, string_id *id, 
 bool json_unknown(struct json_decoder *decoder, enum row_kind kind, struct text key,
                   struct error *err);
 
-/* rows.c: reads an object of that kind. `*seen` has 1 << index of each field found, and `*start`
- * becomes the offset of the object. `other` reads the fields of FIELD_OTHER. */
-bool json_row(struct json_decoder *decoder, enum row_kind kind, void *row, uint32_t *seen,
-              uint64_t *start,
-              bool (*other)(struct json_decoder *decoder, unsigned field, void *row,
-                            struct error *err),
-              struct error *err);
-
-/* The lists of a snapshot, handed to the sink row by row. */
+/* rows.c: the lists of a snapshot, handed to the sink row by row. */
 bool json_decode_trace(struct json_decoder *decoder, uint32_t device, struct error *err);
 bool json_decode_segments(struct json_decoder *decoder, bool of_host, struct error *err);
 bool json_decode_annotations(struct json_decoder *decoder, struct error *err);

@@ -25,11 +25,13 @@ static bool read_item(struct json_decoder *decoder, enum row_kind kind, unsigned
                                       : json_store(decoder, field, row, err);
 }
 
-bool json_row(struct json_decoder *decoder, enum row_kind kind, void *row, uint32_t *seen,
-              uint64_t *start,
-              bool (*other)(struct json_decoder *decoder, unsigned field, void *row,
-                            struct error *err),
-              struct error *err)
+/* Reads an object of that kind. `*seen` has 1 << index of each field found, and `*start` becomes
+ * the offset of the object. `other` reads the fields of FIELD_OTHER. */
+static bool read_row(struct json_decoder *decoder, enum row_kind kind, void *row, uint32_t *seen,
+                     uint64_t *start,
+                     bool (*other)(struct json_decoder *decoder, unsigned field, void *row,
+                                   struct error *err),
+                     struct error *err)
 {
     const struct row_fields *known = &snapshot_rows[kind];
     struct json_reader *reader = &decoder->reader;
@@ -76,7 +78,7 @@ static bool decode_event(struct json_decoder *decoder, uint32_t device, struct e
     uint64_t start;
 
     event_begin(&event);
-    return json_row(decoder, ROW_EVENT, &event, &event.seen, &start, read_action, err) &&
+    return read_row(decoder, ROW_EVENT, &event, &event.seen, &start, read_action, err) &&
            event_finish(&event, start, err) &&
            decoder->sink->event(decoder->sink->self, device, &event.row, err);
 }
@@ -105,7 +107,7 @@ static bool read_history(struct json_decoder *decoder, struct block_history *his
     if (!json_open(reader, '[', "a block's history (an array)", &more, err))
         return false;
     for (bool first = true; more; first = false)
-        if (!(first ? json_row(decoder, ROW_HISTORY, history, &history->seen, &start, NULL, err)
+        if (!(first ? read_row(decoder, ROW_HISTORY, history, &history->seen, &start, NULL, err)
                     : json_skip(reader, err)) ||
             !json_more(reader, '[', &more, err))
             return false;
@@ -148,7 +150,7 @@ static bool read_blocks(struct json_decoder *decoder, unsigned field, void *row,
                          err) ||
             !vec_reserve(decoder->has_address, decoder->has_address_capacity, count + 1,
                          decoder->budget, err) ||
-            !json_row(decoder, ROW_BLOCK, &block, &block.seen, &start, read_block_other, err) ||
+            !read_row(decoder, ROW_BLOCK, &block, &block.seen, &start, read_block_other, err) ||
             !block_finish(&block, start, err))
             return false;
         decoder->blocks[count] = block.row;
@@ -167,7 +169,7 @@ static bool decode_segment(struct json_decoder *decoder, bool of_host, struct er
     uint64_t start, address;
 
     decoder->block_count = 0;
-    if (!json_row(decoder, ROW_SEGMENT, &row, &seen, &start, read_blocks, err) ||
+    if (!read_row(decoder, ROW_SEGMENT, &row, &seen, &start, read_blocks, err) ||
         !fields_check(snapshot_rows[ROW_SEGMENT].fields, SEGMENT_FIELDS, seen, "a segment", start,
                       err))
         return false;
@@ -215,7 +217,7 @@ static bool decode_annotation(struct json_decoder *decoder, struct error *err)
     uint32_t seen = 0;
     uint64_t start;
 
-    return json_row(decoder, ROW_ANNOTATION, &row, &seen, &start, read_stage, err) &&
+    return read_row(decoder, ROW_ANNOTATION, &row, &seen, &start, read_stage, err) &&
            fields_check(snapshot_rows[ROW_ANNOTATION].fields, ANNOTATION_FIELDS, seen,
                         "an annotation", start, err) &&
            decoder->sink->annotation(decoder->sink->self, &row, err);

@@ -1,246 +1,9 @@
-/* A layer trace from a profile: what each module of one forward and backward pass allocates, keeps
- * and takes in time. */
+/* A layer trace from a profile: the rows of the modules of one forward and backward pass. */
 #include <string.h>
 
 #include "decode/profiler/chrome.h"
-#include "decode/profiler/modules.h"
+#include "decode/profiler/layers_internal.h"
 #include "decode/profiler/profiler.h"
-
-#define NO_LEAF UINT32_MAX
-
-/* The sums of a leaf. */
-struct layer {
-    int64_t change;              /* of allocated memory in its time */
-    int64_t allocated, reserved; /* at its end */
-    int64_t largest;             /* of what it made and passed on */
-    int64_t output, output_ns;   /* the latest of these above half of the largest */
-    int64_t saved;               /* made in its time, and live at the end of the forward pass */
-    int64_t gradients;           /* made by its backward pass, and live after that of the model */
-    int64_t flow;                /* the largest that its backward pass hands on */
-    int64_t backward_ns, backward_end_ns;
-    int64_t kernel_ns, backward_kernel_ns; /* of the kernels that it launched */
-    int64_t backward_allocated, backward_reserved;
-};
-
-struct layers {
-    struct profile *profile;
-    const struct layer_sink *sink;
-    struct forward_pass pass;
-    struct layer *layers;
-    uint32_t *of_node; /* the leaf of each node of the pass */
-    uint32_t *order;   /* memory events of the device, by address; leaves, by their backward pass */
-    size_t layer_capacity, node_capacity, order_capacity, event_count;
-    uint32_t device;
-    bool has_kernels; /* times are those of kernels, not the host's */
-    struct error *err;
-};
-
-static bool in_pass(const struct layers *layers, int64_t time_ns)
-{
-    return time_ns >= layers->pass.start_ns && time_ns <= layers->pass.end_ns;
-}
-
-/* Chooses the device on which the pass allocates most. */
-static void choose_device(struct layers *layers)
-{
-    const struct profile *profile = layers->profile;
-    uint64_t host = 0, most = 0;
-    layers->device = DEVICE_HOST;
-    for (size_t i = 0; i < profile->memory_count; i++) {
-        const struct profile_memory *memory = &profile->memory[i];
-        if (memory->bytes <= 0 || !in_pass(layers, memory->time_ns))
-            continue;
-        if (memory->device == DEVICE_HOST)
-            host += (uint64_t)memory->bytes;
-        else if (layers->device == DEVICE_HOST || memory->device == layers->device) {
-            layers->device = memory->device;
-            most += (uint64_t)memory->bytes;
-        }
-    }
-    if (host > most)
-        layers->device = DEVICE_HOST;
-}
-
-/* Operators that begin later made the node. */
-static void map_nodes(struct layers *layers)
-{
-    const struct profile *profile = layers->profile;
-    const struct forward_pass *pass = &layers->pass;
-    for (size_t i = 0; i < pass->node_count; i++)
-        layers->of_node[i] = NO_LEAF;
-    struct range_cursor cursor = range_cursor_begin(&profile->ranges, pass->thread);
-    for (; cursor.more && cursor.range.start_ns <= pass->end_ns; range_cursor_step(&cursor)) {
-        const struct profile_range *range = &cursor.range;
-        if (range->label.kind == RANGE_OPERATOR && range->start_ns >= pass->start_ns &&
-            range->sequence - pass->first_node < pass->node_count)
-            layers->of_node[range->sequence - pass->first_node] =
-                (uint32_t)forward_pass_leaf(pass, range->start_ns);
-    }
-}
-
-static struct layer *layer_of_node(const struct layers *layers, uint32_t sequence)
-{
-    uint32_t node = sequence - layers->pass.first_node;
-    if (sequence == 0 || node >= layers->pass.node_count || layers->of_node[node] == NO_LEAF)
-        return NULL;
-    return &layers->layers[layers->of_node[node]];
-}
-
-/* Bytes and times of a hostile file may not overflow sums. */
-static void add(int64_t *sum, int64_t value)
-{
-    if (__builtin_add_overflow(*sum, value, sum))
-        *sum = INT64_MAX / 4;
-}
-
-static void take_backward(struct layers *layers, const struct profile_range *range)
-{
-    struct layer *layer =
-        range->label.kind == RANGE_ENGINE && range->start_ns >= layers->pass.end_ns
-            ? layer_of_node(layers, range->sequence)
-            : NULL;
-    if (!layer)
-        return;
-    add(&layer->backward_ns, range->duration_ns);
-    if (range_end(range) > layer->backward_end_ns)
-        layer->backward_end_ns = range_end(range);
-}
-
-static void time_backward(struct layers *layers)
-{
-    const struct profile *profile = layers->profile;
-    for (size_t i = 0; i < profile->thread_count; i++) {
-        struct range_cursor cursor = range_cursor_begin(&profile->ranges, i);
-        for (; cursor.more; range_cursor_step(&cursor))
-            take_backward(layers, &cursor.range);
-    }
-}
-
-/* Gives the time of a launch's kernels to the leaf that runs, or to that of the autograd node.
- * `range` is the outermost one that is open, or NULL. */
-static void take_launch(struct layers *layers, const struct profile_launch *launch,
-                        const struct profile_range *range)
-{
-    const struct forward_pass *pass = &layers->pass;
-    struct layer *layer = NULL;
-    if (launch->thread == pass->thread && in_pass(layers, launch->time_ns)) {
-        layer = &layers->layers[forward_pass_leaf(pass, launch->time_ns)];
-        add(&layer->kernel_ns, launch->kernel_ns);
-    } else if (range && launch->time_ns >= pass->end_ns && range->label.kind == RANGE_ENGINE) {
-        layer = layer_of_node(layers, range->sequence);
-        if (layer)
-            add(&layer->backward_kernel_ns, launch->kernel_ns);
-    }
-    layers->has_kernels = layers->has_kernels || layer;
-}
-
-static void time_kernels(struct layers *layers)
-{
-    const struct profile *profile = layers->profile;
-    struct profile_walk walk = {0};
-    profile_join_kernels(layers->profile);
-    for (size_t i = 0; i < profile->launch_count; i++) {
-        const struct profile_launch *launch = &profile->launches[i];
-        if (i == 0 || launch->thread != profile->launches[i - 1].thread)
-            walk = profile_walk_begin(profile, launch->thread);
-        bool open = profile_walk_to(&walk, launch->time_ns) != PROFILE_NO_RANGE;
-        take_launch(layers, launch, open ? &walk.outermost : NULL);
-    }
-}
-
-/* Takes an allocation that is freed at a time, or never. */
-static void take_allocation(struct layers *layers, const struct profile_memory *memory,
-                            int64_t freed_ns, bool choose_output)
-{
-    const struct forward_pass *pass = &layers->pass;
-    struct layer *layer;
-    if (in_pass(layers, memory->time_ns) && memory->thread == pass->thread) {
-        size_t leaf = forward_pass_leaf(pass, memory->time_ns);
-        layer = &layers->layers[leaf];
-        bool passed_on = freed_ns > pass->leaves[leaf].end_ns;
-        if (!choose_output) {
-            if (passed_on && memory->bytes > layer->largest)
-                layer->largest = memory->bytes;
-            if (freed_ns > pass->end_ns)
-                add(&layer->saved, memory->bytes);
-        } else if (passed_on && memory->bytes > layer->largest / 2 &&
-                   memory->time_ns >= layer->output_ns) {
-            layer->output = memory->bytes;
-            layer->output_ns = memory->time_ns;
-        }
-        return;
-    }
-    layer = memory->time_ns > pass->end_ns ? layer_of_node(layers, memory->sequence) : NULL;
-    if (!layer || choose_output)
-        return;
-    if (freed_ns > pass->backward_end_ns)
-        add(&layer->gradients, memory->bytes);
-    else if (freed_ns > layer->backward_end_ns && memory->bytes > layer->flow)
-        layer->flow = memory->bytes;
-}
-
-static bool by_address(const void *self, uint32_t a, uint32_t b)
-{
-    const struct profile_memory *memory = self;
-    if (memory[a].addr != memory[b].addr)
-        return memory[a].addr < memory[b].addr;
-    return a < b;
-}
-
-static void take_allocations(struct layers *layers, bool choose_output)
-{
-    const struct profile_memory *memory = layers->profile->memory;
-    for (size_t i = 0; i < layers->event_count; i++) {
-        const struct profile_memory *made = &memory[layers->order[i]];
-        const struct profile_memory *next =
-            i + 1 < layers->event_count ? &memory[layers->order[i + 1]] : NULL;
-        if (made->bytes > 0)
-            take_allocation(layers, made,
-                            next && next->addr == made->addr ? next->time_ns : INT64_MAX,
-                            choose_output);
-    }
-}
-
-/* Follows the curves: what was allocated at the ends of the leaves and of their backward passes. */
-static void follow(struct layers *layers)
-{
-    const struct profile *profile = layers->profile;
-    const struct forward_pass *pass = &layers->pass;
-    int64_t now = 0, reserved = 0, before = 0;
-    size_t leaf = 0, next = 0;
-    bool begun = false;
-    for (size_t i = 0; i <= profile->memory_count; i++) {
-        const struct profile_memory *memory =
-            i < profile->memory_count ? &profile->memory[i] : NULL;
-        if (memory && memory->device != layers->device)
-            continue;
-        int64_t time = memory ? memory->time_ns : INT64_MAX;
-        if (!begun && time > pass->start_ns) {
-            before = now;
-            begun = true;
-        }
-        for (; leaf < pass->leaf_count && pass->leaves[leaf].end_ns < time; leaf++) {
-            layers->layers[leaf].change = now - before;
-            layers->layers[leaf].allocated = now;
-            layers->layers[leaf].reserved = reserved;
-            before = now;
-        }
-        for (; next < pass->leaf_count; next++) {
-            struct layer *layer = &layers->layers[layers->order[next]];
-            if (layer->backward_end_ns >= time)
-                break;
-            layer->backward_allocated = now;
-            layer->backward_reserved = reserved;
-        }
-        if (!memory)
-            break;
-        if (memory->total >= 0)
-            now = memory->total;
-        else
-            add(&now, memory->bytes);
-        reserved = memory->reserved > 0 ? memory->reserved : reserved;
-    }
-}
 
 static int64_t not_negative(int64_t bytes)
 {
@@ -277,12 +40,6 @@ static bool emit(const struct layers *layers, size_t leaf, bool is_forward)
     return layers->sink->row(layers->sink->self, &row, 0, layers->err);
 }
 
-static bool ends_before(const void *self, uint32_t a, uint32_t b)
-{
-    const struct layer *layers = self;
-    return layers[a].backward_end_ns < layers[b].backward_end_ns;
-}
-
 static bool emit_rows(const struct layers *layers)
 {
     for (size_t i = 0; i < layers->pass.leaf_count; i++)
@@ -292,40 +49,6 @@ static bool emit_rows(const struct layers *layers)
         if (layers->layers[layers->order[i]].backward_ns > 0 &&
             !emit(layers, layers->order[i], false))
             return false;
-    return true;
-}
-
-static bool sum_up(struct layers *layers)
-{
-    struct profile *profile = layers->profile;
-    struct budget *budget = profile->budget;
-    size_t count = layers->pass.leaf_count;
-    size_t most = profile->memory_count > count ? profile->memory_count : count;
-    if (!vec_reserve(layers->layers, layers->layer_capacity, count, budget, layers->err) ||
-        !vec_reserve(layers->of_node, layers->node_capacity, layers->pass.node_count, budget,
-                     layers->err) ||
-        !vec_reserve(layers->order, layers->order_capacity, most, budget, layers->err))
-        return false;
-    memset(layers->layers, 0, count * sizeof(*layers->layers));
-    for (size_t i = 0; i < count; i++)
-        layers->layers[i].backward_end_ns = layers->layers[i].output_ns = INT64_MIN;
-    choose_device(layers);
-    map_nodes(layers);
-    time_backward(layers);
-    time_kernels(layers);
-    for (size_t i = 0; i < profile->memory_count; i++)
-        if (profile->memory[i].device == layers->device)
-            layers->order[layers->event_count++] = (uint32_t)i;
-    if (!profile_sort(layers->order, layers->event_count, by_address, profile->memory, budget,
-                      layers->err))
-        return false;
-    take_allocations(layers, false);
-    take_allocations(layers, true);
-    for (size_t i = 0; i < count; i++)
-        layers->order[i] = (uint32_t)i;
-    if (!profile_sort(layers->order, count, ends_before, layers->layers, budget, layers->err))
-        return false;
-    follow(layers);
     return true;
 }
 
@@ -343,7 +66,7 @@ static bool make_layers(struct profile *profile, const struct layer_sink *sink, 
     struct layers layers = {.profile = profile, .sink = sink, .err = err};
     if (!profile_prepare(profile, err) || !forward_pass_find(&layers.pass, profile, err))
         return false;
-    bool ok = sum_up(&layers) && emit_rows(&layers) && emit_facts(&layers);
+    bool ok = layers_sum_up(&layers) && emit_rows(&layers) && emit_facts(&layers);
     forward_pass_release(&layers.pass, profile->budget);
     vec_free(layers.layers, layers.layer_capacity, sizeof(*layers.layers), profile->budget);
     vec_free(layers.of_node, layers.node_capacity, sizeof(*layers.of_node), profile->budget);

@@ -93,9 +93,6 @@ bool profile_match(struct profile *profile, struct error *err);
 /* stacks.c: sets the stacks of all memory events. */
 bool profile_stacks(struct profile *profile, struct error *err);
 
-/* snapshot.c: hands all rows of a snapshot to the sink. */
-bool profile_emit(const struct profile *profile, const struct row_sink *sink, struct error *err);
-
 /* order.c: sorts `count` indices with a stable merge sort that is fast if there are few runs, so
  * that `is_less(self, a, b)` is false for neighbours b, a. */
 bool profile_sort(uint32_t *items, size_t count,

@@ -237,7 +237,7 @@ static bool emit_annotations(const struct emitter *emitter)
     return ok;
 }
 
-bool profile_emit(const struct profile *profile, const struct row_sink *sink, struct error *err)
+static bool emit(const struct profile *profile, const struct row_sink *sink, struct error *err)
 {
     struct emitter emitter = {.profile = profile, .sink = sink, .err = err};
     bool ok = vec_reserve(emitter.by_device, emitter.by_device_capacity, profile->memory_count,
@@ -268,8 +268,7 @@ static bool make_rows(struct profile *profile, const struct row_sink *sink, stru
         return false;
     if (!sink->launch)
         ranges_release(&profile->ranges);
-    return profile_emit(profile, sink, err) &&
-           (!sink->launch || profile_emit_launches(profile, sink, err));
+    return emit(profile, sink, err) && (!sink->launch || profile_emit_launches(profile, sink, err));
 }
 
 bool decode_profiler_snapshot(struct source *source, struct symbols *symbols,

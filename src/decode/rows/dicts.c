@@ -3,7 +3,10 @@
 
 #define SHARED_MAX 16 /* maximum items of a container that may occur in several places */
 
-bool rows_use(struct row_reader *rows, const char *what, value v, size_t count)
+/* Called before a container of `count` items is converted to rows. STATUS_LIMIT for the second
+ * conversion of a large container, so that many references to one container do not multiply the
+ * work. Small ones may be shared. */
+static bool use(struct row_reader *rows, const char *what, value v, size_t count)
 {
     struct node *node = value_node(rows->values, v);
     if (count <= SHARED_MAX)
@@ -15,8 +18,11 @@ bool rows_use(struct row_reader *rows, const char *what, value v, size_t count)
     return true;
 }
 
-bool rows_dict(struct row_reader *rows, enum row_kind kind, value v, void *row, uint32_t *seen,
-               bool (*other)(struct row_reader *rows, unsigned field, void *row, value v))
+/* Reads a dict of that kind. None stands for an absent value; the last of equal keys counts.
+ * `*seen` has 1 << index of each field found. `other` reads the fields of FIELD_OTHER. */
+static bool read_dict(struct row_reader *rows, enum row_kind kind, value v, void *row,
+                      uint32_t *seen,
+                      bool (*other)(struct row_reader *rows, unsigned field, void *row, value v))
 {
     const struct row_fields *known = &snapshot_rows[kind];
     const value *pairs;
@@ -24,7 +30,7 @@ bool rows_dict(struct row_reader *rows, enum row_kind kind, value v, void *row, 
     if (!value_mapping(rows->values, v, &pairs, &count))
         return rows_expected(rows, known->expected_dict, v);
     rows->offset = value_node(rows->values, v)->offset;
-    if (!rows_use(rows, known->name_with_a, v, count))
+    if (!use(rows, known->name_with_a, v, count))
         return false;
     for (size_t i = 0; i < count; i++) {
         unsigned index = rows_field(rows, kind, pairs[2 * i]);
@@ -89,7 +95,7 @@ bool rows_event(struct row_reader *rows, uint32_t device, value *v)
     struct event_draft event;
     value dict = *v;
     event_begin(&event);
-    if (!rows_dict(rows, ROW_EVENT, dict, &event, &event.seen, event_action) ||
+    if (!read_dict(rows, ROW_EVENT, dict, &event, &event.seen, event_action) ||
         !rows_event_end(rows, &event, device, v))
         return false;
     struct node *node = value_node(rows->values, dict);
@@ -106,7 +112,7 @@ static bool block_history(struct row_reader *rows, struct block_history *history
     if (!value_sequence(rows->values, v, &items, &count))
         return rows_expected(rows, row_field(ROW_BLOCK, BLOCK_HISTORY)->expected, v);
     uint64_t offset = rows->offset;
-    bool ok = count == 0 || rows_dict(rows, ROW_HISTORY, items[0], history, &history->seen, NULL);
+    bool ok = count == 0 || read_dict(rows, ROW_HISTORY, items[0], history, &history->seen, NULL);
     rows->offset = offset;
     return ok;
 }
@@ -129,12 +135,12 @@ static bool segment_blocks(struct row_reader *rows, value v, struct segment_row 
     uint64_t address = segment->address;
     if (!value_sequence(rows->values, v, &items, &count))
         return rows_expected(rows, row_field(ROW_SEGMENT, SEGMENT_BLOCKS)->expected, v);
-    if (!rows_use(rows, "a list of blocks", v, count) ||
+    if (!use(rows, "a list of blocks", v, count) ||
         !vec_reserve(rows->blocks, rows->block_capacity, count, rows->budget, rows->err))
         return false;
     for (size_t i = 0; i < count; i++) {
         struct block_draft block = {0};
-        if (!rows_dict(rows, ROW_BLOCK, items[i], &block, &block.seen, block_other) ||
+        if (!read_dict(rows, ROW_BLOCK, items[i], &block, &block.seen, block_other) ||
             !block_finish(&block, rows->offset, rows->err) ||
             !block_place(&block.row, block.seen >> BLOCK_ADDRESS & 1, &address, rows->offset,
                          rows->err))
@@ -163,7 +169,7 @@ bool rows_segment(struct row_reader *rows, value v, bool of_host)
 {
     struct segment_draft segment = {.blocks = VALUE_UNSET};
     uint32_t seen = 0;
-    if (!rows_dict(rows, ROW_SEGMENT, v, &segment, &seen, segment_other) ||
+    if (!read_dict(rows, ROW_SEGMENT, v, &segment, &seen, segment_other) ||
         !fields_check(snapshot_rows[ROW_SEGMENT].fields, SEGMENT_FIELDS, seen, "a segment",
                       rows->offset, rows->err) ||
         !segment_blocks(rows, segment.blocks, &segment.row))
@@ -188,7 +194,7 @@ bool rows_annotation(struct row_reader *rows, value v)
 {
     struct annotation_row row = {.time_us = TIME_NONE};
     uint32_t seen = 0;
-    return rows_dict(rows, ROW_ANNOTATION, v, &row, &seen, annotation_other) &&
+    return read_dict(rows, ROW_ANNOTATION, v, &row, &seen, annotation_other) &&
            fields_check(snapshot_rows[ROW_ANNOTATION].fields, ANNOTATION_FIELDS, seen,
                         "an annotation", rows->offset, rows->err) &&
            rows->sink->annotation(rows->sink->self, &row, rows->err);

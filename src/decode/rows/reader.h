@@ -71,20 +71,10 @@ bool rows_expected(struct row_reader *rows, const char *expected, value found);
 
 /* values.c: single values. */
 bool rows_frame(struct row_reader *rows, value v, frame_id *id);
-bool rows_stack(struct row_reader *rows, const struct field *field, value v, stack_id *id);
 /* Stores a value other than None in a field that is not FIELD_OTHER. */
 bool rows_store(struct row_reader *rows, const struct field *field, void *row, value v);
 
-/* dicts.c: reads a dict of that kind. None stands for an absent value; the last of equal keys
- * counts. `*seen` has 1 << index of each field found. `other` reads the fields of FIELD_OTHER. */
-bool rows_dict(struct row_reader *rows, enum row_kind kind, value v, void *row, uint32_t *seen,
-               bool (*other)(struct row_reader *rows, unsigned field, void *row, value v));
-/* Called before a container of `count` items is converted to rows. STATUS_LIMIT for the second
- * conversion of a large container, so that many references to one container do not multiply the
- * work. Small ones may be shared. */
-bool rows_use(struct row_reader *rows, const char *what, value v, size_t count);
-
-/* These hand each row to the sink. */
+/* dicts.c: these hand each row to the sink. */
 bool rows_segment(struct row_reader *rows, value v, bool of_host);
 bool rows_annotation(struct row_reader *rows, value v);
 bool rows_settings(struct row_reader *rows, value v);

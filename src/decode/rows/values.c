@@ -45,7 +45,7 @@ bool rows_frame(struct row_reader *rows, value v, frame_id *id)
     return true;
 }
 
-bool rows_stack(struct row_reader *rows, const struct field *field, value v, stack_id *id)
+static bool read_stack(struct row_reader *rows, const struct field *field, value v, stack_id *id)
 {
     const value *items;
     size_t count;
@@ -119,7 +119,7 @@ bool rows_store(struct row_reader *rows, const struct field *field, void *row, v
             value_to_u64(rows->values, v, &line) && line <= UINT32_MAX ? (uint32_t)line : 0;
         return true;
     case FIELD_STACK:
-        return rows_stack(rows, field, v, at);
+        return read_stack(rows, field, v, at);
     case FIELD_POOL:
         return store_pool(rows, field, at, v);
     default:

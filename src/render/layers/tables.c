@@ -5,7 +5,10 @@
 #define MOST_LEVELS 40 /* more than the tree has */
 #define NAME_LEAST  20 /* columns for the name of a module */
 
-void layers_path(const struct layers_report *report, uint32_t node, bool whole, struct buffer *out)
+/* Adds the components of the path to a node, unescaped and joined by dots: either all of them, or
+ * those below its nearest ancestor that has a line in the report. Adds nothing for the root. */
+static void add_path(const struct layers_report *report, uint32_t node, bool whole,
+                     struct buffer *out)
 {
     uint32_t path[MOST_LEVELS];
     size_t length = 0;
@@ -79,7 +82,7 @@ static void add_node(struct row_table *table, const struct layers_report *report
     struct buffer label = BUFFER_INIT;
     for (uint32_t at = node->parent; at != 0; at = report->nodes[at].parent)
         buffer_puts(&label, report->nodes[at].shown ? "  " : "");
-    layers_path(report, id, false, &label);
+    add_path(report, id, false, &label);
     const struct tree_row row = {node->activations,
                                  node->params,
                                  node->all_gathered,
@@ -190,7 +193,7 @@ struct layers_block layers_block(const struct layers_report *report, size_t i, s
 {
     const struct layers_shard *shard = &report->shards[i];
     buffer_clear(name);
-    layers_path(report, shard->node, true, name);
+    add_path(report, shard->node, true, name);
     return (struct layers_block){
         .module_name = {name->size ? name->bytes : "", name->failed ? 0 : name->size},
         .parameter_bytes = report->nodes[shard->node].params,

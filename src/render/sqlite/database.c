@@ -11,7 +11,8 @@ static const char settings[] = "PRAGMA page_size = 8192;"
                                "PRAGMA cache_size = -16384;"
                                "BEGIN";
 
-bool database_failed(const struct database *database, struct error *err)
+/* Fills `*err` by what SQLite says of its last call, and returns false. */
+static bool failed(const struct database *database, struct error *err)
 {
     int code = database->handle ? sqlite3_errcode(database->handle) : SQLITE_NOMEM;
     if (code == SQLITE_NOMEM)
@@ -24,19 +25,19 @@ bool database_failed(const struct database *database, struct error *err)
 bool database_run(struct database *database, const char *sql, struct error *err)
 {
     return sqlite3_exec(database->handle, sql, NULL, NULL, NULL) == SQLITE_OK ||
-           database_failed(database, err);
+           failed(database, err);
 }
 
 bool database_prepare(struct database *database, const char *sql, sqlite3_stmt **statement,
                       struct error *err)
 {
     return sqlite3_prepare_v2(database->handle, sql, -1, statement, NULL) == SQLITE_OK ||
-           database_failed(database, err);
+           failed(database, err);
 }
 
 bool database_step(struct database *database, sqlite3_stmt *statement, struct error *err)
 {
-    bool ok = sqlite3_step(statement) == SQLITE_DONE || database_failed(database, err);
+    bool ok = sqlite3_step(statement) == SQLITE_DONE || failed(database, err);
     sqlite3_reset(statement);
     return ok;
 }
@@ -50,7 +51,7 @@ bool database_create(struct database *database, int fd, size_t max_memory, struc
     bool ok = sqlite3_open_v2("export", &database->handle,
                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                               database->file.name) == SQLITE_OK ||
-              database_failed(database, err);
+              failed(database, err);
     if (ok && database_run(database, settings, err))
         return true;
     database_release(database);

@@ -28,7 +28,5 @@ bool database_prepare(struct database *database, const char *sql, sqlite3_stmt *
                       struct error *err);
 /* Runs a statement with its parameters once, and makes it ready for the next ones. */
 bool database_step(struct database *database, sqlite3_stmt *statement, struct error *err);
-/* Fills `*err` by what SQLite says of its last call, and returns false. */
-bool database_failed(const struct database *database, struct error *err);
 
 #endif

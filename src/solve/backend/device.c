@@ -88,77 +88,6 @@ static bool create_all(struct cost_table *tables, const struct cost_problem *pro
     return true;
 }
 
-/* The number of problems that fit into device memory together; 0: not even the first fits. */
-static size_t count_fitting(const struct device *device, const struct cost_problem *problems,
-                            size_t count)
-{
-    size_t fitting = 0, left = device->most_bytes;
-    while (fitting < count && fitting < MOST_PROBLEMS) {
-        size_t bytes = cost_table_bytes(&problems[fitting], COST_ROWS);
-        if (bytes == 0 || bytes > left)
-            break;
-        left -= bytes;
-        fitting++;
-    }
-    return fitting;
-}
-
-static bool solve_fitting(const struct device *device, const struct cost_problem *problems,
-                          struct cost_table *tables, size_t count,
-                          const struct backend_options *options, struct error *err)
-{
-    struct budget *budget = options->budget;
-    struct device_batch batch;
-    if (!create_all(tables, problems, count, budget, err))
-        return false;
-    bool ok = device_batch_create(&batch, problems, count, budget, err);
-    if (ok) {
-        ok = compute(device, &batch, tables, options->times, err);
-        device_batch_release(&batch, budget);
-    }
-    if (!ok)
-        release_all(tables, count, budget);
-    return ok;
-}
-
-static void too_large(size_t table, size_t device, struct error *err)
-{
-    char has[UNITS_TEXT_SIZE], needs[UNITS_TEXT_SIZE];
-    error_set(err, STATUS_LIMIT, "a table of %s does not fit the %s that are free there",
-              units_bytes(needs, (int64_t)table, UNIT_AUTO),
-              units_bytes(has, (int64_t)device, UNIT_AUTO));
-}
-
-bool device_solve(const struct device *device, const struct cost_problem *problems,
-                  struct cost_table *tables, size_t count, const struct backend_options *options,
-                  struct error *err)
-{
-    for (size_t done = 0, fitting; done < count; done += fitting) {
-        fitting = count_fitting(device, problems + done, count - done);
-        bool ok = fitting > 0 &&
-                  solve_fitting(device, problems + done, tables + done, fitting, options, err);
-        if (ok)
-            continue;
-        if (fitting == 0)
-            too_large(cost_table_bytes(&problems[done], COST_ROWS), device->most_bytes, err);
-        release_all(tables, done, options->budget);
-        return false;
-    }
-    return true;
-}
-
-double device_seconds(const struct cost_problem *problems, size_t count, double start, double rate,
-                      double bandwidth)
-{
-    double seconds = start;
-    for (size_t k = 0; k < count; k++) {
-        double layers = problems[k].layers, slots = problems[k].slots + 1.0;
-        seconds += layers * layers * layers / 6 * slots / rate +
-                   (double)cost_table_bytes(&problems[k], COST_ROWS) / bandwidth;
-    }
-    return seconds;
-}
-
 static unsigned peak_levels(int32_t layers)
 {
     return 32 - (unsigned)__builtin_clz((unsigned)layers);
@@ -233,7 +162,19 @@ static void fill(struct device_batch *batch, const struct cost_problem *problems
     }
 }
 
-bool device_batch_create(struct device_batch *batch, const struct cost_problem *problems,
+static void release_batch(struct device_batch *batch, struct budget *budget)
+{
+    if (batch->problems)
+        budget_give(budget, batch->count * sizeof(*batch->problems));
+    if (batch->numbers)
+        budget_give(budget, batch->number_count * sizeof(*batch->numbers));
+    free(batch->problems);
+    free(batch->numbers);
+    *batch = (struct device_batch){0};
+}
+
+/* STATUS_LIMIT beyond the budget. */
+static bool create_batch(struct device_batch *batch, const struct cost_problem *problems,
                          size_t count, struct budget *budget, struct error *err)
 {
     struct device_batch made = {.count = count};
@@ -244,7 +185,7 @@ bool device_batch_create(struct device_batch *batch, const struct cost_problem *
         return false;
     made.numbers = take(made.number_count, sizeof(*made.numbers), budget, err);
     if (!made.numbers) {
-        device_batch_release(&made, budget);
+        release_batch(&made, budget);
         return false;
     }
     fill(&made, problems);
@@ -252,15 +193,75 @@ bool device_batch_create(struct device_batch *batch, const struct cost_problem *
     return true;
 }
 
-void device_batch_release(struct device_batch *batch, struct budget *budget)
+/* The number of problems that fit into device memory together; 0: not even the first fits. */
+static size_t count_fitting(const struct device *device, const struct cost_problem *problems,
+                            size_t count)
 {
-    if (batch->problems)
-        budget_give(budget, batch->count * sizeof(*batch->problems));
-    if (batch->numbers)
-        budget_give(budget, batch->number_count * sizeof(*batch->numbers));
-    free(batch->problems);
-    free(batch->numbers);
-    *batch = (struct device_batch){0};
+    size_t fitting = 0, left = device->most_bytes;
+    while (fitting < count && fitting < MOST_PROBLEMS) {
+        size_t bytes = cost_table_bytes(&problems[fitting], COST_ROWS);
+        if (bytes == 0 || bytes > left)
+            break;
+        left -= bytes;
+        fitting++;
+    }
+    return fitting;
+}
+
+static bool solve_fitting(const struct device *device, const struct cost_problem *problems,
+                          struct cost_table *tables, size_t count,
+                          const struct backend_options *options, struct error *err)
+{
+    struct budget *budget = options->budget;
+    struct device_batch batch;
+    if (!create_all(tables, problems, count, budget, err))
+        return false;
+    bool ok = create_batch(&batch, problems, count, budget, err);
+    if (ok) {
+        ok = compute(device, &batch, tables, options->times, err);
+        release_batch(&batch, budget);
+    }
+    if (!ok)
+        release_all(tables, count, budget);
+    return ok;
+}
+
+static void too_large(size_t table, size_t device, struct error *err)
+{
+    char has[UNITS_TEXT_SIZE], needs[UNITS_TEXT_SIZE];
+    error_set(err, STATUS_LIMIT, "a table of %s does not fit the %s that are free there",
+              units_bytes(needs, (int64_t)table, UNIT_AUTO),
+              units_bytes(has, (int64_t)device, UNIT_AUTO));
+}
+
+bool device_solve(const struct device *device, const struct cost_problem *problems,
+                  struct cost_table *tables, size_t count, const struct backend_options *options,
+                  struct error *err)
+{
+    for (size_t done = 0, fitting; done < count; done += fitting) {
+        fitting = count_fitting(device, problems + done, count - done);
+        bool ok = fitting > 0 &&
+                  solve_fitting(device, problems + done, tables + done, fitting, options, err);
+        if (ok)
+            continue;
+        if (fitting == 0)
+            too_large(cost_table_bytes(&problems[done], COST_ROWS), device->most_bytes, err);
+        release_all(tables, done, options->budget);
+        return false;
+    }
+    return true;
+}
+
+double device_seconds(const struct cost_problem *problems, size_t count, double start, double rate,
+                      double bandwidth)
+{
+    double seconds = start;
+    for (size_t k = 0; k < count; k++) {
+        double layers = problems[k].layers, slots = problems[k].slots + 1.0;
+        seconds += layers * layers * layers / 6 * slots / rate +
+                   (double)cost_table_bytes(&problems[k], COST_ROWS) / bandwidth;
+    }
+    return seconds;
 }
 
 bool library_load(const char *file, const char *package, const char *const *names, size_t count,

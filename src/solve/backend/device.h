@@ -47,11 +47,6 @@ bool device_solve(const struct device *device, const struct cost_problem *proble
 double device_seconds(const struct cost_problem *problems, size_t count, double start, double rate,
                       double bandwidth);
 
-/* STATUS_LIMIT beyond the budget. */
-bool device_batch_create(struct device_batch *batch, const struct cost_problem *problems,
-                         size_t count, struct budget *budget, struct error *err);
-void device_batch_release(struct device_batch *batch, struct budget *budget);
-
 /* Loads the shared library `file`, which stays loaded, and stores the addresses of the `count`
  * functions `names`, in that order, at `functions`. STATUS_IO: the library is missing (the error
  * names `package`, which contains it) or lacks a function. */
