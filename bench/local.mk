@@ -34,6 +34,7 @@ EXTRA_DIST += \
 	bench/loop/RESULTS.tail.md \
 	bench/loop/SNAPSHOTS.md \
 	bench/loop/autosac.py \
+	bench/loop/batches.py \
 	bench/loop/equal.py \
 	bench/loop/hand.py \
 	bench/loop/kinds.py \

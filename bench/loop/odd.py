@@ -1,6 +1,7 @@
 """Models for measure.py of structures that the others lack: several resolutions at a time, forces that are
 derivatives, weights that are computed, adapters, results that hooks keep, models in wrappers. Needs timm and peft."""
 import math
+from functools import partial
 
 import peft
 import timm
@@ -10,23 +11,11 @@ import transformers as hf
 from torch import nn
 from torch.nn.utils import parametrizations
 
-
-def labels(batch, classes):
-    return torch.arange(batch) % classes
+from batches import labels, pictures, words
 
 
-def of_timm(name, side=224, **more):
-    def build(batch):
-        images, wanted = torch.randn(batch, 3, side, side), labels(batch, 100)
-        return timm.create_model(name, num_classes=100, **more), lambda model: F.cross_entropy(model(images), wanted)
-    return build
-
-
-def words(make, length=256, vocabulary=8000):
-    def build(batch):
-        model, tokens = make(), torch.randint(2, vocabulary, (batch, length))
-        return model, lambda model: model(input_ids=tokens, labels=tokens).loss
-    return build
+def of_timm(name):
+    return pictures(partial(timm.create_model, name))
 
 
 def switch():

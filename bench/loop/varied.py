@@ -1,5 +1,7 @@
 """Models for measure.py that were tried after the others: two towers and a contrastive loss, relative attention, rotary attention
 with the cache left on, convolutions between attention, graphs of neighbours, layers that a condition scales."""
+from functools import partial
+
 import timm
 import torch
 import torch.nn.functional as F
@@ -7,16 +9,7 @@ import torchvision.models as vision
 import transformers as hf
 from torch import nn
 
-
-def labels(batch, classes):
-    return torch.arange(batch) % classes
-
-
-def pictures(make, classes=100, side=224):
-    def build(batch):
-        images, wanted = torch.randn(batch, 3, side, side), labels(batch, classes)
-        return make(num_classes=classes), lambda model: F.cross_entropy(model(images), wanted, label_smoothing=0.1)
-    return build
+from batches import LAYERS, labels, pictures
 
 
 def deberta(batch):
@@ -147,12 +140,12 @@ def diffusion_transformer(batch):
 
 
 BUILDERS = {
-    "efficientnet_v2": (16, r"features\.[1-6]\.\d+", pictures(vision.efficientnet_v2_s)),
-    "regnet": (32, r"trunk_output\.block\d\.block\d-\d+", pictures(vision.regnet_y_800mf)),
-    "xcit": (32, r"blocks\.\d+", pictures(lambda num_classes: timm.create_model("xcit_nano_12_p16_224", num_classes=num_classes))),
+    "efficientnet_v2": (16, r"features\.[1-6]\.\d+", pictures(vision.efficientnet_v2_s, smoothing=0.1)),
+    "regnet": (32, r"trunk_output\.block\d\.block\d-\d+", pictures(vision.regnet_y_800mf, smoothing=0.1)),
+    "xcit": (32, r"blocks\.\d+", pictures(partial(timm.create_model, "xcit_nano_12_p16_224"), smoothing=0.1)),
     "deberta": (8, r"deberta\.encoder\.layer\.\d+", deberta),
-    "olmo": (4, r"model\.layers\.\d+", olmo),
-    "phi": (8, r"model\.layers\.\d+", phi),
+    "olmo": (4, LAYERS, olmo),
+    "phi": (8, LAYERS, phi),
     "clip": (32, r"(text|vision)_model\.encoder\.layers\.\d+", clip),
     "conformer": (8, r"wav2vec2_conformer\.encoder\.layers\.\d+", conformer),
     "cloud": (16, r"edges\.\d+", cloud),

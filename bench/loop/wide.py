@@ -8,16 +8,7 @@ import torchvision.models as vision
 import transformers as hf
 from torch import nn
 
-
-def labels(batch, classes):
-    return torch.arange(batch) % classes
-
-
-def words(make, length=256, vocabulary=8000):
-    def build(batch):
-        model, tokens = make(), torch.randint(2, vocabulary, (batch, length))
-        return model, lambda model: model(input_ids=tokens, labels=tokens).loss
-    return build
+from batches import LAYERS, labels, words
 
 
 def transformer(model, config, **more):
@@ -265,7 +256,6 @@ def twice(batch):
     return model, loss
 
 
-LAYERS = r"model\.layers\.\d+"
 BUILDERS = {
     "qwen2": (4, LAYERS, words(qwen2)),
     "gemma2": (4, LAYERS, words(gemma2)),
