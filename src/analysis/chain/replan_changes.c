@@ -58,10 +58,7 @@ static bool add_results(struct replan_changes *changes, const struct forward_cha
         const struct chain_result *result = &chain->results[k];
         if (result->item >= to)
             break;
-        bool leaves = result->item == chain->elements[index].output_item &&
-                      index + 1 == changes->segments[segment].end; /* held by the next one */
-        if (!leaves &&
-            keeps(&changes->segments[segment], symbols, chain->operators[result->operator].name) &&
+        if (keeps(&changes->segments[segment], symbols, chain->operators[result->operator].name) &&
             !add_change(changes,
                         (struct replan_change){.item = result->item,
                                                .element = (uint32_t)index,
@@ -122,6 +119,15 @@ static bool add_dropped(struct replan_changes *changes, const struct forward_cha
     return true;
 }
 
+/* The segment that made it keeps it as a result, and runs again after those that begin with it. */
+static bool is_held_already(const struct replan_changes *changes, uint32_t item, size_t element)
+{
+    for (size_t k = changes->count; k-- > 0 && changes->changes[k].element == element;)
+        if (changes->changes[k].item == item)
+            return changes->changes[k].fate == FATE_RESULT;
+    return false;
+}
+
 /* Adds the input of the segments `outermost` to `innermost`, which begin with the same element, if
  * the recorded program did not keep it for the backward. */
 static bool add_held(struct replan_changes *changes, const struct forward_chain *chain,
@@ -132,7 +138,8 @@ static bool add_held(struct replan_changes *changes, const struct forward_chain 
         return true;
     uint32_t input = chain->elements[first - 1].output_item;
     size_t kept = kept_from(chain, input);
-    if (input == EVENT_NEVER || (kept < chain->kept_count && chain->kept[kept] == input))
+    if (input == EVENT_NEVER || (kept < chain->kept_count && chain->kept[kept] == input) ||
+        is_held_already(changes, input, first - 1))
         return true;
     return add_change(changes,
                       (struct replan_change){.item = input,

@@ -232,15 +232,13 @@ START_TEST(inputs_are_held)
 }
 END_TEST
 
-/* K1 and T1 are results that the segment keeps. T1, which the program frees at once, is held until
- * the segment runs again, and freed there; neither is made again. */
-START_TEST(results_are_kept)
+/* The segments keep these results of an operator. */
+static const char *edited_keeping(struct chain_result *results, size_t result_count,
+                                  struct chain_segment *segments, size_t count)
 {
+    static const struct text keep = {"aten.mm", 7};
     struct error err;
     struct chain_operator kept_operator = {.element = 1};
-    struct chain_result results[] = {{11, 0, true}, {12, 0, false}};
-    const struct text keep = {"aten.mm", 7};
-    create(true);
     struct symbols *symbols = symbols_create(&budget, &err);
     struct snapshot snapshot = {.symbols = symbols};
     ck_assert(symbols_string(symbols, keep.bytes, keep.size, &kept_operator.name, &err));
@@ -248,12 +246,44 @@ START_TEST(results_are_kept)
     chain.operators = &kept_operator;
     chain.operator_count = 1;
     chain.results = results;
-    chain.result_count = 2;
-    struct chain_segment segment = {.first = 1, .end = 3, .keep = &keep, .keep_count = 1};
-    ck_assert_str_eq(edited(&segment, 1),
+    chain.result_count = result_count;
+    for (size_t k = 0; k < count; k++) {
+        segments[k].keep = &keep;
+        segments[k].keep_count = 1;
+    }
+    const char *steps = edited(segments, count);
+    symbols_destroy(symbols);
+    return steps;
+}
+
+/* K1 and T1 are results that the segment keeps. T1, which the program frees at once, is held until
+ * the segment runs again, and freed there; neither is made again. */
+START_TEST(results_are_kept)
+{
+    struct chain_result results[] = {{11, 0, true}, {12, 0, false}};
+    struct chain_segment segment = {.first = 1, .end = 3};
+    create(true);
+    ck_assert_str_eq(edited_keeping(results, 2, &segment, 1),
                      "+K0 +T0 -T0 +O0 +K1 +T1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
                      "-O3 +G3 -K3 -O2 -T1 +O1 +K2 +G2 -K2 -O1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 -G1");
-    symbols_destroy(symbols);
+    destroy();
+}
+END_TEST
+
+/* O2 leaves the first segment, which keeps it, whether or not a segment begins with it. */
+START_TEST(results_that_leave_are_kept)
+{
+    struct chain_result result = {24, 0, false};
+    struct chain_segment segments[] = {{.first = 1, .end = 3}, {.first = 3, .end = 4}};
+    create(false);
+    ck_assert_str_eq(edited_keeping(&result, 1, segments, 1),
+                     "+K0 +T0 -T0 +O0 +K1 +T1 -T1 -K1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
+                     "-O3 +G3 -K3 +K1 +T1 -T1 +O1 +K2 -O1 -O0 -O2 +G2 -K2 -G3 +G1 -K1 -G2 +G0 -K0 "
+                     "-G1");
+    ck_assert_str_eq(edited_keeping(&result, 1, segments, 2),
+                     "+K0 +T0 -T0 +O0 +K1 +T1 -T1 -K1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 -K3 "
+                     "+O3 +K3 -O3 +G3 -K3 +K1 +T1 -T1 +O1 +K2 -O1 -O0 -O2 +G2 -K2 -G3 +G1 -K1 -G2 "
+                     "+G0 -K0 -G1");
     destroy();
 }
 END_TEST
@@ -290,6 +320,7 @@ TCase *replan_tests(void)
     tcase_add_test(tests, nested_segments);
     tcase_add_test(tests, inputs_are_held);
     tcase_add_test(tests, results_are_kept);
+    tcase_add_test(tests, results_that_leave_are_kept);
     tcase_add_test(tests, too_many_runs);
     return tests;
 }
