@@ -39,10 +39,11 @@ from torch.utils import flop_counter
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack, _pop_mode, _push_mode
 
 # memsnap suggest prints what follows, up to the next such line, for every plan.
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
@@ -133,11 +134,42 @@ def without_graph(value):
     return value.detach().requires_grad_(value.requires_grad) if isinstance(value, torch.Tensor) else value
 
 
+def storage_ids(value):
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return [item.untyped_storage()._cdata for item in values if isinstance(item, torch.Tensor)]
+
+
+def written_by(function, args, kwargs):
+    """The storages that an operator changes."""
+    arguments = function._schema.arguments
+    given = {**{argument.name: value for argument, value in zip(arguments, args)}, **kwargs}
+    return [storage for argument in arguments if argument.alias_info is not None and argument.alias_info.is_write
+            for storage in storage_ids(given.get(argument.name))]
+
+
+class Written(TorchDispatchMode):
+    """Notes the storages that operators change. A buffer that a module changes through .data has the same version then."""
+
+    def __init__(self):
+        super().__init__()
+        self.storages = set()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.storages.update(written_by(function, args, kwargs or {}))
+        return function(*args, **(kwargs or {}))
+
+
+def runs_compiled(modules):
+    """A checkpoint of the modules has compiled code in it, which shows it no operators, or runs otherwise when watched."""
+    return any("_orig_mod" in inner._modules or (inner is not module and vars(inner).get("_compiled_call_impl"))
+               for module in modules for inner in module.modules())
+
+
 class Before:
     """What modules are like when a checkpoint first runs them. They must be so when it runs them again, and then as
     they were: some count their calls, average what they see in a buffer, or hook others when they first run."""
 
-    def __init__(self, modules, modules_with_buffers):
+    def __init__(self, modules, modules_with_buffers, mode=None):
         self.hooks = [(hooks, set(hooks)) for hooks in hooks_of(modules)]
         self.watched = [(hooks, number, Watched(hook)) for hooks in (module._forward_hooks for module in modules)
                         for number, hook in hooks.items()]
@@ -146,12 +178,19 @@ class Before:
         self.buffers = [(module, name, buffer, None if buffer is None else (buffer._version, buffer.detach().clone()))
                         for module in modules_with_buffers for name, buffer in module._buffers.items()
                         if buffer is None or not buffer.is_inference()]
+        self.mode = mode if mode is not None and self.buffers else nullcontext()  # in both runs, so that they are alike
 
-    def keep_changes(self):
-        """After the first run: forgets the buffers that it left alone."""
+    def written(self):
+        """The buffers that the first run changed, where its mode is Written."""
+        return {(module, name) for module, name, buffer, _ in self.buffers
+                if buffer is not None and not self.mode.storages.isdisjoint(storage_ids(buffer))}
+
+    def keep_changes(self, written):
+        """After the first run: forgets the buffers that it left alone, but for those that it is known to change."""
         self.buffers = [
             (module, name, buffer, known) for module, name, buffer, known in self.buffers
-            if getattr(module, name, None) is not buffer or (buffer is not None and buffer._version != known[0])]
+            if getattr(module, name, None) is not buffer or (buffer is not None and buffer._version != known[0])
+            or (module, name) in written]
 
     @contextmanager
     def watching(self):
@@ -159,7 +198,8 @@ class Before:
         for hooks, number, watched in self.watched:
             hooks[number] = watched
         try:
-            yield
+            with self.mode:
+                yield
         finally:
             for hooks, number, watched in self.watched:
                 watched.is_over = True
@@ -182,7 +222,8 @@ class Before:
         for module, name, _, known in self.buffers:
             setattr(module, name, known and known[1].clone())
         try:
-            yield
+            with self.mode:
+                yield
         finally:
             for module, values in attributes:
                 set_attributes(module, values)
@@ -211,6 +252,7 @@ class Checkpointed:
         inner = list(dict.fromkeys(inner for module in modules for inner in module.modules()))
         self.modules = have_attributes(inner), [module for module in inner if not is_batch_norm(module)]
         self.has_script = any(isinstance(module, torch.jit.ScriptModule) for module in inner)
+        self.written = set() if runs_compiled(modules) else None  # buffers that they change; not known before the first run
 
     def __call__(self, *args, **kwargs):
         values = {id(value): value for value in [*args, *kwargs.values()]}
@@ -228,10 +270,12 @@ class Checkpointed:
             if runs:
                 with runs[0].restored():
                     return run(*given)
-            runs.append(Before(*self.modules))
+            runs.append(Before(*self.modules, mode=Written() if self.written is None else None))
             with runs[0].watching():
                 result = run(*given)
-            runs[0].keep_changes()
+            if self.written is None:
+                self.written = runs[0].written()
+            runs[0].keep_changes(self.written)
             return result
 
         is_once = is_compiling() or not torch.is_grad_enabled()
@@ -275,9 +319,6 @@ def prepare(model, modules):
 
 
 # memsnap suggest prints what follows for plans that keep results of operators.
-from torch.utils._python_dispatch import TorchDispatchMode
-
-
 class Watch(TorchDispatchMode):
     """Raises an error when a kept result is changed in place. The checkpoint would use the changed one when it runs
     again, and some operators change their arguments unseen by PyTorch's own check."""
@@ -288,22 +329,15 @@ class Watch(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = str(function.overloadpacket)
-        for argument, value in zip(function._schema.arguments, args):
-            is_write = argument.alias_info is not None and argument.alias_info.is_write
-            for storage in storage_ids(value) if is_write else []:
-                if storage in self.kept:
-                    raise RuntimeError(f"{name} changes a result of {self.kept[storage]} in place: leave that operator "
-                                       "out of the plan, or record the plan on this kind of device")
+        for storage in written_by(function, args, kwargs or {}):
+            if storage in self.kept:
+                raise RuntimeError(f"{name} changes a result of {self.kept[storage]} in place: leave that operator "
+                                   "out of the plan, or record the plan on this kind of device")
         result = function(*args, **(kwargs or {}))
         self.missing.discard(name)
         if self.is_kept(name):
             self.kept.update(dict.fromkeys(storage_ids(result), name))
         return result
-
-
-def storage_ids(value):
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return [item.untyped_storage()._cdata for item in values if isinstance(item, torch.Tensor)]
 
 
 @contextmanager
@@ -401,12 +435,6 @@ class InRow:
         for call in self.calls[1:]:
             result = call(first(result), *args[1:], **kwargs)
         return result
-
-
-def runs_compiled(modules):
-    """A checkpoint of the modules has compiled code in it, which shows it no operators, or runs otherwise when watched."""
-    return any("_orig_mod" in inner._modules or (inner is not module and vars(inner).get("_compiled_call_impl"))
-               for module in modules for inner in module.modules())
 
 
 def recompute(calls, modules, operators=(), **more):
