@@ -110,21 +110,30 @@ static int64_t kept_in(const struct call_tree *tree, uint32_t first, uint32_t en
     return tree->runs[end].kept - tree->runs[first].kept;
 }
 
+/* Call i, of first..end-1, keeps nothing, but comes right before or after another one of its line,
+ * as in a torch.nn.Sequential. It then hands that one its input, or takes its result. */
+static bool is_in_row(const struct module_calls *calls, uint32_t i, uint32_t first, uint32_t end)
+{
+    return (i > first && calls->items[i].same_line == i - 1) ||
+           (i + 1 < end && calls->items[i + 1].same_line == i);
+}
+
 /* Gives a part the outermost calls that lie in its node, if they keep all that it keeps. */
 static bool set_part(struct writer *writer, struct forward_chain *chain, struct chain_part *part,
                      const struct call_node *node, struct error *err)
 {
     const struct call_tree *tree = writer->tree;
     int64_t kept = 0, whole = kept_in(tree, node->first_run, node->end_run);
-    uint32_t i, end;
+    uint32_t first, end;
     part->first_call = part->end_call = (uint32_t)chain->call_count;
     part->keeps = whole > 0;
-    module_calls_within(writer->calls, node->first_run, node->end_run, &i, &end);
-    for (; i < end; i++) {
+    module_calls_within(writer->calls, node->first_run, node->end_run, &first, &end);
+    for (uint32_t i = first; i < end && whole > 0; i++) {
         const struct module_call *call = &writer->calls->items[i];
         int64_t own = kept_in(tree, call->first_run, call->end_run);
         kept += own;
-        if (own > 0 && !add_to_chain(writer, chain, call, err))
+        if ((own > 0 || is_in_row(writer->calls, i, first, end)) &&
+            !add_to_chain(writer, chain, call, err))
             return false;
     }
     if (kept == whole)

@@ -186,6 +186,28 @@ START_TEST(other_code_is_divided_at_calls)
 }
 END_TEST
 
+/* What the second module of a container makes is used up behind it, as by the sum of a residual
+ * block. A call that keeps nothing and has a line of its own may be anything. */
+START_TEST(calls_that_keep_nothing_are_in_their_row)
+{
+    for (int i = 0; i < 3; i++) {
+        keep(20, "t9 m53 S219 a3");
+        pass_by(50, "t9 m53 S219 L125");
+        pass_by(9, "t9 m54 a5");
+        keep(30, "t9 m55 a4");
+    }
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    ck_assert_uint_eq(chain.call_count, 9);
+    for (uint32_t i = 0; i < 3; i++) {
+        expect_call(3 * i, "model.py:53", 2 * i, 6);
+        expect_call(3 * i + 1, "model.py:53", 2 * i + 1, 6);
+        expect_call(3 * i + 2, "model.py:55", i, 3);
+    }
+}
+END_TEST
+
 /* Results of matrix products weigh more, whether they are kept or not. */
 START_TEST(operators_are_weighed_by_class)
 {
@@ -235,6 +257,7 @@ TCase *chain_calls_tests(void)
     tcase_add_test(tests, other_modules_are_other_calls);
     tcase_add_test(tests, what_keeps_nothing_leads_on_to_other_code);
     tcase_add_test(tests, other_code_is_divided_at_calls);
+    tcase_add_test(tests, calls_that_keep_nothing_are_in_their_row);
     tcase_add_test(tests, operators_are_weighed_by_class);
     tcase_add_test(tests, without_operators_nothing_is_weighed);
     return tests;
