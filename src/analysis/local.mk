@@ -446,6 +446,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/snapshot_tables.c \
 	src/analysis/shard/snapshot_units.c \
 	src/analysis/shard/states.c \
+	src/analysis/shard/stops.c \
+	src/analysis/shard/stops.h \
 	src/analysis/shard/sweep.c \
 	src/analysis/shard/sweep.h \
 	src/analysis/shard/tensors.c \

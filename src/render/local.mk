@@ -224,6 +224,8 @@ libmemsnap_a_SOURCES += \
 	src/render/shard/spelling.h \
 	src/render/shard/split.c \
 	src/render/shard/split.h \
+	src/render/shard/stops.c \
+	src/render/shard/stops.h \
 	src/render/shard/strategy_code.c \
 	src/render/shard/strategy_code.h \
 	src/render/shard/sweep.c \

@@ -75,6 +75,33 @@ forward = [row for row in trace["traces"] if row["is_forward"]]
 for key in "module_params", "gradient_bytes":
     assert sum(row[key] for row in forward) == trace["parameter_bytes"], forward'
 
+# a module with parameters of several types tells that of each, and one with a single type tells it once
+cat >mixed.py <<'EOF'
+import torch
+import memsnap_record
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(8, 4, dtype=torch.bfloat16))
+        self.scale = torch.nn.Parameter(torch.zeros(8), requires_grad=False)
+
+    def forward(self, x):
+        return x.bfloat16() @ self.weight.t() * self.scale.bfloat16()
+
+
+model = torch.nn.Sequential(torch.nn.Linear(4, 4), Scaled()).cuda()
+with memsnap_record.layers(model, "mixed.json"):
+    model(torch.randn(8, 4, device="cuda")).sum().backward()
+EOF
+dry -- "$MEMSNAP_TORCH" mixed.py
+check 'lists the types of parameters' "$PYTHON3" -c '
+import json
+rows = {row["module_name"]: row for row in json.load(open("mixed.json"))["traces"] if row["is_forward"]}
+assert rows["0"]["tensors"] == "0:4x4,1:4", rows["0"]
+assert rows["1"]["tensors"] == "2:8x4:bfloat16,3:8:float32:frozen", rows["1"]'
+
 dry -- "$MEMSNAP_TORCH" peaks.py
 check 'has the peak of a step that nothing watches' grep -q '^all is right$' .run/out
 

@@ -362,6 +362,66 @@ run shard --code fsdp1 --flat-parameters --format python samples/recorded/lora.p
 exits 0
 out_has_not 'split_units'
 
+# parameters of several types: 2,000 B of bfloat16 and 400 B of float32 in a block, 4,000 B of float32 in the root
+cat >types.json <<'EOF'
+{"device": "cpu", "before_bytes": 0, "peak_bytes": 6400, "traces": [
+{"module_name": "blocks.0.norm", "module_params": 400, "gradient_bytes": 400, "dtype": "float32", "tensors": "2:100",
+ "allocated": 0, "peak_bytes": 0, "reserved": 0, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0, "is_leaf": true,
+ "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "blocks.0.linear", "module_params": 2000, "gradient_bytes": 2000, "dtype": "bfloat16", "tensors": "0:100x10",
+ "allocated": 0, "peak_bytes": 0, "reserved": 0, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0, "is_leaf": true,
+ "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "head", "module_params": 4000, "gradient_bytes": 4000, "dtype": "float32", "tensors": "1:100x10", "is_leaf": true,
+ "allocated": 0, "peak_bytes": 0, "reserved": 0, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0,
+ "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "head", "module_params": 4000, "forward_row": 2, "allocated": 4000, "peak_bytes": 4000, "reserved": 0,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}},
+{"module_name": "blocks.0.linear", "module_params": 2000, "forward_row": 1, "allocated": 6000, "peak_bytes": 6000, "reserved": 0,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}},
+{"module_name": "blocks.0.norm", "module_params": 400, "forward_row": 0, "allocated": 6400, "peak_bytes": 6400, "reserved": 0,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}}]}
+EOF
+run shard --world 2 --gpu 1GiB --format json types.json
+exits 0
+out_has '"parameters":2100,'
+# parameters, buckets, gradients, two states, and as many temporaries
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":38400,"peak_rank":0,"fits":true,"runs":true'
+out_has '"fits":true,"runs":false'
+run shard --world 2 --gpu 35000 types.json
+exits 0
+out_has '2,100 parameters in 1 unit'
+out_has 'The code of zero, oss and sdp would stop: the parameters have several types. It'
+out_has "The code of fsdp would stop: FairScale's"
+out_has 'Use fsdp2: of those that fit, it sends the least.'
+out_has 'return value.dtype if value.requires_grad else None'
+out_has 'units = split_units(model, UNITS)'
+run shard --world 2 --code fsdp1 --format python types.json
+exits 0
+out_has 'return value.dtype, value.requires_grad'
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+run shard --world 2 --code fsdp2 --prefetch 2 --format python types.json
+exits 0
+out_has 'modules = [model.get_submodule(name) for name in UNITS]'
+run shard --world 2 --gpu 1GiB --sweep world=2 batch=1,2 types.json
+exits 0
+out_has '    2   2+     -    -    -     -     2+     2+'
+out_has 'The code of zero, oss, sdp and fsdp would stop'
+# --dtype makes all of one type
+run shard --world 2 --gpu 1GiB --dtype float32 types.json
+exits 0
+out_has_not 'would stop'
+out_has ' 49.22 KiB '
+# two types in one module cannot be divided
+sed 's/"tensors": "0:100x10"/"tensors": "0:100x8,3:100:float32"/' types.json >inside.json
+run shard --world 2 --gpu 35000 inside.json
+exits 0
+out_has 'The code of zero, oss, sdp, fsdp1 and fsdp2 would stop: the parameters have'
+out_has 'None fits; ddp needs the least.'
+sed 's/"tensors": "0:100x10"/"tensors": "0:100x10:frozen:float32"/' types.json >order.json
+run shard order.json
+exits 3
+err_has 'bad tensors of a trace'
+
 # batch norm without mixed precision; a snapshot does not tell whether there is one
 sed 's/"tensors": "2:100x1,3:1"/"traits": "batch_norm", &/' tables.json >norms.json
 for code in fsdp1 fsdp2; do
@@ -460,7 +520,8 @@ exits 2
 err 'memsnap: shard: --code fsdp2 does not work with --optimizer adafactor'
 run shard --world 8 --gpu 24GiB --optimizer adam8bit --code ddp $trace
 exits 0
-out_has 'not work with adam8bit'
+out_has '134.6%  stops'
+out_has 'The code of fsdp2 would stop: the optimizer does not take its DTensors.'
 run shard --code fsdp2 --optimizer muon --format python $trace
 exits 0
 out_has 'class MuonAndAdamW(torch.optim.Optimizer):'

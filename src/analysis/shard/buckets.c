@@ -50,7 +50,7 @@ bool shard_buckets(const struct walk *walk, bool *is_bucketed, int64_t *elements
         if (filled + items[i].elements >= most)
             continue;
         filled += items[i].elements;
-        *elements += items[i].elements;
+        *elements += walk_elements(walk, &model->tensors[items[i].tensor]);
         is_bucketed[items[i].tensor] = true;
     }
     free(items);
@@ -81,7 +81,7 @@ bool shard_broadcast(const struct walk *walk, int64_t *bytes, struct error *err)
         return error_out_of_memory(err);
     for (size_t i = 0; i < model->tensor_count; i++)
         if (!model->tensors[i].frozen)
-            own[walk->owners[i]] += model->tensors[i].elements;
+            own[walk->owners[i]] += walk_elements(walk, &model->tensors[i]);
     *bytes = broadcast_of(own, world, walk->size);
     free(own);
     return true;

@@ -81,17 +81,21 @@ struct reduced {
     int64_t bucket_elements;
 };
 
-static void remove_unit(struct reduced *reduced, const struct walk *walk,
-                        const struct shard_model *full, uint32_t unit)
+/* Returns the elements of the unit. */
+static int64_t remove_unit(struct reduced *reduced, const struct walk *walk,
+                           const struct shard_model *full, uint32_t unit)
 {
+    int64_t elements = 0;
     for (size_t i = 0; i < full->tensor_count; i++) {
         reduced->tensors[i] = full->tensors[i];
         if (full->tensors[i].unit != unit)
             continue;
+        elements += full->tensors[i].elements;
         reduced->tensors[i].elements = reduced->tensors[i].rows = 0;
         if (walk->is_bucketed && walk->is_bucketed[i])
-            reduced->bucket_elements -= full->tensors[i].elements;
+            reduced->bucket_elements -= walk_elements(walk, &full->tensors[i]);
     }
+    return elements;
 }
 
 /* Owners and buckets of the other tensors stay those of the full model. */
@@ -101,10 +105,10 @@ static void add_row(struct shard_by_unit *table, struct walk *walk, struct reduc
     const struct shard_model *full = walk->model;
     struct shard_unit_row *row = &table->rows[unit];
     struct finder finder = {.place = highest->place};
-    int64_t bucket_elements = walk->bucket_elements, elements = walk->units[unit].elements;
+    int64_t bucket_elements = walk->bucket_elements;
     bool is_divided = shard_is_full(walk->strategy);
     reduced->bucket_elements = bucket_elements;
-    remove_unit(reduced, walk, full, unit);
+    row->elements = remove_unit(reduced, walk, full, unit);
     walk->model = &reduced->model;
     walk->bucket_elements = reduced->bucket_elements;
     walk->take = find;
@@ -115,7 +119,6 @@ static void add_row(struct shard_by_unit *table, struct walk *walk, struct reduc
     walk->bucket_elements = bucket_elements;
     walker_add_up(walk);
     row->unit = unit;
-    row->elements = elements;
     row->in_step = difference(&highest->last.memory, &finder.last);
     row->in_step.activation_bytes = row->in_step.buffer_bytes = 0;
     row->at_peak = difference(&highest->peak.memory, &finder.found);

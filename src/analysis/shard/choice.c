@@ -43,9 +43,7 @@ static bool is_cheaper(const struct shard_row *a, const struct shard_row *b)
 
 bool shard_choice_runs(const struct shard_choice *choice, enum shard_strategy strategy)
 {
-    bool is_flat =
-        strategy == SHARD_FSDP || (strategy == SHARD_FSDP1 && choice->options->has_flat_parameters);
-    return !(is_flat && choice->mixes_units) && shard_optimizer_runs(choice->optimizer, strategy);
+    return choice->stops[strategy] == SHARD_RUNS;
 }
 
 static bool helps(const struct shard_choice *choice, const struct shard_row *row)
@@ -54,6 +52,18 @@ static bool helps(const struct shard_choice *choice, const struct shard_row *row
         row->result.strategy == SHARD_ZERO || row->result.strategy == SHARD_OSS;
     return !(choice->is_stateless && shards_state_only) &&
            shard_choice_runs(choice, row->result.strategy);
+}
+
+static bool find_stops(struct shard_choice *choice, const struct shard_model *model,
+                       struct error *err)
+{
+    for (int i = 0; i < SHARD_STRATEGIES; i++) {
+        enum shard_strategy strategy = (enum shard_strategy)i;
+        if (!shard_find_stop(model, choice->options, strategy, &choice->stops[i], err) ||
+            !shard_divides(model, choice->options, strategy, &choice->divides[i], err))
+            return false;
+    }
+    return true;
 }
 
 static void recommend(struct shard_choice *choice)
@@ -83,7 +93,7 @@ bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
                                     .optimizer = options->optimizer,
                                     .mixes_units = shard_model_mixes(model)};
     bool ok =
-        add_rows(choice, model, false, 0, options, err) &&
+        find_stops(choice, model, err) && add_rows(choice, model, false, 0, options, err) &&
         (!checkpointed || add_rows(choice, checkpointed, true, extra_time_share, options, err));
     if (!ok) {
         shard_choice_release(choice);

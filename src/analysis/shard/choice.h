@@ -3,6 +3,7 @@
 #define MEMSNAP_ANALYSIS_SHARD_CHOICE_H
 
 #include "analysis/shard/shard.h"
+#include "analysis/shard/stops.h"
 
 struct shard_row {
     struct shard_result result;
@@ -28,6 +29,8 @@ struct shard_choice {
     size_t row;        /* that the reason is about */
     bool is_stateless; /* the optimizer has no state, so zero and oss save nothing */
     bool mixes_units;  /* some units have trained and frozen parameters */
+    enum shard_stop stops[SHARD_STRATEGIES];
+    bool divides[SHARD_STRATEGIES]; /* see shard_divides() */
     const struct shard_options *options;
     const struct shard_optimizer *optimizer;
 };
@@ -36,8 +39,7 @@ struct shard_choice {
 bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
                   const struct shard_model *checkpointed, double extra_time_share,
                   const struct shard_options *options, uint64_t gpu_bytes, struct error *err);
-/* False if the strategy's code would stop: see shard_optimizer_runs(). Flat tensors of torch's and
- * FairScale's FullyShardedDataParallel are trained or frozen as a whole. */
+/* False if the strategy's code would stop. */
 bool shard_choice_runs(const struct shard_choice *choice, enum shard_strategy strategy);
 void shard_choice_release(struct shard_choice *choice);
 

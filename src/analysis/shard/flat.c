@@ -102,7 +102,7 @@ static void run_backward(struct flat_walk *flat, size_t at)
     int64_t gathered = is_kept(flat, unit) ? 0 : full_bytes(flat, unit);
     for (uint32_t i = point->first_tensor; i < point->end_tensor; i++) {
         const struct shard_tensor *tensor = &walk->model->tensors[i];
-        flat->made[tensor->unit != SHARD_ROOT] += tensor->frozen ? 0 : tensor->elements;
+        flat->made[tensor->unit != SHARD_ROOT] += tensor->frozen ? 0 : walk_elements(walk, tensor);
     }
     int64_t made = (flat->made[0] + flat->made[1]) * walk->compute_size;
     note(flat, walk_phase(point), unit, flat->kept + gathered, made, 0, point->peak_bytes);

@@ -184,7 +184,7 @@ static void run_backward(struct torch_walk *flat, size_t at)
         const struct shard_tensor *tensor = &walk->model->tensors[i];
         bool is_made =
             !tensor->frozen || (!walk_splits(walk) && walk->units[tensor->unit].trained > 0);
-        flat->made[tensor->unit != SHARD_ROOT] += is_made ? tensor->elements : 0;
+        flat->made[tensor->unit != SHARD_ROOT] += is_made ? walk_elements(walk, tensor) : 0;
     }
     int64_t made = (flat->made[0] + flat->made[1]) * walk->compute_size;
     note(flat, walk_phase(point), unit, gathered, made, ahead_in_backward(flat, point),

@@ -44,35 +44,29 @@ static bool find_unit(struct reader *reader, struct text name, uint32_t *unit, s
                     (struct shard_unit){.name = prefix});
 }
 
-static int64_t size_of_type(struct text dtype)
+static enum shard_type type_of(const struct reader *reader, const struct layer_row *row)
 {
-    static const struct {
-        const char *name;
-        int64_t size;
-    } types[] = {{"float32", 4}, {"float64", 8}, {"bfloat16", 2}, {"float16", 2}};
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (dtype.size >= strlen(types[i].name) &&
-            memcmp(dtype.bytes + dtype.size - strlen(types[i].name), types[i].name,
-                   strlen(types[i].name)) == 0)
-            return types[i].size;
-    return 0;
+    return layer_has(row, LAYER_DTYPE)
+               ? shard_type_find(symbols_text(reader->trace->symbols, row->dtype))
+               : SHARD_TYPE_UNKNOWN;
 }
 
-static void set_element_size(struct reader *reader)
+/* That of most bytes; bytes of 8 bits belong to types that are not those of a computation. */
+static void set_type(struct reader *reader, size_t layers)
 {
-    int64_t bytes[9] = {0};
-    for (size_t i = 0; i < reader->model->layer_count; i++) {
-        const struct layer_row *row = reader->rows[i];
-        if (layer_has(row, LAYER_DTYPE))
-            bytes[size_of_type(symbols_text(reader->trace->symbols, row->dtype))] +=
-                row->module_params;
+    int64_t bytes[SHARD_BYTE] = {0};
+    for (size_t i = 0; i < layers; i++) {
+        enum shard_type type = type_of(reader, reader->rows[i]);
+        if (type < SHARD_BYTE)
+            bytes[type] += reader->rows[i]->module_params;
     }
-    size_t most = 0;
-    for (size_t i = 1; i < sizeof(bytes) / sizeof(bytes[0]); i++)
-        if (bytes[i] > bytes[most] || (bytes[i] > 0 && most == 0))
-            most = i;
-    if (most > 0)
-        reader->model->element_size = (int64_t)most;
+    enum shard_type most = SHARD_TYPE_UNKNOWN;
+    for (enum shard_type type = SHARD_FLOAT32; type < SHARD_BYTE; type++)
+        if (bytes[type] > 0 && (most == SHARD_TYPE_UNKNOWN || bytes[type] > bytes[most]))
+            most = type;
+    reader->model->type = most;
+    if (most != SHARD_TYPE_UNKNOWN)
+        reader->model->element_size = shard_type_size(most);
 }
 
 static bool push_tensor(struct reader *reader, int64_t bytes, uint32_t unit, bool frozen,
@@ -93,7 +87,8 @@ static bool add_parameters(struct reader *reader, const struct layer_row *row, b
     int64_t trained = reader->has_gradients ? row->gradient_bytes : row->module_params;
     int64_t rest = row->module_params - trained;
     if (layer_has(row, LAYER_TENSORS))
-        return shard_tensors_read(model, symbols_text(reader->trace->symbols, row->tensors), unit,
+        return shard_tensors_read(model, symbols_text(reader->trace->symbols, row->tensors),
+                                  (struct shard_tensor){.unit = unit, .type = type_of(reader, row)},
                                   err);
     if (!is_first || model->has_tensors)
         return true;
@@ -122,6 +117,7 @@ static bool add_layer(struct reader *reader, size_t at, bool *outside, int64_t *
         .saved = has_saved ? row->saved_activations : row->memory_activations,
         .output = layer_has(row, LAYER_OUTPUT_BYTES) ? row->output_bytes : row->memory_activations,
         .us = row->forward_us,
+        .is_unit = name.size == reader->model->units[unit].name.size,
     };
     *outside |= name.size == 0 && layer_has(row, LAYER_OUTPUT_BYTES);
     bool is_first = reader->last[row->module_name] == NONE;
@@ -167,9 +163,7 @@ static bool read_forward(struct reader *reader, struct error *err)
     }
     int64_t shared = shared_bytes(reader, layers);
     reader->model->has_tensors = (reader->trace->present >> LAYER_TENSORS & 1) != 0;
-    reader->model->layer_count = layers;
-    set_element_size(reader);
-    reader->model->layer_count = 0;
+    set_type(reader, layers);
     for (size_t i = 0; i < layers; i++)
         if (!add_layer(reader, i, &outside, &shared, err))
             return false;

@@ -12,6 +12,16 @@
 #define SHARD_MOST_WORLD 16384
 #define SHARD_MOST_BATCH 65536
 
+/* Of the elements of a parameter. */
+enum shard_type {
+    SHARD_TYPE_UNKNOWN, /* that of the model */
+    SHARD_FLOAT32,
+    SHARD_FLOAT64,
+    SHARD_BFLOAT16,
+    SHARD_FLOAT16,
+    SHARD_BYTE, /* of 8 bits, for example quantized */
+};
+
 /* A parameter. Some inputs know only the sum of a module's parameters, which is then one tensor. */
 struct shard_tensor {
     int64_t elements;
@@ -20,6 +30,7 @@ struct shard_tensor {
     unsigned dimensions;   /* 0: unknown */
     uint32_t place;        /* in model.parameters(); equal ones: as the tensors are here */
     uint32_t unit;
+    enum shard_type type;
     bool frozen; /* gets no gradient */
     bool packs;  /* a snapshot: all parameters of a recurrent layer, as cuDNN takes them */
 };
@@ -31,6 +42,7 @@ struct shard_layer {
     bool outside;                      /* after the model has returned: the loss */
     int64_t packed; /* elements that recurrent layers of cuDNN take as one tensor: see model.c */
     bool is_added;  /* a snapshot: it stands for parameters, and for no element of the pass */
+    bool is_unit;   /* its parameters are of the module that is the unit, or the whole model */
     int64_t saved;  /* bytes it makes that its backward needs */
     int64_t output;
     double us; /* forward time; 0: unknown */
@@ -63,7 +75,8 @@ struct shard_model {
     size_t point_count, point_capacity;
     struct shard_unit *units; /* in the order of the forward pass, behind the root */
     size_t unit_count, unit_capacity;
-    int64_t element_size; /* bytes of an element as recorded */
+    int64_t element_size; /* bytes of an element as recorded: of most parameters */
+    enum shard_type type; /* of most parameters, if it is known */
     int64_t buffer_bytes; /* of modules, for example running means, and of other models */
     int64_t batch_bytes;
     int64_t library_bytes; /* that the allocator had at the peak, but no tensor: workspaces */

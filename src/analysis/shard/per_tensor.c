@@ -190,7 +190,8 @@ static void run_backward(struct tensor_walk *tensors, size_t at)
     bool runs = running != SHARD_ROOT && at <= walk->units[running].last_backward;
     for (uint32_t i = point->first_tensor; i < point->end_tensor; i++) {
         const struct shard_tensor *tensor = &walk->model->tensors[i];
-        tensors->made[tensor->unit != SHARD_ROOT] += tensor->frozen ? 0 : tensor->elements;
+        tensors->made[tensor->unit != SHARD_ROOT] +=
+            tensor->frozen ? 0 : walk_elements(walk, tensor);
     }
     int64_t whole = runs && !is_kept(walk, running) ? whole_bytes(walk, running) : 0;
     struct shard_memory memory = {

@@ -32,8 +32,9 @@ static void make_gradients(const struct walk *walk, uint32_t first, uint32_t end
         const struct shard_tensor *tensor = &walk->model->tensors[i];
         if (tensor->frozen)
             continue;
-        gradients->fresh += tensor->elements;
-        gradients->staying += stays(walk, i) ? tensor->elements : 0;
+        int64_t elements = walk_elements(walk, tensor);
+        gradients->fresh += elements;
+        gradients->staying += stays(walk, i) ? elements : 0;
     }
 }
 
@@ -41,6 +42,14 @@ static void make_gradients(const struct walk *walk, uint32_t first, uint32_t end
 static bool has_all_before(const struct walk *walk)
 {
     return walk->strategy == SHARD_SDP && walk->options->accumulation > 1;
+}
+
+static int64_t all_elements(const struct walk *walk)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < walk->model->unit_count; i++)
+        sum += walk->units[i].elements;
+    return sum;
 }
 
 /* DDP's buckets hold all gradients, and stay for ever. */
@@ -61,7 +70,7 @@ void walk_replicated(const struct walk *walk)
     struct gradients gradients = {0};
     bool kept = options->accumulation > 1 || options->keeps_gradients;
     struct shard_memory memory = {
-        .parameter_bytes = shard_elements(model) * walk->size,
+        .parameter_bytes = all_elements(walk) * walk->size,
         .optimizer_state_bytes = walk->state_bytes,
         .buffer_bytes = bucket_elements(walk) * walk->gradient_size,
     };

@@ -22,9 +22,10 @@ static void add_tensor(struct walk *walk, const struct shard_tensor *tensor)
     struct unit_sums *sums = &walk->units[tensor->unit];
     int64_t rows = tensor->rows > 0 ? tensor->rows : tensor->elements;
     int64_t width = rows > 0 ? tensor->elements / rows : 0;
-    int64_t shard = (rows + walk->parts - 1) / walk->parts * width;
-    sums->elements += tensor->elements;
-    sums->trained += tensor->frozen ? 0 : tensor->elements;
+    int64_t shard = walk_count(walk, tensor, (rows + walk->parts - 1) / walk->parts * width);
+    int64_t elements = walk_elements(walk, tensor);
+    sums->elements += elements;
+    sums->trained += tensor->frozen ? 0 : elements;
     sums->shard += shard;
     sums->trained_shard += tensor->frozen ? 0 : shard;
 }
@@ -174,7 +175,7 @@ static uint32_t heaviest_rank(const struct walk *walk, int64_t *loads)
     uint32_t heaviest = 0;
     for (size_t i = 0; walk->owners && i < walk->model->tensor_count; i++)
         if (!walk->model->tensors[i].frozen)
-            loads[walk->owners[i]] += walk->model->tensors[i].elements;
+            loads[walk->owners[i]] += walk_elements(walk, &walk->model->tensors[i]);
     for (uint32_t i = 1; walk->owners && i < walk->options->world; i++)
         if (loads[i] > loads[heaviest])
             heaviest = i;

@@ -25,10 +25,11 @@ static struct shard_part part_of(const struct walk *walk, const struct shard_ten
     return part;
 }
 
-static void add_part(struct walk *walk, struct shard_step *step, struct shard_part part)
+static void add_part(struct walk *walk, struct shard_step *step, struct shard_part part,
+                     int64_t size)
 {
-    walk->state_bytes += shard_state_bytes(walk->options, part, walk->size);
-    shard_step_add(step, part, walk->size);
+    walk->state_bytes += shard_state_bytes(walk->options, part, size);
+    shard_step_add(step, part, size);
 }
 
 static void add_tensors(struct walk *walk, struct shard_step *step)
@@ -37,7 +38,7 @@ static void add_tensors(struct walk *walk, struct shard_step *step)
     for (size_t i = 0; i < model->tensor_count; i++) {
         const struct shard_tensor *tensor = &model->tensors[i];
         if (!tensor->frozen && (!walk->owners || walk->owners[i] == walk->rank))
-            add_part(walk, step, part_of(walk, tensor));
+            add_part(walk, step, part_of(walk, tensor), walk_size_of(walk, tensor));
     }
 }
 
@@ -46,7 +47,8 @@ static void add_flat_parameters(struct walk *walk, struct shard_step *step)
     for (size_t i = 0; i < walk->model->unit_count; i++) {
         const struct unit_sums *sums = &walk->units[i];
         if (sums->trained > 0)
-            add_part(walk, step, (struct shard_part){.elements = sums->shard, .dimensions = 1});
+            add_part(walk, step, (struct shard_part){.elements = sums->shard, .dimensions = 1},
+                     walk->size);
     }
 }
 
@@ -71,12 +73,13 @@ static void add_original_parts(struct walk *walk, struct shard_step *step)
         int64_t first = sums->trained_shard * rank, end = first + sums->trained_shard;
         if (tensor->frozen)
             continue;
-        int64_t begin = sums->own, behind = begin + tensor->elements;
+        int64_t begin = sums->own, behind = begin + walk_elements(walk, tensor);
         sums->own = behind;
         first = first > begin ? first : begin;
         end = end < behind ? end : behind;
         if (end > first)
-            add_part(walk, step, (struct shard_part){.elements = end - first, .dimensions = 1});
+            add_part(walk, step, (struct shard_part){.elements = end - first, .dimensions = 1},
+                     walk->size);
     }
 }
 

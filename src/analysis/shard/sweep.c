@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/shard/stops.h"
+
 #define MOST_STEPS (UINT64_C(1) << 33) /* points and tensors of all walks */
 #define BISECTIONS 17                  /* of SHARD_MOST_BATCH values */
 
@@ -92,8 +94,11 @@ static bool add_rows(struct sweeper *sweeper, struct shard_sweep *made, uint64_t
         row->world = world;
         bool is_grouped = shard_has_groups(row->strategy);
         row->group = is_grouped && sweeper->options.group > 0 ? sweeper->options.group : all;
-        if (!find_largest(sweeper, row, err))
+        enum shard_stop stop;
+        if (!find_largest(sweeper, row, err) ||
+            !shard_find_stop(sweeper->model, &sweeper->options, row->strategy, &stop, err))
             return false;
+        row->runs = stop == SHARD_RUNS;
     }
     return true;
 }

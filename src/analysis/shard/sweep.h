@@ -7,6 +7,7 @@
 
 struct shard_sweep_row {
     enum shard_strategy strategy;
+    bool runs; /* false: its code would stop, see stops.h */
     bool is_checkpointed;
     uint64_t world;
     int64_t group;          /* fsdp*: ranks that share the parameters; others: all */

@@ -4,6 +4,35 @@
 
 #define FROZEN ":frozen"
 
+static const struct {
+    const char *name;
+    enum shard_type type;
+    int64_t size;
+} types[] = {
+    {"float32", SHARD_FLOAT32, 4},    {"float64", SHARD_FLOAT64, 8},
+    {"bfloat16", SHARD_BFLOAT16, 2},  {"float16", SHARD_FLOAT16, 2},
+    {"uint8", SHARD_BYTE, 1},         {"int8", SHARD_BYTE, 1},
+    {"float8_e4m3fn", SHARD_BYTE, 1}, {"float8_e5m2", SHARD_BYTE, 1},
+};
+
+#define TYPES (sizeof(types) / sizeof(types[0]))
+
+enum shard_type shard_type_find(struct text name)
+{
+    for (size_t i = 0; i < TYPES; i++)
+        if (text_equals(name, types[i].name))
+            return types[i].type;
+    return SHARD_TYPE_UNKNOWN;
+}
+
+int64_t shard_type_size(enum shard_type type)
+{
+    for (size_t i = 0; i < TYPES; i++)
+        if (types[i].type == type)
+            return types[i].size;
+    return 0;
+}
+
 struct list_reader {
     const char *at, *end;
 };
@@ -34,6 +63,21 @@ static bool take_number(struct list_reader *list, int64_t *number)
     return list->at > first;
 }
 
+/* ":bfloat16", if there is one before ":frozen". */
+static void take_type(struct list_reader *list, struct shard_tensor *tensor)
+{
+    const char *end = list->at + 1;
+    if (list->at == list->end || *list->at != ':')
+        return;
+    while (end < list->end && *end != ':' && *end != ',')
+        end++;
+    struct text name = {list->at + 1, (size_t)(end - list->at - 1)};
+    if (text_equals(name, FROZEN + 1))
+        return;
+    tensor->type = shard_type_find(name);
+    list->at = end;
+}
+
 /* A parameter with a dimension of 0 has no elements, and counts for nothing. */
 static bool take_tensor(struct list_reader *list, struct shard_tensor *tensor)
 {
@@ -51,16 +95,17 @@ static bool take_tensor(struct list_reader *list, struct shard_tensor *tensor)
         tensor->width = size;
         tensor->dimensions++;
     } while (take(list, "x"));
+    take_type(list, tensor);
     tensor->frozen = take(list, FROZEN);
     return true;
 }
 
-bool shard_tensors_read(struct shard_model *model, struct text text, uint32_t unit,
+bool shard_tensors_read(struct shard_model *model, struct text text, struct shard_tensor row,
                         struct error *err)
 {
     struct list_reader list = {text.bytes, text.bytes + text.size};
     do {
-        struct shard_tensor tensor = {.unit = unit};
+        struct shard_tensor tensor = row;
         if (!take_tensor(&list, &tensor))
             return bad(err);
         if (tensor.elements > 0 && !vec_push(model->tensors, model->tensor_count,

@@ -53,7 +53,7 @@ static int64_t trained_elements(const struct walk *walk, int64_t *tensors)
     for (size_t i = 0; i < walk->model->tensor_count; i++) {
         if (walk->model->tensors[i].frozen)
             continue;
-        elements += walk->model->tensors[i].elements;
+        elements += walk_elements(walk, &walk->model->tensors[i]);
         ++*tensors;
     }
     return elements;

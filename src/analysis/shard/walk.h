@@ -3,6 +3,7 @@
 #define MEMSNAP_ANALYSIS_SHARD_WALK_H
 
 #include "analysis/shard/shard.h"
+#include "analysis/shard/tensors.h"
 
 /* Sums over the tensors of a unit. Bytes are for one rank. */
 struct unit_sums {
@@ -58,6 +59,26 @@ void walker_run(struct walk *walk);
 /* Hands out a moment of a point; `residual` is its own memory, before the batch factor. */
 void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,
                struct shard_memory memory, int64_t residual);
+
+/* Bytes of a tensor's elements as stored: --dtype makes all of one type. */
+static inline int64_t walk_size_of(const struct walk *walk, const struct shard_tensor *tensor)
+{
+    int64_t own = shard_type_size(tensor->type);
+    return walk->options->parameter_size > 0 || own == 0 ? walk->size : own;
+}
+
+/* `elements` of a tensor, as many of the walk's own type as have their bytes. */
+static inline int64_t walk_count(const struct walk *walk, const struct shard_tensor *tensor,
+                                 int64_t elements)
+{
+    int64_t own = walk_size_of(walk, tensor);
+    return own == walk->size ? elements : (elements * own + walk->size - 1) / walk->size;
+}
+
+static inline int64_t walk_elements(const struct walk *walk, const struct shard_tensor *tensor)
+{
+    return walk_count(walk, tensor, tensor->elements);
+}
 
 static inline uint32_t walk_unit(const struct walk *walk, const struct shard_point *point)
 {

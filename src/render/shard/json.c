@@ -92,6 +92,7 @@ static bool put_row(struct json_writer *json, const struct shard_report *report,
         json_put_bool(json, "fits", row->fits);
     else
         json_put_null(json, "fits");
+    json_put_bool(json, "runs", shard_choice_runs(report->choice, result->strategy));
     json_put_rows(json, &rank_type, result->ranks, result->rank_count, &context);
     put_traffic(json, "traffic_bytes", result->traffic.bytes);
     put_traffic(json, "traffic_calls", result->traffic.calls);

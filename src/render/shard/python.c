@@ -89,7 +89,7 @@ static bool put_modules(FILE *out, const struct shard_report *report, bool has_u
         fputc('\n', out);
     }
     if (shard_splits_units(report))
-        fputs(shard_split_code, out);
+        shard_put_split(out, report);
     return ok;
 }
 

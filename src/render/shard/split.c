@@ -1,11 +1,22 @@
 #include "render/shard/split.h"
 
-/* A flat tensor gets gradients of all its parameters or of none, so what is trained in a unit that
- * is else frozen becomes units of its own. Shared parameters must be flat once, and attention reads
- * the weight of its output layer without a call. */
-const char shard_split_code[] =
+/* A flat tensor gets gradients of all its parameters or of none. */
+static const char flat_kind[] =
+    "def kind_of(value):\n"
+    "    \"\"\"What the parameters of a unit must have in common.\"\"\"\n"
+    "    return value.dtype, value.requires_grad\n\n\n";
+
+static const char tensor_kind[] =
+    "def kind_of(value):\n"
+    "    \"\"\"What the trained parameters of a unit must have in common.\"\"\"\n"
+    "    return value.dtype if value.requires_grad else None\n\n\n";
+
+/* Shared parameters must be in one unit, and attention reads the weight of its output layer without
+ * a call. */
+static const char split_code[] =
     "def split_units(model, units):\n"
-    "    \"\"\"The units, and in those that are partly frozen the modules that are trained.\"\"\"\n"
+    "    \"\"\"The units, and the modules in them with parameters that are not of the kind of "
+    "most.\"\"\"\n"
     "    inside, users = {}, {}\n"
     "    for name, module in model.named_modules():\n"
     "        outer = [unit for unit in units if (name + \".\").startswith(unit + \".\")]\n"
@@ -15,19 +26,26 @@ const char shard_split_code[] =
     "    split = []\n"
     "    for unit, modules in inside.items():\n"
     "        own = {name: list(module.parameters(recurse=False)) for name, module in modules}\n"
-    "        if all(value.requires_grad for values in own.values() for value in values):\n"
-    "            continue\n"
+    "        sizes = {None: 0}\n"
+    "        for value in {value for values in own.values() for value in values}:\n"
+    "            sizes[kind_of(value)] = sizes.get(kind_of(value), 0) + value.numel()\n"
+    "        most = max(sizes, key=lambda kind: sizes[kind] if kind else -1)\n"
     "        for name, values in own.items():\n"
     "            parent = model.get_submodule(name.rpartition(\".\")[0])\n"
     "            is_attention = isinstance(parent, torch.nn.MultiheadAttention)\n"
     "            is_shared = any(users[value] > 1 for value in values)\n"
-    "            is_trained = any(value.requires_grad for value in values)\n"
-    "            if name != unit and is_trained and not is_shared and not is_attention:\n"
+    "            is_other = any(kind_of(value) not in (most, None) for value in values)\n"
+    "            if name != unit and is_other and not is_shared and not is_attention:\n"
     "                split.append(name)\n"
     "    return split + units\n\n\n";
 
 bool shard_splits_units(const struct shard_report *report)
 {
-    return report->code == SHARD_FSDP1 && report->choice->mixes_units &&
-           !report->options->has_flat_parameters;
+    return report->choice->divides[report->code];
+}
+
+void shard_put_split(FILE *out, const struct shard_report *report)
+{
+    fputs(report->code == SHARD_FSDP1 ? flat_kind : tensor_kind, out);
+    fputs(split_code, out);
 }

@@ -1,12 +1,11 @@
-/* The Python that makes units of modules that are trained, in units that are else frozen. */
+/* The Python that divides units whose parameters are of several kinds. */
 #ifndef MEMSNAP_RENDER_SHARD_SPLIT_H
 #define MEMSNAP_RENDER_SHARD_SPLIT_H
 
 #include "render/shard/shard.h"
 
-extern const char shard_split_code[];
-
-/* True for fsdp1, if units have both, unless its optimizer gets flat parameters. */
 bool shard_splits_units(const struct shard_report *report);
+
+void shard_put_split(FILE *out, const struct shard_report *report);
 
 #endif

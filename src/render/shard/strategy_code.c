@@ -38,16 +38,20 @@ static void put_batch_norm(FILE *out, const struct shard_report *report)
               out);
 }
 
+static const char *units_of(const struct shard_report *report)
+{
+    return report->has_modules ? "UNITS" : "find_units(model)";
+}
+
 static void put_unit_names(FILE *out, const struct shard_report *report)
 {
-    const char *units = report->has_modules ? "UNITS" : "find_units(model)";
     bool splits = shard_splits_units(report), spares = spares_batch_norm(report);
     if (spares)
         fputs("    norms = [name for name, module in model.named_modules()\n"
               "             if isinstance(module, torch.nn.modules.batchnorm._BatchNorm)]\n",
               out);
     fprintf(out, "    units = %s%s%s%s%s\n", spares ? "[name for name in " : "",
-            splits ? "split_units(model, " : "", units, splits ? ")" : "",
+            splits ? "split_units(model, " : "", units_of(report), splits ? ")" : "",
             spares ? " if name not in norms]" : "");
     if (spares)
         put_batch_norm(out, report);
@@ -149,13 +153,16 @@ static void put_fsdp(FILE *out, const struct shard_report *report)
 }
 
 /* Units are in the order of the forward pass. */
-static void put_prefetch(FILE *out, const struct shard_options *options)
+static void put_prefetch(FILE *out, const struct shard_report *report)
 {
+    const struct shard_options *options = report->options;
+    const char *units = !shard_splits_units(report) ? "units" : units_of(report);
     if (options->prefetch == 1 && options->forward_prefetch == 0)
         return;
-    fputs("    modules = [model.get_submodule(name) for name in units]\n"
-          "    for i, module in enumerate(modules):\n",
-          out);
+    fprintf(out,
+            "    modules = [model.get_submodule(name) for name in %s]\n"
+            "    for i, module in enumerate(modules):\n",
+            units);
     if (options->forward_prefetch > 0)
         fprintf(out,
                 "        module.set_modules_to_forward_prefetch(modules[i + 1:i + 1 + %" PRId64
@@ -269,7 +276,7 @@ static void put_fsdp2(FILE *out, const struct shard_report *report)
             "            fully_shard(module, reshard_after_forward=%s, **options)\n"
             "    fully_shard(model, **options)\n",
             reshard_of(options));
-    put_prefetch(out, options);
+    put_prefetch(out, report);
     put_optimizer(out, options);
 }
 

@@ -3,6 +3,7 @@
 #include "render/core/rows.h"
 #include "render/core/table.h"
 #include "render/shard/shard.h"
+#include "render/shard/stops.h"
 
 #define SCHEMA    "memsnap.shard/1"
 #define MOST_ROWS 16 /* of a text table: else every power of two, and the last */
@@ -13,11 +14,12 @@ static const char *strategy_name(unsigned strategy)
 }
 
 #define ROW struct shard_sweep_row
-static const struct row_type row_type = ROW_TYPE(
-    "sweep", ROW, FIELD_AS(ROW, NAME, "name", strategy, .name = strategy_name),
-    FIELD(ROW, NUMBER, world), FIELD(ROW, NUMBER, largest_batch), FIELD(ROW, FLAG, is_last),
-    FIELD(ROW, BYTES, peak_bytes), FIELD(ROW, BYTES, traffic_bytes),
-    FIELD_AS(ROW, FLAG, "checkpointed", is_checkpointed), FIELD(ROW, NUMBER, group));
+static const struct row_type row_type =
+    ROW_TYPE("sweep", ROW, FIELD_AS(ROW, NAME, "name", strategy, .name = strategy_name),
+             FIELD(ROW, NUMBER, world), FIELD(ROW, NUMBER, largest_batch),
+             FIELD(ROW, FLAG, is_last), FIELD(ROW, BYTES, peak_bytes),
+             FIELD(ROW, BYTES, traffic_bytes), FIELD_AS(ROW, FLAG, "checkpointed", is_checkpointed),
+             FIELD(ROW, NUMBER, group), FIELD(ROW, FLAG, runs));
 #undef ROW
 
 static bool is_shown(const struct shard_sweep *sweep, size_t world)
@@ -38,17 +40,39 @@ static void add_row(struct table *table, const struct shard_sweep *sweep, size_t
     for (size_t i = 0; i < SHARD_STRATEGIES; i++) {
         const struct shard_sweep_row *row = &sweep->rows[world * sweep->each + first + i];
         snprintf(text, sizeof(text), "%" PRIu64 "%s", row->largest_batch, row->is_last ? "+" : "");
-        table_add(table, row->largest_batch > 0 ? text : "-");
+        table_add(table, row->largest_batch > 0 && row->runs ? text : "-");
     }
 }
 
+/* DDP, the first, always runs. */
 static const struct shard_sweep_row *best_of(const struct shard_sweep *sweep)
 {
     const struct shard_sweep_row *best = sweep->rows;
     for (size_t i = 0; i < sweep->count; i++)
-        if (sweep->rows[i].largest_batch > best->largest_batch)
+        if (sweep->rows[i].runs && sweep->rows[i].largest_batch > best->largest_batch)
             best = &sweep->rows[i];
     return best;
+}
+
+/* Of oss and sdp it may depend on the number of ranks. */
+static bool put_stops(const struct page *page, const struct shard_sweep *sweep)
+{
+    bool stops[SHARD_STRATEGIES] = {false}, any = false;
+    for (size_t i = 0; i < sweep->count; i++) {
+        stops[sweep->rows[i].strategy] |= !sweep->rows[i].runs;
+        any |= !sweep->rows[i].runs;
+    }
+    if (!any)
+        return true;
+    struct buffer text = BUFFER_INIT;
+    buffer_puts(&text, "The code of ");
+    shard_add_names(&text, stops);
+    buffer_puts(&text, " would stop; without --sweep the report tells why.");
+    bool ok = !text.failed;
+    if (ok)
+        page_paragraph(page, 0, 0, text.bytes);
+    buffer_release(&text);
+    return ok;
 }
 
 static void put_best(const struct page *page, const struct shard_sweep *sweep)
@@ -101,7 +125,7 @@ bool shard_sweep_text(const struct page *page, const struct shard_sweep *sweep)
         ok = ok && put_table(page, sweep, SHARD_STRATEGIES);
     }
     put_best(page, sweep);
-    return ok;
+    return ok && put_stops(page, sweep);
 }
 
 bool shard_sweep_json(FILE *out, const struct shard_sweep *sweep)

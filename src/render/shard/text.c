@@ -5,6 +5,7 @@
 #include "render/core/table.h"
 #include "render/shard/by_unit.h"
 #include "render/shard/shard.h"
+#include "render/shard/stops.h"
 
 #define LONGEST_NAME 200
 
@@ -99,7 +100,8 @@ static void add_comparison(struct table *table, const struct page *page,
     else
         snprintf(text, sizeof(text), "%s", "");
     table_add(table, text);
-    table_add(table, !row->is_known_to_fit ? "" : row->fits ? "yes" : "no");
+    bool runs = shard_choice_runs(report->choice, result->strategy);
+    table_add(table, !runs ? "stops" : !row->is_known_to_fit ? "" : row->fits ? "yes" : "no");
 }
 
 static const struct table_column kind_columns[COLUMNS] = {
@@ -192,9 +194,6 @@ static void add_reason(struct buffer *text, const struct shard_choice *choice)
     }
     if (choice->is_stateless)
         buffer_puts(text, " The optimizer has no state, so zero and oss save nothing.");
-    if (!shard_optimizer_runs(choice->optimizer, SHARD_FSDP2))
-        buffer_printf(text, " fsdp2 does not work with %s, which does not take its DTensors.",
-                      choice->optimizer->name);
 }
 
 static bool knows_rows(const struct shard_model *model)
@@ -224,6 +223,16 @@ static bool put_padding(const struct page *page, const struct shard_options *opt
     return ok;
 }
 
+static const char divides_flat[] =
+    "Some units have parameters of several types, or both trained and frozen ones. The code of "
+    "fsdp1 makes units of modules that differ from the rest of their unit, because a flat "
+    "parameter has one type, and gets gradients as a whole.";
+
+static const char divides_both[] =
+    "Some units have trained parameters of several types. The code of fsdp1 and fsdp2 makes units "
+    "of modules that differ from the rest of their unit, because the libraries take trained "
+    "parameters of one type in a unit.";
+
 static bool put_words(const struct page *page, const struct shard_report *report)
 {
     struct buffer text = BUFFER_INIT;
@@ -251,12 +260,9 @@ static bool put_words(const struct page *page, const struct shard_report *report
             "wraps the whole modules. fsdp, fsdp1, fsdp2 and checkpoints may take less or more "
             "than predicted; "
             "a layer trace has the modules.");
-    if (report->choice->mixes_units)
-        paragraph(page,
-                  "Some units have both trained and frozen parameters. fsdp refuses these, and "
-                  "so does fsdp1 with flat parameters. Without flat parameters, the code for "
-                  "fsdp1 makes units of the modules that are trained, so that frozen "
-                  "parameters get no gradients.");
+    ok &= shard_put_stops(page, report->choice);
+    if (report->choice->divides[SHARD_FSDP1])
+        paragraph(page, report->choice->divides[SHARD_FSDP2] ? divides_both : divides_flat);
     if (!report->model->has_tensors)
         paragraph(page, "The input has the sum of each module's parameters, not the tensors: the "
                         "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");
@@ -266,7 +272,8 @@ static bool put_words(const struct page *page, const struct shard_report *report
         paragraph(page, "The input does not tell the type of parameters; float32 is assumed, and "
                         "--recorded-dtype names another one. Recorded in bfloat16, there are twice "
                         "as many parameters as said here, and what --dtype and --param-dtype make "
-                        "of them is twice as large.");
+                        "of them is twice as large. Where parameters have several types, the code "
+                        "may stop, unless it is that of ddp; a layer trace has the types.");
     if (!report->model->has_backward)
         paragraph(page, "The input does not show the memory of the backward pass; it was derived "
                         "from what layers keep.");

@@ -14,6 +14,7 @@ TCase *shard_columns_tests(void);
 TCase *shard_curves_tests(void);
 TCase *shard_optimizers_tests(void);
 TCase *shard_snapshot_tests(void);
+TCase *shard_stops_tests(void);
 TCase *shard_tests(void);
 TCase *flame_tests(void);
 TCase *category_preexisting_tests(void);

@@ -89,6 +89,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/shard/optimizers_test.c \
 	tests/unit/analysis/shard/shard_test.c \
 	tests/unit/analysis/shard/snapshot_test.c \
+	tests/unit/analysis/shard/stops_test.c \
 	tests/unit/analysis/suite.c \
 	tests/unit/analysis/trend/trend_test.c \
 	tests/unit/decode/layers/check.c \

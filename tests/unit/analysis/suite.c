@@ -65,6 +65,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, shard_curves_tests());
     suite_add_tcase(suite, shard_optimizers_tests());
     suite_add_tcase(suite, shard_snapshot_tests());
+    suite_add_tcase(suite, shard_stops_tests());
     suite_add_tcase(suite, shard_tests());
     suite_add_tcase(suite, flame_tests());
     suite_add_tcase(suite, diff_tests());

@@ -94,7 +94,8 @@ static struct shard_model model;
 
 static bool read(const char *list, struct error *err)
 {
-    return shard_tensors_read(&model, (struct text){list, strlen(list)}, 3, err);
+    return shard_tensors_read(&model, (struct text){list, strlen(list)},
+                              (struct shard_tensor){.unit = 3, .type = SHARD_BFLOAT16}, err);
 }
 
 START_TEST(lists_are_read)
@@ -120,6 +121,27 @@ START_TEST(lists_are_read)
 }
 END_TEST
 
+/* The type is that of the row, unless the list tells. */
+START_TEST(lists_have_types)
+{
+    struct error err;
+    budget = (struct budget){.limit = 1 << 20};
+    shard_model_init(&model, &budget);
+    ck_assert(read("0:10,1:5:float32:frozen,2:4:frozen,3:7:float8_e4m3fn,4:2:float4", &err));
+    static const enum shard_type types[] = {SHARD_BFLOAT16, SHARD_FLOAT32, SHARD_BFLOAT16,
+                                            SHARD_BYTE, SHARD_TYPE_UNKNOWN};
+    ck_assert_uint_eq(model.tensor_count, 5);
+    for (size_t i = 0; i < model.tensor_count; i++) {
+        ck_assert_int_eq(model.tensors[i].type, types[i]);
+        ck_assert_int_eq(model.tensors[i].frozen, i == 1 || i == 2);
+    }
+    ck_assert_int_eq(shard_type_size(SHARD_BFLOAT16), 2);
+    ck_assert_int_eq(shard_type_size(SHARD_TYPE_UNKNOWN), 0);
+    ck_assert_int_eq(shard_type_find((struct text){"bfloat16,float32", 16}), SHARD_TYPE_UNKNOWN);
+    shard_model_release(&model);
+}
+END_TEST
+
 START_TEST(other_lists_are_refused)
 {
     static const char *const lists[] = {"",
@@ -130,7 +152,7 @@ START_TEST(other_lists_are_refused)
                                         "7:3,",
                                         "7:3,,8:3",
                                         "7:-3",
-                                        "7:3:thawed",
+                                        "7:3:bfloat16:thawed",
                                         "7:3 ",
                                         "x:3",
                                         "4294967296:3",
@@ -153,6 +175,7 @@ TCase *shard_optimizers_tests(void)
     tcase_add_test(tcase, states);
     tcase_add_test(tcase, steps);
     tcase_add_test(tcase, lists_are_read);
+    tcase_add_test(tcase, lists_have_types);
     tcase_add_test(tcase, other_lists_are_refused);
     return tcase;
 }

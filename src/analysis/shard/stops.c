@@ -1,0 +1,201 @@
+/* Sources: ZeroRedundancyOptimizer._verify_same_dense_param_type(),
+ * FlatParamHandle._validate_tensors_to_flatten() and FSDPParamGroup._init_mp_dtypes() of PyTorch
+ * 2.15; ParamBucket._add_param_as_view(), FlattenParamsWrapper._init_flatten_params() and
+ * FullyShardedDataParallel.__init__() of FairScale 0.4.13. */
+#include "analysis/shard/stops.h"
+
+#include <stdlib.h>
+
+#include "analysis/shard/partition.h"
+#include "analysis/shard/tensors.h"
+
+/* A parameter's type, and whether it is frozen. */
+#define KINDS (2 * (SHARD_BYTE + 1))
+
+/* Elements of each kind in a unit. */
+struct contents {
+    int64_t elements[KINDS];
+};
+
+static enum shard_type type_of(const struct shard_model *model, const struct shard_tensor *tensor)
+{
+    return tensor->type != SHARD_TYPE_UNKNOWN ? tensor->type : model->type;
+}
+
+static unsigned type_bit(const struct shard_model *model, const struct shard_tensor *tensor)
+{
+    return 1U << type_of(model, tensor);
+}
+
+static bool is_several(unsigned types)
+{
+    return (types & (types - 1)) != 0;
+}
+
+/* fully_shard() looks at the parameters that it trains only. */
+static bool counts(enum shard_strategy strategy, const struct shard_tensor *tensor)
+{
+    return strategy != SHARD_FSDP2 || !tensor->frozen;
+}
+
+/* Of each unit; malloc'ed. */
+static struct contents *add_up(const struct shard_model *model, enum shard_strategy strategy)
+{
+    struct contents *contents = calloc(model->unit_count, sizeof(*contents));
+    for (size_t i = 0; contents && i < model->tensor_count; i++) {
+        const struct shard_tensor *tensor = &model->tensors[i];
+        size_t kind = 2 * (size_t)type_of(model, tensor) + tensor->frozen;
+        if (counts(strategy, tensor))
+            contents[tensor->unit].elements[kind] += tensor->elements;
+    }
+    return contents;
+}
+
+/* That of most elements, which the unit keeps. */
+static size_t main_kind(const struct contents *contents)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < KINDS; i++)
+        if (contents->elements[i] > contents->elements[most])
+            most = i;
+    return most;
+}
+
+static bool has_other_kinds(const struct contents *contents)
+{
+    size_t kept = main_kind(contents);
+    for (size_t i = 0; i < KINDS; i++)
+        if (i != kept && contents->elements[i] > 0)
+            return true;
+    return false;
+}
+
+/* The strategies whose units can be divided. */
+static bool can_divide(const struct shard_options *options, enum shard_strategy strategy)
+{
+    return strategy == SHARD_FSDP2 || (strategy == SHARD_FSDP1 && !options->has_flat_parameters);
+}
+
+bool shard_divides(const struct shard_model *model, const struct shard_options *options,
+                   enum shard_strategy strategy, bool *divides, struct error *err)
+{
+    *divides = false;
+    if (!can_divide(options, strategy))
+        return true;
+    struct contents *contents = add_up(model, strategy);
+    for (size_t unit = 0; contents && unit < model->unit_count; unit++)
+        *divides |= has_other_kinds(&contents[unit]);
+    free(contents);
+    return contents || error_out_of_memory(err);
+}
+
+/* The parameters of a module can only be divided from those of its unit as a whole, and not at all
+ * if the module is the unit. */
+static bool mixes_layer(const struct shard_model *model, enum shard_strategy strategy,
+                        const struct shard_layer *layer, const struct contents *contents)
+{
+    unsigned types = 0;
+    for (uint32_t i = layer->first_tensor; i < layer->end_tensor; i++)
+        if (counts(strategy, &model->tensors[i]))
+            types |= type_bit(model, &model->tensors[i]);
+    if (types != 0 && layer->is_unit)
+        types |= 1U << main_kind(&contents[layer->unit]) / 2;
+    return is_several(types);
+}
+
+static bool find_layers(const struct shard_model *model, enum shard_strategy strategy, bool *mixes,
+                        struct error *err)
+{
+    struct contents *contents = add_up(model, strategy);
+    for (size_t i = 0; contents && i < model->layer_count; i++)
+        *mixes |= mixes_layer(model, strategy, &model->layers[i], contents);
+    free(contents);
+    return contents || error_out_of_memory(err);
+}
+
+/* Flat tensors of whole units, which are trained or frozen as a whole. */
+static bool find_units(const struct shard_model *model, enum shard_strategy strategy, bool *mixes,
+                       struct error *err)
+{
+    struct contents *contents = add_up(model, strategy);
+    for (size_t unit = 0; contents && unit < model->unit_count; unit++)
+        *mixes |= has_other_kinds(&contents[unit]);
+    free(contents);
+    return contents || error_out_of_memory(err);
+}
+
+bool shard_has_types(const struct shard_model *model)
+{
+    unsigned types = 0;
+    for (size_t i = 0; i < model->tensor_count; i++)
+        types |= type_bit(model, &model->tensors[i]);
+    return is_several(types);
+}
+
+/* All that a rank updates is one buffer. */
+static bool find_owned(const struct shard_model *model, const struct shard_options *options,
+                       enum shard_strategy strategy, bool *mixes, struct error *err)
+{
+    uint32_t *owners = calloc(model->tensor_count, sizeof(*owners));
+    unsigned *types = calloc((size_t)options->world, sizeof(*types));
+    bool ok = (owners && types) || error_out_of_memory(err);
+    ok = ok && shard_partition(model, strategy, options->world, owners, err);
+    for (size_t i = 0; ok && i < model->tensor_count; i++) {
+        if (!model->tensors[i].frozen)
+            types[owners[i]] |= type_bit(model, &model->tensors[i]);
+        *mixes |= is_several(types[owners[i]]);
+    }
+    free(owners);
+    free(types);
+    return ok;
+}
+
+static bool is_float32(const struct shard_model *model, const struct shard_options *options)
+{
+    const int64_t size = 4;
+    if (options->parameter_size > 0)
+        return options->parameter_size == size;
+    bool is = model->element_size == size;
+    for (size_t i = 0; i < model->tensor_count; i++)
+        is &= type_of(model, &model->tensors[i]) == model->type;
+    return is;
+}
+
+static bool find_mixed(const struct shard_model *model, const struct shard_options *options,
+                       enum shard_strategy strategy, bool *mixes, struct error *err)
+{
+    switch (strategy) {
+    case SHARD_DDP:
+        return true;
+    case SHARD_ZERO:
+        *mixes = true;
+        return true;
+    case SHARD_OSS:
+    case SHARD_SDP:
+        return find_owned(model, options, strategy, mixes, err);
+    default:
+        return (can_divide(options, strategy) ? find_layers : find_units)(model, strategy, mixes,
+                                                                          err);
+    }
+}
+
+bool shard_find_stop(const struct shard_model *model, const struct shard_options *options,
+                     enum shard_strategy strategy, enum shard_stop *stop, struct error *err)
+{
+    bool is_flat =
+        strategy == SHARD_FSDP || (strategy == SHARD_FSDP1 && options->has_flat_parameters);
+    bool mixes = false;
+    *stop = SHARD_RUNS;
+    if (!shard_optimizer_runs(options->optimizer, strategy))
+        *stop = SHARD_STOPS_AT_OPTIMIZER;
+    else if (strategy == SHARD_FSDP && !is_float32(model, options))
+        *stop = SHARD_STOPS_AT_HALF;
+    else if (is_flat && shard_model_mixes(model))
+        *stop = SHARD_STOPS_AT_FROZEN;
+    if (*stop != SHARD_RUNS || options->parameter_size > 0 || !shard_has_types(model))
+        return true;
+    if (!find_mixed(model, options, strategy, &mixes, err))
+        return false;
+    *stop = mixes ? SHARD_STOPS_AT_TYPES : SHARD_RUNS;
+    return true;
+}
