@@ -230,6 +230,8 @@ libmemsnap_a_SOURCES += \
 	src/render/shard/strategy_code.h \
 	src/render/shard/sweep.c \
 	src/render/shard/text.c \
+	src/render/shard/words.c \
+	src/render/shard/words.h \
 	src/render/stats/json.c \
 	src/render/stats/stats.h \
 	src/render/stats/text.c \

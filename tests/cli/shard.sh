@@ -411,6 +411,32 @@ run shard --world 2 --gpu 1GiB --dtype float32 types.json
 exits 0
 out_has_not 'would stop'
 out_has ' 49.22 KiB '
+# little is left of the GPU: a context, and a tenth of the peak; and nothing fits
+run shard --world 2 --gpu 40000 types.json
+exits 0
+out_has 'It leaves only 1.56 KiB of the GPU for the CUDA context, about 512.00 MiB, and'
+out_has 'under memsnap dryrun --world 2'
+out_has_not 'If it does not'
+run shard --world 2 --parameters 1G --layers 8 --gpu 24GiB
+exits 0
+out_has 'Use ddp'
+out_has 'It leaves only 1.65 GiB of the GPU'
+out_has 'If it does not, use sdp, which needs'
+run shard --world 2 --gpu 20000 types.json
+exits 0
+out_has 'None fits; fsdp2 needs the least.'
+out_has 'more than the GPU has. Less is needed with activation'
+run shard --world 2 --gpu 20000 --checkpointed --offload types.json
+exits 0
+out_has_not '(--checkpointed)'
+# the parameters of modules that the step does not call have no gradient: DDP waits for none of them
+run shard --world 2 --code ddp --format python types.json
+exits 0
+out_has_not 'find_unused_parameters'
+sed 's/"tensors": "1:100x10"/"tensors": "1:100x10,3:50"/' types.json >uncalled.json
+run shard --world 2 --code ddp --format python uncalled.json
+exits 0
+out_has 'find_unused_parameters=True'
 # two types in one module cannot be divided
 sed 's/"tensors": "0:100x10"/"tensors": "0:100x8,3:100:float32"/' types.json >inside.json
 run shard --world 2 --gpu 35000 inside.json

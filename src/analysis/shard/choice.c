@@ -66,17 +66,37 @@ static bool find_stops(struct shard_choice *choice, const struct shard_model *mo
     return true;
 }
 
+static bool has_room(const struct shard_choice *choice, const struct shard_row *row)
+{
+    uint64_t peak = (uint64_t)row->result.peak_bytes;
+    return row->fits && choice->gpu_bytes - peak >= SHARD_ROOM(peak);
+}
+
+/* The cheapest that fits, or NULL; with `needs_room`, that leaves it. */
+static const struct shard_row *cheapest(const struct shard_choice *choice, bool needs_room)
+{
+    const struct shard_row *best = NULL;
+    for (size_t i = 0; i < choice->count; i++) {
+        const struct shard_row *row = &choice->rows[i];
+        if ((needs_room ? has_room(choice, row) : row->fits) && helps(choice, row) &&
+            (!best || is_cheaper(row, best)))
+            best = row;
+    }
+    return best;
+}
+
 static void recommend(struct shard_choice *choice)
 {
-    const struct shard_row *best = NULL, *least = choice->rows;
+    const struct shard_row *best = cheapest(choice, false), *safer = cheapest(choice, true);
+    const struct shard_row *least = choice->rows;
     for (size_t i = 0; i < choice->count; i++) {
         const struct shard_row *row = &choice->rows[i];
         if (row->result.peak_bytes < least->result.peak_bytes &&
             shard_choice_runs(choice, row->result.strategy))
             least = row;
-        if (row->fits && helps(choice, row) && (!best || is_cheaper(row, best)))
-            best = row;
     }
+    choice->is_tight = best && best != safer;
+    choice->safer = safer ? (size_t)(safer - choice->rows) : choice->count;
     choice->row = (size_t)((best ? best : least) - choice->rows);
     choice->reason = choice->gpu_bytes == 0               ? SHARD_NO_GPU
                      : !best                              ? SHARD_NONE_FITS

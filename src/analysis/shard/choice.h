@@ -14,6 +14,11 @@ struct shard_row {
 
 #define SHARD_MOST_ROWS (2 * SHARD_STRATEGIES)
 
+/* What a program takes beside the predicted peak: a CUDA context, as `memsnap dryrun` assumes it,
+ * and a tenth for rounding and fragmentation in the allocator. */
+#define SHARD_CONTEXT_BYTES (UINT64_C(512) << 20)
+#define SHARD_ROOM(peak)    (SHARD_CONTEXT_BYTES + (peak) / 10)
+
 enum shard_reason {
     SHARD_NO_GPU,     /* nothing to recommend */
     SHARD_SIMPLEST,   /* DDP fits */
@@ -27,6 +32,8 @@ struct shard_choice {
     uint64_t gpu_bytes; /* 0: none given */
     enum shard_reason reason;
     size_t row;        /* that the reason is about */
+    bool is_tight;     /* it leaves less of the GPU than SHARD_ROOM */
+    size_t safer;      /* then the cheapest row that leaves as much; their number: none */
     bool is_stateless; /* the optimizer has no state, so zero and oss save nothing */
     bool mixes_units;  /* some units have trained and frozen parameters */
     enum shard_stop stops[SHARD_STRATEGIES];

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/shard/tensors.h"
+
 struct inputs {
     struct shard_model *model;
     const struct layer_trace *trace;
@@ -69,6 +71,22 @@ bool shard_layer_inputs(struct shard_model *model, const struct layer_trace *tra
     return ok || error_out_of_memory(err);
 }
 
+/* Rows list the parameters of modules that the step does not call, too, but no gradients. */
+static bool has_uncalled(const struct shard_model *model, const struct layer_trace *trace)
+{
+    int64_t trained = 0, gradients = 0;
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->rows[i].is_forward)
+            gradients += trace->rows[i].gradient_bytes;
+    for (size_t i = 0; i < model->tensor_count; i++) {
+        const struct shard_tensor *tensor = &model->tensors[i];
+        int64_t size = shard_type_size(tensor->type);
+        if (!tensor->frozen)
+            trained += tensor->elements * (size > 0 ? size : model->element_size);
+    }
+    return model->has_tensors && gradients > 0 && gradients < trained;
+}
+
 bool shard_layer_unused(struct shard_model *model, const struct layer_trace *trace,
                         struct error *err)
 {
@@ -86,6 +104,7 @@ bool shard_layer_unused(struct shard_model *model, const struct layer_trace *tra
             model->has_unused |= !runs_back[row->module_name];
     }
     free(runs_back);
+    model->has_unused |= has_uncalled(model, trace);
     return true;
 }
 

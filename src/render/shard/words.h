@@ -1,0 +1,13 @@
+/* What `memsnap shard` says of the comparison, in sentences. */
+#ifndef MEMSNAP_RENDER_SHARD_WORDS_H
+#define MEMSNAP_RENDER_SHARD_WORDS_H
+
+#include "render/core/page.h"
+#include "render/shard/shard.h"
+
+const struct shard_rank *shard_highest_rank(const struct shard_result *result);
+
+/* The recommendation, and what else to know. False without memory. */
+bool shard_tell(const struct page *page, const struct shard_report *report);
+
+#endif
