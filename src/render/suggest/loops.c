@@ -261,7 +261,7 @@ bool suggest_loops_python(const struct page *page, const struct suggest_subject 
             used[loop] = true;
     }
     if (suggest_keeps_results(subject->problem, placement)) {
-        fputs("from contextlib import contextmanager\n\nimport torch\n", page->out);
+        fwrite(suggest_every_code, 1, suggest_every_code_size, page->out);
         fwrite(suggest_kept_code, 1, suggest_kept_code_size, page->out);
         fputc('\n', page->out);
     }
