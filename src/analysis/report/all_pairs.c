@@ -54,6 +54,7 @@ struct operands {
     uint64_t value_rows;  /* N of operands of N values, 0: there are none */
     unsigned value_count; /* of these operands */
     uint64_t vector_rows; /* N of the largest operand of N vectors, 0: there is none */
+    uint64_t last_size;   /* of the last tensor that may be broadcast to the result; 0: none was */
 };
 
 /* A bias may have as many values as a tensor has rows, but is no prediction and no target. */
@@ -62,6 +63,8 @@ static void look_at(struct operands *operands, uint64_t size, uint64_t other,
 {
     uint64_t rows = other < size ? rows_of(size, other) : 0;
     operands->has_same_size |= has_size(size, other);
+    if (operands->last_size == 0 && other > WIDEST && size % other == 0)
+        operands->last_size = other;
     if (rows == 0)
         return;
     if (other / rows <= WIDEST) {
@@ -71,6 +74,14 @@ static void look_at(struct operands *operands, uint64_t size, uint64_t other,
     } else if (operands->vector_rows == 0 || rows < operands->vector_rows) {
         operands->vector_rows = rows;
     }
+}
+
+/* True unless the last tensor before the result, of those that may be broadcast to it, has another
+ * number of rows. The program makes at least one of the operands right before the result: if that
+ * is larger, the result is a product of it and something else, and no pairs of what is older. */
+static bool ends_with_rows(const struct operands *operands, uint64_t size, uint64_t rows)
+{
+    return operands->last_size == 0 || size / operands->last_size == rows;
 }
 
 static struct operands operands_of(const struct finder *finder, size_t index)
@@ -112,7 +123,8 @@ static bool try_one(const struct finder *finder, size_t index, struct error *err
     struct operands operands = is ? operands_of(finder, index) : (struct operands){0};
     bool of_values = operands.value_count >= 2; /* vectors are paired with themselves, too */
     uint64_t rows = of_values ? operands.value_rows : operands.vector_rows;
-    if (!is || operands.has_same_size || rows == 0)
+    if (!is || operands.has_same_size || rows == 0 ||
+        !ends_with_rows(&operands, size_of(finder, index), rows))
         return true;
     const struct timeline *timeline = finder->set->timeline;
     int64_t bytes = bytes_like(finder, size_of(finder, index));

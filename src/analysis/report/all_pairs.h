@@ -3,7 +3,7 @@
  * `prediction - target` with shapes (N, 1) and (N) has N * N values: a common mistake where N are
  * meant. Distances as `x[:, None] - y[None]` have N * N * D values, of vectors of D. Such a tensor
  * is the result of an elementwise operator in a forward pass for which no operand of its size is
- * there. */
+ * there, made right after one of the N values or vectors. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_ALL_PAIRS_H
 #define MEMSNAP_ANALYSIS_REPORT_ALL_PAIRS_H
 
