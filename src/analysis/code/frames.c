@@ -44,6 +44,7 @@ static const struct role_rule torch_rules[] = {
     {"optim/", "zero_grad", ROLE_ZERO_GRAD},
     {"optim/optimizer.py", NULL, ROLE_OPTIMIZER},
     {"optim/lbfgs.py", NULL, ROLE_HISTORY},
+    {"optim/sparse_adam.py", NULL, ROLE_SPARSE},
     {"optim/", NULL, ROLE_OWN_STEP},
     {"distributed/optim/", NULL, ROLE_OPTIMIZER},
     {"utils/data/", NULL, ROLE_DATA_LOADING},

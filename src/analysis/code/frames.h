@@ -18,6 +18,7 @@ enum frame_role {
     ROLE_OPTIMIZER,         /* torch.optim, which wraps the step of every subclass */
     ROLE_OWN_STEP, /* an optimizer of torch.optim, which the user's code runs in by a closure */
     ROLE_HISTORY,  /* the same of torch.optim.LBFGS, which keeps earlier gradients and steps */
+    ROLE_SPARSE,   /* the same of torch.optim.SparseAdam, which takes sparse gradients only */
     ROLE_ZERO_GRAD,
     ROLE_MODEL_INIT,   /* making, loading, converting or moving parameters and buffers */
     ROLE_DATA_LOADING, /* torch.utils.data, which also collates batches */

@@ -83,6 +83,7 @@ struct stack_facts {
     bool by_hook;          /* the user's code allocates it in a hook of autograd, such as a copy of
                               a gradient, and not in the backward() of a function */
     bool is_history;       /* torch.optim.LBFGS allocates it, not its closure */
+    bool is_sparse_adam;   /* torch.optim.SparseAdam allocates it, not its closure */
     bool is_loaded;        /* torch.load() or a library reads it from a file */
     bool is_deep_copy;     /* copy.deepcopy() copies a parameter */
     bool copies_tensor;    /* copy.deepcopy() copies a tensor */

@@ -175,14 +175,20 @@ static bool is_forward(const struct stack_reader *reader)
     return reader->role == ROLE_MODULE_CALL || reader->role == ROLE_FORWARD;
 }
 
+/* True for the code of one optimizer of torch.optim. */
+static bool is_own_step(enum frame_role role)
+{
+    return role == ROLE_OWN_STEP || role == ROLE_HISTORY || role == ROLE_SPARSE;
+}
+
 /* The role of a frame that belongs to an optimizer step. An optimizer of torch.optim calls no code
  * of the user's but the closure, which computes the loss. */
 static enum frame_role optimizer_role(struct stack_reader *reader, enum frame_role role)
 {
-    bool is_own = role == ROLE_OWN_STEP || role == ROLE_HISTORY;
-    if (is_own && reader->facts.site.user_frame != NO_FRAME)
+    if (is_own_step(role) && reader->facts.site.user_frame != NO_FRAME)
         reader->in_closure = true;
     reader->facts.is_history |= role == ROLE_HISTORY && !reader->in_closure;
+    reader->facts.is_sparse_adam |= role == ROLE_SPARSE && !reader->in_closure;
     return reader->in_closure ? ROLE_NONE : ROLE_OPTIMIZER;
 }
 
@@ -191,7 +197,7 @@ static void read_python(struct stack_reader *reader, uint32_t index,
 {
     struct site *site = &reader->facts.site;
     enum frame_role role = (enum frame_role)facts->role;
-    if (role == ROLE_OPTIMIZER || role == ROLE_OWN_STEP || role == ROLE_HISTORY)
+    if (role == ROLE_OPTIMIZER || is_own_step(role))
         role = optimizer_role(reader, role);
     reader->facts.is_transformed |= role == ROLE_TRANSFORM;
     if (role == ROLE_TRANSFORM) /* the forward pass is the user's function */

@@ -122,20 +122,35 @@ bool finding_of_layer_buffers(struct findings_maker *maker)
     return ok;
 }
 
-/* The bytes of optimizer state that LBFGS keeps. */
-static bool sum_history(const struct findings_maker *maker, int64_t *bytes)
+/* The bytes of optimizer state that LBFGS and SparseAdam keep. */
+static bool sum_special(const struct findings_maker *maker, int64_t *history, int64_t *sparse)
 {
     const struct live_set *set = maker->evidence->at_peak;
-    *bytes = 0;
+    *history = *sparse = 0;
     for (size_t i = 0; i < set->count; i++) {
         const struct stack_facts *facts =
             site_stack_facts(set->sites, set->items[i].stack, maker->err);
         if (!facts)
             return false;
-        if (facts->is_history && live_category(set, &set->items[i]) == CATEGORY_OPTIMIZER_STATE)
-            *bytes += (int64_t)set->items[i].size;
+        if (live_category(set, &set->items[i]) != CATEGORY_OPTIMIZER_STATE)
+            continue;
+        *history += facts->is_history ? (int64_t)set->items[i].size : 0;
+        *sparse += facts->is_sparse_adam ? (int64_t)set->items[i].size : 0;
     }
     return true;
+}
+
+/* Two values for each weight of a table: Adagrad keeps one. */
+static bool about_sparse(struct findings_maker *maker, int64_t sparse)
+{
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_OPTIMIZER_STATE, .save_bytes = sparse / 2},
+        "Use torch.optim.Adagrad, which takes sparse gradients as well and keeps one value for "
+        "each weight, or torch.optim.SGD without momentum, which keeps none. FSDP takes no sparse "
+        "gradients, and ZeroRedundancyOptimizer does not divide a table.",
+        "The state of SparseAdam holds %s, %.1f%% of the peak: two values for each weight of a "
+        "table, also in rows that no batch has read.",
+        finding_size(maker, sparse).text, finding_share(maker, sparse));
 }
 
 /* State of LBFGS that is not a matter of history_size: the gradient and the direction of the last
@@ -188,13 +203,15 @@ bool finding_of_state(struct findings_maker *maker)
     int64_t parameters = finding_live_bytes(set, CATEGORY_PARAMETER);
     double share = finding_share(maker, state);
     char ratio[48] = "";
-    int64_t history;
+    int64_t history, sparse;
     if (share < LEAST_STATE)
         return true;
-    if (!sum_history(maker, &history))
+    if (!sum_special(maker, &history, &sparse))
         return false;
     if (history > state / 2)
         return about_history(maker, state, parameters);
+    if (sparse > state / 2)
+        return about_sparse(maker, sparse);
     int64_t factors = sum_factors(set);
     if (factors > state / 2)
         return about_factors(maker, factors);

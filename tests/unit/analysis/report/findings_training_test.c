@@ -264,6 +264,45 @@ START_TEST(temporaries_of_one_parameter)
 }
 END_TEST
 
+/* A step of `optimizer`, of a file of torch.optim, makes two states of 100 for a parameter of 100.
+ */
+static const struct finding *finding_on_states(const char *step)
+{
+    capture_event(&capture, "alloc", 1, 100,
+                  PY("__init__", TORCH "nn/modules/sparse.py", 105) "," SCRIPT);
+    capture_event(&capture, "alloc", 2, 40, STACK_FORWARD);
+    capture_event(&capture, "alloc", 3, 10, STACK_BACKWARD);
+    capture_free(&capture, 2, 40, STACK_BACKWARD);
+    capture_event(&capture, "alloc", 4, 100, step);
+    capture_event(&capture, "alloc", 5, 100, step);
+    capture_free(&capture, 3, 10, SCRIPT);
+    make_report(0);
+    return report_finding(report, FINDING_OPTIMIZER_STATE);
+}
+
+#define STEP_OF(file)                                                                              \
+    CPP("at::_ops::zeros_like::call(x)")                                                           \
+    "," PY("step", TORCH "optim/" file, 70) "," PY("wrapper", TORCH "optim/optimizer.py",          \
+                                                   533) "," SCRIPT
+
+START_TEST(states_of_sparse_adam)
+{
+    const struct finding *finding = finding_on_states(STEP_OF("sparse_adam.py"));
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 100);
+    ck_assert_ptr_nonnull(strstr(finding->next, "torch.optim.Adagrad"));
+    ck_assert_ptr_null(strstr(finding->next, "Shard it"));
+}
+END_TEST
+
+START_TEST(states_of_adam)
+{
+    const struct finding *finding = finding_on_states(STEP_OF("adam.py"));
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_ptr_nonnull(strstr(finding->next, "Shard it"));
+}
+END_TEST
+
 TCase *findings_training_tests(void)
 {
     TCase *tests = tcase_create("findings_training");
@@ -275,6 +314,8 @@ TCase *findings_training_tests(void)
     tcase_add_test(tests, optimizers_in_hooks);
     tcase_add_test(tests, temporaries_of_many_parameters);
     tcase_add_test(tests, temporaries_of_one_parameter);
+    tcase_add_test(tests, states_of_sparse_adam);
+    tcase_add_test(tests, states_of_adam);
     tcase_add_test(tests, an_optimizer_made_twice);
     tcase_add_test(tests, two_optimizers_of_two_models);
     tcase_add_test(tests, what_other_code_keeps_is_no_optimizer);
