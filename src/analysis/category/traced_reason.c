@@ -87,13 +87,26 @@ bool facts_make_zeros(const struct symbols *symbols, const struct stack_facts *f
     return false;
 }
 
-/* True if Python code makes zeros inside AccumulateGrad, which runs none itself, and they stay. */
+/* True for Python code that autograd's thread calls, by a stack without C++ frames: in the first
+ * backward pass, in which such code meets each weight for the first time. */
+static bool is_first_call(const struct classifier *classifier, const struct evidence *evidence)
+{
+    return evidence->birth->context == CONTEXT_OTHER && !evidence->birth->in_operator &&
+           !evidence->birth->in_main &&
+           phases_same_backward(classifier->phases, evidence->birth_run,
+                                classifier->first_backward_run);
+}
+
+/* True if Python code makes zeros inside AccumulateGrad, which runs none itself, and they stay.
+ * Without C++ frames, what such code makes and keeps is taken for zeros. */
 static bool is_hook_state(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t end = lifetime_end(&classifier->timeline->lifetimes[evidence->index]);
-    return evidence->birth->accumulates_grad && classifier_stays(classifier, end) &&
-           evidence->birth->site.any_python_frame != NO_FRAME &&
-           facts_make_zeros(site_table_symbols(classifier->sites), evidence->birth);
+    if (evidence->birth->site.any_python_frame == NO_FRAME || !classifier_stays(classifier, end))
+        return false;
+    return (evidence->birth->accumulates_grad &&
+            facts_make_zeros(site_table_symbols(classifier->sites), evidence->birth)) ||
+           is_first_call(classifier, evidence);
 }
 
 /* For what lives on after a backward pass: a gradient; or without stacks, what has no gradient's

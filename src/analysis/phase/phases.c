@@ -120,6 +120,7 @@ struct reader {
     struct marks *marks;
     enum phase last_pass; /* PHASE_FORWARD or PHASE_BACKWARD, whichever came last */
     bool main_ran;        /* the main program allocated in the last run, which is PHASE_OTHER */
+    bool main_computes;   /* stacks of forward passes reach up to the main program */
     bool seen_memory;     /* before the first, segment events belong to what follows */
 };
 
@@ -171,6 +172,30 @@ static bool drops_late(const struct reader *reader, const struct trace *trace, u
            phases->runs[phases->count - 1].phase == PHASE_OTHER;
 }
 
+/* True for code that autograd calls in a backward pass, such as a hook: no frame above it is of the
+ * main program, which waits for the pass. Where the stacks of forward passes end below the main
+ * program as well, that does not tell. */
+static bool is_called_by_autograd(struct reader *reader, const struct trace *trace, uint32_t item)
+{
+    const struct phases *phases = reader->phases;
+    if (!reader->main_computes || phases->runs[phases->count - 1].phase != PHASE_BACKWARD)
+        return false;
+    struct error err; /* cannot fail: the stack's phase is known */
+    const struct stack_facts *facts =
+        site_stack_facts(reader->known->sites, trace->stack[item], &err);
+    return facts && facts->context == CONTEXT_OTHER && !facts->in_main &&
+           facts->site.any_python_frame != NO_FRAME;
+}
+
+/* Notes whose forward pass it is. */
+static void look_at_forward(struct reader *reader, const struct trace *trace, uint32_t item)
+{
+    struct error err; /* as above */
+    const struct stack_facts *facts =
+        site_stack_facts(reader->known->sites, trace->stack[item], &err);
+    reader->main_computes = reader->main_computes || (facts && facts->in_main);
+}
+
 static bool read_item(struct reader *reader, const struct trace *trace, uint32_t item,
                       struct error *err)
 {
@@ -185,6 +210,10 @@ static bool read_item(struct reader *reader, const struct trace *trace, uint32_t
     if (trace->stack[item] != STACK_NONE && trace->action[item] == ACTION_ALLOC)
         phases->has_stacks = true;
     if (drops_late(reader, trace, item, phase))
+        return true;
+    if (phase == PHASE_FORWARD && !reader->main_computes)
+        look_at_forward(reader, trace, item);
+    if (phase == PHASE_OTHER && is_called_by_autograd(reader, trace, item))
         return true;
     if (phase == PHASE_UNKNOWN && drops_graph(reader, trace, item)) {
         phase = PHASE_BACKWARD;

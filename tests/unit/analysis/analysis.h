@@ -40,6 +40,7 @@ TCase *category_late_tests(void);
 TCase *category_plain_code_tests(void);
 TCase *category_constructors_tests(void);
 TCase *category_kept_lists_tests(void);
+TCase *category_hooks_tests(void);
 TCase *category_late_factors_tests(void);
 TCase *category_plain_weights_tests(void);
 TCase *category_samples_tests(void);

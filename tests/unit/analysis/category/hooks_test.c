@@ -1,0 +1,103 @@
+/* Python code that autograd calls, in stacks without C++ frames. */
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define LAYER   PY("forward", "/home/u/model.py", 3) "," CALL
+#define FORWARD LAYER "," SCRIPT
+#define HOOK    PY("solve", "/home/u/model.py", 30) "," PY("hook", "/home/u/model.py", 40)
+#define GRAD    PY("grad", TORCH "autograd/__init__.py", 500) "," HOOK
+#define WEIGHT  1000
+#define PASSES  2
+
+static struct capture capture;
+
+static void create(void)
+{
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static void born(uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", addr, size, frames);
+}
+
+static void freed(uint64_t addr, uint64_t size, const char *frames)
+{
+    capture_free(&capture, addr, size, frames);
+}
+
+/* Steps whose backward pass calls a hook, which runs passes of its own on a history that it makes.
+ * The first hook makes a state and keeps it. */
+static void train(const char *forward)
+{
+    for (unsigned pass = 0; pass < PASSES; pass++) {
+        uint64_t at = 100 * pass;
+        born(at + 1, 100, forward);
+        born(at + 2, 200, forward);
+        born(at + 3, 300, "");
+        born(at + 4, 5000, HOOK);
+        if (pass == 0)
+            born(90, WEIGHT, HOOK);
+        for (unsigned i = 0; i < 10; i++) {
+            born(at + 10 + i, 400, HOOK);
+            born(at + 30 + i, 500, GRAD);
+            freed(at + 10 + i, 400, "");
+        }
+        for (unsigned i = 0; i < 10; i++)
+            freed(at + 30 + i, 500, HOOK);
+        freed(at + 4, 5000, HOOK);
+        born(at + 5, WEIGHT, "");
+        freed(at + 3, 300, "");
+        freed(at + 2, 200, "");
+        freed(at + 1, 100, "");
+        born(at + 6, 5, STACK_STEP);
+        freed(at + 6, 5, STACK_STEP);
+        freed(at + 5, WEIGHT, SCRIPT);
+    }
+    capture_block(&capture, 90, WEIGHT, HOOK);
+    capture_load(&capture);
+}
+
+START_TEST(what_a_hook_makes_belongs_to_the_backward_pass)
+{
+    train(FORWARD);
+    for (uint64_t at = 0; at < 100 * PASSES; at += 100) {
+        capture_expect(&capture, at + 1, CATEGORY_ACTIVATION, CONFIDENCE_HIGH);
+        capture_expect(&capture, at + 4, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM);
+        capture_expect(&capture, at + 10, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM);
+        capture_expect(&capture, at + 5, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+    }
+}
+END_TEST
+
+START_TEST(what_a_hook_makes_in_the_first_pass_and_keeps_is_a_state)
+{
+    train(FORWARD);
+    capture_expect(&capture, 90, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW);
+}
+END_TEST
+
+/* The program trains in a thread: no stack reaches up to its top level. */
+START_TEST(where_no_stack_reaches_the_main_program_plain_code_is_no_hook)
+{
+    uint8_t reason;
+    train(LAYER);
+    capture_category_why(&capture, 104, &reason);
+    ck_assert_int_ne(reason_of(reason), REASON_BACKWARD_PASSED_ON);
+}
+END_TEST
+
+TCase *category_hooks_tests(void)
+{
+    TCase *tests = tcase_create("categories of what hooks make");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, what_a_hook_makes_belongs_to_the_backward_pass);
+    tcase_add_test(tests, what_a_hook_makes_in_the_first_pass_and_keeps_is_a_state);
+    tcase_add_test(tests, where_no_stack_reaches_the_main_program_plain_code_is_no_hook);
+    return tests;
+}
