@@ -84,21 +84,14 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/report/oom_rest_test.c \
 	tests/unit/analysis/report/report_notices_test.c \
 	tests/unit/analysis/report/report_test.c \
+	tests/unit/analysis/shard/by_hand.c \
+	tests/unit/analysis/shard/by_hand.h \
 	tests/unit/analysis/shard/by_unit_test.c \
 	tests/unit/analysis/shard/columns_test.c \
 	tests/unit/analysis/shard/curves_test.c \
+	tests/unit/analysis/shard/flat_test.c \
 	tests/unit/analysis/shard/optimizers_test.c \
+	tests/unit/analysis/shard/owners_test.c \
 	tests/unit/analysis/shard/shard_test.c \
 	tests/unit/analysis/shard/snapshot_test.c \
-	tests/unit/analysis/shard/stops_test.c \
-	tests/unit/analysis/suite.c \
-	tests/unit/analysis/trend/trend_test.c \
-	tests/unit/decode/layers/check.c \
-	tests/unit/decode/layers/layers.h
-
-# What PyTorch's allocator did with random programs.
-EXTRA_DIST += \
-	tests/unit/analysis/replay/torch-2.1.txt \
-	tests/unit/analysis/replay/torch-2.12.txt \
-	tests/unit/analysis/replay/torch-2.15.txt \
-	tests/unit/analysis/replay/torch-2.8.txt
+	tests/unit/analysis/shard/sweep_test.c \

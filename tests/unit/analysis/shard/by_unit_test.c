@@ -2,32 +2,10 @@
 #include "analysis/shard/by_unit.h"
 
 #include "unit/analysis/analysis.h"
+#include "unit/analysis/shard/by_hand.h"
 
-#define LAYERS   4
-#define ELEMENTS 10
-#define LAYER    INT64_C(40) /* bytes */
-
-static struct budget budget;
-static struct shard_model model;
-static struct shard_options options;
+static struct by_hand hand;
 static struct shard_by_unit table;
-
-static void begin(int64_t activations)
-{
-    struct error err;
-    const struct shard_sizes sizes = {LAYERS * ELEMENTS, activations, 4, LAYERS};
-    budget = (struct budget){.limit = 1 << 20};
-    shard_model_init(&model, &budget);
-    ck_assert_msg(shard_model_by_hand(&model, &sizes, &err), "%s", err.text);
-    shard_options_init(&options);
-    options.world = 2;
-}
-
-static void end(void)
-{
-    shard_model_release(&model);
-    ck_assert_uint_eq(budget.used, 0);
-}
 
 static void add(struct shard_memory *sum, const struct shard_memory *memory)
 {
@@ -43,9 +21,9 @@ static void make(enum shard_strategy strategy)
 {
     struct shard_result result;
     struct error err;
-    ck_assert(shard_predict(&model, &options, strategy, true, &result, &err));
-    ck_assert(shard_by_unit_make(&table, &model, &options, strategy, 0, &err));
-    ck_assert_uint_eq(table.count, model.unit_count);
+    ck_assert(shard_predict(&hand.model, &hand.options, strategy, true, &result, &err));
+    ck_assert(shard_by_unit_make(&table, &hand.model, &hand.options, strategy, 0, &err));
+    ck_assert_uint_eq(table.count, hand.model.unit_count);
     struct shard_memory peak = table.none, step = {0};
     for (size_t i = 0; i < table.count; i++) {
         ck_assert_uint_eq(table.rows[i].unit, i);
@@ -56,7 +34,7 @@ static void make(enum shard_strategy strategy)
     ck_assert_int_eq(shard_memory_sum(&peak), rank->peak_bytes);
     ck_assert_int_eq(peak.parameter_bytes, rank->at_peak.parameter_bytes);
     ck_assert_int_eq(peak.gradient_bytes, rank->at_peak.gradient_bytes);
-    ck_assert_int_eq(step.parameter_bytes + model.buffer_bytes, rank->held_parameter_bytes);
+    ck_assert_int_eq(step.parameter_bytes + hand.model.buffer_bytes, rank->held_parameter_bytes);
     ck_assert_int_eq(step.optimizer_state_bytes, rank->held_state_bytes);
     shard_result_release(&result);
 }
@@ -73,7 +51,7 @@ static void check_unit(uint32_t unit, int64_t parameters, int64_t gradients, int
 /* The peak is the backward of the last unit, beside what is gathered for the one before it. */
 START_TEST(gathered_unit)
 {
-    begin(4000);
+    by_hand_begin(&hand, 4000);
     make(SHARD_FSDP2);
     check_unit(LAYERS, LAYER / 2 + LAYER, LAYER, 0);
     check_unit(LAYERS - 1, LAYER / 2, 0, LAYER);
@@ -84,13 +62,13 @@ START_TEST(gathered_unit)
         ck_assert_int_eq(table.rows[i].at_peak.activation_bytes, 1000);
     ck_assert_int_eq(shard_memory_sum(&table.none), 0);
     shard_by_unit_release(&table);
-    end();
+    by_hand_end(&hand);
 }
 END_TEST
 
 START_TEST(replicated_units)
 {
-    begin(0);
+    by_hand_begin(&hand, 0);
     make(SHARD_ZERO); /* the peak is the step; buckets, and temporaries of two of the tensors */
     for (uint32_t i = 1; i <= LAYERS; i++) {
         int64_t owned = i % 2 == 1;
@@ -99,7 +77,7 @@ START_TEST(replicated_units)
         ck_assert(table.rows[i].is_unsharded);
     }
     shard_by_unit_release(&table);
-    end();
+    by_hand_end(&hand);
 }
 END_TEST
 
@@ -108,7 +86,7 @@ END_TEST
 START_TEST(shared_bucket)
 {
     const int64_t bucket = INT64_C(25) << 20;
-    begin(0);
+    by_hand_begin(&hand, 0);
     make(SHARD_FSDP);
     ck_assert_int_eq(table.peak.phase, SHARD_REDUCTION);
     ck_assert_uint_lt(table.peak.unit, LAYERS);
@@ -117,23 +95,23 @@ START_TEST(shared_bucket)
     check_unit(table.peak.unit, LAYER / 2 + LAYER, 2 * LAYER, 0);
     ck_assert(table.rows[table.peak.unit].is_unsharded);
     shard_by_unit_release(&table);
-    end();
+    by_hand_end(&hand);
 }
 END_TEST
 
 START_TEST(every_strategy_adds_up)
 {
     for (int k = 0; k < SHARD_STRATEGIES; k++) {
-        begin(400);
+        by_hand_begin(&hand, 400);
         for (size_t i = 0; i < LAYERS; i++)
-            model.tensors[i].elements = (int64_t)(i + 1) * ELEMENTS;
-        model.tensors[1].frozen = true;
-        model.buffer_bytes = 12;
-        options.reduce_buffer = 2 * ELEMENTS + 1;
-        options.accumulation = 2;
+            hand.model.tensors[i].elements = (int64_t)(i + 1) * ELEMENTS;
+        hand.model.tensors[1].frozen = true;
+        hand.model.buffer_bytes = 12;
+        hand.options.reduce_buffer = 2 * ELEMENTS + 1;
+        hand.options.accumulation = 2;
         make((enum shard_strategy)k);
         shard_by_unit_release(&table);
-        end();
+        by_hand_end(&hand);
     }
 }
 END_TEST
@@ -143,29 +121,29 @@ START_TEST(kept_by_checkpoints)
 {
     static const struct shard_segment segments[] = {{0, 2}, {2, 4}};
     struct error err;
-    begin(4000);
+    by_hand_begin(&hand, 4000);
     for (size_t i = 0; i < LAYERS; i++)
-        model.layers[i].output = 100;
-    ck_assert(shard_model_checkpoint(&model, segments, 2, &err));
+        hand.model.layers[i].output = 100;
+    ck_assert(shard_model_checkpoint(&hand.model, segments, 2, &err));
     make(SHARD_DDP); /* the peak is in the second segment's backward */
     ck_assert_int_eq(table.rows[1].at_peak.activation_bytes, 0);
     ck_assert_int_eq(table.rows[2].at_peak.activation_bytes, 100);
     ck_assert_int_eq(table.rows[3].at_peak.activation_bytes, 0);
     shard_by_unit_release(&table);
-    end();
+    by_hand_end(&hand);
 }
 END_TEST
 
 START_TEST(too_many_units)
 {
     struct error err;
-    begin(0);
-    size_t points = model.point_count;
-    model.point_count = SIZE_MAX / 2;
-    ck_assert(!shard_by_unit_make(&table, &model, &options, SHARD_DDP, 0, &err));
+    by_hand_begin(&hand, 0);
+    size_t points = hand.model.point_count;
+    hand.model.point_count = SIZE_MAX / 2;
+    ck_assert(!shard_by_unit_make(&table, &hand.model, &hand.options, SHARD_DDP, 0, &err));
     ck_assert_int_eq(err.status, STATUS_LIMIT);
-    model.point_count = points;
-    end();
+    hand.model.point_count = points;
+    by_hand_end(&hand);
 }
 END_TEST
 

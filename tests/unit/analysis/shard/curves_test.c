@@ -2,13 +2,11 @@
 #include "analysis/shard/curves.h"
 
 #include "unit/analysis/analysis.h"
+#include "unit/analysis/shard/by_hand.h"
 
-#define LAYERS 4
-#define MOST   16
+#define MOST 16
 
-static struct budget budget;
-static struct shard_model model;
-static struct shard_options options;
+static struct by_hand hand;
 static struct shard_result result;
 static struct shard_curve_group groups[MOST];
 static size_t group_count;
@@ -32,27 +30,18 @@ static bool take(void *self, const struct shard_curve_group *group, struct error
 
 static void begin(int64_t world)
 {
-    struct error err;
     const struct shard_sizes sizes = {40 * LAYERS, 4000, 4, LAYERS};
-    budget = (struct budget){.limit = 1 << 20};
-    shard_model_init(&model, &budget);
-    ck_assert_msg(shard_model_by_hand(&model, &sizes, &err), "%s", err.text);
-    shard_options_init(&options);
-    options.world = world;
-}
-
-static void end(void)
-{
-    shard_model_release(&model);
-    ck_assert_uint_eq(budget.used, 0);
+    by_hand_begin_with(&hand, &sizes);
+    hand.options.world = world;
 }
 
 static void make(enum shard_strategy strategy)
 {
     struct error err;
     group_count = 0;
-    ck_assert(shard_predict(&model, &options, strategy, true, &result, &err));
-    ck_assert_msg(shard_curves_each(&model, &options, &result, take, NULL, &err), "%s", err.text);
+    ck_assert(shard_predict(&hand.model, &hand.options, strategy, true, &result, &err));
+    ck_assert_msg(shard_curves_each(&hand.model, &hand.options, &result, take, NULL, &err), "%s",
+                  err.text);
     shard_result_release(&result);
 }
 
@@ -73,7 +62,7 @@ START_TEST(equal_ranks_share_a_curve)
     ck_assert_uint_eq(group_count, 2);
     check_group(0, 0, 0);
     check_group(1, 1, 2);
-    end();
+    by_hand_end(&hand);
 }
 END_TEST
 
@@ -81,12 +70,12 @@ START_TEST(ranks_without_rows)
 {
     begin(8);
     for (size_t i = 0; i < LAYERS; i++)
-        model.tensors[i].rows = 5; /* a row each for five ranks */
+        hand.model.tensors[i].rows = 5; /* a row each for five ranks */
     make(SHARD_FSDP2);
     ck_assert_uint_eq(group_count, 2);
     check_group(0, 0, 4);
     check_group(1, 5, 7);
-    end();
+    by_hand_end(&hand);
 }
 END_TEST
 
@@ -96,12 +85,12 @@ START_TEST(equal_sizes_at_other_times)
 {
     begin(2);
     for (size_t i = 0; i < LAYERS; i++)
-        model.tensors[i].elements = i < 2 ? 10 : 40;
+        hand.model.tensors[i].elements = i < 2 ? 10 : 40;
     make(SHARD_SDP);
     ck_assert_uint_eq(group_count, 2);
     check_group(0, 0, 0);
     check_group(1, 1, 1);
-    end();
+    by_hand_end(&hand);
 }
 END_TEST
 
@@ -109,12 +98,12 @@ START_TEST(taker_fails)
 {
     struct error err;
     begin(2);
-    ck_assert(shard_predict(&model, &options, SHARD_DDP, true, &result, &err));
+    ck_assert(shard_predict(&hand.model, &hand.options, SHARD_DDP, true, &result, &err));
     group_count = MOST;
-    ck_assert(!shard_curves_each(&model, &options, &result, take, NULL, &err));
+    ck_assert(!shard_curves_each(&hand.model, &hand.options, &result, take, NULL, &err));
     ck_assert_int_eq(err.status, STATUS_LIMIT);
     shard_result_release(&result);
-    end();
+    by_hand_end(&hand);
 }
 END_TEST
 
