@@ -10,17 +10,23 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/category_test.c \
 	tests/unit/analysis/category/constructors_test.c \
 	tests/unit/analysis/category/ends_test.c \
+	tests/unit/analysis/category/factors_test.c \
+	tests/unit/analysis/category/flat_roles_test.c \
+	tests/unit/analysis/category/frozen_test.c \
 	tests/unit/analysis/category/guess_test.c \
 	tests/unit/analysis/category/kept_lists_test.c \
 	tests/unit/analysis/category/hooks_test.c \
 	tests/unit/analysis/category/late_factors_test.c \
 	tests/unit/analysis/category/late_test.c \
+	tests/unit/analysis/category/list_order_test.c \
 	tests/unit/analysis/category/passes_test.c \
 	tests/unit/analysis/category/plain_code_test.c \
 	tests/unit/analysis/category/plain_weights_test.c \
 	tests/unit/analysis/category/preexisting_test.c \
 	tests/unit/analysis/category/roles_test.c \
 	tests/unit/analysis/category/samples_test.c \
+	tests/unit/analysis/category/standing.c \
+	tests/unit/analysis/category/standing.h \
 	tests/unit/analysis/chain/calls_test.c \
 	tests/unit/analysis/chain/elsewhere_test.c \
 	tests/unit/analysis/chain/forward_chain_test.c \
