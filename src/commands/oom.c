@@ -123,8 +123,8 @@ const struct command command_oom = {
              "LOG may be compressed with gzip; - is standard input. The texts of PyTorch 1.10\n"
              "and later are known, for CUDA, ROCm, XPU, NPU and MPS.\n"
              "\n"
-             "A text has only sums. A snapshot also tells which code holds the memory; see\n"
-             "'memsnap help analyze'.\n",
+             "An error message has only sums. A snapshot also shows which code holds the\n"
+             "memory; see 'memsnap help analyze'.\n",
     .examples = "  memsnap oom train.log\n"
                 "  torchrun train.py 2>&1 | memsnap oom -\n"
                 "  memsnap oom --format json slurm-4711.out | jq .errors[].verdict\n",

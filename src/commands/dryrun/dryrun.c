@@ -162,7 +162,7 @@ const struct command command_dryrun = {
              "variable, such as the batch size, that fits.\n"
              "\n"
              "The exit status is 0 if the program fits into the GPU's memory, 1 if memory\n"
-             "runs out, 3 if there can be no dry run of it, and 5 if it fails otherwise.\n",
+             "runs out, 3 if a dry run is not possible, and 5 if the program fails otherwise.\n",
     .examples = "  memsnap dryrun -- python train.py --batch 64\n"
                 "  memsnap dryrun --gpu a100-40 -- python train.py      on another GPU\n"
                 "  memsnap dryrun --gpu 24GiB -- python train.py        with this much memory\n"

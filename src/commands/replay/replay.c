@@ -202,10 +202,10 @@ const struct command command_replay = {
     .summary = "replay a trace with other allocator settings, or on a smaller GPU",
     .arguments = "[OPTION]... [FILE]",
     .about = "Replays the trace of an allocator snapshot through a model of PyTorch's CUDA\n"
-             "caching allocator. First with the settings of the recording, which checks the\n"
-             "model event by event; then with other settings of PYTORCH_CUDA_ALLOC_CONF. For\n"
-             "each it prints how much memory the program would have reserved, and the\n"
-             "smallest amount with which it would still run. FILE is as in memsnap analyze.\n",
+             "caching allocator: first with the settings of the recording, which checks the\n"
+             "model event by event, then with other settings of PYTORCH_CUDA_ALLOC_CONF. For\n"
+             "each setting it prints how much memory the program would have reserved, and the\n"
+             "least with which it would still run. FILE is as in memsnap analyze.\n",
     .examples = "  memsnap replay snapshot.pickle\n"
                 "  memsnap replay --gpu-memory 40GiB --other-use 1GiB snapshot.pickle\n"
                 "  memsnap replay --alloc-conf expandable_segments:True,max_split_size_mb:256 \\\n"

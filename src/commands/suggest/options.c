@@ -34,13 +34,13 @@ enum {
 
 const struct option_spec suggest_option_specs[] = {
     {OPTION_CHECKPOINTS, "checkpoints", "K",
-     "print FairScale's placement for K, its real peak, and\n"
-     "the best placement"},
+     "print FairScale's placement of K checkpoints, its real\n"
+     "peak, and the best placement"},
     {OPTION_SKIP_LAYERS, "skip-layers", "N", "with --checkpoints: ignore the first N modules"},
     {OPTION_BUDGET, "budget", "SIZE",
      "find the least recomputation that keeps activations\n"
-     "within SIZE, for example 8GiB or 60% of their size\n"
-     "now, or 'least'"},
+     "within SIZE, for example 8GiB, 60% of their size\n"
+     "without checkpoints, or 'least'"},
     {OPTION_BUDGETS, "budgets", "SIZE,...", "the same for several budgets"},
     {OPTION_PARETO, "pareto", NULL, "print all efficient placements (the default)"},
     {OPTION_MODEL, "model", "MODEL",
