@@ -6,6 +6,7 @@
 #include "unit/unit.h"
 
 TCase *bands_tests(void);
+TCase *category_annotated_tests(void);
 TCase *category_bare_tests(void);
 TCase *category_caches_tests(void);
 TCase *category_constructors_tests(void);
@@ -19,6 +20,7 @@ TCase *category_kept_lists_tests(void);
 TCase *category_late_factors_tests(void);
 TCase *category_late_tests(void);
 TCase *category_list_order_tests(void);
+TCase *category_loops_tests(void);
 TCase *category_passes_tests(void);
 TCase *category_plain_code_tests(void);
 TCase *category_plain_weights_tests(void);

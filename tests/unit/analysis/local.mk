@@ -5,11 +5,13 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/analysis.h \
 	tests/unit/analysis/capture.c \
 	tests/unit/analysis/capture.h \
+	tests/unit/analysis/category/annotated_test.c \
 	tests/unit/analysis/category/bare_test.c \
 	tests/unit/analysis/category/caches_test.c \
 	tests/unit/analysis/category/category_test.c \
 	tests/unit/analysis/category/constructors_test.c \
 	tests/unit/analysis/category/ends_test.c \
+	tests/unit/analysis/category/events.h \
 	tests/unit/analysis/category/factors_test.c \
 	tests/unit/analysis/category/flat_roles_test.c \
 	tests/unit/analysis/category/frozen_test.c \
@@ -18,7 +20,9 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/hooks_test.c \
 	tests/unit/analysis/category/late_factors_test.c \
 	tests/unit/analysis/category/late_test.c \
+	tests/unit/analysis/category/layer_passes.h \
 	tests/unit/analysis/category/list_order_test.c \
+	tests/unit/analysis/category/loops_test.c \
 	tests/unit/analysis/category/passes_test.c \
 	tests/unit/analysis/category/plain_code_test.c \
 	tests/unit/analysis/category/plain_weights_test.c \
@@ -62,6 +66,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/layers/layers_test.c \
 	tests/unit/analysis/layers/operator_curves_test.c \
 	tests/unit/analysis/layers/panels_test.c \
+	tests/unit/analysis/one_capture.h \
 	tests/unit/analysis/phase/forward_test.c \
 	tests/unit/analysis/phase/steps_test.c \
 	tests/unit/analysis/pool/fragmentation_test.c \

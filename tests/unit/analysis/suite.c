@@ -30,7 +30,9 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, findings_peak_tests());
     suite_add_tcase(suite, findings_training_tests());
     suite_add_tcase(suite, category_ends_tests());
+    suite_add_tcase(suite, category_annotated_tests());
     suite_add_tcase(suite, category_guess_tests());
+    suite_add_tcase(suite, category_loops_tests());
     suite_add_tcase(suite, category_caches_tests());
     suite_add_tcase(suite, category_passes_tests());
     suite_add_tcase(suite, category_factors_tests());

@@ -1,28 +1,6 @@
 /* Caches of keys and values, and autocast's copies of weights. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
-
-static void born(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_event(&capture, "alloc", addr, size, frames);
-}
-
-static void freed(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_free(&capture, addr, size, frames);
-}
+#include "unit/analysis/category/events.h"
 
 static void expect(uint64_t addr, enum category category, enum reason reason)
 {

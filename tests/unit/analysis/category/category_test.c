@@ -1,18 +1,6 @@
 /* Categories of memory allocated in the trace. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
+#include "unit/analysis/one_capture.h"
 
 static void born(uint64_t addr, const char *frames)
 {

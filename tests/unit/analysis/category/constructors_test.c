@@ -1,6 +1,6 @@
 /* Buffers that constructors make. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/category/events.h"
 
 #define ZEROS  CPP("at::_ops::zeros::call(x)")
 #define LINEAR ZEROS "," PY("__init__", TORCH "nn/modules/linear.py", 105)
@@ -9,23 +9,6 @@
 #define TABLES PY("rotary", "/home/u/model.py", 9)
 #define REPLAY PY("__init__", "/home/u/replay.py", 3)
 #define AGENT  PY("__init__", "/home/u/agent.py", 7)
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
-
-static void born(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_event(&capture, "alloc", addr, size, frames);
-}
 
 /* Two steps of a model with a weight of 1000 bytes. */
 static void train(void)

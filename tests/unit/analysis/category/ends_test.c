@@ -1,22 +1,10 @@
 /* Categories in traces that contain the end of the program. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/category/events.h"
 
 #define PARAMETER 4000u
 #define LAYERS    4u
 #define BATCHES   12u
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 static void expect(uint64_t addr, enum category category)
 {
@@ -24,16 +12,6 @@ static void expect(uint64_t addr, enum category category)
     enum category found = capture_category_why(&capture, addr, &reason);
     ck_assert_msg(found == category, "%d: %s: %s", (int)addr, category_name(found),
                   reason_name(reason));
-}
-
-static void born(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_event(&capture, "alloc", addr, size, frames);
-}
-
-static void freed(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_free(&capture, addr, size, frames);
 }
 
 /* Blocks of the sizes of the weights at `addr`, ... */

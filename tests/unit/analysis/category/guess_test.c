@@ -1,147 +1,6 @@
-/* Phases and categories where no stack names the phase: loops written by hand, other threads, and
- * traces without a single stack. */
+/* Phases and categories in traces without a single stack. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
-
-#define PARAMETER  4000u
-#define ACTIVATION 5000u
-#define LAYERS     6u
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
-
-static void expect(uint64_t addr, enum category category, enum confidence confidence)
-{
-    capture_expect(&capture, addr, category, confidence);
-}
-
-static void born(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_event(&capture, "alloc", addr, size, frames);
-}
-
-static void freed(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_free(&capture, addr, size, frames);
-}
-
-/* One allocation a layer is saved, at 100, 101, ... */
-static void forward_pass(const char *forward)
-{
-    for (unsigned i = 0; i < LAYERS; i++)
-        born(100 + i, ACTIVATION + i, forward);
-}
-
-/* Uses them up in the reverse order, each with a gradient passed on (200, ...) and one that stays
- * (300, ...). */
-static void backward_pass(const char *backward)
-{
-    born(200 + LAYERS, ACTIVATION, backward);
-    for (unsigned i = LAYERS; i-- > 0;) {
-        born(300 + i, PARAMETER + i, backward);
-        born(200 + i, ACTIVATION + i, backward);
-        freed(201 + i, ACTIVATION, backward);
-        freed(100 + i, ACTIVATION + i, backward);
-    }
-    freed(200, ACTIVATION, backward);
-}
-
-static void one_step(const char *forward, const char *backward)
-{
-    forward_pass(forward);
-    backward_pass(backward);
-}
-
-/* velocities at 400, ... in place of those at 500, ... */
-static void update_by_hand(const char *frames)
-{
-    for (unsigned i = 0; i < LAYERS; i++) {
-        born(400 + i, PARAMETER + i, frames);
-        freed(500 + i, PARAMETER + i, frames);
-        freed(300 + i, PARAMETER + i, frames);
-    }
-}
-
-static void parameters_before(void)
-{
-    for (unsigned i = 0; i < LAYERS; i++)
-        capture_block(&capture, 1 + i, PARAMETER + i, "");
-}
-
-START_TEST(a_loop_written_by_hand)
-{
-    parameters_before();
-    born(50, 64, CPP("at::_ops::_to_copy::call(x)") "," SCRIPT);
-    one_step(SCRIPT, ENGINE);
-    update_by_hand(SCRIPT);
-    freed(50, 64, SCRIPT);
-    capture_load(&capture);
-    expect(1, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
-    expect(50, CATEGORY_INPUT, CONFIDENCE_MEDIUM);
-    expect(100, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM); /* its phase is inferred */
-    expect(203, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_HIGH);
-    expect(303, CATEGORY_GRADIENT, CONFIDENCE_HIGH);
-    expect(403, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM);
-    expect(503, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW);
-}
-END_TEST
-
-/* Batches, and what is made of them and stays, of the sizes of weights. */
-START_TEST(an_update_ends_with_the_gradients)
-{
-    parameters_before();
-    for (unsigned step = 0; step < 3; step++) {
-        for (unsigned i = 0; i < 2; i++) {
-            born(700 + 10 * step + i, PARAMETER + i, CPP("at::_ops::mul::call(x)") "," SCRIPT);
-            born(600 + i, PARAMETER + i, CPP("at::_ops::randn::call(x)") "," SCRIPT);
-        }
-        one_step(STACK_FORWARD, ENGINE);
-        for (unsigned i = 0; i < LAYERS; i++)
-            freed(300 + i, PARAMETER + i, SCRIPT);
-        freed(600, PARAMETER, SCRIPT);
-        freed(601, PARAMETER + 1, SCRIPT);
-    }
-    capture_load(&capture);
-    expect(600, CATEGORY_INPUT, CONFIDENCE_MEDIUM);
-    expect(700, CATEGORY_INPUT, CONFIDENCE_MEDIUM);
-    expect(710, CATEGORY_INPUT, CONFIDENCE_MEDIUM);
-}
-END_TEST
-
-START_TEST(a_thread_of_autograd_has_no_python)
-{
-    parameters_before();
-    one_step(STACK_FORWARD, "");
-    born(60, 16, STACK_STEP);
-    freed(60, 16, STACK_STEP);
-    capture_load(&capture);
-    expect(100, CATEGORY_ACTIVATION, CONFIDENCE_HIGH);
-    expect(203, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM);
-    expect(303, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
-}
-END_TEST
-
-START_TEST(a_thread_that_frees_nothing_of_the_forward_is_none_of_autograds)
-{
-    born(1, 1000, STACK_FORWARD);
-    born(2, 1000, "");
-    freed(2, 1000, "");
-    born(3, 1000, STACK_FORWARD);
-    freed(1, 1000, STACK_FORWARD);
-    freed(3, 1000, STACK_FORWARD);
-    capture_load(&capture);
-    expect(2, CATEGORY_TEMPORARY, CONFIDENCE_HIGH); /* scratch of the forward */
-}
-END_TEST
+#include "unit/analysis/category/layer_passes.h"
 
 START_TEST(without_stacks_the_lifetimes_tell)
 {
@@ -159,18 +18,6 @@ START_TEST(without_stacks_the_lifetimes_tell)
     expect(303, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
 }
 END_TEST
-
-static void expect_forward_passes(unsigned count)
-{
-    struct phases phases;
-    struct error err;
-    ck_assert(phases_build(&phases, capture.timeline, capture.sites, &err));
-    unsigned forward = 0;
-    for (size_t run = 0; run < phases.count; run++)
-        forward += phases.runs[run].phase == PHASE_FORWARD;
-    ck_assert_uint_eq(forward, count);
-    phases_release(&phases);
-}
 
 /* Simulates checkpointing: two blocks are saved, and each segment is recomputed for the backward
  * pass. */
@@ -223,64 +70,6 @@ START_TEST(what_a_variable_holds_does_not_join_steps)
     capture_load(&capture);
     expect_forward_passes(2);
     expect(103, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
-}
-END_TEST
-
-START_TEST(without_a_turn_it_is_a_guess)
-{
-    parameters_before();
-    for (unsigned i = 0; i < 100; i++) {
-        born(100 + i, ACTIVATION, "");
-        if (i > 0)
-            freed(99 + i, ACTIVATION, "");
-    }
-    capture_load(&capture);
-    expect(1, CATEGORY_PARAMETER, CONFIDENCE_LOW);
-    expect(150, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
-}
-END_TEST
-
-/* Each layer's result replaces the one before, if `frees`. */
-static void functions_only(bool frees)
-{
-    parameters_before();
-    for (unsigned i = 0; i < 100; i++) {
-        born(100 + i, ACTIVATION, SCRIPT);
-        if (frees && i > 0)
-            freed(99 + i, ACTIVATION, SCRIPT);
-    }
-    capture_load(&capture);
-}
-
-START_TEST(a_model_without_modules_computes_forward)
-{
-    functions_only(true);
-    expect_forward_passes(1);
-    expect(1, CATEGORY_PARAMETER, CONFIDENCE_LOW);
-    expect(150, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
-}
-END_TEST
-
-/* As clustering does. */
-START_TEST(code_with_a_tensor_that_stays_has_data)
-{
-    born(1, PARAMETER, SCRIPT);
-    for (unsigned i = 0; i < 100; i++) {
-        born(100 + i, ACTIVATION, SCRIPT);
-        if (i > 0)
-            freed(99 + i, ACTIVATION, SCRIPT);
-    }
-    freed(199, ACTIVATION, SCRIPT);
-    capture_load(&capture);
-    expect(1, CATEGORY_INPUT, CONFIDENCE_LOW);
-}
-END_TEST
-
-START_TEST(plain_code_that_only_piles_up_computes_nothing)
-{
-    functions_only(false);
-    expect_forward_passes(0);
-    expect(1, CATEGORY_UNKNOWN, CONFIDENCE_LOW);
 }
 END_TEST
 
@@ -370,17 +159,6 @@ START_TEST(a_product_makes_its_workspace)
 }
 END_TEST
 
-/* Three layers pile up too little to be found by that alone. */
-static void small_step(void)
-{
-    for (unsigned i = 0; i < 3; i++)
-        born(100 + i, ACTIVATION + i, "");
-    for (unsigned i = 3; i-- > 0;) {
-        born(300 + i, PARAMETER + i, "");
-        freed(100 + i, ACTIVATION + i, "");
-    }
-}
-
 /* Parts of 20 models, stacked into one tensor for each layer, and dropped in the reverse order. */
 static void stack_models(void)
 {
@@ -409,42 +187,6 @@ START_TEST(a_model_that_is_made_of_parts_is_no_forward)
     expect(3, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
     expect(102, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
     expect(302, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
-}
-END_TEST
-
-static void annotated_step(void)
-{
-    one_step("", "");
-    capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
-    born(60, 16, "");
-    freed(60, 16, "");
-    capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
-    for (unsigned i = 0; i < LAYERS; i++)
-        freed(300 + i, PARAMETER + i, "");
-}
-
-/* Each layer makes temporaries that go in the reverse order, and keeps results, one of them as
- * large as a weight. */
-START_TEST(a_forward_pass_may_run_out_of_memory)
-{
-    parameters_before();
-    annotated_step();
-    annotated_step();
-    for (unsigned layer = 0; layer < 10; layer++) {
-        born(700 + layer, 30000, "");
-        for (unsigned i = 0; i < LAYERS; i++)
-            born(600 + i, 3000 + i, "");
-        born(800 + layer, PARAMETER, "");
-        for (unsigned i = LAYERS; i-- > 0;)
-            freed(600 + i, 3000 + i, "");
-    }
-    capture_event(&capture, "oom", 50, 5000, "");
-    capture_load(&capture);
-    expect(301, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
-    for (unsigned layer = 0; layer < 10; layer++) {
-        expect(700 + layer, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
-        expect(800 + layer, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
-    }
 }
 END_TEST
 
@@ -527,111 +269,22 @@ START_TEST(gradients_have_the_sizes_of_weights)
 }
 END_TEST
 
-START_TEST(an_annotated_step_has_passes_before_it)
-{
-    for (unsigned i = 0; i < 3; i++)
-        capture_block(&capture, 1 + i, PARAMETER + i, "");
-    small_step();
-    capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
-    born(60, 16, "");
-    freed(60, 16, "");
-    capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
-    for (unsigned i = 0; i < 3; i++)
-        freed(300 + i, PARAMETER + i, "");
-    capture_load(&capture);
-    expect(2, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
-    expect(101, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
-    expect(301, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
-}
-END_TEST
-
-START_TEST(a_step_that_allocates_nothing_has_passes_before_it)
-{
-    for (unsigned i = 0; i < 3; i++)
-        capture_block(&capture, 1 + i, PARAMETER + i, "");
-    for (unsigned step = 0; step < 2; step++) {
-        small_step();
-        capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
-        capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
-        for (unsigned i = 0; i < 3; i++)
-            freed(300 + i, PARAMETER + i, "");
-    }
-    capture_load(&capture);
-    expect(2, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
-    expect(101, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
-    expect(301, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
-}
-END_TEST
-
-START_TEST(a_step_may_run_the_passes_itself)
-{
-    for (unsigned i = 0; i < LAYERS; i++)
-        capture_block(&capture, 1 + i, PARAMETER + i, "");
-    for (unsigned step = 0; step < 3; step++) {
-        born(60, 16, ""); /* the batch */
-        capture_annotate(&capture, "START", "Optimizer.step#Adam.step", 0);
-        forward_pass("");
-        capture_annotate(&capture, "START", "Optimizer.zero_grad#Adam.zero_grad", 0);
-        for (unsigned i = 0; step > 0 && i < LAYERS; i++)
-            freed(300 + i, PARAMETER + i, "");
-        capture_annotate(&capture, "END", "Optimizer.zero_grad#Adam.zero_grad", 0);
-        backward_pass("");
-        for (unsigned i = 0; step == 0 && i < LAYERS; i++)
-            born(400 + i, PARAMETER + i, "");
-        born(50, PARAMETER, "");
-        freed(50, PARAMETER, "");
-        capture_annotate(&capture, "END", "Optimizer.step#Adam.step", 0);
-        freed(60, 16, "");
-    }
-    capture_load(&capture);
-    expect(2, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
-    expect(101, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
-    expect(301, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
-    expect(401, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM);
-    expect(50, CATEGORY_TEMPORARY, CONFIDENCE_MEDIUM);
-}
-END_TEST
-
-START_TEST(without_the_annotation_little_is_known)
-{
-    small_step();
-    for (unsigned i = 0; i < 3; i++)
-        freed(300 + i, PARAMETER + i, "");
-    capture_load(&capture);
-    expect(101, CATEGORY_UNKNOWN, CONFIDENCE_LOW);
-    expect(301, CATEGORY_UNKNOWN, CONFIDENCE_LOW);
-}
-END_TEST
-
 TCase *category_guess_tests(void)
 {
     TCase *tests = tcase_create("categories without stacks");
     tcase_add_checked_fixture(tests, create, destroy);
-    tcase_add_test(tests, a_loop_written_by_hand);
-    tcase_add_test(tests, an_update_ends_with_the_gradients);
-    tcase_add_test(tests, a_thread_of_autograd_has_no_python);
-    tcase_add_test(tests, a_thread_that_frees_nothing_of_the_forward_is_none_of_autograds);
     tcase_add_test(tests, without_stacks_the_lifetimes_tell);
     tcase_add_test(tests, a_piece_computed_again_belongs_to_the_backward);
     tcase_add_test(tests, a_network_without_gradients_is_no_pair_of_passes);
     tcase_add_test(tests, what_a_variable_holds_does_not_join_steps);
-    tcase_add_test(tests, without_a_turn_it_is_a_guess);
-    tcase_add_test(tests, a_model_without_modules_computes_forward);
-    tcase_add_test(tests, code_with_a_tensor_that_stays_has_data);
-    tcase_add_test(tests, plain_code_that_only_piles_up_computes_nothing);
     tcase_add_test(tests, gradients_may_stay);
     tcase_add_test(tests, copies_in_a_wider_type);
     tcase_add_test(tests, what_outlives_a_forward_without_a_backward);
     tcase_add_test(tests, cublas_workspaces_have_a_size);
     tcase_add_test(tests, a_product_makes_its_workspace);
     tcase_add_test(tests, a_model_that_is_made_of_parts_is_no_forward);
-    tcase_add_test(tests, a_forward_pass_may_run_out_of_memory);
     tcase_add_test(tests, states_may_be_made_in_a_pass);
     tcase_add_test(tests, a_list_of_scalars_is_no_forward);
     tcase_add_test(tests, gradients_have_the_sizes_of_weights);
-    tcase_add_test(tests, an_annotated_step_has_passes_before_it);
-    tcase_add_test(tests, a_step_that_allocates_nothing_has_passes_before_it);
-    tcase_add_test(tests, a_step_may_run_the_passes_itself);
-    tcase_add_test(tests, without_the_annotation_little_is_known);
     return tests;
 }

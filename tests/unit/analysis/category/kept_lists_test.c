@@ -1,21 +1,9 @@
 /* Results that a program holds in a list until the next pass, in traces without stacks. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define FEATURES 6u
 #define WEIGHTS  6u
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 /* A forward pass keeps the features of all layers in a list, until the next pass has made others;
  * the list frees them from the last to the first. Without one, a batch goes later. */

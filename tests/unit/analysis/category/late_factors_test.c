@@ -1,24 +1,12 @@
 /* Kronecker factors that hooks make while the program trains. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define LAYERS 3u
 #define STEPS  4u
 #define HOOK   CPP("at::_ops::div_Tensor::call(x)") "," PY("average", "/home/u/kfac.py", 21)
 #define AHEAD  HOOK "," CALL "," SCRIPT
 #define BEHIND HOOK "," CPP("torch::autograd::PyFunctionPreHook::operator()(x)") "," ENGINE
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 static uint64_t width_of(unsigned layer)
 {

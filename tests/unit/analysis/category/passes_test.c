@@ -1,6 +1,6 @@
 /* Categories where passes interrupt one another. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/category/events.h"
 
 #define ACCUMULATE CPP("torch::autograd::AccumulateGrad::apply(x)") "," ENGINE
 #define HOOK       PY("hook", "/home/u/train.py", 5)
@@ -13,28 +13,6 @@
 #define SAVED_DIES CPP("torch::autograd::SavedVariable::reset_data()")
 #define NODE_DIES  CPP("torch::autograd::Node::~Node()")
 #define NORM       CPP("at::_ops::linalg_vector_norm::call(x)") "," SCRIPT
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
-
-static void born(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_event(&capture, "alloc", addr, size, frames);
-}
-
-static void freed(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_free(&capture, addr, size, frames);
-}
 
 static void expect(uint64_t addr, enum category category)
 {

@@ -1,31 +1,9 @@
 /* Categories of what plain code makes between the phases of a step. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/category/events.h"
 
 #define ZERO_GRAD  PY("zero_grad", TORCH "optim/optimizer.py", 9) "," SCRIPT
 #define SAVED_DIES CPP("torch::autograd::SavedVariable::reset_data()")
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
-
-static void born(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_event(&capture, "alloc", addr, size, frames);
-}
-
-static void freed(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_free(&capture, addr, size, frames);
-}
 
 static void expect(uint64_t addr, enum category category)
 {

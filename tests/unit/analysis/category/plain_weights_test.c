@@ -1,23 +1,11 @@
 /* Weights and states that plain code makes between steps. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define LAYERS 4u
 #define CAT    CPP("at::_ops::cat::call(x)") "," PY("grow", "/home/u/grow.py", 7) "," SCRIPT
 
 #define ZEROS CPP("at::_ops::zeros_like::call(x)") "," PY("main", "/home/u/grow.py", 9) "," SCRIPT
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 static void expect_all(uint64_t first, unsigned count, enum category category)
 {

@@ -1,21 +1,9 @@
 /* Categories of memory allocated before the trace. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define PARAMETER 4000
 #define BUFFER    96
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 static void expect(uint64_t addr, enum category category)
 {

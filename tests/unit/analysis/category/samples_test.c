@@ -1,6 +1,6 @@
 /* Gradients of every sample of a batch, as torch.func.vmap() of grad() makes them. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define WEIGHTS 6u
 #define SAMPLES 16u
@@ -9,18 +9,6 @@
 
 /* What an autograd thread frees, which runs no Python. */
 #define THREAD CPP("torch::autograd::Engine::evaluate_function(x)")
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 static uint64_t size_of(unsigned weight)
 {

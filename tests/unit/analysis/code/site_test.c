@@ -2,19 +2,7 @@
 #include <string.h>
 
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
+#include "unit/analysis/one_capture.h"
 
 /* Loads one allocation with the frames. */
 static const struct stack_facts *facts_of(const char *frames)

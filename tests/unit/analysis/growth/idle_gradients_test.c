@@ -1,24 +1,12 @@
 /* Gradients that no optimizer uses or frees. */
 #include "analysis/growth/idle_gradients.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define STEPS   4
 #define TRAINED 8000
 #define FROZEN  24000
 #define INIT    PY("_apply", TORCH "nn/modules/module.py", 900) "," SCRIPT
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 static uint64_t born(uint64_t size, const char *frames)
 {

@@ -1,7 +1,7 @@
 /* Results of earlier steps that variables hold. */
 #include "analysis/growth/kept_results.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define STEPS  3
 #define LOGITS 500
@@ -11,18 +11,6 @@
 
 #define INSIDE                                                                                     \
     CPP("at::_ops::exp::call(x)") "," PY("forward", "/home/u/model.py", 2) "," CALL "," AT(4)
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 static uint64_t born(uint64_t size, const char *frames)
 {

@@ -1,7 +1,7 @@
 /* Results of layers that the program holds until its forward pass is over. */
 #include "analysis/report/findings.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define LAYERS  4
 #define SAVED   100
@@ -9,18 +9,6 @@
 #define SCRATCH 50
 #define LINE(n)                                                                                    \
     CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", n) "," CALL "," SCRIPT
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 /* Each layer saves something and returns something else. The model drops the `held` last results
  * when it returns, and each of the others when the next layer has run. */

@@ -2,7 +2,7 @@
  * buffers in layers. */
 #include "analysis/report/findings.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define WEIGHT 1000
 #define LAYERS 3
@@ -24,18 +24,6 @@
 #define MOVED_BATCH                                                                                \
     PY("to_map", TORCH "distributed/utils.py", 130)                                                \
     "," PY("_pre_forward", TORCH "nn/parallel/distributed.py", 1790) "," CALL "," SCRIPT
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 static uint64_t born(uint64_t size, const char *frames)
 {

@@ -2,7 +2,7 @@
  * generation needs few. */
 #include "analysis/report/findings.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define NO_GRAD PY("decorate_context", TORCH "utils/_contextlib.py", 116) "," SCRIPT
 #define LAYER                                                                                      \
@@ -10,18 +10,6 @@
 #define HEAD                                                                                       \
     CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", 8) "," CALL "," NO_GRAD
 #define SAMPLE CPP("at::_ops::_softmax::call(x)") "," NO_GRAD
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 /* A forward pass that frees the result of a layer once the next one has its own. */
 static void infer(const char *layer)

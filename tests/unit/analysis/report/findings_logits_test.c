@@ -1,7 +1,7 @@
 /* Findings on logits, and what a loss makes of them. */
 #include "analysis/report/findings.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define FORWARD(op, line)                                                                          \
     CPP("at::_ops::" op "::call(x)") "," PY("forward", "/home/u/model.py", line) "," CALL "," SCRIPT
@@ -11,18 +11,6 @@
     "," CPP("torch::autograd::generated::" node "::apply(x)") "," ENGINE
 
 #define LOGITS 1000
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 static uint64_t born(uint64_t size, const char *frames)
 {

@@ -1,7 +1,7 @@
 /* Findings on tensors of all pairs, which broadcasting makes. */
 #include "analysis/report/findings.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define VALUES 1024
 #define SIZE   (VALUES * 4)
@@ -10,18 +10,6 @@
 #define MODEL                                                                                      \
     CPP("at::_ops::to_dtype_layout::call(x)")                                                      \
     "," PY("convert", TORCH "nn/modules/module.py", 1369) "," SCRIPT
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 static uint64_t born(uint64_t size, const char *frames)
 {

@@ -1,19 +1,7 @@
 /* Findings on the pass or the step in which the peak lies. */
 #include "analysis/report/findings.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
+#include "unit/analysis/one_capture.h"
 
 static uint64_t born(uint64_t size, const char *frames)
 {

@@ -1,7 +1,7 @@
 /* What a step that ran out of memory would still have needed, and what it still holds. */
 #include "analysis/report/oom_rest.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_capture.h"
 
 #define SAVED  1024
 #define LATER  2048
@@ -9,18 +9,6 @@
 #define WEIGHT 512
 #define LATER_STACK                                                                                \
     CPP("at::_ops::exp::call(x)") "," PY("forward", "/home/u/model.py", 4) "," CALL "," SCRIPT
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
 
 static uint64_t born(uint64_t size, const char *frames)
 {
