@@ -73,5 +73,6 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, shard_flat_tests());
     suite_add_tcase(suite, shard_optimizers_tests());
     suite_add_tcase(suite, shard_owners_tests());
+    suite_add_tcase(suite, shard_snapshot_frozen_tests());
     suite_add_tcase(suite, shard_snapshot_tests());
     suite_add_tcase(suite, shard_sweep_tests());
