@@ -224,6 +224,37 @@ run shard --world 2 --optimizer sgd --format json loss.json
 exits 0
 out_has '"prefetch":1,"forward_prefetch":0},"checkpointed":false,"peak_bytes":106000,'
 
+# a head that is tied to the table of words: its gradient exists from the begin of backward on, 4,000 B beside 10,000 B of
+# activations in the block, and the block's own; parameters, buckets
+cat >tied.json <<'EOF'
+{"device": "cpu", "before_bytes": 8000, "peak_bytes": 26000, "traces": [
+{"module_name": "words", "module_params": 4000, "gradient_bytes": 0, "tensors": "0:1000x1", "allocated": 8000, "is_leaf": true,
+ "peak_bytes": 8000, "reserved": 0, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0,
+ "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "blocks.0", "module_params": 4000, "gradient_bytes": 4000, "tensors": "1:1000x1", "allocated": 8000, "is_leaf": true,
+ "peak_bytes": 8000, "reserved": 0, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0,
+ "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "head", "module_params": 4000, "gradient_bytes": 4000, "allocated": 8000, "peak_bytes": 8000, "reserved": 0,
+ "is_leaf": true, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "head", "module_params": 4000, "forward_row": 2, "allocated": 12000, "peak_bytes": 12000, "reserved": 0,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}},
+{"module_name": "blocks.0", "module_params": 4000, "forward_row": 1, "allocated": 16000, "peak_bytes": 26000, "reserved": 0,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}},
+{"module_name": "words", "module_params": 4000, "forward_row": 0, "allocated": 16000, "peak_bytes": 16000, "reserved": 0,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}}]}
+EOF
+run shard --world 2 --optimizer sgd --format json tied.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":34000,'
+out_has '"gradient_bytes":8000,"optimizer_state_bytes":0,"activation_bytes":10000,"buffer_bytes":8000,'
+# it does not grow with the batch
+run shard --world 2 --optimizer sgd --batch 2 --format json tied.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":44000,'
+run shard --world 2 --optimizer sgd --checkpointed --format json tied.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":true,"peak_bytes":34000,'
+
 # FSDP takes no scalars
 for code in fsdp1 fsdp2; do
     run shard --world 2 --code $code --format python tables.json

@@ -102,8 +102,10 @@ static bool add_recomputation(struct rewrite *rewrite, size_t segment, struct er
     const struct shard_model *model = rewrite->model;
     const struct shard_segment *s = &rewrite->segments[segment];
     int64_t gradient = model->layers[s->end - 1].output;
+    int64_t early = rewrite->points[rewrite->point_count - 1].early_elements;
     for (size_t i = s->first; i < s->end; i++) {
         struct shard_point point = model->points[i];
+        point.early_elements = early;
         point.is_backward = point.recomputes = true;
         point.first_tensor = point.end_tensor = 0;
         if (!add(rewrite, point, rewrite->freed[segment] - gradient, err))

@@ -268,13 +268,29 @@ static size_t match_backward(struct reader *reader, uint32_t *layers, const stru
     return count;
 }
 
+/* Bytes of gradients that the walk adds at the point of a layer. */
+static int64_t added_bytes(const struct shard_model *model, const struct shard_layer *layer)
+{
+    int64_t bytes = 0;
+    for (uint32_t i = layer->first_tensor; i < layer->end_tensor; i++) {
+        const struct shard_tensor *tensor = &model->tensors[i];
+        int64_t size = shard_type_size(tensor->type);
+        if (!tensor->frozen)
+            bytes += tensor->elements * (size > 0 ? size : model->element_size);
+    }
+    return bytes;
+}
+
 /* The recorder's row of a layer lasts until the next layer is reached, so that the gradients of
- * whatever ran forward between the two appear in it. */
+ * whatever ran forward between the two appear in it. A parameter that is used again, such as that
+ * of a head that is tied to the table of words, has a gradient from the last use on; the walk adds
+ * it at the first one, where autograd hands it over. */
 static bool add_backward_points(struct reader *reader, const uint32_t *layers,
                                 const struct layer_row **rows, size_t count, struct error *err)
 {
     struct shard_model *model = reader->model;
     int64_t known = reader->trace->facts.before_bytes; /* and the gradients so far */
+    int64_t early = 0;
     uint32_t low = (uint32_t)model->layer_count;
     for (size_t i = 0; i < count; i++) {
         uint32_t next = i + 1 < count ? layers[i + 1] + 1 : 0;
@@ -285,7 +301,10 @@ static bool add_backward_points(struct reader *reader, const uint32_t *layers,
         for (; low > next; low--) {
             point.first_tensor = model->layers[low - 1].first_tensor;
             known += reader->rows[low - 1]->gradient_bytes;
+            early += reader->rows[low - 1]->gradient_bytes;
+            early -= reader->has_gradients ? added_bytes(model, &model->layers[low - 1]) : 0;
         }
+        point.early_elements = positive(early) / model->element_size;
         point.peak_bytes = rows[i]->peak_bytes - known;
         point.end_bytes = rows[i]->allocated - known;
         if (!push_point(model, point, err))

@@ -31,9 +31,11 @@ void shard_model_set_type(struct shard_model *model, int64_t element_size)
             model->tensors[i].elements * model->element_size / element_size;
     for (size_t i = 0; i < model->layer_count; i++)
         model->layers[i].packed = model->layers[i].packed * model->element_size / element_size;
-    for (size_t i = 0; i < model->point_count; i++)
-        model->points[i].packed_elements =
-            model->points[i].packed_elements * model->element_size / element_size;
+    for (size_t i = 0; i < model->point_count; i++) {
+        struct shard_point *point = &model->points[i];
+        point->packed_elements = point->packed_elements * model->element_size / element_size;
+        point->early_elements = point->early_elements * model->element_size / element_size;
+    }
     model->element_size = element_size;
     model->assumes_type = false;
 }

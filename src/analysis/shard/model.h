@@ -58,6 +58,7 @@ struct shard_point {
     uint32_t first_tensor, end_tensor; /* backward: gradients made */
     int64_t peak_bytes, end_bytes;
     int64_t packed_elements; /* of the parameters of layers that pack, from their forward on */
+    int64_t early_elements;  /* of gradients that wait for those of earlier uses of a parameter */
 };
 
 /* The modules that fsdp, fsdp1 and fsdp2 gather together. */

@@ -21,6 +21,9 @@ void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,
     if (moves && *walk->point < model->point_count)
         moment.memory.activation_bytes +=
             model->points[*walk->point].packed_elements * walk->compute_size;
+    if (*walk->point < model->point_count)
+        moment.memory.gradient_bytes +=
+            model->points[*walk->point].early_elements * walk->compute_size;
     moment.memory.parameter_bytes += model->buffer_bytes;
     moment.memory.buffer_bytes +=
         phase == SHARD_STEP ? workspace_of_step(walk) : model->library_bytes;
