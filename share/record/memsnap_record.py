@@ -1965,14 +1965,14 @@ class Structure(Hooks, TorchDispatchMode):
                 row["gradient_bytes"] += size
 
     def list_tensors(self, row, parameters):
-        """Adds "PLACE:ROWSxCOLUMNS" of parameters that no row has yet, the type if it is not that of the row, and ":frozen" if
-        it gets no gradient."""
+        """Adds "PLACE:ROWSxCOLUMNS" of parameters that no row has yet, the type if it is not that of the row, ":strided" if it
+        is not contiguous, and ":frozen" if it gets no gradient."""
         for parameter in parameters:
             place = self.unlisted.pop(id(parameter), None)
             if place is not None:
                 dtype = str(parameter.dtype)[6:]
-                item = "%d:%s%s%s" % (place, "x".join(map(str, parameter.shape)) or "1", "" if dtype == row["dtype"] else ":" + dtype,
-                                      "" if parameter.requires_grad else ":frozen")
+                item = "%d:%s%s%s%s" % (place, "x".join(map(str, parameter.shape)) or "1", "" if dtype == row["dtype"] else ":" + dtype,
+                                        "" if parameter.is_contiguous() else ":strided", "" if parameter.requires_grad else ":frozen")
                 row["tensors"] += ("," if row["tensors"] else "") + item
 
     def add_uncalled(self):

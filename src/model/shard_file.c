@@ -126,6 +126,8 @@ static bool strategy_member(void *self, struct text key, void *to)
         return read_number(in, &row->world);
     if (text_equals(key, "largest_batch"))
         return read_number(in, &row->largest_batch);
+    if (text_equals(key, "runs"))
+        return read_flag(in, &row->runs);
     if (text_equals(key, "is_last"))
         return read_flag(in, &row->is_last);
     return json_skip(&in->json, in->err);
@@ -135,7 +137,7 @@ static bool read_strategy(void *self)
 {
     struct reader *in = self;
     struct shard_file *file = in->file;
-    in->row = (struct shard_file_row){0};
+    in->row = (struct shard_file_row){.runs = true};
     if (file->count >= MOST_ROWS)
         return error_set(in->err, STATUS_LIMIT, "more than %d rows", MOST_ROWS);
     if (!json_each_member(&in->json, "a strategy (an object)", strategy_member, in, &in->row,
@@ -143,6 +145,8 @@ static bool read_strategy(void *self)
         return false;
     if (in->row.name[0] == '\0')
         return json_unexpected(&in->json, "the name of a strategy before this", in->err);
+    if (!in->row.runs)
+        in->row.largest_batch = 0;
     return vec_push(file->rows, file->count, file->capacity, file->budget, in->err, in->row);
 }
 

@@ -33,6 +33,7 @@ struct shard_file_row {
     char name[SHARD_FILE_NAME]; /* of the strategy: letters and digits */
     uint64_t peak_bytes;        /* a rank, the highest */
     uint64_t traffic_bytes;     /* a rank sends in a step */
+    bool runs;                  /* false: its code would stop */
     /* side by side */
     bool is_checkpointed;
     uint64_t parts[SHARD_FILE_PARTS];  /* at the peak of the highest rank */
@@ -44,7 +45,7 @@ struct shard_file_row {
     size_t first_line, line_count;
     /* sweep */
     uint64_t world;
-    uint64_t largest_batch; /* 0: not even the smallest fits */
+    uint64_t largest_batch; /* 0: not even the smallest fits, or its code would stop */
     bool is_last;           /* no larger one was tried */
 };
 

@@ -26,6 +26,11 @@ script sweep.json plot-shard-region.txt
 run shard --world 3 --parameters 300M --layers 2 --activations 4GB --gpu 8GB --curve --format json -o curves.json
 exits 0
 script curves.json plot-shard-curves.txt
+# of a strategy whose code stops there is nothing on the map
+sed 's/"runs":true/"runs":false/g' sweep.json >stops.json
+run plot stops.json --script stops
+exits 0
+check 'draws nothing that stops' grep -q 'nothing fits' stops/plot.gp
 # numbers of ranks with the same answer share boxes
 run shard --gpu 690MiB --sweep world=1..1024 batch=1,2 --format json -o large.json $trace
 exits 0

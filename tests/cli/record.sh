@@ -86,9 +86,10 @@ class Scaled(torch.nn.Module):
         super().__init__()
         self.weight = torch.nn.Parameter(torch.zeros(8, 4, dtype=torch.bfloat16))
         self.scale = torch.nn.Parameter(torch.zeros(8), requires_grad=False)
+        self.columns = torch.nn.Parameter(torch.zeros(3, 8).t())
 
     def forward(self, x):
-        return x.bfloat16() @ self.weight.t() * self.scale.bfloat16()
+        return x.bfloat16() @ self.weight.t() * self.scale.bfloat16() + self.columns.sum()
 
 
 model = torch.nn.Sequential(torch.nn.Linear(4, 4), Scaled()).cuda()
@@ -100,7 +101,7 @@ check 'lists the types of parameters' "$PYTHON3" -c '
 import json
 rows = {row["module_name"]: row for row in json.load(open("mixed.json"))["traces"] if row["is_forward"]}
 assert rows["0"]["tensors"] == "0:4x4,1:4", rows["0"]
-assert rows["1"]["tensors"] == "2:8x4:bfloat16,3:8:float32:frozen", rows["1"]'
+assert rows["1"]["tensors"] == "2:8x4:bfloat16,3:8:float32:frozen,4:8x3:float32:strided", rows["1"]'
 
 dry -- "$MEMSNAP_TORCH" peaks.py
 check 'has the peak of a step that nothing watches' grep -q '^all is right$' .run/out

@@ -468,6 +468,17 @@ sed 's/"tensors": "1:100x10"/"tensors": "1:100x10,3:50"/' types.json >uncalled.j
 run shard --world 2 --code ddp --format python uncalled.json
 exits 0
 out_has 'find_unused_parameters=True'
+# fully_shard() takes no weights in channels_last
+run shard --world 2 --code fsdp2 --format python types.json
+exits 0
+out_has_not 'contiguous'
+sed 's/"tensors": "1:100x10"/"tensors": "1:100x10:strided"/' types.json >strided.json
+run shard --world 2 --code fsdp2 --format python strided.json
+exits 0
+out_has '        value.data = value.data.contiguous()'
+run shard --world 2 --code fsdp1 --format python strided.json
+exits 0
+out_has_not 'contiguous'
 # two types in one module cannot be divided
 sed 's/"tensors": "0:100x10"/"tensors": "0:100x8,3:100:float32"/' types.json >inside.json
 run shard --world 2 --gpu 35000 inside.json

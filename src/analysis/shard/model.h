@@ -31,8 +31,9 @@ struct shard_tensor {
     uint32_t place;        /* in model.parameters(); equal ones: as the tensors are here */
     uint32_t unit;
     enum shard_type type;
-    bool frozen; /* gets no gradient */
-    bool packs;  /* a snapshot: all parameters of a recurrent layer, as cuDNN takes them */
+    bool strided; /* not contiguous, for example channels_last */
+    bool frozen;  /* gets no gradient */
+    bool packs;   /* a snapshot: all parameters of a recurrent layer, as cuDNN takes them */
 };
 
 /* A module call, or what ran between two of them, in the order of the forward pass. */

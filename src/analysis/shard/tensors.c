@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#define FROZEN ":frozen"
+#define FROZEN  ":frozen"
+#define STRIDED ":strided"
 
 static const struct {
     const char *name;
@@ -63,7 +64,7 @@ static bool take_number(struct list_reader *list, int64_t *number)
     return list->at > first;
 }
 
-/* ":bfloat16", if there is one before ":frozen". */
+/* ":bfloat16", if there is one before the other words. */
 static void take_type(struct list_reader *list, struct shard_tensor *tensor)
 {
     const char *end = list->at + 1;
@@ -72,7 +73,7 @@ static void take_type(struct list_reader *list, struct shard_tensor *tensor)
     while (end < list->end && *end != ':' && *end != ',')
         end++;
     struct text name = {list->at + 1, (size_t)(end - list->at - 1)};
-    if (text_equals(name, FROZEN + 1))
+    if (text_equals(name, FROZEN + 1) || text_equals(name, STRIDED + 1))
         return;
     tensor->type = shard_type_find(name);
     list->at = end;
@@ -96,6 +97,7 @@ static bool take_tensor(struct list_reader *list, struct shard_tensor *tensor)
         tensor->dimensions++;
     } while (take(list, "x"));
     take_type(list, tensor);
+    tensor->strided = take(list, STRIDED);
     tensor->frozen = take(list, FROZEN);
     return true;
 }

@@ -225,6 +225,19 @@ static void put_vectors(FILE *out, const struct shard_model *model)
           out);
 }
 
+/* fully_shard() takes no weights in channels_last. Convolutions follow their input in this, so
+ * activations stay as they are. */
+static void put_contiguous(FILE *out, const struct shard_model *model)
+{
+    bool has_strided = false;
+    for (size_t i = 0; i < model->tensor_count; i++)
+        has_strided |= model->tensors[i].strided;
+    if (has_strided)
+        fputs("    for value in model.parameters():  # fully_shard takes contiguous ones only\n"
+              "        value.data = value.data.contiguous()\n",
+              out);
+}
+
 static void put_fsdp1_options(FILE *out, const struct shard_options *options)
 {
     static const char *const prefetch[] = {[SHARD_PREFETCH_PRE] = "BackwardPrefetch.BACKWARD_PRE",
@@ -270,6 +283,7 @@ static void put_fsdp2(FILE *out, const struct shard_report *report)
         fputs("    options[\"offload_policy\"] = CPUOffloadPolicy()\n", out);
     if (options->group > 0)
         put_mesh(out, options, "mesh");
+    put_contiguous(out, report->model);
     put_vectors(out, report->model);
     put_loop(out, report);
     fprintf(out,

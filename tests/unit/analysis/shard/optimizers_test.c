@@ -127,13 +127,15 @@ START_TEST(lists_have_types)
     struct error err;
     budget = (struct budget){.limit = 1 << 20};
     shard_model_init(&model, &budget);
-    ck_assert(read("0:10,1:5:float32:frozen,2:4:frozen,3:7:float8_e4m3fn,4:2:float4", &err));
+    ck_assert(read(
+        "0:10,1:5:float32:frozen,2:4:strided:frozen,3:7:float8_e4m3fn:strided,4:2:float4", &err));
     static const enum shard_type types[] = {SHARD_BFLOAT16, SHARD_FLOAT32, SHARD_BFLOAT16,
                                             SHARD_BYTE, SHARD_TYPE_UNKNOWN};
     ck_assert_uint_eq(model.tensor_count, 5);
     for (size_t i = 0; i < model.tensor_count; i++) {
         ck_assert_int_eq(model.tensors[i].type, types[i]);
         ck_assert_int_eq(model.tensors[i].frozen, i == 1 || i == 2);
+        ck_assert_int_eq(model.tensors[i].strided, i == 2 || i == 3);
     }
     ck_assert_int_eq(shard_type_size(SHARD_BFLOAT16), 2);
     ck_assert_int_eq(shard_type_size(SHARD_TYPE_UNKNOWN), 0);
