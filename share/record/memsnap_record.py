@@ -36,7 +36,7 @@ from collections.abc import Mapping
 
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils import flop_counter
-from torch.utils._python_dispatch import _get_current_dispatch_mode_stack, _pop_mode, _push_mode
+from torch.utils._python_dispatch import _disable_current_modes, _get_current_dispatch_mode_stack, _pop_mode, _push_mode
 
 # memsnap suggest prints what follows, up to the next such line, for every plan.
 from contextlib import contextmanager, nullcontext
@@ -1187,8 +1187,11 @@ MOST_OOM_DUMPS = 10  # a program that looks for its largest batch may run out of
 
 def bytes_of_block(storage):
     """What the storage takes of the CUDA allocator, or a little less: see Storages.enlarge()."""
-    size = storage.nbytes()
-    return -(-size // BLOCK_BYTES) * BLOCK_BYTES if storage.device.type == "cuda" else size
+    return rounded_to_block(storage.nbytes()) if storage.device.type == "cuda" else storage.nbytes()
+
+
+def rounded_to_block(size):
+    return -(-size // BLOCK_BYTES) * BLOCK_BYTES
 
 
 def rank():
@@ -1574,6 +1577,48 @@ def fewest_references():
     return meter.count
 
 
+class Passing(TorchDispatchMode):
+    """Adds up the storages that operators make on no device, while they are alive."""
+
+    def __init__(self):
+        super().__init__()
+        self.made, self.peak, self.total = {}, 0, 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        given = storages_of([args, kwargs])
+        for key, storage in storages_of(result).items():
+            if key not in given:
+                size = rounded_to_block(storage.nbytes())
+                self.made[key] = StorageWeakRef(storage), size
+                self.total += size
+        self.made = {key: (weak, size) for key, (weak, size) in self.made.items() if not weak.expired()}
+        self.peak = max(self.peak, sum(size for _, size in self.made.values()))
+        return result
+
+
+def without_memory(value):
+    if not isinstance(value, torch.Tensor):
+        return value
+    return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
+
+
+def peak_of_parts(func, args, kwargs, allocations):
+    """The most that an operator which only calls others has at a time, its results included; None if it is of another kind.
+    Of its allocations, the workspaces of libraries are known only as what the others do not explain."""
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    if not has_kernel(func.name(), "CompositeExplicitAutograd") or has_kernel(func.name(), "CUDA"):
+        return None
+    try:
+        with _disable_current_modes():
+            args, kwargs = tree_map(without_memory, (args, kwargs))
+            with Passing() as passing:
+                func._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
+    except Exception:  # not every operator runs so
+        return None
+    return passing.peak + max(allocations - passing.total, 0)
+
+
 class Device:
     """The allocator whose state the rows tell: of CUDA, or the sum of live tensors where there is none."""
 
@@ -1623,7 +1668,7 @@ class Device:
         self.allocated(live)
         return max(self.now_unseen - unseen, 0)
 
-    def workspace(self, func, args, made, allocations, before):
+    def workspace(self, func, args, kwargs, made, allocations, before):
         """At most how much an operator had for itself beside what it made, where `before` bytes were allocated or reused.
 
         What it keeps is left out: peak() adds that to the whole step. It may have freed some of its allocations before it
@@ -1635,7 +1680,10 @@ class Device:
         most = torch.cuda.max_memory_allocated(self.cuda) - before
         if most + before == self.peak_before:  # with the workspaces that are not there yet
             most += min(self.now_unseen - self.cleared, 0)
-        least = min(allocations - made, max(most, 0), self.workspaces.get(key, allocations))
+        if key not in self.workspaces:
+            parts = peak_of_parts(func, args, kwargs, allocations)
+            self.workspaces[key] = allocations if parts is None else max(parts - made, 0)
+        least = min(allocations - made, max(most, 0), self.workspaces[key])
         self.workspaces[key] = least
         return least
 
@@ -2167,7 +2215,7 @@ class Structure(Hooks, TorchDispatchMode):
         made_bytes = sum(made.bytes for made in new)
         before = call.before + (0 if call.reused else made_bytes)
         kept = self.device.kept(self.storages.bytes, call.unseen) if allocations > made_bytes else 0
-        self.storages.use(self.device.workspace(func, args, made_bytes + kept, allocations, before + kept))
+        self.storages.use(self.device.workspace(func, args, kwargs, made_bytes + kept, allocations, before + kept))
         if self.storages.peak > call.live_peak:
             self.allocated()
             self.storages.unseen = self.device.now_unseen
@@ -2711,7 +2759,8 @@ class layers(contextlib.ContextDecorator):
 
     Skips `warmup` steps. A step begins when the model runs with gradients after a backward pass, and ends with an
     optimizer's step or where the next one begins. If gradients are still there then, because they pile up over several
-    runs, that step is recorded instead of the first one. On CUDA a second step is measured, with hooks but for times
+    runs, that step is recorded instead of the first one; so is the step after the one in which an optimizer makes its
+    state. On CUDA a second step is measured, with hooks but for times
     removed; if there is none, times follow from operations and bytes, as they do on the CPU. A step whose backward pass does
     not reach the model, such as that of a discriminator which has copies of a generator's results, is followed by another.
     So is a pass that takes gradients of the input only, as samplers do.
@@ -2729,6 +2778,9 @@ class layers(contextlib.ContextDecorator):
         self.passes = 0  # of the model since an optimizer's step
         self.passes_of_step = None  # from one optimizer's step to the next
         self.goes_on = False  # no backward pass has reached the last run of a pass that is not recorded
+        self.stateless = weakref.WeakSet()  # optimizers that are about to make their first step
+        self.has_stepped = self.lacks_state = False  # since a step was recorded: an optimizer, which then made its state
+        self.without_state = 0  # recorded steps that lacked it
         self.is_saved = False
         self.termination = Termination(self.terminate)
 
@@ -2736,12 +2788,14 @@ class layers(contextlib.ContextDecorator):
         self.begun = self.depth = self.missed = self.unlike = 0
         self.untrained = self.passes = 0
         self.passes_of_step, self.goes_on = None, False
+        self.without_state, self.has_stepped, self.lacks_state = 0, False, False
         self.trace = self.error = None
         self.path = self.path and os.path.abspath(self.path)  # the program may change its folder
         self.termination.__enter__()
         self.handles = [before_call(self.model, self.before_model, prepend=True),
                         after_call(self.model, self.after_model, always_call=True),
-                        register_optimizer_step_pre_hook(self.before_step)]
+                        register_optimizer_step_pre_hook(self.before_step),
+                        register_optimizer_step_post_hook(self.after_step)]
         return self
 
     def __exit__(self, *_exception):
@@ -2790,6 +2844,9 @@ class layers(contextlib.ContextDecorator):
             return False
         if self.structure.made_gradients():
             return True  # they pile up over several runs: the first has none yet
+        if self.lacks_state:
+            self.lacks_state = False
+            return True
         if self.structure.order or self.structure.has_failed or self.missed == MOST_MISSED:
             return False
         self.missed += 1
@@ -2821,7 +2878,8 @@ class layers(contextlib.ContextDecorator):
     @property
     def is_complete(self):
         """Nothing of a later step will be recorded, as far as is known."""
-        return self.structure is not None and self.running is None and not self.structure.made_gradients() and (
+        return self.structure is not None and self.running is None and not self.structure.made_gradients() and \
+            not self.lacks_state and (
             not self.is_untrained or self.passes_of_step == 0) and (
             not self.measures_time() or self.times is not None)
 
@@ -2884,13 +2942,26 @@ class layers(contextlib.ContextDecorator):
         self.goes_on = False
 
     @guarded
-    def before_step(self, *_arguments):
+    def before_step(self, optimizer, *_arguments):
+        if not getattr(optimizer, "state", True):
+            self.stateless.add(optimizer)
         if not is_backward():
             self.passes_of_step, self.passes = self.passes or self.passes_of_step, 0
         # some programs step each parameter as soon as it has its gradient; others step a discriminator, whose backward pass
         # does not reach this model, before their backward pass through it
         if self.running is not None and self.running.order and not is_backward():
             self.end()
+
+    @guarded
+    def after_step(self, optimizer, *_arguments):
+        if self.structure is None:
+            return
+        self.has_stepped = True
+        if optimizer in self.stateless and self.without_state < MOST_MISSED and any(
+                True for _ in tensors_in(list(optimizer.state.values()))):
+            self.lacks_state = True
+            self.without_state += 1
+        self.stateless.discard(optimizer)
 
     def end(self):
         running, self.running = self.running, None
@@ -3243,10 +3314,14 @@ class Models:
         self.recording.before_model(module, args, {})
 
     def end_complete(self, candidate):
-        if self.recording is not None and (self.recording.is_complete or self.waited > MOST_WAITING or (
+        if self.recording is not None and (self.is_complete(candidate) or self.waited > MOST_WAITING or (
                 candidate is self.current and self.recording.is_missed)):
             self.end_recording()
             self.waited = 0
+
+    def is_complete(self, candidate):
+        """Where the model runs again before an optimizer's step, that may show that the recorded one lacks its state."""
+        return self.recording.is_complete and (self.recording.has_stepped or candidate is not self.current)
 
     def end_recording(self):
         self.recording.__exit__(None, None, None)
