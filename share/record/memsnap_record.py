@@ -425,7 +425,7 @@ def is_one_operator(module):
 
 
 class InRow:
-    """Runs each function on the result of the one before, and on what else the first one got."""
+    """Runs each function on the result of the one before, and hands it what else the first one got."""
 
     def __init__(self, calls):
         self.calls = calls
@@ -442,12 +442,12 @@ def recompute(calls, modules, operators=(), **more):
     return Checkpointed(InRow(calls), modules, keep_results(operators, **more) if keep else {})
 
 
-def build(part, modules, operators=(), **more):
-    """`modules` has those of the part, by name."""
+def build(part, modules, forwards, operators=(), **more):
+    """`modules` has those of the part, by name, and `forwards` what runs them."""
     if isinstance(part, str):
-        return modules[part].forward
-    return recompute([build(inner, modules) for inner in part if names(inner)], [modules[name] for name in names(part)],
-                     operators, **more)
+        return forwards[part]
+    return recompute([build(inner, modules, forwards) for inner in part if names(inner)],
+                     [modules[name] for name in names(part)], operators, **more)
 
 
 def joined(changed):
@@ -457,6 +457,10 @@ def joined(changed):
         for name, flags in of_module.items():
             made[name] = made.get(name, []) + flags
     return made
+
+
+def is_same(value, other):
+    return value is other or (is_plain(value) and type(value) is type(other) and value == other)
 
 
 class Part:
@@ -471,7 +475,8 @@ class Part:
         self.are_wrapped = self.modules != outer  # each must gather its parameters itself
         self.forwards = [module.forward for module in self.modules]
         changed = changed or [{}] * len(self.names)
-        self.together = build(part, dict(zip(self.names, self.modules)), operators, changed=joined(changed))
+        self.together = build(part, dict(zip(self.names, self.modules)),
+                              {name: partial(self.pick, k) for k, name in enumerate(self.names)}, operators, changed=joined(changed))
         missing = set(operators)
         self.alone = [
             recompute([forward], [module], operators, missing=missing, is_last=forward is self.forwards[-1], changed=flags)
@@ -479,6 +484,7 @@ class Part:
             for module, forward, flags in zip(self.modules, self.forwards, changed)
         ]
         self.is_chain, self.proof, self.asked = False, None, set()
+        self.origins = [None] * len(self.names)  # of what each gets beside its input, as the trial run tells
         self.rests = [None] * len(self.names)  # what each returns in a tuple with its result, without tensors
         self.forget()
         if operators and runs_compiled(self.modules):
@@ -490,16 +496,42 @@ class Part:
         self.next, self.result, self.others = 0, None, {}
 
     def take(self, k, args, kwargs):
-        """Is this call the next one of the chain, with what the first one got beside its input?"""
+        """Is this call the next one of the chain, with nothing beside its input but what the first one got, and constants?"""
         others = {**dict(enumerate(args[1:])), **kwargs}
         if k == 0:
             self.next, self.others = 0, others
         is_next = k == self.next and (k == 0 or (len(args) > 0 and args[0] is first(self.result)))
         self.next = k + 1
-        return (is_next and others.keys() == self.others.keys()
-                and all(others[name] is self.others[name] for name in others))
+        if not is_next or k == 0:
+            return is_next
+        if self.proof:
+            self.origins[k] = {name: self.origin(name, value) for name, value in others.items()}
+        origins = self.origins[k]
+        return others.keys() == origins.keys() and all(
+            origin is not None and is_same(value, self.value(origin)) for value, origin in
+            ((others[name], origins[name]) for name in others))
 
-    def forward(self, k, *args, **kwargs):
+    def origin(self, name, value):
+        """A name in what the first module got, or None, and a constant; None if it is of another origin."""
+        if name in self.others and self.others[name] is value:
+            return name, None
+        if is_plain(value):
+            return None, value
+        return next(((key, None) for key, given in self.others.items() if given is value), None)
+
+    def value(self, origin):
+        name, constant = origin
+        return constant if name is None else self.others.get(name)
+
+    def pick(self, k, /, *args, **kwargs):
+        """Runs a module on the result of the one before, and on its part of what the first one got."""
+        if k > 0:
+            given = {**dict(enumerate(args[1:])), **kwargs}
+            kwargs = {name: constant if key is None else given[key] for name, (key, constant) in self.origins[k].items()}
+            args = args[0], *(kwargs.pop(place) for place in range(sum(isinstance(name, int) for name in kwargs)))
+        return self.forwards[k](*args, **kwargs)
+
+    def forward(self, k, /, *args, **kwargs):
         if self.proof:
             return self.proof.run(self, k, args, kwargs)
         if not self.is_chain:
@@ -807,7 +839,7 @@ class FindChanges(TorchDispatchMode):
 def find_changes(model, args, kwargs, plan):
     """For each part of a plan, which results its calls change in place: a snapshot does not show that, and a checkpoint
     must not keep such results."""
-    def run(module, forward, *args, **kwargs):
+    def run(module, forward, /, *args, **kwargs):
         outer, turns[module] = find.call, turns.get(module, -1) + 1
         find.call = module, turns[module]
         try:

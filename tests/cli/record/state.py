@@ -101,6 +101,27 @@ class Asking(nn.Module):
         return self.c(x) * rows + x.size(1)
 
 
+class Mixing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(16, 16)
+
+    def forward(self, x, k, scale=1.0):
+        return (self.linear(x) * scale).tanh()[k]
+
+
+class Ordered(nn.Module):
+    """Of what the first module gets beside its input, the next one gets nothing, and the third one only a part."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.norm, self.two = Mixing(), nn.LayerNorm(16), Mixing()
+        self.register_buffer("order", torch.randperm(8))
+
+    def forward(self, x):
+        return self.two(self.norm(self.one(x, k=self.order, scale=2.0)), self.order)
+
+
 def fails(model, batch, words):
     try:
         train(model, batch)
@@ -124,6 +145,11 @@ def check_counters(batch):
     for parameter in checkpointed.parameters():
         parameter.data.zero_()
     assert_same(train(plain, batch), train(average, batch))
+
+
+def check_order(batch):
+    _, _, made = compare(Ordered, batch, ["one", "norm", "two"])
+    assert made[0].is_chain
 
 
 def check_hooks(batch):
@@ -222,6 +248,7 @@ def main():
     warnings.simplefilter("ignore")
     batch = torch.randn(8, 16)
     check_counters(batch)
+    check_order(batch)
     check_hooks(batch)
     check_flags(batch)
     check_skipped(batch)

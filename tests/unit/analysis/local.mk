@@ -108,3 +108,15 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/shard/snapshot_frozen_test.c \
 	tests/unit/analysis/shard/snapshot_test.c \
 	tests/unit/analysis/shard/sweep_test.c \
+	tests/unit/analysis/shard/stops_test.c \
+	tests/unit/analysis/suite.c \
+	tests/unit/analysis/trend/trend_test.c \
+	tests/unit/decode/layers/check.c \
+	tests/unit/decode/layers/layers.h
+
+# What PyTorch's allocator did with random programs.
+EXTRA_DIST += \
+	tests/unit/analysis/replay/torch-2.1.txt \
+	tests/unit/analysis/replay/torch-2.12.txt \
+	tests/unit/analysis/replay/torch-2.15.txt \
+	tests/unit/analysis/replay/torch-2.8.txt

@@ -76,3 +76,25 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, shard_snapshot_frozen_tests());
     suite_add_tcase(suite, shard_snapshot_tests());
     suite_add_tcase(suite, shard_sweep_tests());
+    suite_add_tcase(suite, shard_stops_tests());
+    suite_add_tcase(suite, shard_tests());
+    suite_add_tcase(suite, flame_tests());
+    suite_add_tcase(suite, diff_tests());
+    suite_add_tcase(suite, check_tests());
+    suite_add_tcase(suite, check_rules_tests());
+    suite_add_tcase(suite, check_rule_set_tests());
+    suite_add_tcase(suite, site_pattern_tests());
+    suite_add_tcase(suite, joint_tests());
+    suite_add_tcase(suite, layers_report_tests());
+    suite_add_tcase(suite, layer_panels_tests());
+    suite_add_tcase(suite, operator_curves_tests());
+    suite_add_tcase(suite, rank_name_tests());
+    suite_add_tcase(suite, diff_summaries_tests());
+    suite_add_tcase(suite, ranks_tests());
+    suite_add_tcase(suite, trend_tests());
+    suite_add_tcase(suite, replay_allocator_tests());
+    suite_add_tcase(suite, replay_block_set_tests());
+    suite_add_tcase(suite, replay_conf_tests());
+    suite_add_tcase(suite, replay_lives_tests());
+    return suite;
+}
