@@ -290,26 +290,28 @@ src/render/page/embedded.c: $(html_page_files) $(top_srcdir)/scripts/embed \
 	$(embed_hash) html_style_hash src/render/page/colours.css src/render/page/page.css && \
 	$(embed_hash) html_script_hash $(html_script_files)) >$@-new && mv $@-new $@
 
-# The Python that `memsnap suggest` prints with a plan is in the recorder, in sections: for every plan, for plans that keep
-# results of operators, for plans that need more than one checkpoint for each module, for those of modules that run several
+# The Python that `memsnap suggest` prints with a plan is in the recorder, in sections: for every plan, for plans of
+# modules, for plans that keep results of operators, for plans that need more than one checkpoint for each module, for those of modules that run several
 # times, for plans of snapshots that keep results, for all plans of snapshots, and for those whose steps may call several
 # modules.
 nodist_libmemsnap_a_SOURCES += src/render/suggest/printed.c
 CLEANFILES += src/render/suggest/printed.c src/render/suggest/section1.py src/render/suggest/section2.py \
 	src/render/suggest/section3.py src/render/suggest/section4.py src/render/suggest/section5.py \
-	src/render/suggest/section6.py src/render/suggest/section7.py src/render/suggest/section8.py
+	src/render/suggest/section6.py src/render/suggest/section7.py src/render/suggest/section8.py \
+	src/render/suggest/section9.py
 src/render/suggest/printed.c: $(top_srcdir)/share/record/memsnap_record.py $(top_srcdir)/scripts/embed
 	$(AM_V_GEN)$(MKDIR_P) src/render/suggest && \
 	awk '/^[#] memsnap suggest prints /{n++; next} n {print >("src/render/suggest/section" n ".py")}' \
 		$(top_srcdir)/share/record/memsnap_record.py && \
 	header=render/suggest/parts.h && export header && \
 	{ $(embed) suggest_every_code src/render/suggest/section1.py && \
-	$(embed) suggest_kept_code src/render/suggest/section2.py && \
-	$(embed) suggest_parts_code src/render/suggest/section3.py && \
-	$(embed) suggest_turns_code src/render/suggest/section4.py && \
-	$(embed) suggest_changes_code src/render/suggest/section5.py && \
-	$(embed) suggest_calls_code src/render/suggest/section6.py && \
-	$(embed) suggest_several_code src/render/suggest/section7.py; } >$@-new && mv $@-new $@
+	$(embed) suggest_modules_code src/render/suggest/section2.py && \
+	$(embed) suggest_kept_code src/render/suggest/section3.py && \
+	$(embed) suggest_parts_code src/render/suggest/section4.py && \
+	$(embed) suggest_turns_code src/render/suggest/section5.py && \
+	$(embed) suggest_changes_code src/render/suggest/section6.py && \
+	$(embed) suggest_calls_code src/render/suggest/section7.py && \
+	$(embed) suggest_several_code src/render/suggest/section8.py; } >$@-new && mv $@-new $@
 
 if HAVE_SQLITE
 libmemsnap_a_SOURCES += \

@@ -139,6 +139,7 @@ bool suggest_calls_python(const struct page *page, const struct suggest_subject 
     if (ok) {
         fwrite(text.bytes, 1, text.size, page->out);
         fwrite(suggest_every_code, 1, suggest_every_code_size, page->out);
+        fwrite(suggest_modules_code, 1, suggest_modules_code_size, page->out);
         if (is_selective)
             fwrite(suggest_kept_code, 1, suggest_kept_code_size, page->out);
         fwrite(suggest_parts_code, 1, suggest_parts_code_size, page->out);

@@ -65,13 +65,16 @@ typedef void suggest_call_function(void *data, struct text call);
 bool suggest_each_call(const struct suggest_subject *subject, struct wrapped segment,
                        suggest_call_function *function, void *data);
 
-/* Sections of memsnap_record.py: prepare(); keep_results(), which needs the first;
- * checkpoint_modules(), which needs the first and, if results of operators are kept, the second;
- * checkpoint_turns(), which needs the same and checkpoint_modules(); find_changes();
- * checkpoint_calls(), which needs all of them, but the second and find_changes() only if results
- * are kept; and checkpoint_calls_of_several(), which needs checkpoint_calls(). */
+/* Sections of memsnap_record.py: what every plan needs; prepare(); keep_results();
+ * checkpoint_modules(), which needs prepare() and, if results of operators are kept,
+ * keep_results(); checkpoint_turns(), which needs the same and checkpoint_modules();
+ * find_changes(); checkpoint_calls(), which needs all of them, but keep_results() and
+ * find_changes() only if results are kept; and checkpoint_calls_of_several(), which needs
+ * checkpoint_calls(). */
 extern const unsigned char suggest_every_code[];
 extern const size_t suggest_every_code_size;
+extern const unsigned char suggest_modules_code[];
+extern const size_t suggest_modules_code_size;
 extern const unsigned char suggest_kept_code[];
 extern const size_t suggest_kept_code_size;
 extern const unsigned char suggest_parts_code[];

@@ -96,6 +96,7 @@ static bool put_whole(FILE *out, const struct problem *problem, const struct pla
     bool ok = put_names(out, problem, placement);
     fputs("]\n\n", out);
     fwrite(suggest_every_code, 1, suggest_every_code_size, out);
+    fwrite(suggest_modules_code, 1, suggest_modules_code_size, out);
     fputs("modules = [find_module(model, name) for name in dict.fromkeys(names)]\n"
           "prepare(model, modules)\n"
           "for module in map(inside, modules):\n"
@@ -155,6 +156,7 @@ static bool put_parts(FILE *out, const struct problem *problem, const struct pla
     ok = ok && put_kept(out, problem, placement);
     fputc('\n', out);
     fwrite(suggest_every_code, 1, suggest_every_code_size, out);
+    fwrite(suggest_modules_code, 1, suggest_modules_code_size, out);
     bool is_selective = suggest_keeps_results(problem, placement);
     if (is_selective)
         fwrite(suggest_kept_code, 1, suggest_kept_code_size, out);
