@@ -57,7 +57,7 @@ held = [trace["traces"][storage[1]]["module_name"] for storage in trace["storage
         and storage[2] == len(trace["traces"])]
 assert {name.split(".")[0] for name in held} == {"holding"} and len(held) == 6, held
 peak, told = int(open(".run/out").readline()), plan["total_peak_bytes"]
-assert abs(told - peak) < 0.02 * peak, (told, peak)' held.json held.plan.json
+assert abs(told - peak) < 0.05 * peak, (told, peak)' held.json held.plan.json
 
 # a step that lacks the state of an optimizer, which makes it in its first step, is followed by another; with gradients that
 # pile up, too
