@@ -234,7 +234,9 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/forward.c \
 	src/analysis/phase/forward.h \
 	src/analysis/phase/held_graph.c \
+	src/analysis/phase/hump_passes.c \
 	src/analysis/phase/humps.c \
+	src/analysis/phase/humps.h \
 	src/analysis/phase/pass_ends.c \
 	src/analysis/phase/passes.c \
 	src/analysis/phase/passes.h \

@@ -42,6 +42,20 @@ enum pattern_flag {
     PATTERN_RARE = 32,   /* the same, of a size of which no more blocks are so than stay */
 };
 
+/* Blocks of the sizes of weights that are made while a hump falls. */
+struct weight_births {
+    double kept, all; /* bytes; kept beyond the fall: gradients */
+    size_t sizes;     /* different ones */
+};
+
+/* A hump whose fall may be the beginning of a backward pass that checkpoints interrupt. */
+struct candidate {
+    struct passes passes;
+    struct weight_births births; /* also those of the humps that nest in it */
+    size_t members;              /* of the largest of these humps; 0: there is no candidate */
+    bool has_nested;
+};
+
 struct pattern {
     const struct timeline *timeline;
     const struct phases *old;       /* from annotations */
@@ -64,6 +78,7 @@ struct pattern {
     struct saved *saved; /* in order of birth; between humps, those still alive */
     size_t saved_count, saved_capacity;
     bool is_open; /* the last hump was a pair of passes, and `saved` holds what it left */
+    struct candidate candidate; /* the last hump may become one */
     struct passes *passes;
     size_t pass_count, pass_capacity;
     size_t kept_graphs; /* how many of those have one; see held_graph.c */

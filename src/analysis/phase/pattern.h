@@ -11,7 +11,8 @@
  * blocks of the weights' sizes that outlive it, as gradients do; a smaller hump without them, such
  * as a network that is not trained, is a part of the forward pass that goes on. A hump is a part of
  * the backward pass before it if it nests in that: what the pass has left to free in the hump's
- * fall, it frees after the hump's own blocks, as checkpointing does. What a variable of the program
+ * fall, it frees after the hump's own blocks, as checkpointing does. A fall that makes too few
+ * gradients may be the beginning of such a pass. What a variable of the program
  * holds is freed before them, or later than the hump. Before an annotated
  * optimizer step there is always a pair of passes, however little it saves; its turn is where most
  * of what it makes and frees is alive. A step with a closure holds its passes itself, and updates

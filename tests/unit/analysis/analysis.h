@@ -16,6 +16,7 @@ TCase *category_flat_roles_tests(void);
 TCase *category_frozen_tests(void);
 TCase *category_guess_tests(void);
 TCase *category_hooks_tests(void);
+TCase *category_humps_tests(void);
 TCase *category_kept_lists_tests(void);
 TCase *category_late_factors_tests(void);
 TCase *category_late_tests(void);

@@ -1,0 +1,233 @@
+/* Passes of a hump: see humps.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phase/births.h"
+#include "analysis/phase/humps.h"
+#include "base/bisect.h"
+
+#define LEAST_PART   8    /* a pass has at least this part of the largest one */
+#define LEAST_SIZES  4    /* the same of the different sizes of weights in its fall */
+#define NO_GRADIENTS 1024 /* a smaller part of the weights is none */
+#define LEAST_LEFT   4    /* this part of a candidate's blocks, after one checkpoint */
+#define MOST_OPEN    256  /* blocks followed from one hump to the next */
+
+/* True if blocks mostly end in the reverse order of their birth. Each is compared with the one a
+ * quarter of the blocks later, since blocks saved by one node end together. */
+static bool are_reversed(const struct saved *saved, size_t count)
+{
+    size_t lag = (count + 3) / 4, reversed = 0;
+    for (size_t i = 0; i + lag < count; i++)
+        reversed += saved[i].end > saved[i + lag].end;
+    return reversed * 4 >= (count - lag) * 3;
+}
+
+static bool add_saved(struct pattern *pattern, const struct saved *saved, struct error *err)
+{
+    if (!vec_grow((void **)&pattern->saved, &pattern->saved_capacity, pattern->saved_count + 1,
+                  sizeof(*saved), pattern->budget, err))
+        return false;
+    pattern->saved[pattern->saved_count++] = *saved;
+    return true;
+}
+
+/* Keeps those of pattern->saved that end after an item, at most MOST_OPEN of them. */
+static void keep_ending_after(struct pattern *pattern, uint32_t item)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < pattern->saved_count && kept < MOST_OPEN; i++)
+        if (pattern->saved[i].end > item)
+            pattern->saved[kept++] = pattern->saved[i];
+    pattern->saved_count = kept;
+}
+
+/* True if most of pattern->saved are scalars, as are the norms of all gradients, of which a program
+ * makes a list. */
+static bool are_scalars(const struct pattern *pattern)
+{
+    const struct timeline *timeline = pattern->timeline;
+    size_t scalars = 0;
+    for (size_t i = 0; i < pattern->saved_count; i++)
+        scalars += trace_size(timeline->trace, pattern->saved[i].birth) < LEAST_WEIGHT;
+    return scalars * 2 > pattern->saved_count;
+}
+
+/* Adds the blocks that are alive at the top of a hump to pattern->saved. */
+static bool add_members(struct pattern *pattern, const struct hump *hump, struct error *err)
+{
+    const struct timeline *timeline = pattern->timeline;
+    for (size_t i = births_from(timeline, hump->first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc <= hump->top; i++) {
+        struct saved saved = {timeline->lifetimes[i].alloc, lifetime_end(&timeline->lifetimes[i])};
+        if (pattern_may_be_saved(pattern, i, false) && saved.end > hump->top &&
+            !add_saved(pattern, &saved, err))
+            return false;
+    }
+    return true;
+}
+
+static struct passes passes_of(const struct pattern *pattern, const struct hump *hump)
+{
+    struct passes passes = {.forward = pattern->saved[0].birth, .backward = hump->turn + 1};
+    passes.end = passes.updated = passes_end_of_backward(pattern, hump->top, hump->end);
+    return passes;
+}
+
+static struct weight_births births_in_fall(const struct pattern *pattern, const struct hump *hump)
+{
+    const struct timeline *timeline = pattern->timeline;
+    struct weight_births births = {0};
+    memset(pattern->marks, 0, pattern->stay_count);
+    for (size_t i = births_from(timeline, hump->top);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc <= hump->end; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc;
+        uint64_t size = trace_size(timeline->trace, item);
+        bool counts = (pattern->flags[i] & (PATTERN_WEIGHT | PATTERN_IN_STEP)) == PATTERN_WEIGHT;
+        if (!counts || size < LEAST_WEIGHT)
+            continue;
+        births.all += (double)size;
+        size_t at = bisect_less_64(pattern->stays, sizeof(size), pattern->stay_count, size);
+        births.sizes += !pattern->marks[at];
+        pattern->marks[at] = 1;
+        births.kept += lifetime_end(&timeline->lifetimes[i]) > hump->end ? (double)size : 0;
+    }
+    return births;
+}
+
+/* True if the fall of a hump may be a backward pass: it leaves gradients; or it adds to those of
+ * another, and the hump is not much smaller than others. Networks without gradients, and the
+ * temporaries of one layer, make humps as well. */
+static bool makes_gradients(const struct pattern *pattern, const struct weight_births *births,
+                            size_t members)
+{
+    bool is_main = members * 2 >= pattern->most_members;
+    if (pattern->most_gradients * NO_GRADIENTS < pattern->stay_bytes)
+        return is_main && births->all * LEAST_PART * LEAST_PART >= pattern->stay_bytes;
+    return births->kept * LEAST_PART > pattern->most_gradients ||
+           (is_main && births->sizes * LEAST_SIZES >= pattern->most_sizes &&
+            (births->kept > 0 || births->all * 2 >= pattern->most_gradients));
+}
+
+/* True if the hump lies within the backward pass that is open: what that has left to free in the
+ * fall, it frees after most of the hump's own blocks. `own` is the index of the first of these in
+ * pattern->saved; sorts them by their ends. */
+static bool is_nested(struct pattern *pattern, const struct hump *hump, size_t own)
+{
+    size_t count = pattern->saved_count - own, nested = 0, crossing = 0;
+    if (count > 0)
+        qsort(&pattern->saved[own], count, sizeof(*pattern->saved), saved_compare_ends);
+    uint32_t middle = count > 0 ? pattern->saved[own + count / 2].end : hump->top;
+    for (size_t i = 0; i < own; i++) {
+        bool in_fall = pattern->saved[i].end <= hump->end;
+        nested += in_fall && pattern->saved[i].end >= middle;
+        crossing += in_fall && pattern->saved[i].end < middle;
+    }
+    return nested > crossing;
+}
+
+/* True if the hump may be a checkpoint in the backward pass of the candidate, `before` of whose
+ * blocks are left: its own blocks go in the reverse order, and the candidate still has some
+ * after it, or had after another one. A hump in a forward pass loses all at once. */
+static bool leaves_candidate(const struct pattern *pattern, const struct hump *hump, size_t before)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < before; i++)
+        left += pattern->saved[i].end > hump->end;
+    return pattern->candidate.members > 0 &&
+           are_reversed(&pattern->saved[before], pattern->saved_count - before) &&
+           (pattern->candidate.has_nested || left * LEAST_LEFT >= before);
+}
+
+/* Adds a hump to the backward pass in which it nests, `before` of whose blocks are left. The
+ * candidate becomes a pair of passes once it and what nests in it have made enough gradients. */
+static bool add_nested(struct pattern *pattern, const struct hump *hump, size_t before,
+                       struct error *err)
+{
+    struct candidate *candidate = &pattern->candidate;
+    size_t members = pattern->saved_count - before;
+    pattern->saved_count = before;
+    keep_ending_after(pattern, hump->end);
+    if (pattern->is_open) {
+        struct passes *open = &pattern->passes[pattern->pass_count - 1];
+        open->end = open->updated = hump->end + 1;
+        return true;
+    }
+    struct weight_births births = births_in_fall(pattern, hump);
+    candidate->passes.end = candidate->passes.updated = hump->end + 1;
+    candidate->has_nested = true;
+    candidate->births.kept += births.kept;
+    candidate->births.all += births.all;
+    if (births.sizes > candidate->births.sizes)
+        candidate->births.sizes = births.sizes;
+    if (members > candidate->members)
+        candidate->members = members;
+    pattern->is_open = makes_gradients(pattern, &candidate->births, candidate->members) &&
+                       !pattern_makes_model(pattern, &candidate->passes);
+    return !pattern->is_open || pattern_add_passes(pattern, candidate->passes, err);
+}
+
+/* Adds the passes of a hump whose blocks are pattern->saved, if it is one, or keeps it in mind. */
+static bool add_passes(struct pattern *pattern, const struct hump *hump, struct error *err)
+{
+    struct weight_births births = births_in_fall(pattern, hump);
+    bool is_pile = pattern->saved_count >= LEAST_SAVED && !are_scalars(pattern);
+    bool is_reversed = is_pile && are_reversed(pattern->saved, pattern->saved_count);
+    pattern->is_open = is_reversed && makes_gradients(pattern, &births, pattern->saved_count);
+    pattern->candidate.members = 0;
+    if (pattern->is_open) {
+        struct passes passes = passes_of(pattern, hump);
+        pattern->is_open = !pattern_makes_model(pattern, &passes);
+        return !pattern->is_open || pattern_add_passes(pattern, passes, err);
+    }
+    if (is_reversed && births.all > 0)
+        pattern->candidate = (struct candidate){
+            .passes = passes_of(pattern, hump), .births = births, .members = pattern->saved_count};
+    return !is_pile || passes_add_kept_graph(pattern, err);
+}
+
+bool hump_add(struct pattern *pattern, const struct hump *hump, struct error *err)
+{
+    keep_ending_after(pattern, hump->top);
+    size_t before = pattern->saved_count;
+    if (!add_members(pattern, hump, err))
+        return false;
+    bool may_nest = before > 0 && (pattern->is_open || leaves_candidate(pattern, hump, before));
+    if (may_nest && is_nested(pattern, hump, before))
+        return add_nested(pattern, hump, before, err);
+    /* What the last passes left is no part of these, nor is the little that other code left. */
+    if (pattern->is_open || before * 4 < pattern->saved_count) {
+        pattern->saved_count -= before;
+        memmove(pattern->saved, &pattern->saved[before],
+                pattern->saved_count * sizeof(*pattern->saved));
+    }
+    if (may_nest && pattern->saved_count > 0) /* is_nested() left them in another order */
+        qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), saved_compare_births);
+    if (!add_passes(pattern, hump, err))
+        return false;
+    keep_ending_after(pattern, hump->end);
+    return true;
+}
+
+/* A hump of scalars is no pair of passes. */
+bool hump_measure(struct pattern *pattern, const struct hump *hump, struct error *err)
+{
+    (void)err;
+    const struct timeline *timeline = pattern->timeline;
+    struct weight_births births = births_in_fall(pattern, hump);
+    size_t members = 0, scalars = 0;
+    for (size_t i = births_from(timeline, hump->first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc <= hump->top; i++) {
+        bool counts = pattern_may_be_saved(pattern, i, false) &&
+                      lifetime_end(&timeline->lifetimes[i]) > hump->top;
+        members += counts;
+        scalars +=
+            counts && trace_size(timeline->trace, timeline->lifetimes[i].alloc) < LEAST_WEIGHT;
+    }
+    if (births.kept > pattern->most_gradients)
+        pattern->most_gradients = births.kept;
+    if (births.sizes > pattern->most_sizes)
+        pattern->most_sizes = births.sizes;
+    if (members > pattern->most_members && scalars * 2 <= members)
+        pattern->most_members = members;
+    return true;
+}

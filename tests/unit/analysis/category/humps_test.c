@@ -1,0 +1,163 @@
+/* Pairs of passes in traces without stacks, where gradients or checkpoints hide their shape. */
+#include "analysis/phase/phases.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+#define HEAD       128u /* bytes of the weight next to the loss */
+#define PARAMETER  4000u
+#define ACTIVATION 5000u
+#define LAYERS     24u
+#define SEGMENTS   4u
+#define LOSS       5u /* blocks */
+
+static struct capture capture;
+
+static void create(void)
+{
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    capture_release(&capture);
+}
+
+static void born(uint64_t addr, uint64_t size)
+{
+    capture_event(&capture, "alloc", addr, size, "");
+}
+
+static void freed(uint64_t addr, uint64_t size)
+{
+    capture_free(&capture, addr, size, "");
+}
+
+/* Parameters and a state of each. */
+static void model_before(void)
+{
+    capture_block(&capture, 1, HEAD, "");
+    for (unsigned i = 0; i < LAYERS; i++) {
+        capture_block(&capture, 600 + i, PARAMETER + i, "");
+        capture_block(&capture, 640 + i, PARAMETER + i, "");
+    }
+}
+
+/* A gradient stays at `addr`, or is added to the one there. */
+static void gradient(uint64_t addr, uint64_t size, bool is_first)
+{
+    uint64_t at = is_first ? addr : 1000 + addr;
+    born(at, size);
+    if (!is_first)
+        freed(at, size);
+}
+
+/* The layers from `first` to `end`, and their gradients at 300, ...; those of a segment save two
+ * blocks each. */
+static void pass(unsigned first, unsigned end, bool is_first)
+{
+    for (unsigned i = first; i < end; i++) {
+        born(100 + i, ACTIVATION + i);
+        if (end - first < LAYERS)
+            born(150 + i, ACTIVATION + i);
+    }
+    born(200 + end, ACTIVATION);
+    for (unsigned i = end; i-- > first;) {
+        born(200 + i, ACTIVATION + i);
+        gradient(300 + i, PARAMETER + i, is_first);
+        freed(201 + i, ACTIVATION);
+        if (end - first < LAYERS)
+            freed(150 + i, ACTIVATION + i);
+        freed(100 + i, ACTIVATION + i);
+    }
+    freed(200 + first, ACTIVATION + first);
+}
+
+static void drop_gradients(void)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        freed(300 + i, PARAMETER + i);
+}
+
+static void step(void)
+{
+    capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+    born(60, 16);
+    freed(60, 16);
+    capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+}
+
+/* Loads the capture. Every allocation at `addr`, `count` in all, is made in a forward pass. */
+static void expect_forward(uint64_t addr, size_t count)
+{
+    struct phases phases;
+    struct error err;
+    size_t forward = 0;
+    capture_load(&capture);
+    ck_assert(phases_build(&phases, capture.timeline, capture.sites, &err));
+    for (size_t i = 0; i < capture.timeline->lifetime_count; i++) {
+        uint32_t item = capture.timeline->lifetimes[i].alloc;
+        forward += trace_addr(capture.timeline->trace, item) == addr &&
+                   phases.runs[phases_run_of(&phases, item)].phase == PHASE_FORWARD;
+    }
+    ck_assert_uint_eq(forward, count);
+    phases_release(&phases);
+}
+
+/* The inputs of segments are saved; the backward pass of each begins with its forward pass. */
+static void checkpointed_pass(bool is_first)
+{
+    const unsigned layers = LAYERS / SEGMENTS;
+    for (unsigned i = 0; i < SEGMENTS; i++)
+        born(20 + i, 7000 + i);
+    for (unsigned i = 0; i < LOSS; i++)
+        born(30 + i, 8000 + i);
+    gradient(400, HEAD, is_first);
+    for (unsigned i = LOSS; i-- > 0;)
+        freed(30 + i, 8000 + i);
+    for (unsigned i = SEGMENTS; i-- > 0;) {
+        pass(i * layers, (i + 1) * layers, is_first);
+        freed(20 + i, 7000 + i);
+    }
+}
+
+START_TEST(the_fall_to_a_checkpoint_may_only_begin_a_backward_pass)
+{
+    model_before();
+    for (unsigned i = 0; i < 3; i++) {
+        checkpointed_pass(true);
+        checkpointed_pass(false);
+        step();
+        freed(400, HEAD);
+        drop_gradients();
+    }
+    expect_forward(30, 6);
+}
+END_TEST
+
+/* Each step has a pass of which the gradients only move the weights, and another one. */
+START_TEST(gradients_may_be_dropped_before_the_pass_that_counts)
+{
+    model_before();
+    for (unsigned i = 0; i < 3; i++) {
+        pass(0, LAYERS, true);
+        for (unsigned layer = 0; layer < LAYERS; layer++)
+            born(500 + layer, PARAMETER + layer); /* a copy of the weight */
+        drop_gradients();
+        pass(0, LAYERS, true);
+        for (unsigned layer = 0; layer < LAYERS; layer++)
+            freed(500 + layer, PARAMETER + layer);
+        step();
+        drop_gradients();
+    }
+    expect_forward(105, 6);
+}
+END_TEST
+
+TCase *category_humps_tests(void)
+{
+    TCase *tests = tcase_create("pairs of passes without stacks");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, the_fall_to_a_checkpoint_may_only_begin_a_backward_pass);
+    tcase_add_test(tests, gradients_may_be_dropped_before_the_pass_that_counts);
+    return tests;
+}
