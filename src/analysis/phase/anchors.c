@@ -4,6 +4,43 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
 
+/* The item that makes the first gradient from `from` on: a block of a weight's size that the step
+ * at `to` finds. `to` if there is none. */
+static uint32_t first_gradient(const struct pattern *pattern, uint32_t from, uint32_t to)
+{
+    const struct timeline *timeline = pattern->timeline;
+    for (size_t i = births_from(timeline, from);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < to; i++)
+        if ((pattern->flags[i] & (PATTERN_WEIGHT | PATTERN_CROSSES)) ==
+                (PATTERN_WEIGHT | PATTERN_CROSSES) &&
+            trace_size(timeline->trace, timeline->lifetimes[i].alloc) >= LEAST_WEIGHT)
+            return timeline->lifetimes[i].alloc;
+    return to;
+}
+
+/* Most are alive before the item `turn`, at which the count is `top`. But if it falls by half and
+ * rises again before the first gradient, that was not the backward pass: a part of the forward
+ * pass, such as a search among codes, makes more than the rest saves. */
+static uint32_t last_turn(const struct pattern *pattern, uint32_t turn, uint32_t to, int64_t top)
+{
+    uint32_t end = first_gradient(pattern, turn, to), last = turn;
+    int64_t now = top, low = top, high = 0;
+    if (end == to)
+        return turn;
+    for (uint32_t i = turn; i < end; i++) {
+        now += pattern->change[i];
+        if (now < low) {
+            low = now;
+            high = 0;
+        }
+        if (low * 2 > top || now < low * 2 || now < low + LEAST_SAVED || now <= high)
+            continue;
+        high = now;
+        last = i + 1;
+    }
+    return last;
+}
+
 /* Finds the turn from forward to backward in the items [from, to): where most of the allocations
  * that are made and freed in them are alive, scalars apart. False if there are none. */
 static bool find_turn(struct pattern *pattern, uint32_t from, uint32_t to, bool any_size,
@@ -32,6 +69,8 @@ static bool find_turn(struct pattern *pattern, uint32_t from, uint32_t to, bool 
             passes->backward = i + 1;
         }
     }
+    if (top > 0)
+        passes->backward = last_turn(pattern, passes->backward, to, top);
     for (size_t i = begin; top > 0 && timeline->lifetimes[i].alloc < passes->backward; i++) {
         uint32_t end = lifetime_end(&timeline->lifetimes[i]);
         if (first == to && end >= passes->backward && end < to &&

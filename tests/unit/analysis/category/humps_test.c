@@ -153,11 +153,39 @@ START_TEST(gradients_may_be_dropped_before_the_pass_that_counts)
 }
 END_TEST
 
+/* A forward pass that searches among codes, for which it makes more blocks than it saves. The
+ * program holds what it saves, and drops it in the order in which it was made. */
+START_TEST(the_turn_may_come_after_the_most_blocks)
+{
+    model_before();
+    for (unsigned pass = 0; pass < 3; pass++) {
+        for (unsigned i = 0; i < SEGMENTS; i++)
+            born(20 + i, 7000 + i);
+        for (unsigned i = 0; i < 40; i++)
+            born(700 + i, 9000 + i);
+        for (unsigned i = 0; i < 40; i++)
+            freed(700 + i, 9000 + i);
+        for (unsigned i = 0; i < LAYERS; i++)
+            born(100 + i, ACTIVATION + i);
+        for (unsigned i = 0; i < LAYERS; i++) {
+            born(300 + i, PARAMETER + i);
+            freed(100 + i, ACTIVATION + i);
+        }
+        for (unsigned i = 0; i < SEGMENTS; i++)
+            freed(20 + i, 7000 + i);
+        step();
+        drop_gradients();
+    }
+    expect_forward(105, 3);
+}
+END_TEST
+
 TCase *category_humps_tests(void)
 {
     TCase *tests = tcase_create("pairs of passes without stacks");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, the_fall_to_a_checkpoint_may_only_begin_a_backward_pass);
     tcase_add_test(tests, gradients_may_be_dropped_before_the_pass_that_counts);
+    tcase_add_test(tests, the_turn_may_come_after_the_most_blocks);
     return tests;
 }
