@@ -56,6 +56,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/decoder.py \
 	samples/programs/distillation.py \
 	samples/programs/ensemble.py \
+	samples/programs/equilibrium.py \
 	samples/programs/expandable.py \
 	samples/programs/experts.py \
 	samples/programs/flat_buffers.py \
@@ -82,6 +83,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/ppo.py \
 	samples/programs/recommender.py \
 	samples/programs/resnet50.py \
+	samples/programs/sharpness.py \
 	samples/programs/splatting.py \
 	samples/programs/step_in_backward.py \
 	samples/programs/train_and_generate.py \
@@ -110,6 +112,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/distillation.truth.json.gz \
 	samples/recorded/ensemble.pickle.gz \
 	samples/recorded/ensemble.truth.json.gz \
+	samples/recorded/equilibrium.pickle.gz \
+	samples/recorded/equilibrium.truth.json.gz \
 	samples/recorded/experts.pickle.gz \
 	samples/recorded/experts.truth.json.gz \
 	samples/recorded/flat-buffers.pickle.gz \
@@ -172,6 +176,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/segments-expandable.truth.json.gz \
 	samples/recorded/segments-fixed.pickle.gz \
 	samples/recorded/segments-fixed.truth.json.gz \
+	samples/recorded/sharpness.pickle.gz \
+	samples/recorded/sharpness.truth.json.gz \
 	samples/recorded/splatting.pickle.gz \
 	samples/recorded/splatting.truth.json.gz \
 	samples/recorded/step-in-backward.pickle.gz \

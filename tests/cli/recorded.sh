@@ -89,5 +89,7 @@ says two-gpus 'Device 0: ' 'Device 1: '
 says fsdp2 '39.01 MiB 16.3% 13 communication'
 says splatting '12.60 MiB 5.7% 10 optimizer_state'
 says hook-updates '13.75 MiB 16.4% 42 optimizer_state'
+says equilibrium '60.00 MiB 45.2% 9 autograd_detail'
+says sharpness '39.21 MiB 28.5% 46 activation'
 
 finish
