@@ -78,14 +78,14 @@ check 'leaves no folder' test ! -e new
 # Reserved memory: each pool apart, the largest hole and why it does not serve.
 run plot samples/oom-fragmented.pickle.gz --kind segments --script s
 exits 0
-check 'tells of the hole' grep -q "^plot_note = 'largest hole (outlined): 109.50 MiB in pool large; memory ran out at event 166 for want of 640.00 MiB: that hole is too small'" s/plot.gp
+check 'tells of the hole' grep -q "^plot_note = 'largest hole (outlined): 109.50 MiB in pool large; memory ran out at event 166 (640.00 MiB requested): that hole is too small'" s/plot.gp
 cat s/segment-pools.tsv s/segment-hole.tsv s/segment-ends.tsv s/segments.tsv >.run/out
 golden plot-segments.txt
 run plot samples/recorded/oom-other-stream.pickle.gz --kind segments --script s
 check 'names streams' grep -q 'pool large, stream' s/segment-pools.tsv
 run plot samples/recorded/oom-graph-pools.pickle.gz --kind segments --script s
 check 'names pools of graphs' grep -q 'graph pool' s/segment-pools.tsv
-check 'says who can use it' grep -q "CUDA graph can use it\|is of another pool" s/plot.gp
+check 'says who can use it' grep -q "CUDA graph can use it\|is not in pool" s/plot.gp
 check 'says what graphs keep' grep -q "; 181.98 MiB of that between blocks, 0 B could go back to the device, 248.00 MiB only once their CUDA graphs are gone'$" s/plot.gp
 run plot samples/recorded/oom-graph-pools.pickle.gz --kind segments --out graphs.svg
 check 'says so of a hole' grep -q '128.00 MiB, free, but kept for the CUDA graph of its pool' graphs.svg
@@ -146,7 +146,7 @@ run plot samples/leak.pickle.gz --kind phases --script s --size 4000x900
 exits 0
 cat s/phase-bars.tsv s/phase-steps.tsv >.run/out
 golden plot-phases.txt
-check 'tells what grows' grep -q '^plot_note = .5 steps; what is live at their ends grows by [0-9.]* MiB a step' s/plot.gp
+check 'tells what grows' grep -q '^plot_note = .5 steps; the memory live at the end of a step grows by [0-9.]* MiB a step' s/plot.gp
 run plot samples/history-off.pickle --kind phases --script s
 exits 0
 check 'tells that there are none' grep -q 'no forward, backward or optimizer step was found' s/plot.gp
@@ -159,7 +159,7 @@ golden plot-report.txt
 check 'has every graph' test "$(grep -c '^plot_title' s/plot.gp)" -eq 5
 run plot samples/leak.pickle.gz --kind report --at end --script s
 exits 0
-check 'tells the moment' grep -q "plot_title = 'What it is for, at the end'" s/plot.gp
+check 'tells the moment' grep -q "plot_title = 'Live memory by category, at the end'" s/plot.gp
 
 
 # Every graph is inside the page at any size; a short page has fewer graphs.

@@ -187,7 +187,7 @@ static bool write_all(const struct plot_categories *plot, FILE *const files[], s
     char events[UNITS_TEXT_SIZE];
     char text[256];
     snprintf(text, sizeof(text),
-             "%s, %s events; an area a category; sizes in the legend are those at the peak",
+             "%s, %s events; one area per category; sizes in the legend are those at the peak",
              DEVICE_WORDS(plot->time.timeline->device),
              units_count(events, plot->time.timeline->trace->count));
     plot_time_put(script, &plot->time, &scale, text);

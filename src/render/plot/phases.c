@@ -155,11 +155,12 @@ static void growth_words(const struct device_report *report, struct buffer *out)
     if (growth->compared < GROWTH_LEAST)
         buffer_puts(out, "too few complete steps to tell what grows");
     else if (growth->bytes_per_step > 0)
-        buffer_printf(out, "what is live at their ends grows by %s a step, at %s call site%s",
+        buffer_printf(out,
+                      "the memory live at the end of a step grows by %s a step, at %s call site%s",
                       units_bytes(bytes, growth->bytes_per_step, UNIT_AUTO),
                       units_count(sites, growth->growing), growth->growing == 1 ? "" : "s");
     else
-        buffer_puts(out, "what is live at their ends does not grow");
+        buffer_puts(out, "the memory live at the end of a step does not grow");
 }
 
 static void put_titles(FILE *script, const struct plot_snapshot *snapshot,
@@ -181,7 +182,7 @@ static void put_titles(FILE *script, const struct plot_snapshot *snapshot,
         snprintf(text, sizeof(text), "%s, %s events: %s phases in their order%s%s",
                  DEVICE_WORDS(report->timeline->device), events, units_count(phases, all),
                  count < all ? ", the highest of several as one bar" : "",
-                 inferred ? "; some are told by lifetimes only" : "");
+                 inferred ? "; some are inferred from lifetimes" : "");
     if (all > 0)
         growth_words(report, &words);
     plot_put_words(script, look, phases_margins, text,

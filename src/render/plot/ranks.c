@@ -241,7 +241,7 @@ static void put_axis(const struct rank_lines *lines, FILE *script)
 {
     double seconds = lines->duration / 1e6;
     if (!lines->by_time)
-        fputs("heat_last = 100\nheat_label = 'part of each trace, %'\n", script);
+        fputs("heat_last = 100\nheat_label = 'share of each trace, %'\n", script);
     else if (seconds < 2)
         fprintf(script, "heat_last = %.7g\nheat_label = 'since the first event of the rank, ms'\n",
                 seconds * 1000);

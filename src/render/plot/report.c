@@ -192,9 +192,10 @@ static bool put_categories(const struct plot_report *report, FILE *const files[]
     if (!plot_category_bars(report->snapshot, CATEGORY_LINES,
                             plot_bars_letters(report->look, margins), &bars, err))
         return false;
-    snprintf(title, sizeof(title), "What it is for, %s", plot_moment(moment, report->snapshot));
+    snprintf(title, sizeof(title), "Live memory by category, %s",
+             plot_moment(moment, report->snapshot));
     if (strlen(title) * TITLE_LETTER > margins.words)
-        snprintf(title, sizeof(title), "What it is for then");
+        snprintf(title, sizeof(title), "Live memory by category");
     begin_panel(files[REPORT_SCRIPT], title);
     return put_bars(report, files, REPORT_CATEGORIES, "category-bars.tsv", &bars, margins, err);
 }
@@ -206,7 +207,7 @@ static bool put_sites(const struct plot_report *report, FILE *const files[], str
     if (!plot_sites_bars(report->snapshot, plot_bars_room(report->look, margins),
                          (site_names(report->look) - 14) / 7, &bars, err))
         return false;
-    begin_panel(files[REPORT_SCRIPT], "Who holds it then: call sites");
+    begin_panel(files[REPORT_SCRIPT], "Live memory by call site");
     return put_bars(report, files, REPORT_SITES, "bars.tsv", &bars, margins, err);
 }
 
@@ -221,7 +222,7 @@ static bool put_segments(const struct plot_report *report, FILE *const files[], 
         [SEGMENTS_POOLS] = files[REPORT_POOLS],
         [SEGMENTS_HOLE] = files[REPORT_HOLE],
     };
-    begin_panel(script, "What is where in reserved memory");
+    begin_panel(script, "Segments and blocks");
     if (!plot_segments_write(report->segments, parts, err))
         return false;
     plot_put_template(script, REPORT_PAGE);

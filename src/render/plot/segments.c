@@ -26,15 +26,14 @@ static void oom_reason(const struct oom_row *oom, uint64_t hole, const struct po
                        const struct trace *trace, struct buffer *out)
 {
     char size[UNITS_TEXT_SIZE], number[UNITS_TEXT_SIZE], pool[POOL_TEXT_SIZE];
-    buffer_printf(out, "; memory ran out at event %s for want of %s: ",
+    buffer_printf(out, "; memory ran out at event %s (%s requested): ",
                   event_number(number, trace, oom->item), size_text(size, oom->requested_bytes));
     if (!pool_key_equal(key, &oom->key))
-        buffer_printf(out, "that hole is of another pool (asked was %s)",
-                      pool_text(pool, &oom->key));
+        buffer_printf(out, "that hole is not in pool %s", pool_text(pool, &oom->key));
     else if (hole < oom->requested_bytes)
         buffer_puts(out, "that hole is too small");
     else
-        buffer_puts(out, "that hole was not free then, or not in one piece");
+        buffer_puts(out, "that hole was not free then, or was divided");
 }
 
 /* Says how large the largest hole is, and why it cannot serve a request. */

@@ -235,8 +235,7 @@ static void write_words(const struct plot_job *job, struct region *region)
                             region->names[i]->is_checkpointed ? " + checkpoints" : "");
     plot_legend_put(script, &legend, job->request->look.height);
     snprintf(subtitle, sizeof(subtitle),
-             "What fits into %s: of the strategies that fit, the one that "
-             "sends the least",
+             "The strategy that sends the fewest bytes, of those that fit into %s",
              units_bytes(size, (int64_t)region->file->gpu_bytes, UNIT_AUTO));
     plot_put_words(script, &job->request->look, shard_margins, subtitle, "white: nothing fits");
 }

@@ -217,7 +217,7 @@ static void put_titles(FILE *script, const struct plot_snapshot *snapshot,
         snprintf(text, sizeof(text), "%s: %s live %s", DEVICE_WORDS(report->timeline->device),
                  bytes, moment);
     else
-        snprintf(text, sizeof(text), "%s: who holds the %s live %s, in %s allocation%s (×)",
+        snprintf(text, sizeof(text), "%s: call sites of the %s live %s, in %s allocation%s (×)",
                  DEVICE_WORDS(report->timeline->device), bytes, moment,
                  units_count(count, allocations), allocations == 1 ? "" : "s");
     struct buffer words = BUFFER_INIT;

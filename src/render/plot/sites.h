@@ -1,4 +1,4 @@
-/* The picture of who holds the memory that is live at a moment: a bar a call site. */
+/* The picture of the memory that is live at a moment: one bar per call site. */
 #ifndef MEMSNAP_RENDER_PLOT_SITES_H
 #define MEMSNAP_RENDER_PLOT_SITES_H
 

@@ -68,13 +68,13 @@ void plot_unknown_words(struct buffer *out, const struct timeline *timeline,
     if (timeline->snapshot->profile.is_timeline)
         buffer_puts(out, "to which the profiler gives no category");
     else if (timeline->trace->count == 0)
-        buffer_puts(out, "for without recorded events nothing tells what it is for");
+        buffer_puts(out, "because without recorded events nothing shows its purpose");
     else if (sum.before >= all / 2)
         buffer_puts(out, "most of it allocated before recording began");
     else if (sum.without_stack >= all / 2)
         buffer_puts(out, "most of it recorded without a stack");
     else
-        buffer_puts(out, "for neither its stack nor its lifetime tells what it is for");
+        buffer_puts(out, "because neither its stack nor its lifetime shows its purpose");
 }
 
 #define CURVES       2 /* active and reserved */
