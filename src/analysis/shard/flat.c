@@ -116,15 +116,11 @@ static void run_backward(struct flat_walk *flat, size_t at)
 void walk_flat(const struct walk *walk)
 {
     const struct shard_model *model = walk->model;
-    const struct shard_options *options = walk->options;
     struct flat_walk flat = {.walk = walk};
-    int64_t all = 0;
-    for (size_t i = 0; i < model->unit_count; i++) {
-        flat.shards += options->offload ? 0 : walk->units[i].shard * walk->size;
-        all += options->offload ? 0 : walk->units[i].trained_shard * walk->gradient_size;
-    }
-    if (options->accumulation > 1 || options->keeps_gradients)
-        flat.gradients = all;
+    const struct flat_shards shards = walk_flat_shards(walk);
+    flat.shards = shards.parameters;
+    if (walk_begins_with_gradients(walk))
+        flat.gradients = shards.gradients;
     flat.kept = full_bytes(&flat, SHARD_ROOT);
     for (size_t i = 0; i < model->point_count; i++) {
         *walk->point = i;
@@ -136,8 +132,8 @@ void walk_flat(const struct walk *walk)
     *walk->point = model->point_count;
     reduce(&flat, SHARD_ROOT, flat.made[0], model->points[model->point_count - 1].end_bytes);
     flat.kept = flat.bucket_bytes = 0;
-    if (flat.gradients > all && flat.in_bucket == 0)
-        flat.gradients = all;
-    note(&flat, SHARD_STEP, SHARD_ROOT, 0, 0, options->offload ? 0 : walk->temporary_bytes,
+    if (flat.gradients > shards.gradients && flat.in_bucket == 0)
+        flat.gradients = shards.gradients;
+    note(&flat, SHARD_STEP, SHARD_ROOT, 0, 0, walk->options->offload ? 0 : walk->temporary_bytes,
          model->end_bytes);
 }

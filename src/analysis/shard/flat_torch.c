@@ -146,7 +146,7 @@ static void reduce_unit(struct torch_walk *flat, uint32_t unit, int64_t elements
     note(flat, SHARD_REDUCTION, unit, 0, others + gradient + shard,
          copies + (when == SHARD_PREFETCH_PRE || is_next ? ahead : 0), residual);
     /* with CPUOffload too, which copies them; they stay until backward has ended */
-    bool adds = !options->offload && (options->accumulation > 1 || options->keeps_gradients);
+    bool adds = !options->offload && walk_begins_with_gradients(walk);
     flat->gradients += adds ? 0 : held;
 }
 
@@ -197,15 +197,11 @@ static void run_backward(struct torch_walk *flat, size_t at)
 void walk_flat_torch(const struct walk *walk)
 {
     const struct shard_model *model = walk->model;
-    const struct shard_options *options = walk->options;
     struct torch_walk flat = {.walk = walk};
-    int64_t all = 0;
-    for (size_t i = 0; i < model->unit_count; i++) {
-        flat.shards += options->offload ? 0 : walk->units[i].shard * walk->size;
-        all += options->offload ? 0 : walk->units[i].trained_shard * walk->gradient_size;
-    }
-    if (options->accumulation > 1 || options->keeps_gradients)
-        flat.gradients = all;
+    const struct flat_shards shards = walk_flat_shards(walk);
+    flat.shards = shards.parameters;
+    if (walk_begins_with_gradients(walk))
+        flat.gradients = shards.gradients;
     flat.kept = full_bytes(walk, SHARD_ROOT);
     for (size_t i = 0; i < model->point_count; i++) {
         *walk->point = i;
@@ -223,7 +219,7 @@ void walk_flat_torch(const struct walk *walk)
         end_unit(&flat, SHARD_ROOT, residual);
     reduce_unit(&flat, SHARD_ROOT, flat.made[0], residual);
     flat.kept = 0;
-    flat.gradients = all;
-    note(&flat, SHARD_STEP, SHARD_ROOT, 0, 0, options->offload ? 0 : walk->temporary_bytes,
+    flat.gradients = shards.gradients;
+    note(&flat, SHARD_STEP, SHARD_ROOT, 0, 0, walk->options->offload ? 0 : walk->temporary_bytes,
          model->end_bytes);
 }

@@ -216,7 +216,7 @@ void walk_per_tensor(const struct walk *walk)
         tensors.shards += options->offload ? 0 : walk->units[i].shard * walk->size;
         all += options->offload ? 0 : walk->units[i].trained_shard * walk->gradient_size;
     }
-    if (options->accumulation > 1 || options->keeps_gradients)
+    if (walk_begins_with_gradients(walk))
         tensors.gradients = all;
     for (size_t i = 0; i < model->point_count; i++) {
         *walk->point = i;

@@ -66,9 +66,8 @@ static int64_t bucket_elements(const struct walk *walk)
 void walk_replicated(const struct walk *walk)
 {
     const struct shard_model *model = walk->model;
-    const struct shard_options *options = walk->options;
     struct gradients gradients = {0};
-    bool kept = options->accumulation > 1 || options->keeps_gradients;
+    bool kept = walk_begins_with_gradients(walk);
     struct shard_memory memory = {
         .parameter_bytes = all_elements(walk) * walk->size,
         .optimizer_state_bytes = walk->state_bytes,

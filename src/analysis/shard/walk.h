@@ -92,6 +92,27 @@ static inline enum shard_phase walk_phase(const struct shard_point *point)
                                 : SHARD_FORWARD;
 }
 
+/* What the shards of all units take on the device, in bytes: nothing if they are on the host. */
+struct flat_shards {
+    int64_t parameters, gradients;
+};
+
+static inline struct flat_shards walk_flat_shards(const struct walk *walk)
+{
+    struct flat_shards shards = {0, 0};
+    for (size_t i = 0; i < walk->model->unit_count && !walk->options->offload; i++) {
+        shards.parameters += walk->units[i].shard * walk->size;
+        shards.gradients += walk->units[i].trained_shard * walk->gradient_size;
+    }
+    return shards;
+}
+
+/* A step begins with gradients of the pass or the step before. */
+static inline bool walk_begins_with_gradients(const struct walk *walk)
+{
+    return walk->options->accumulation > 1 || walk->options->keeps_gradients;
+}
+
 void walk_replicated(const struct walk *walk); /* ddp, zero, oss, sdp */
 void walk_flat(const struct walk *walk);       /* fsdp */
 void walk_flat_torch(const struct walk *walk); /* fsdp1 */
