@@ -464,6 +464,48 @@ class Distilled(nn.Module):
         return self.student(x) + 0.01 * taught
 
 
+class MixedBlock(GptBlock):
+    """Layers in bfloat16 between norms in float32."""
+    def __init__(self, width):
+        super().__init__(width)
+        self.bfloat16()
+        self.norm1.float(), self.norm2.float()
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x.float()).bfloat16())
+        return x + self.down(F.gelu(self.up(self.norm2(x.float()).bfloat16())))
+
+
+class Mixed(nn.Module):
+    """A frozen table and blocks in bfloat16, and a head in float32."""
+    def __init__(self, words=16000, width=768, depth=8):
+        super().__init__()
+        self.words = nn.Embedding(words, width, dtype=torch.bfloat16).requires_grad_(False)
+        self.blocks = nn.ModuleList(MixedBlock(width) for _ in range(depth))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words)
+
+    def forward(self, tokens):
+        x = self.words(tokens)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x.float()))
+
+
+class ChannelsLast(nn.Module):
+    def __init__(self, width=512, depth=6, classes=100):
+        super().__init__()
+        self.stem = nn.Conv2d(3, width, 4, stride=4)
+        self.blocks = nn.ModuleList(Convolutions(width, width) for _ in range(depth))
+        self.head = nn.Linear(width, classes)
+        self.to(memory_format=torch.channels_last)
+
+    def forward(self, x):
+        x = self.stem(x.to(memory_format=torch.channels_last))
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x.mean(dim=(2, 3)))
+
+
 def images(count, size):
     return lambda: torch.randn(count, 3, size, size, device="cuda")
 
@@ -499,6 +541,8 @@ MODELS = {
     "deep": (DeepNet, images(8, 192), 100),
     "perception": (Perception, images(16, 224), 100),
     "distilled": (Distilled, images(16, 224), 1000),
+    "mixed": (Mixed, tokens, 16000),
+    "channels": (ChannelsLast, images(4, 128), 100),
 }
 
 

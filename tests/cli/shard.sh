@@ -453,6 +453,15 @@ exits 0
 out_has 'Use ddp'
 out_has 'It leaves only 1.65 GiB of the GPU'
 out_has 'If it does not, use sdp, which needs'
+# a gathered unit of 1.86 GiB is cached for a stream of its own
+run shard --world 64 --parameters 1G --layers 2 --gpu 8GiB
+exits 0
+out_has 'Use fsdp2'
+out_has 'It leaves only 2.21 GiB of the GPU'
+run shard --world 64 --parameters 1G --layers 2 --gpu 9GiB
+exits 0
+out_has 'Use fsdp2'
+out_has_not 'leaves only'
 run shard --world 2 --gpu 20000 types.json
 exits 0
 out_has 'None fits; fsdp2 needs the least.'

@@ -1,5 +1,7 @@
 #include "analysis/shard/choice.h"
 
+#include <stdlib.h>
+
 #define MOST_WALKS ((size_t)1 << 27) /* points times ranks: a second */
 
 static bool add_rows(struct shard_choice *choice, const struct shard_model *model,
@@ -66,10 +68,39 @@ static bool find_stops(struct shard_choice *choice, const struct shard_model *mo
     return true;
 }
 
+/* What a program takes beside the predicted peak: a CUDA context, a tenth for rounding and
+ * fragmentation in the allocator, and a gathered unit, because what is cached for the stream of the
+ * communication serves no other one. */
+static uint64_t room_of(const struct shard_choice *choice, const struct shard_result *result)
+{
+    uint64_t unit = shard_is_full(result->strategy) ? (uint64_t)choice->unit_bytes : 0;
+    return SHARD_CONTEXT_BYTES + (uint64_t)result->peak_bytes / 10 + unit;
+}
+
 static bool has_room(const struct shard_choice *choice, const struct shard_row *row)
 {
-    uint64_t peak = (uint64_t)row->result.peak_bytes;
-    return row->fits && choice->gpu_bytes - peak >= SHARD_ROOM(peak);
+    return row->fits &&
+           choice->gpu_bytes - (uint64_t)row->result.peak_bytes >= room_of(choice, &row->result);
+}
+
+static bool find_largest_unit(struct shard_choice *choice, const struct shard_model *model,
+                              struct error *err)
+{
+    const struct shard_options *options = choice->options;
+    int64_t *elements = calloc(model->unit_count, sizeof(*elements)), most = 0;
+    if (!elements)
+        return error_out_of_memory(err);
+    for (size_t i = 0; i < model->tensor_count; i++) {
+        int64_t *sum = &elements[model->tensors[i].unit];
+        *sum += model->tensors[i].elements;
+        if (*sum > most)
+            most = *sum;
+    }
+    choice->unit_bytes = most * (options->compute_size > 0     ? options->compute_size
+                                 : options->parameter_size > 0 ? options->parameter_size
+                                                               : model->element_size);
+    free(elements);
+    return true;
 }
 
 /* The cheapest that fits, or NULL; with `needs_room`, that leaves it. */
@@ -113,7 +144,8 @@ bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
                                     .optimizer = options->optimizer,
                                     .mixes_units = shard_model_mixes(model)};
     bool ok =
-        find_stops(choice, model, err) && add_rows(choice, model, false, 0, options, err) &&
+        find_stops(choice, model, err) && find_largest_unit(choice, model, err) &&
+        add_rows(choice, model, false, 0, options, err) &&
         (!checkpointed || add_rows(choice, checkpointed, true, extra_time_share, options, err));
     if (!ok) {
         shard_choice_release(choice);

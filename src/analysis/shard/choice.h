@@ -14,10 +14,8 @@ struct shard_row {
 
 #define SHARD_MOST_ROWS (2 * SHARD_STRATEGIES)
 
-/* What a program takes beside the predicted peak: a CUDA context, as `memsnap dryrun` assumes it,
- * and a tenth for rounding and fragmentation in the allocator. */
+/* Of the GPU, as `memsnap dryrun` assumes it. */
 #define SHARD_CONTEXT_BYTES (UINT64_C(512) << 20)
-#define SHARD_ROOM(peak)    (SHARD_CONTEXT_BYTES + (peak) / 10)
 
 enum shard_reason {
     SHARD_NO_GPU,     /* nothing to recommend */
@@ -31,11 +29,12 @@ struct shard_choice {
     size_t count;
     uint64_t gpu_bytes; /* 0: none given */
     enum shard_reason reason;
-    size_t row;        /* that the reason is about */
-    bool is_tight;     /* it leaves less of the GPU than SHARD_ROOM */
-    size_t safer;      /* then the cheapest row that leaves as much; their number: none */
-    bool is_stateless; /* the optimizer has no state, so zero and oss save nothing */
-    bool mixes_units;  /* some units have trained and frozen parameters */
+    size_t row;         /* that the reason is about */
+    bool is_tight;      /* it leaves less of the GPU than room_of() of choice.c */
+    size_t safer;       /* then the cheapest row that leaves as much; their number: none */
+    int64_t unit_bytes; /* of the largest unit, gathered */
+    bool is_stateless;  /* the optimizer has no state, so zero and oss save nothing */
+    bool mixes_units;   /* some units have trained and frozen parameters */
     enum shard_stop stops[SHARD_STRATEGIES];
     bool divides[SHARD_STRATEGIES]; /* see shard_divides() */
     const struct shard_options *options;
