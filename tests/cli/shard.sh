@@ -453,6 +453,11 @@ exits 0
 out_has 'Use ddp'
 out_has 'It leaves only 1.65 GiB of the GPU'
 out_has 'If it does not, use sdp, which needs'
+out_has_not 'is part of FairScale'
+run shard --world 2 --parameters 1G --layers 8 --gpu 20GiB
+exits 0
+out_has 'Use sdp'
+out_has 'is part of FairScale'
 # a gathered unit of 1.86 GiB is cached for a stream of its own
 run shard --world 64 --parameters 1G --layers 2 --gpu 8GiB
 exits 0

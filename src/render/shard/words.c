@@ -44,6 +44,14 @@ static void add_peak(struct buffer *text, const struct shard_report *report)
     buffer_printf(text, ", on rank %" PRIu32 ".", rank->rank);
 }
 
+static void add_library(struct buffer *text, const struct shard_choice *choice)
+{
+    enum shard_strategy strategy = choice->rows[choice->row].result.strategy;
+    if (strategy == SHARD_OSS || strategy == SHARD_SDP || strategy == SHARD_FSDP)
+        buffer_printf(text, " %s is part of FairScale, whose last release is 0.4.13.",
+                      shard_strategy_name(strategy));
+}
+
 static void add_reason(struct buffer *text, const struct shard_choice *choice)
 {
     const struct shard_row *row = &choice->rows[choice->row];
@@ -173,8 +181,10 @@ bool shard_tell(const struct page *page, const struct shard_report *report)
 {
     struct buffer text = BUFFER_INIT;
     add_reason(&text, report->choice);
-    if (report->choice->reason != SHARD_NO_GPU)
+    if (report->choice->reason != SHARD_NO_GPU) {
         add_peak(&text, report);
+        add_library(&text, report->choice);
+    }
     bool ok = !text.failed;
     fputc('\n', page->out);
     if (ok)
