@@ -34,7 +34,8 @@ struct replan {
  * element when the next element has. Both are made again right before the backward of their
  * segment. A segment that runs again drops what its inner segments hold, and these then run again
  * in turn. A result that a segment keeps is made only once. It is freed when the program frees it;
- * if the recorded program freed it in the forward pass, when its segment runs again and frees it.
+ * if the recorded program freed it in the forward pass, when its segment runs again and frees it,
+ * or, if that stops before it, when the backward of the segment is over.
  */
 bool replan_make(const struct timeline *timeline, struct site_table *sites,
                  const struct forward_chain *chain, const struct chain_segment *segments,

@@ -222,20 +222,28 @@ static bool free_held(struct editor *editor, size_t from, size_t to, uint32_t se
     return true;
 }
 
-/* The input that a segment was the last to need, and the results that it kept in vain: its
- * checkpoint stops before them. */
-static bool free_inputs(struct editor *editor, uint32_t segment, struct program_step at,
-                        struct error *err)
+/* The input that a segment was the last to need. */
+static bool free_input(struct editor *editor, uint32_t segment, struct program_step at,
+                       struct error *err)
+{
+    const struct replan_changes *changes = &editor->changes;
+    const struct replan_segment *it = &changes->segments[segment];
+    uint32_t input =
+        it->first > 0 ? editor->chain->elements[it->first - 1].output_item : EVENT_NEVER;
+    uint32_t held = input == EVENT_NEVER ? REPLAN_NONE : replan_change_at(changes, input);
+    return held == REPLAN_NONE || free_held(editor, held, held + 1, segment, at, err);
+}
+
+/* The results that a segment kept in vain: its checkpoint stops before them, and PyTorch holds them
+ * until the backward of the segment is over. */
+static bool free_results(struct editor *editor, uint32_t segment, struct program_step at,
+                         struct error *err)
 {
     const struct replan_changes *changes = &editor->changes;
     const struct replan_segment *it = &changes->segments[segment];
     size_t from = replan_change_from(changes, replan_boundary(editor->chain, it->first));
     size_t to = replan_change_from(changes, replan_boundary(editor->chain, it->end));
-    uint32_t input =
-        it->first > 0 ? editor->chain->elements[it->first - 1].output_item : EVENT_NEVER;
-    uint32_t held = input == EVENT_NEVER ? REPLAN_NONE : replan_change_at(changes, input);
-    return (held == REPLAN_NONE || free_held(editor, held, held + 1, segment, at, err)) &&
-           free_held(editor, from, to, segment, at, err);
+    return free_held(editor, from, to, segment, at, err);
 }
 
 /* The steps of a segment that run again: its checkpoint stops at the last tensor that it saves. */
@@ -286,7 +294,7 @@ static bool run_again(struct editor *editor, uint32_t segment, struct program_st
     while (run.element < it->end)
         if (!end_element(editor, &run, at, err))
             return false;
-    return free_copies(editor, steps, at, err) && free_inputs(editor, segment, at, err);
+    return free_copies(editor, steps, at, err) && free_input(editor, segment, at, err);
 }
 
 /* A recorded step, in the slot that its allocation has now. */
@@ -332,25 +340,40 @@ static bool free_copied(struct editor *editor, size_t *left, struct program_step
     return true;
 }
 
+/* The segments that run again before a step, and those whose backward is over then. `next` and
+ * `over`: places in changes.order. */
+static bool run_segments(struct editor *editor, const struct program_step *step, size_t *next,
+                         size_t *over, struct error *err)
+{
+    const struct replan_changes *changes = &editor->changes;
+    for (; *next < changes->segment_count; ++*next) {
+        if (step->item < changes->segments[changes->order[*next]].again)
+            break;
+        if (!run_again(editor, changes->order[*next], *step, err))
+            return false;
+    }
+    for (; *over < *next; ++*over) {
+        const struct replan_segment *it = &changes->segments[changes->order[*over]];
+        if (step->item < editor->chain->elements[it->first].backward_end)
+            break;
+        if (!free_results(editor, changes->order[*over], *step, err))
+            return false;
+    }
+    return true;
+}
+
 static bool edit(struct editor *editor, struct error *err)
 {
     const struct program *program = editor->program;
-    const struct replan_changes *changes = &editor->changes;
     struct run run = run_begin(editor, 0, editor->chain->count);
-    size_t next = 0, left = changes->count;
+    size_t next = 0, over = 0, left = editor->changes.count;
     for (size_t i = 0; i < program->start_count; i++)
         if (!emit(editor, program->steps[i], program->steps[i].kind, program->steps[i].slot, err))
             return false;
     for (size_t i = program->start_count; i < program->step_count; i++) {
         const struct program_step *step = &program->steps[i];
-        if (!advance(editor, &run, step, *step, err) || !free_copied(editor, &left, *step, err))
-            return false;
-        for (; next < changes->segment_count &&
-               step->item >= changes->segments[changes->order[next]].again;
-             next++)
-            if (!run_again(editor, changes->order[next], *step, err))
-                return false;
-        if (!keep_step(editor, &run, step, err))
+        if (!advance(editor, &run, step, *step, err) || !free_copied(editor, &left, *step, err) ||
+            !run_segments(editor, step, &next, &over, err) || !keep_step(editor, &run, step, err))
             return false;
     }
     return true;

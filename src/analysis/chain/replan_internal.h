@@ -21,7 +21,8 @@ enum fate {
     FATE_AGAIN,  /* the output of a segment, which the backward of its last operator reads: when the
                   * segment runs again, that makes another in its place */
     FATE_RESULT, /* a result that its segment keeps: not made again; if the recorded program freed
-                  * it in the forward pass, it is held until the segment runs again and frees it */
+                  * it in the forward pass, it is held until the segment runs again and frees it,
+                  * or, if that stops before it, until the backward of the segment is over */
 };
 
 /* An allocation that checkpoints treat otherwise than the recorded program did. */

@@ -270,7 +270,8 @@ START_TEST(results_are_kept)
 }
 END_TEST
 
-/* O2 leaves the first segment, which keeps it, whether or not a segment begins with it. */
+/* O2 leaves the first segment, which keeps it until its backward is over, whether or not a segment
+ * begins with it: the segment that runs again stops before it. */
 START_TEST(results_that_leave_are_kept)
 {
     struct chain_result result = {24, 0, false};
@@ -278,11 +279,11 @@ START_TEST(results_that_leave_are_kept)
     create(false);
     ck_assert_str_eq(edited_keeping(&result, 1, segments, 1),
                      "+K0 +T0 -T0 +O0 +K1 +T1 -T1 -K1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
-                     "-O3 +G3 -K3 +K1 +T1 -T1 +O1 +K2 -O1 -O0 -O2 +G2 -K2 -G3 +G1 -K1 -G2 +G0 -K0 "
+                     "-O3 +G3 -K3 +K1 +T1 -T1 +O1 +K2 -O1 -O0 +G2 -K2 -G3 +G1 -K1 -O2 -G2 +G0 -K0 "
                      "-G1");
     ck_assert_str_eq(edited_keeping(&result, 1, segments, 2),
                      "+K0 +T0 -T0 +O0 +K1 +T1 -T1 -K1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 -K3 "
-                     "+O3 +K3 -O3 +G3 -K3 +K1 +T1 -T1 +O1 +K2 -O1 -O0 -O2 +G2 -K2 -G3 +G1 -K1 -G2 "
+                     "+O3 +K3 -O3 +G3 -K3 +K1 +T1 -T1 +O1 +K2 -O1 -O0 +G2 -K2 -G3 +G1 -K1 -O2 -G2 "
                      "+G0 -K0 -G1");
     destroy();
 }
