@@ -14,6 +14,8 @@ struct writer {
     uint32_t model; /* from 1 */
     frame_id caller;
     struct frame forward;
+    uint32_t low, high; /* lines of that model's forward so far */
+    uint32_t first_run;
 };
 
 /* "block.py:12", for the line that makes a call; "model" for the model's own container. */
@@ -57,6 +59,33 @@ static uint32_t first_of_model(const struct writer *writer, const struct forward
     return end - first == chain->allocations ? first : tree->first_inside;
 }
 
+/* Some forward that runs in the last call or in this one has a line between those of the outermost
+ * forward so far and `line`. So that is a line of another function: those of a class do not lie
+ * within one. */
+static bool other_lies_between(const struct writer *writer, uint32_t end_run, struct frame forward)
+{
+    const struct call_tree *tree = writer->tree;
+    uint32_t low = forward.line < writer->low ? forward.line : writer->high;
+    uint32_t high = forward.line < writer->low ? writer->low : forward.line;
+    frame_id id;
+    for (uint32_t run = writer->first_run; run < end_run; run++)
+        for (size_t k = tree->callers + 1u; (id = call_frame(tree, run, k)) != NO_FRAME; k++) {
+            struct frame inner = symbols_frame_at(writer->symbols, id);
+            if (inner.file == forward.file && inner.line > low && inner.line < high &&
+                call_is_forward(symbols_text(writer->symbols, inner.name)))
+                return true;
+        }
+    return false;
+}
+
+static bool is_other_model(const struct writer *writer, const struct module_call *call,
+                           frame_id callers, struct frame forward)
+{
+    return callers != writer->caller || forward.file != writer->forward.file ||
+           forward.name != writer->forward.name ||
+           other_lies_between(writer, call->end_run, forward);
+}
+
 /* The number of the outermost forward that a call is in: another one than that of the call before
  * if another line calls it, or if it is another function. 0 in that of a container, since one line
  * may call several. */
@@ -72,12 +101,15 @@ static uint32_t model_of(struct writer *writer, const struct module_call *call)
     struct frame frame = {0};
     if (id != NO_FRAME)
         frame = symbols_frame_at(writer->symbols, id);
-    if (writer->model > 0 && (callers != writer->caller || frame.file != writer->forward.file ||
-                              frame.name != writer->forward.name))
+    if (writer->model == 0 || is_other_model(writer, call, callers, frame)) {
         writer->model++;
-    writer->model += writer->model == 0;
+        writer->low = writer->high = frame.line;
+    }
+    writer->low = frame.line < writer->low ? frame.line : writer->low;
+    writer->high = frame.line > writer->high ? frame.line : writer->high;
     writer->caller = callers;
     writer->forward = frame;
+    writer->first_run = call->first_run;
     return writer->model;
 }
 

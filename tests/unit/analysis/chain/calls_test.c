@@ -83,6 +83,28 @@ START_TEST(each_run_of_the_model_numbers_its_calls)
 }
 END_TEST
 
+/* A generator and a discriminator in one file, called on one line: the blocks of the second lie
+ * between their lines. Two lines of one forward have none of another between them. */
+START_TEST(models_of_one_file_are_told_apart)
+{
+    static const uint32_t models[] = {1, 1, 2, 2};
+    for (int i = 0; i < 2; i++)
+        block("t9 m20", 50);
+    keep(30, "t9 m21 a3");
+    for (int i = 0; i < 2; i++) {
+        keep(20, "t9 m60 m40 a3");
+        keep(30, "t9 m60 m41 a4");
+    }
+    keep(8, "t9 l4");
+    backward(1);
+    build();
+    ck_assert_uint_ge(chain.call_count, 5);
+    for (uint32_t k = 0; k < 4; k++)
+        ck_assert_uint_eq(chain.calls[k + (k > 1)].model, models[k]);
+    ck_assert_uint_eq(chain.calls[2].model, 1);
+}
+END_TEST
+
 /* Allocations are counted from the first one in the model's forward, though it keeps nothing yet.
  */
 START_TEST(calls_have_the_allocations_that_they_make)
@@ -252,6 +274,7 @@ TCase *chain_calls_tests(void)
     tcase_add_test(tests, blocks_are_calls_of_a_line);
     tcase_add_test(tests, the_program_holds_a_result);
     tcase_add_test(tests, each_run_of_the_model_numbers_its_calls);
+    tcase_add_test(tests, models_of_one_file_are_told_apart);
     tcase_add_test(tests, calls_have_the_allocations_that_they_make);
     tcase_add_test(tests, the_first_call_begins_where_it_makes_something);
     tcase_add_test(tests, other_modules_are_other_calls);
