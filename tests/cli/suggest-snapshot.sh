@@ -88,6 +88,49 @@ done
 run suggest --budget least samples/recorded/resnet50.pickle.gz
 out_has 'checkpoint_calls(model, plan'
 out_has_not 'class Several'
+
+# So it is where only one of two models has checkpoints: their allocations are numbered together. The models are of one file, and
+# one line calls them, as in judge(make(noise)).
+cat >models.awk <<'EOF'
+function frame(name, file, line) { return "{\"name\":\"" name "\",\"filename\":\"" file "\",\"line\":" line "}" }
+function call() { return frame("_call_impl", "/venv/lib/python3.12/site-packages/torch/nn/modules/module.py", 1790) }
+function event(action, address, size, frames) {
+    printf "%s{\"action\":\"%s\",\"addr\":%d,\"size\":%d,\"stream\":0,\"time_us\":%d,\"frames\":[%s]}", comma, action, address, size, ++time, frames
+    comma = ","
+}
+function keep(outer, inner, size) {
+    at++
+    event("alloc", at * 4194304, size, frame("at::_ops::mm::call(x)", "??", 0) "," frame("forward", "/home/u/gan.py", inner) "," call() "," \
+        frame("forward", "/home/u/gan.py", outer) "," call() "," frame("<module>", "/home/u/train.py", 9))
+    sizes[at] = size
+}
+BEGIN {
+    printf "{\"segments\":[],\"device_traces\":[["
+    for (i = 0; i < 3; i++) {
+        keep(20, 10, 1048576)
+        keep(20, 11, 2097152)
+    }
+    for (i = 0; i < 2; i++) {
+        keep(60, 40, 1024)
+        keep(60, 41, 2048)
+    }
+    backward = frame("at::_ops::mm::call(x)", "??", 0) "," frame("torch::autograd::generated::MmBackward0::apply(x)", "??", 0) "," \
+        frame("torch::autograd::Node::operator()(x)", "??", 0) "," frame("torch::autograd::Engine::evaluate_function(x)", "??", 0)
+    event("alloc", 419430400, 512, backward)
+    for (; at > 0; at--) {
+        event("free_requested", at * 4194304, sizes[at], backward)
+        event("free_completed", at * 4194304, sizes[at], backward)
+    }
+    printf "]]}\n"
+}
+EOF
+awk -f models.awk >models.json
+run suggest --budget 80% models.json
+exits 0
+out_has '"gan.py:20 [0/3], allocations 1-2 of 10"'
+out_has_not '"gan.py:60'
+out_has 'checkpoint_calls_of_several(model, plan'
+
 run suggest --budget 80% "$loop"
 run suggest --format json --budget 80% "$loop"
 out_has '"apply":{"target":"calls","parts":[{"modules":["model.py:93 [0/3], allocations 2-32 of 101","model.py:93 [1/3], allocations 33-63 of 101","model.py:93 [2/3], allocations 64-94 of 101"],"keep_operators":["aten.mm","aten.bmm"]}],"left_out":[]}'

@@ -85,21 +85,13 @@ static bool list_kept(struct buffer *out, const struct suggest_subject *subject,
     return ok;
 }
 
-/* All calls of the segments are in one run of one module, as far as the snapshot tells. */
-static bool is_of_one(const struct suggest_subject *subject, const struct placement *placement)
+/* All calls of the pass are in one run of one module, as far as the snapshot tells. Calls beyond the
+ * plan count, too: the allocations of all are numbered together. */
+static bool is_of_one(const struct forward_chain *chain)
 {
-    const struct forward_chain *chain = subject->forward;
-    const struct chain_call *known = NULL;
     bool is_one = !chain->calls_in_loop;
-    for (size_t s = 0; s < placement->count; s++)
-        for (size_t i = placement->segments[s].first; i < placement->segments[s].end; i++)
-            for (uint32_t p = chain->elements[i].first_part; p < chain->elements[i].end_part; p++)
-                for (uint32_t k = chain->parts[p].first_call; k < chain->parts[p].end_call; k++) {
-                    const struct chain_call *call = &chain->calls[k];
-                    is_one &= call->runs <= 1 && call->model > 0;
-                    is_one &= !known || known->model == call->model;
-                    known = call;
-                }
+    for (size_t k = 0; k < chain->call_count; k++)
+        is_one &= chain->calls[k].runs <= 1 && chain->calls[k].model == 1;
     return is_one;
 }
 
@@ -134,7 +126,7 @@ bool suggest_calls_python(const struct page *page, const struct suggest_subject 
 {
     struct buffer text = BUFFER_INIT;
     bool is_selective = suggest_keeps_results(subject->problem, placement);
-    bool is_one = is_of_one(subject, placement);
+    bool is_one = is_of_one(subject->forward);
     bool ok = list_plan(&text, subject, placement, is_selective, is_one);
     if (ok) {
         fwrite(text.bytes, 1, text.size, page->out);
