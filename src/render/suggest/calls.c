@@ -85,8 +85,8 @@ static bool list_kept(struct buffer *out, const struct suggest_subject *subject,
     return ok;
 }
 
-/* All calls of the pass are in one run of one module, as far as the snapshot tells. Calls beyond the
- * plan count, too: the allocations of all are numbered together. */
+/* All calls of the pass are in one run of one module, as far as the snapshot tells. Calls beyond
+ * the plan count, too: the allocations of all are numbered together. */
 static bool is_of_one(const struct forward_chain *chain)
 {
     bool is_one = !chain->calls_in_loop;
