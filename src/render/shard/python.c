@@ -115,8 +115,10 @@ static void put_imports(FILE *out, const struct shard_report *report)
     if (spelling->package)
         fprintf(out, "import %s\n", spelling->package);
     fputs(strategy_codes[report->code].imports, out);
-    if (report->is_checkpointed) /* begins with imports, too */
+    if (report->is_checkpointed) { /* begins with imports, too */
         fwrite(suggest_every_code, 1, suggest_every_code_size, out);
+        fwrite(suggest_modules_code, 1, suggest_modules_code_size, out);
+    }
 }
 
 /* Replicas exchange gradients in the last pass only; FSDP reduces them in each. */

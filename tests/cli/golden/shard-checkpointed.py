@@ -1,10 +1,26 @@
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard
 from contextlib import contextmanager, nullcontext
-from functools import partial
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+
+
+def storage_ids(value):
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return [item.untyped_storage()._cdata for item in values if isinstance(item, torch.Tensor)]
+
+
+def written_by(function, args, kwargs):
+    """The storages that an operator changes."""
+    arguments = function._schema.arguments
+    given = {**{argument.name: value for argument, value in zip(arguments, args)}, **kwargs}
+    return [storage for argument in arguments if argument.alias_info is not None and argument.alias_info.is_write
+            for storage in storage_ids(given.get(argument.name))]
+
+
+from functools import partial
+
 from torch.utils._pytree import tree_flatten, tree_map
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
@@ -93,19 +109,6 @@ class Watched:
 
 def without_graph(value):
     return value.detach().requires_grad_(value.requires_grad) if isinstance(value, torch.Tensor) else value
-
-
-def storage_ids(value):
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return [item.untyped_storage()._cdata for item in values if isinstance(item, torch.Tensor)]
-
-
-def written_by(function, args, kwargs):
-    """The storages that an operator changes."""
-    arguments = function._schema.arguments
-    given = {**{argument.name: value for argument, value in zip(arguments, args)}, **kwargs}
-    return [storage for argument in arguments if argument.alias_info is not None and argument.alias_info.is_write
-            for storage in storage_ids(given.get(argument.name))]
 
 
 class Written(TorchDispatchMode):
