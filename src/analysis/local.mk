@@ -237,6 +237,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/hump_passes.c \
 	src/analysis/phase/humps.c \
 	src/analysis/phase/humps.h \
+	src/analysis/phase/last_forward.c \
 	src/analysis/phase/pass_ends.c \
 	src/analysis/phase/passes.c \
 	src/analysis/phase/passes.h \

@@ -4,18 +4,27 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
 
-/* The item that makes the first gradient from `from` on: a block of a weight's size that the step
- * at `to` finds. `to` if there is none. */
-static uint32_t first_gradient(const struct pattern *pattern, uint32_t from, uint32_t to)
+#define MOST_EARLIER 64 /* passes of one step that are looked for */
+
+/* The item that makes the first gradient in the items [from, to): a block of a weight's size that
+ * the next step finds. `to` if there is none. `*bytes`: of all of them. */
+static uint32_t first_gradient(const struct pattern *pattern, uint32_t from, uint32_t to,
+                               double *bytes)
 {
     const struct timeline *timeline = pattern->timeline;
+    uint32_t first = to;
+    *bytes = 0;
     for (size_t i = births_from(timeline, from);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < to; i++)
-        if ((pattern->flags[i] & (PATTERN_WEIGHT | PATTERN_CROSSES)) ==
-                (PATTERN_WEIGHT | PATTERN_CROSSES) &&
-            trace_size(timeline->trace, timeline->lifetimes[i].alloc) >= LEAST_WEIGHT)
-            return timeline->lifetimes[i].alloc;
-    return to;
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < to; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc;
+        uint64_t size = trace_size(timeline->trace, item);
+        bool may_be = (pattern->flags[i] & PATTERN_WEIGHT) && (pattern->flags[i] & PATTERN_CROSSES);
+        if (!may_be || size < LEAST_WEIGHT)
+            continue;
+        first = item < first ? item : first;
+        *bytes += (double)size;
+    }
+    return first;
 }
 
 /* Most are alive before the item `turn`, at which the count is `top`. But if it falls by half and
@@ -23,7 +32,8 @@ static uint32_t first_gradient(const struct pattern *pattern, uint32_t from, uin
  * pass, such as a search among codes, makes more than the rest saves. */
 static uint32_t last_turn(const struct pattern *pattern, uint32_t turn, uint32_t to, int64_t top)
 {
-    uint32_t end = first_gradient(pattern, turn, to), last = turn;
+    double bytes;
+    uint32_t end = first_gradient(pattern, turn, to, &bytes), last = turn;
     int64_t now = top, low = top, high = 0;
     if (end == to)
         return turn;
@@ -95,6 +105,57 @@ static bool find_passes(struct pattern *pattern, uint32_t from, uint32_t to, boo
     return found;
 }
 
+/* The number of blocks that a forward pass saves for its backward pass. */
+static size_t saved_by(const struct pattern *pattern, const struct passes *passes)
+{
+    const struct timeline *timeline = pattern->timeline;
+    size_t saved = 0;
+    for (size_t i = births_from(timeline, passes->forward);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < passes->backward; i++) {
+        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
+        saved +=
+            end >= passes->backward && end < passes->end && pattern_may_be_saved(pattern, i, false);
+    }
+    return saved;
+}
+
+/* True if passes leave most of the gradients that the step at `to` finds; later ones add to them.
+ */
+static bool leaves_gradients(const struct pattern *pattern, const struct passes *passes,
+                             uint32_t to)
+{
+    double left, all;
+    first_gradient(pattern, passes->forward, passes->end, &left);
+    first_gradient(pattern, passes->forward, to, &all);
+    return left > 0 && left * 2 >= all;
+}
+
+/* Adds the passes in the items [from, to) before a step, the last first: each saves about as much
+ * as the one after it, and the first of them leaves gradients. What is before that computes
+ * without gradients. */
+static bool add_before(struct pattern *pattern, uint32_t from, uint32_t to, struct error *err)
+{
+    struct passes later, passes;
+    size_t kept = pattern->pass_count + 1;
+    if (!find_passes(pattern, from, to, false, &later) &&
+        !find_passes(pattern, from, to, true, &later))
+        return true;
+    if (!pattern_add_passes(pattern, later, err))
+        return false;
+    for (int i = 0; i < MOST_EARLIER; i++) {
+        if (!find_passes(pattern, from, later.forward, false, &passes) ||
+            saved_by(pattern, &passes) * 2 < saved_by(pattern, &later))
+            break;
+        if (!pattern_add_passes(pattern, passes, err))
+            return false;
+        if (leaves_gradients(pattern, &passes, to))
+            kept = pattern->pass_count;
+        later = passes;
+    }
+    pattern->pass_count = kept;
+    return true;
+}
+
 static int compare_passes(const void *a, const void *b)
 {
     const struct passes *x = a, *y = b;
@@ -123,11 +184,7 @@ static bool add_before_steps(struct pattern *pattern, struct error *err)
         bool has_passes = step->has_closure;
         for (; next < found && pattern->passes[next].forward < to; next++)
             has_passes = has_passes || pattern->passes[next].forward >= from;
-        struct passes passes;
-        if (!has_passes &&
-            (find_passes(pattern, from, to, false, &passes) ||
-             find_passes(pattern, from, to, true, &passes)) &&
-            !pattern_add_passes(pattern, passes, err))
+        if (!has_passes && !add_before(pattern, from, to, err))
             return false;
     }
     return true;
@@ -155,66 +212,11 @@ static void complete_closures(struct pattern *pattern)
     }
 }
 
-/* Bytes of what is made in the items [from, to), and never freed. */
-static double bytes_kept(const struct timeline *timeline, uint32_t from, uint32_t to, size_t *count)
-{
-    double bytes = 0;
-    for (size_t i = births_from(timeline, from);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < to; i++) {
-        if (lifetime_end(&timeline->lifetimes[i]) != EVENT_NEVER)
-            continue;
-        bytes += (double)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
-        *count += 1;
-    }
-    return bytes;
-}
-
-/* Bytes that a forward pass saves for its backward pass. */
-static double bytes_saved(const struct timeline *timeline, const struct passes *passes)
-{
-    double bytes = 0;
-    for (size_t i = births_from(timeline, passes->forward);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < passes->backward; i++) {
-        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
-        if (end >= passes->backward && end < passes->end)
-            bytes += (double)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
-    }
-    return bytes;
-}
-
-/* A program that runs out of memory after its last step may be in a forward pass: what it has saved
- * is never freed. What looks like passes meanwhile, and frees less than was kept before it, is a
- * part of it. */
-static bool add_unfinished(struct pattern *pattern, struct error *err)
-{
-    const struct timeline *timeline = pattern->timeline;
-    uint32_t items = (uint32_t)timeline->trace->count, from;
-    size_t count = 0;
-    if (pattern->steps->count == 0 || timeline->by_action[ACTION_OOM] == 0)
-        return true;
-    from = pattern->steps->items[pattern->steps->count - 1].end;
-    while (pattern->pass_count > 0) {
-        const struct passes *last = &pattern->passes[pattern->pass_count - 1];
-        if (last->forward < from ||
-            bytes_kept(timeline, from, last->backward, &count) <= bytes_saved(timeline, last))
-            break;
-        pattern->pass_count--;
-    }
-    if (pattern->pass_count > 0 && pattern->passes[pattern->pass_count - 1].updated > from)
-        from = pattern->passes[pattern->pass_count - 1].updated;
-    count = 0;
-    if (from >= items || bytes_kept(timeline, from, items, &count) == 0 || count < LEAST_SAVED)
-        return true;
-    return pattern_add_passes(
-        pattern,
-        (struct passes){.forward = from, .backward = items, .end = items, .updated = items}, err);
-}
-
 bool passes_from_anchors(struct pattern *pattern, struct error *err)
 {
     if (!add_before_steps(pattern, err))
         return false;
     sort_passes(pattern);
     complete_closures(pattern);
-    return add_unfinished(pattern, err);
+    return passes_add_unfinished(pattern, err);
 }

@@ -138,8 +138,10 @@ bool passes_from_humps(struct pattern *pattern, struct error *err);
 /* sample_gradients.c: takes passes that make gradients of each sample of a batch, if it finds more
  * of these than there are passes. */
 bool passes_from_samples(struct pattern *pattern, struct error *err);
-/* anchors.c: adds the pair of passes before each annotated optimizer step that has none yet, and
+/* anchors.c: adds the passes before each annotated optimizer step that has none yet, and
  * the update after the passes of a closure. Sorts the passes by time. */
 bool passes_from_anchors(struct pattern *pattern, struct error *err);
+/* last_forward.c: the passes must be in order. */
+bool passes_add_unfinished(struct pattern *pattern, struct error *err);
 
 #endif
