@@ -98,7 +98,7 @@ def main():
     if options.plan:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         dist.init_process_group("nccl")
-    model = model.to("cuda", torch.bfloat16 if options.half else torch.float32)
+    model = model.to("cuda", torch.bfloat16 if options.half else None)  # some have several types
     recording = contextlib.nullcontext()
     if options.plan:
         model, optimizer = load(options.plan).shard(model, 1e-3)
