@@ -40,6 +40,32 @@ bool snapshot_line_of(const struct snapshot_reader *reader, stack_id stack, fram
     return true;
 }
 
+static bool is_constructor(const struct symbols *symbols, frame_id id)
+{
+    return text_equals(symbols_text(symbols, symbols_frame_at(symbols, id).name), "__init__");
+}
+
+/* The line that had the model made: where constructors make parameters on the device, each at a
+ * line of its own, the one that called the outermost of them; else snapshot_line_of(). */
+static bool maker_of(const struct snapshot_reader *reader, stack_id id, frame_id *line,
+                     struct error *err)
+{
+    struct stack stack = symbols_stack_at(reader->symbols, id);
+    frame_id caller = NO_FRAME;
+    if (!snapshot_line_of(reader, id, line, err))
+        return false;
+    for (size_t i = id == STACK_NONE ? 0 : stack.count; i-- > 0;) {
+        if (site_frame_kind(reader->sites, stack.frames[i]) != FRAME_USER)
+            continue;
+        if (is_constructor(reader->symbols, stack.frames[i]) && caller != NO_FRAME) {
+            *line = caller;
+            break;
+        }
+        caller = stack.frames[i];
+    }
+    return true;
+}
+
 /* Module._apply() moves the parameters of a module at one line, and its buffers at a later one. */
 static bool add_held(struct snapshot_reader *reader, struct held_parameters *held,
                      struct held_parameter row, stack_id stack, uint32_t *first_line,
@@ -49,7 +75,7 @@ static bool add_held(struct snapshot_reader *reader, struct held_parameters *hel
     if (line > 0 && (*first_line == 0 || line < *first_line))
         *first_line = line;
     row.layer = line; /* until all are known */
-    return snapshot_line_of(reader, stack, &row.line, err) &&
+    return (line > 0 ? snapshot_line_of : maker_of)(reader, stack, &row.line, err) &&
            vec_push(held->rows, held->count, held->capacity, reader->model->budget, err, row);
 }
 
@@ -113,13 +139,14 @@ static int compare_orders(const void *a, const void *b)
 
 /* Of parameters of one size, the last made are trained: programs freeze the first layers of a
  * model, and add adapters behind. Returns true if each size without exception is there twice as
- * often as it is trained: then the rest is a model of its own, such as an average of the weights,
- * unless the model runs it before the pass. */
+ * often as it is trained. */
 static bool mark_trained(struct held_parameters *held, const int64_t *sizes, size_t count,
                          int64_t *matched)
 {
     bool is_copied = true;
     size_t at = 0;
+    for (size_t i = 0; i < held->count; i++)
+        held->rows[i].is_other = true;
     for (size_t i = 0; i < count;) {
         size_t end = i, there = 0;
         while (end < count && sizes[end] == sizes[i])
@@ -127,6 +154,7 @@ static bool mark_trained(struct held_parameters *held, const int64_t *sizes, siz
         while (at < held->count && held->rows[at].bytes < sizes[i])
             at++;
         for (; at < held->count && held->rows[at].bytes == sizes[i]; at++) {
+            held->rows[at].is_other = false;
             if (held->rows[at].is_buffer)
                 continue;
             held->rows[at].is_trained = there++ < end - i;
@@ -136,6 +164,26 @@ static bool mark_trained(struct held_parameters *held, const int64_t *sizes, siz
         i = end;
     }
     return is_copied;
+}
+
+/* The lines that made what is trained also made parameters of other sizes, such as an embedding:
+ * a copy of the model would have these twice, too. The rows are ordered by line. */
+static bool has_others(const struct held_parameters *held)
+{
+    int64_t all = 0, others = 0;
+    for (size_t first = 0, end; first < held->count; first = end) {
+        int64_t bytes = 0;
+        bool has_trained = false;
+        for (end = first; end < held->count && held->rows[end].line == held->rows[first].line;
+             end++) {
+            const struct held_parameter *row = &held->rows[end];
+            has_trained |= row->is_trained;
+            all += row->is_buffer ? 0 : row->bytes;
+            bytes += row->is_buffer || !row->is_other ? 0 : row->bytes;
+        }
+        others += has_trained ? bytes : 0;
+    }
+    return others > all / BUFFERS;
 }
 
 /* Without those lines, a few bytes are taken for buffers. Gradients that are not of the sizes of
@@ -178,10 +226,12 @@ static bool mark_all(struct snapshot_reader *reader, struct held_parameters *hel
     free(sizes);
     if (!snapshot_order_tensors(reader->model, held, err))
         return false;
-    is_copied = is_copied && !runs_frozen(reader, held);
+    qsort(held->rows, held->count, sizeof(*held->rows), compare_orders);
+    /* Then the rest is a model of its own, such as an average of the weights, unless the model runs
+     * it before the pass. */
+    is_copied = is_copied && !has_others(held) && !runs_frozen(reader, held);
     if (is_copied || !tells_frozen(held, trained, matched, knows_buffers))
         held->count = 0;
-    qsort(held->rows, held->count, sizeof(*held->rows), compare_orders);
     return true;
 }
 

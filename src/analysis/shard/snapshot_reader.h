@@ -28,6 +28,7 @@ struct held_parameter {
     frame_id line;  /* of the program, that made it; NO_FRAME if unknown */
     uint32_t layer; /* frozen ones: where FROZEN_... or a layer says */
     bool is_trained, is_buffer;
+    bool is_other;    /* nothing of its size is trained */
     bool was_trained; /* before the blocks were known */
 };
 

@@ -57,6 +57,31 @@ START_TEST(adapters_may_come_later)
 }
 END_TEST
 
+#define CONSTRUCTED(line, inside)                                                                  \
+    PY("__init__", TORCH "nn/modules/linear.py", 110)                                              \
+    "," inside "," PY("__init__", "/home/u/model.py", line) "," MADE(3)
+
+/* Constructors make the model on the device, each parameter at a line of its own. Adapters are
+ * moved there. */
+START_TEST(constructors_make_one_model)
+{
+    hold(4000, PY("__init__", "/home/u/model.py", 1) "," MADE(3));
+    for (int i = 0; i < 4; i++) {
+        hold(800, CONSTRUCTED(2, PY("__init__", "/home/u/block.py", 11)));
+        hold(1200, CONSTRUCTED(2, PY("__init__", "/home/u/block.py", 12)));
+    }
+    hold(8, PY("__init__", "/home/u/model.py", 9) "," MADE(3));
+    for (int i = 0; i < 4; i++)
+        hold(400, MADE(4));
+    keep_blocks(4);
+    build();
+    for (size_t unit = 1; unit <= 4; unit++)
+        ck_assert_int_eq(elements(unit, true), 500);
+    ck_assert_int_eq(elements(SHARD_ROOT, true), 1002);
+    ck_assert_int_eq(model.buffer_bytes, 0);
+}
+END_TEST
+
 /* The first blocks keep nothing for a backward pass, but are gathered. */
 START_TEST(frozen_blocks_come_first)
 {
@@ -72,6 +97,24 @@ START_TEST(frozen_blocks_come_first)
     }
     for (size_t i = 1; i < model.point_count && !model.points[i].is_backward; i++)
         ck_assert_uint_eq(model.points[i].layer, i);
+}
+END_TEST
+
+/* Each size that is trained is there three times, but no copy of the model is: that would have the
+ * embedding twice. */
+START_TEST(few_of_many_blocks_are_trained)
+{
+    hold(4000, MADE(3));
+    for (int i = 0; i < 6; i++)
+        hold(400, MADE(3));
+    keep_blocks(2);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 4 + 2);
+    for (size_t unit = 1; unit <= 6; unit++) {
+        ck_assert_int_eq(elements(unit, false), unit > 4 ? 100 : 0);
+        ck_assert_int_eq(elements(unit, true), unit > 4 ? 0 : 100);
+    }
+    ck_assert_int_eq(model.buffer_bytes, 0);
 }
 END_TEST
 
@@ -173,7 +216,7 @@ START_TEST(a_teacher_may_be_part_of_the_model)
 }
 END_TEST
 
-/* An average of the weights, and a teacher. */
+/* An average of the weights, a teacher, and both. */
 START_TEST(other_models_are_not_frozen)
 {
     for (int i = 0; i < 8; i++)
@@ -190,6 +233,15 @@ START_TEST(other_models_are_not_frozen)
     keep_blocks(4);
     build();
     ck_assert_int_eq(model.buffer_bytes, 9600);
+    destroy();
+    create();
+    for (int i = 0; i < 8; i++)
+        hold(400, i < 4 ? MADE(3) : MADE(5));
+    for (int i = 0; i < 6; i++)
+        hold(1600, MADE(4));
+    keep_blocks(4);
+    build();
+    ck_assert_int_eq(model.buffer_bytes, 1600 + 9600);
 }
 END_TEST
 
@@ -200,7 +252,9 @@ TCase *shard_snapshot_frozen_tests(void)
     tcase_add_test(tests, frozen_parameters_are_of_their_blocks);
     tcase_add_test(tests, frozen_blocks_lie_between_trained_ones);
     tcase_add_test(tests, adapters_may_come_later);
+    tcase_add_test(tests, constructors_make_one_model);
     tcase_add_test(tests, frozen_blocks_come_first);
+    tcase_add_test(tests, few_of_many_blocks_are_trained);
     tcase_add_test(tests, frozen_calls_tell_blocks);
     tcase_add_test(tests, frozen_calls_must_fit);
     tcase_add_test(tests, a_teacher_may_be_part_of_the_model);
