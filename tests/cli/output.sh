@@ -184,10 +184,15 @@ rm through wanted-through
 
 # A signal leaves nothing, SIGKILL included where the system has files without names.
 exec 3<>pipe
+# nohup and some schedulers ignore signals in all that they start, which a shell cannot undo
+defaults=
+if env --default-signal=HUP true 2>/dev/null; then
+    defaults='env --default-signal=TERM,HUP,XCPU'
+fi
 # ended SIGNAL FILE: the program is killed while it reads, and FILE is what is in the folder then.
 ended() {
     last="memsnap analyze -o out/a pipe, killed by SIG$1"
-    "$MEMSNAP" analyze -o out/a pipe >.run/out 2>.run/err &
+    $defaults "$MEMSNAP" analyze -o out/a pipe >.run/out 2>.run/err &
     child=$!
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         ls -l /proc/$child/fd 2>/dev/null | grep -q " $PWD/out/" && break
