@@ -73,7 +73,7 @@ static void take_type(struct list_reader *list, struct shard_tensor *tensor)
     while (end < list->end && *end != ':' && *end != ',')
         end++;
     struct text name = {list->at + 1, (size_t)(end - list->at - 1)};
-    if (text_equals(name, FROZEN + 1) || text_equals(name, STRIDED + 1))
+    if (text_equals(name, &FROZEN[1]) || text_equals(name, &STRIDED[1]))
         return;
     tensor->type = shard_type_find(name);
     list->at = end;
