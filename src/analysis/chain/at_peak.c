@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analysis/chain/names.h"
 #include "analysis/growth/layer_results.h"
 #include "analysis/live/sums.h"
 
@@ -24,48 +25,32 @@ static bool is_of_chain(const struct live *live, const struct timeline *timeline
 static bool name_line(const struct live_set *set, const struct live_sum *sum, struct text *name,
                       struct error *err)
 {
-    struct symbols *symbols = set->timeline->snapshot->symbols;
-    string_id label;
-    if (sum->top_bytes == 0)
-        return true;
-    if (!symbols_string(symbols, sum->top_label.bytes, sum->top_label.size, &label, err))
-        return false;
-    *name = symbols_text(symbols, label);
-    return true;
+    return sum->top_bytes == 0 ||
+           chain_add_label(set->timeline->snapshot->symbols, &sum->top_label, name, err);
 }
 
-/* Names the line that makes most of what the chain does not keep. */
-static bool name_others(struct forward_chain *chain, const struct live_set *set,
-                        const uint8_t *is_kept, struct error *err)
+/* Sums, in one pass, what the chain does not keep and the results of layers that the program holds,
+ * and names the lines that make most of each. */
+static bool sum_rest(struct forward_chain *chain, const struct live_set *set,
+                     const struct phases *phases, const uint8_t *is_kept, struct error *err)
 {
-    static const struct live_question question = {.counts = is_of_others};
-    const struct live_facts facts = {.is_kept = is_kept};
-    struct live_sum sum;
-    if (!live_sums(set, &facts, &question, 1, &sum, err))
-        return false;
-    chain->others_at_bytes = sum.top_bytes;
-    bool ok = name_line(set, &sum, &chain->others_at, err);
-    live_sum_release(&sum);
-    return ok;
-}
-
-/* What the program holds of the results of layers. */
-static bool find_layer_results(struct forward_chain *chain, const struct live_set *set,
-                               const struct phases *phases, struct error *err)
-{
-    static const struct live_question question = {.counts = live_is_layer_result};
+    static const struct live_question questions[] = {{.counts = is_of_others},
+                                                     {.counts = live_is_layer_result}};
     struct layer_results results;
-    struct live_sum sum;
+    struct live_sum sums[2];
     if (!layer_results_find(&results, set->timeline, phases, set->timeline->active.peak_event, err))
         return false;
-    const struct live_facts facts = {.phases = phases, .is_layer_result = results.is_result};
-    bool ok = live_sums(set, &facts, &question, 1, &sum, err);
+    const struct live_facts facts = {.is_kept = is_kept, .is_layer_result = results.is_result};
+    bool ok = live_sums(set, &facts, questions, 2, sums, err);
     layer_results_release(&results);
     if (!ok)
         return false;
-    chain->layer_results_bytes = sum.bytes;
-    ok = name_line(set, &sum, &chain->layer_results_at, err);
-    live_sum_release(&sum);
+    chain->others_at_bytes = sums[0].top_bytes;
+    chain->layer_results_bytes = sums[1].bytes;
+    ok = name_line(set, &sums[0], &chain->others_at, err) &&
+         name_line(set, &sums[1], &chain->layer_results_at, err);
+    live_sum_release(&sums[0]);
+    live_sum_release(&sums[1]);
     return ok;
 }
 
@@ -93,8 +78,7 @@ bool chain_relate_to_peak(struct forward_chain *chain, const struct timeline *ti
             is_kept[live->index] = 1;
         }
     }
-    ok = ok && name_others(chain, &set, is_kept, err) &&
-         find_layer_results(chain, &set, phases, err);
+    ok = ok && sum_rest(chain, &set, phases, is_kept, err);
     vec_free(is_kept, capacity, sizeof(*is_kept), chain->budget);
     live_list_release(&list);
     return ok;

@@ -1,5 +1,6 @@
 #include "analysis/chain/elsewhere.h"
 
+#include "analysis/chain/names.h"
 #include "analysis/phase/births.h"
 #include "model/allocator_rules.h"
 
@@ -16,7 +17,7 @@ static uint64_t block_bytes(uint64_t size)
     return allocator_round_up(size, ALLOCATOR_MIN_BLOCK);
 }
 
-/* What is allocated before the first item. */
+/* The bytes that are allocated before the first item. */
 static uint64_t bytes_before(const struct timeline *timeline)
 {
     uint64_t bytes = 0;
@@ -34,15 +35,11 @@ static bool name_place(struct chain_elsewhere *elsewhere, const struct timeline 
     struct symbols *symbols = timeline->snapshot->symbols;
     struct buffer label = BUFFER_INIT;
     struct site site;
-    string_id name;
     if (!site_of(sites, stack, &site, err))
         return false;
     site_at_model_call(sites, stack, &site);
     site_label(sites, stack, &site, &label);
-    bool ok = label.failed ? error_out_of_memory(err)
-                           : symbols_string(symbols, label.bytes, label.size, &name, err);
-    if (ok)
-        elsewhere->at = symbols_text(symbols, name);
+    bool ok = chain_add_label(symbols, &label, &elsewhere->at, err);
     buffer_release(&label);
     return ok;
 }

@@ -125,8 +125,8 @@ struct chain_pass {
 
 /* The moment at which code outside of the step has the most memory. */
 struct chain_elsewhere {
-    uint64_t bytes; /* that are allocated then, in PyTorch's blocks; 0: there is no such code */
-    uint64_t event; /* that allocates it: its index in the file */
+    uint64_t bytes; /* allocated at that moment, in PyTorch's blocks; 0: there is no such code */
+    uint64_t event; /* the allocation that reaches it: its index in the file */
     struct text at; /* the line that called the model there, or that allocates; in the symbols */
 };
 

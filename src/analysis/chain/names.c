@@ -263,3 +263,15 @@ bool chain_tell_apart(struct forward_chain *chain, struct symbols *symbols, stru
     budget_give(chain->budget, bytes);
     return ok;
 }
+
+bool chain_add_label(struct symbols *symbols, const struct buffer *label, struct text *name,
+                     struct error *err)
+{
+    string_id id;
+    if (label->failed)
+        return error_out_of_memory(err);
+    if (!symbols_string(symbols, label->bytes, label->size, &id, err))
+        return false;
+    *name = symbols_text(symbols, id);
+    return true;
+}

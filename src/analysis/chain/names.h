@@ -11,6 +11,10 @@
  * around it, the outermost first. */
 bool chain_name_parts(struct forward_chain *chain, const struct call_tree *tree,
                       const struct cut *cut, struct site_table *sites, struct error *err);
+/* Adds a label to the symbols, and sets `name` to what these have. Fails if the label
+ * itself failed for lack of memory. */
+bool chain_add_label(struct symbols *symbols, const struct buffer *label, struct text *name,
+                     struct error *err);
 /* Adds " (2)" and so on to repeated names. */
 bool chain_tell_apart(struct forward_chain *chain, struct symbols *symbols, struct error *err);
 

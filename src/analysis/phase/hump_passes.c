@@ -194,7 +194,7 @@ bool hump_add(struct pattern *pattern, const struct hump *hump, struct error *er
     bool may_nest = before > 0 && (pattern->is_open || leaves_candidate(pattern, hump, before));
     if (may_nest && is_nested(pattern, hump, before))
         return add_nested(pattern, hump, before, err);
-    /* What the last passes left is no part of these, nor is the little that other code left. */
+    /* Blocks that the last passes left do not belong to these, nor do the few of other code. */
     if (pattern->is_open || before * 4 < pattern->saved_count) {
         pattern->saved_count -= before;
         memmove(pattern->saved, &pattern->saved[before],
@@ -208,7 +208,7 @@ bool hump_add(struct pattern *pattern, const struct hump *hump, struct error *er
     return true;
 }
 
-/* A hump of scalars is no pair of passes. */
+/* A hump of scalars is not a forward and backward pass. */
 bool hump_measure(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
     (void)err;

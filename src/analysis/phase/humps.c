@@ -98,7 +98,7 @@ static bool find_passes(struct pattern *pattern, struct error *err)
     return true;
 }
 
-/* What is found, to be compared with what another count finds. */
+/* The passes and kept graphs that one count finds, to be compared with those of another. */
 struct found {
     struct passes *passes;
     size_t pass_count, pass_capacity, kept_graphs;
