@@ -105,10 +105,11 @@ static bool sweep(struct classifier *classifier, const struct categories *catego
 /* The item by which a gradient counts as dead: where it is freed, or if a later pass replaces it,
  * right before that pass. A variable holds the last gradient until the next one is there. Without
  * stacks, it is not certain where passes begin. */
-static uint32_t death_of(const struct classifier *classifier, const struct lifetime *lifetime)
+static uint32_t death_of(const struct classifier *classifier, size_t index)
 {
     const struct phases *phases = classifier->phases;
-    uint32_t end = lifetime_end(lifetime), run = phases_run_of(phases, end);
+    const struct lifetime *lifetime = &classifier->timeline->lifetimes[index];
+    uint32_t end = lifetime_end(lifetime), run = phases->of_lifetime[index].end;
     if (!phases->has_stacks)
         return end;
     if (run > 0 && phases->runs[run].phase <= PHASE_DATA)
@@ -133,7 +134,7 @@ static bool count_live_gradients(struct classifier *classifier, const struct cat
         uint32_t end = lifetime_end(lifetime);
         if (categories->of_lifetime[i] != CATEGORY_GRADIENT || end == EVENT_NEVER)
             continue;
-        struct death death = {death_of(classifier, lifetime),
+        struct death death = {death_of(classifier, i),
                               trace_size(timeline->trace, lifetime->alloc)};
         ok = vec_push(deaths, count, capacity, budget, err, death);
     }

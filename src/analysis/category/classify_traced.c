@@ -33,8 +33,8 @@ static bool gather_evidence(const struct classifier *classifier, size_t index,
     const struct lifetime *lifetime = &classifier->timeline->lifetimes[index];
     uint32_t end = lifetime_end(lifetime);
     *evidence = (struct evidence){.index = index, .birth_stack = trace->stack[lifetime->alloc]};
-    evidence->birth_run = phases_run_of(classifier->phases, lifetime->alloc);
-    evidence->end_run = phases_run_of(classifier->phases, end);
+    evidence->birth_run = classifier->phases->of_lifetime[index].birth;
+    evidence->end_run = classifier->phases->of_lifetime[index].end;
     evidence->birth = site_stack_facts(classifier->sites, evidence->birth_stack, err);
     if (!evidence->birth)
         return false;

@@ -23,12 +23,11 @@ static bool count_early(struct classifier *classifier, uint64_t size, double *by
     return true;
 }
 
-static bool outlives_backward(const struct classifier *classifier, const struct lifetime *lifetime,
-                              uint32_t run)
+static bool outlives_backward(const struct classifier *classifier, size_t index)
 {
-    uint32_t end = phases_run_of(classifier->phases, lifetime_end(lifetime));
-    return classifier_phase(classifier, run) == PHASE_BACKWARD && end != run &&
-           !phases_same_backward(classifier->phases, run, end);
+    struct lifetime_runs runs = classifier->phases->of_lifetime[index];
+    return classifier_phase(classifier, runs.birth) == PHASE_BACKWARD && runs.end != runs.birth &&
+           !phases_same_backward(classifier->phases, runs.birth, runs.end);
 }
 
 /* The most bytes that one pass leaves in blocks of early sizes, no more of a size than stay. */
@@ -38,13 +37,12 @@ static double most_left(const struct classifier *classifier)
     double most = 0, now = 0;
     uint32_t pass = NO_RUN;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
-        const struct lifetime *lifetime = &timeline->lifetimes[i];
-        uint32_t run = phases_run_of(classifier->phases, lifetime->alloc);
-        if (!outlives_backward(classifier, lifetime, run))
+        uint32_t run = classifier->phases->of_lifetime[i].birth;
+        if (!outlives_backward(classifier, i))
             continue;
         now = classifier->phases->runs[run].pass == pass ? now : 0;
         pass = classifier->phases->runs[run].pass;
-        uint64_t size = trace_size(timeline->trace, lifetime->alloc);
+        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
         struct size_tally *tally =
             (struct size_tally *)size_tallies_find(&classifier->tallies, size);
         if (!tally || tally->early == 0)
@@ -104,11 +102,12 @@ static bool makes_states(const struct classifier *classifier)
         return false;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        uint32_t run = phases_run_of(phases, lifetime->alloc);
-        uint32_t end = lifetime_end(lifetime);
+        uint32_t run = phases->of_lifetime[i].birth, end = lifetime_end(lifetime);
+        if (classifier_phase(classifier, run) != PHASE_BACKWARD)
+            continue;
         struct size_tally *tally = (struct size_tally *)size_tallies_find(
             &classifier->tallies, trace_size(timeline->trace, lifetime->alloc));
-        if (classifier_phase(classifier, run) != PHASE_BACKWARD || !tally || tally->early == 0)
+        if (!tally || tally->early == 0)
             continue;
         if (classifier_stays(classifier, end)) {
             if (phases->runs[run].pass < last)
@@ -147,12 +146,9 @@ static bool find_samples(struct classifier *classifier, struct error *err)
     for (size_t i = 0; ok && i < classifier->tallies.slot_count; i++)
         if (classifier->tallies.slots[i].early > 0)
             weights[weight_count++] = classifier->tallies.slots[i].size;
-    for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
-        const struct lifetime *lifetime = &timeline->lifetimes[i];
-        uint32_t run = phases_run_of(classifier->phases, lifetime->alloc);
-        if (outlives_backward(classifier, lifetime, run))
-            blocks[block_count++] = trace_size(timeline->trace, lifetime->alloc);
-    }
+    for (size_t i = 0; ok && i < timeline->lifetime_count; i++)
+        if (outlives_backward(classifier, i))
+            blocks[block_count++] = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
     if (ok)
         classifier->samples = samples_by_sizes(weights, weight_count, blocks, block_count);
     vec_free(weights, weight_capacity, sizeof(*weights), budget);
@@ -170,7 +166,7 @@ bool classifier_count_early(struct classifier *classifier, struct error *err)
             return false;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        if (phases_run_of(classifier->phases, lifetime->alloc) >= classifier->first_step_run)
+        if (classifier->phases->of_lifetime[i].birth >= classifier->first_step_run)
             break;
         if (is_weight_like(classifier, lifetime_end(lifetime)) &&
             !count_early(classifier, trace_size(timeline->trace, lifetime->alloc), &bytes, err))

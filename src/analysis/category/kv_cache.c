@@ -58,12 +58,12 @@ static stack_id end_stack(const struct finder *finder, size_t index)
 
 static uint32_t birth_run(const struct finder *finder, size_t index)
 {
-    return phases_run_of(finder->classifier->phases, lifetime_at(finder, index)->alloc);
+    return finder->classifier->phases->of_lifetime[index].birth;
 }
 
 static uint32_t end_run(const struct finder *finder, size_t index)
 {
-    return phases_run_of(finder->classifier->phases, lifetime_end(lifetime_at(finder, index)));
+    return finder->classifier->phases->of_lifetime[index].end;
 }
 
 static enum reason reason_at(const struct finder *finder, size_t index)
@@ -120,15 +120,15 @@ static void count_block(struct line *line, uint32_t run, uint64_t size)
 static bool look(struct finder *finder, size_t index, struct error *err)
 {
     const struct classifier *classifier = finder->classifier;
-    const struct stack_facts *facts =
-        site_stack_facts(classifier->sites, birth_stack(finder, index), err);
-    if (!facts)
-        return false;
     enum category category = (enum category)finder->categories->of_lifetime[index];
     enum reason reason = reason_at(finder, index);
     if (reason == REASON_RULE || reason == REASON_FILE || category == CATEGORY_TEMPORARY ||
         !is_kept(finder, index))
         return true;
+    const struct stack_facts *facts =
+        site_stack_facts(classifier->sites, birth_stack(finder, index), err);
+    if (!facts)
+        return false;
     if (facts->is_kv_cache)
         set_reason(finder, index, REASON_KV_CACHE_CODE);
     else if (birth_stack(finder, index) != STACK_NONE)
@@ -151,15 +151,14 @@ static bool grows(const struct finder *finder, const struct line *line)
 static bool judge_growing(struct finder *finder, size_t index, struct error *err)
 {
     stack_id stack = birth_stack(finder, index);
-    const struct line *line = &finder->lines[stack];
+    if (finder->categories->of_lifetime[index] != CATEGORY_ACTIVATION ||
+        !grows(finder, &finder->lines[stack]) || reason_at(finder, index) == REASON_RULE ||
+        reason_at(finder, index) == REASON_FILE || !is_kept(finder, index))
+        return true;
     const struct stack_facts *facts = site_stack_facts(finder->classifier->sites, stack, err);
     if (!facts)
         return false;
-    bool is_cache = finder->categories->of_lifetime[index] == CATEGORY_ACTIVATION &&
-                    grows(finder, line) && is_concatenation(finder, facts) &&
-                    is_kept(finder, index);
-    if (!is_cache || reason_at(finder, index) == REASON_RULE ||
-        reason_at(finder, index) == REASON_FILE)
+    if (!is_concatenation(finder, facts))
         return true;
     set_reason(finder, index, REASON_KV_CACHE_GROWS);
     if (end_stack(finder, index) != STACK_NONE)
@@ -205,11 +204,11 @@ static bool is_held(const struct finder *finder, size_t index, const struct stac
 static bool judge_rest(struct finder *finder, size_t index, struct error *err)
 {
     stack_id stack = birth_stack(finder, index), end = end_stack(finder, index);
+    if (finder->lines[stack].most < LEAST_BLOCKS)
+        return true;
     const struct stack_facts *facts = site_stack_facts(finder->classifier->sites, stack, err);
     if (!facts)
         return false;
-    if (finder->lines[stack].most < LEAST_BLOCKS)
-        return true;
     bool trains = finder->classifier->first_backward_run != NO_RUN;
     if (!trains && reason_at(finder, index) == REASON_FORWARD_RESULT && end != STACK_NONE &&
         finder->lines[end].frees_cache)
@@ -236,13 +235,23 @@ static bool judge_preexisting(struct finder *finder, struct error *err)
     return true;
 }
 
+static bool any_grows(const struct finder *finder)
+{
+    size_t stacks = symbols_stack_count(site_table_symbols(finder->classifier->sites));
+    for (size_t stack = 0; stack <= stacks; stack++)
+        if (grows(finder, &finder->lines[stack]))
+            return true;
+    return false;
+}
+
 static bool judge_all(struct finder *finder, struct error *err)
 {
     size_t count = finder->classifier->timeline->lifetime_count;
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++)
         ok = look(finder, i, err);
-    for (size_t i = 0; ok && i < count; i++)
+    bool any = ok && any_grows(finder);
+    for (size_t i = 0; any && ok && i < count; i++)
         ok = judge_growing(finder, i, err);
     for (size_t i = 0; ok && i < count; i++)
         ok = judge_rest(finder, i, err);

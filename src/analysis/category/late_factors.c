@@ -59,9 +59,7 @@ static bool may_be_factor(const struct late *late, size_t index)
 static uint32_t passes_over(const struct late *late, size_t index)
 {
     const struct phases *phases = late->classifier->phases;
-    const struct lifetime *lifetime = &late->classifier->timeline->lifetimes[index];
-    uint32_t birth = phases_run_of(phases, lifetime->alloc);
-    uint32_t end = phases_run_of(phases, lifetime_end(lifetime));
+    uint32_t birth = phases->of_lifetime[index].birth, end = phases->of_lifetime[index].end;
     if (birth >= phases->count || birth < late->classifier->first_step_run)
         return 0;
     uint32_t last = end < phases->count ? end : (uint32_t)phases->count - 1;

@@ -45,9 +45,9 @@ static uint64_t size_at(const struct lists *lists, size_t index)
     return trace_size(lists->classifier->timeline->trace, lifetime_at(lists, index)->alloc);
 }
 
-static uint32_t run_of(const struct lists *lists, uint32_t item)
+static uint32_t birth_run(const struct lists *lists, size_t index)
 {
-    return phases_run_of(lists->classifier->phases, item);
+    return lists->classifier->phases->of_lifetime[index].birth;
 }
 
 /* Backward passes that ended before the run. */
@@ -62,9 +62,8 @@ static uint32_t ended_before(const struct lists *lists, uint32_t run)
 /* The number of whole backward passes that it lives over. */
 static uint32_t passes_over(const struct lists *lists, size_t index)
 {
-    const struct lifetime *lifetime = lifetime_at(lists, index);
-    uint32_t begun = lists->begun[run_of(lists, lifetime->alloc)];
-    uint32_t ended = ended_before(lists, run_of(lists, lifetime_end(lifetime)));
+    struct lifetime_runs runs = lists->classifier->phases->of_lifetime[index];
+    uint32_t begun = lists->begun[runs.birth], ended = ended_before(lists, runs.end);
     return ended > begun ? ended - begun : 0;
 }
 
@@ -78,8 +77,7 @@ static struct size_tally *weight_tally(const struct lists *lists, uint64_t size)
 /* True if only lifetimes tell its phase, or nothing tells its purpose. */
 static bool is_weak(const struct lists *lists, size_t index)
 {
-    const struct phase_run *run =
-        &lists->classifier->phases->runs[run_of(lists, lifetime_at(lists, index)->alloc)];
+    const struct phase_run *run = &lists->classifier->phases->runs[birth_run(lists, index)];
     switch (reason_of(lists->categories->why_lifetime[index])) {
     case REASON_NONE:
     case REASON_BATCH:
@@ -110,8 +108,8 @@ static const struct stack_facts *facts_at(const struct lists *lists, size_t inde
 static bool is_candidate(const struct lists *lists, size_t index)
 {
     const struct classifier *classifier = lists->classifier;
-    if (!weight_tally(lists, size_at(lists, index)) || !is_weak(lists, index) ||
-        passes_over(lists, index) == 0)
+    if (!is_weak(lists, index) || passes_over(lists, index) == 0 ||
+        !weight_tally(lists, size_at(lists, index)))
         return false;
     if (!classifier->phases->has_stacks && !classifier->phases->are_renewed) /* less certain */
         return classifier_stays(classifier, lifetime_end(lifetime_at(lists, index)));
@@ -138,9 +136,9 @@ static bool add_weight(struct lists *lists, uint64_t size, uint32_t begun, uint3
 
 static bool add_lifetime(struct lists *lists, size_t index, struct error *err)
 {
-    const struct lifetime *lifetime = lifetime_at(lists, index);
-    return add_weight(lists, size_at(lists, index), lists->begun[run_of(lists, lifetime->alloc)],
-                      ended_before(lists, run_of(lists, lifetime_end(lifetime))), err);
+    struct lifetime_runs runs = lists->classifier->phases->of_lifetime[index];
+    return add_weight(lists, size_at(lists, index), lists->begun[runs.birth],
+                      ended_before(lists, runs.end), err);
 }
 
 /* Removes the weights that live over no more backward pass once as many have begun. */
@@ -159,9 +157,9 @@ static uint32_t least_passes(const struct lists *lists, size_t first, size_t end
     uint32_t sizes = 0;
     bool has_operators = false;
     for (size_t i = first; i < end; i++) {
-        struct size_tally *tally = weight_tally(lists, size_at(lists, i));
         if (!is_candidate(lists, i))
             continue;
+        struct size_tally *tally = weight_tally(lists, size_at(lists, i));
         bytes += tally->grouped < tally->count ? (double)tally->size : 0;
         sizes += tally->grouped == 0;
         has_operators = has_operators || facts_at(lists, i)->in_operator;
@@ -180,8 +178,10 @@ static uint32_t least_passes(const struct lists *lists, size_t first, size_t end
 static bool replaces_weights(const struct lists *lists, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++) {
+        if (!is_candidate(lists, i))
+            continue;
         const struct size_tally *tally = weight_tally(lists, size_at(lists, i));
-        if (is_candidate(lists, i) && tally->live_weights < tally->count)
+        if (tally->live_weights < tally->count)
             return true;
     }
     return false;
@@ -193,14 +193,14 @@ static bool is_late_copy(const struct lists *lists, size_t index)
 {
     const struct classifier *classifier = lists->classifier;
     return classifier->phases->has_stacks && passes_over(lists, index) >= LEAST_KEPT &&
-           lists->begun[run_of(lists, lifetime_at(lists, index)->alloc)] > 1 &&
+           lists->begun[birth_run(lists, index)] > 1 &&
            !facts_make_zeros(site_table_symbols(classifier->sites), facts_at(lists, index));
 }
 
 /* Decides for what one run made, lifetimes [first, end). */
 static bool judge_group(struct lists *lists, size_t first, size_t end, struct error *err)
 {
-    uint32_t run = run_of(lists, lifetime_at(lists, first)->alloc);
+    uint32_t run = birth_run(lists, first);
     bool is_later = lists->begun[run] > 0;
     uint32_t least = least_passes(lists, first, end);
     bool may_copy = least > 0 && !replaces_weights(lists, first, end);
@@ -256,11 +256,12 @@ static bool judge_all(struct lists *lists, struct error *err)
         if (lists->categories->of_preexisting[i] == CATEGORY_PARAMETER &&
             !add_weight(
                 lists, timeline->preexisting[i].size, 0,
-                ended_before(lists, run_of(lists, preexisting_end(&timeline->preexisting[i]))),
+                ended_before(lists, phases_run_of(lists->classifier->phases,
+                                                  preexisting_end(&timeline->preexisting[i]))),
                 err))
             return false;
     for (size_t first = 0, end; first < timeline->lifetime_count; first = end) {
-        uint32_t run = run_of(lists, lifetime_at(lists, first)->alloc);
+        uint32_t run = birth_run(lists, first);
         uint32_t until = phases_run_end(lists->classifier->phases, run, timeline->trace->count);
         for (end = first + 1;
              end < timeline->lifetime_count && lifetime_at(lists, end)->alloc < until;)

@@ -30,8 +30,7 @@ static uint64_t size_at(const struct states *states, size_t index)
 
 static uint32_t run_of(const struct states *states, size_t index)
 {
-    const struct classifier *classifier = states->classifier;
-    return phases_run_of(classifier->phases, classifier->timeline->lifetimes[index].alloc);
+    return states->classifier->phases->of_lifetime[index].birth;
 }
 
 static bool is_state(const struct states *states, size_t index)

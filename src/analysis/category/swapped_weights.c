@@ -32,14 +32,17 @@ static uint32_t pass_of(const struct swaps *swaps, uint32_t item)
     return run == NO_RUN ? UINT32_MAX : swaps->classifier->phases->runs[run].pass;
 }
 
-static bool add_block(struct swaps *swaps, struct block block, enum category category, uint8_t why,
-                      struct error *err)
+static bool is_weight_or_state(uint8_t category, uint8_t why)
+{
+    return category == CATEGORY_PARAMETER ||
+           (category == CATEGORY_OPTIMIZER_STATE && reason_of(why) == REASON_STEP_KEPT);
+}
+
+static bool add_block(struct swaps *swaps, struct block block, struct error *err)
 {
     const struct classifier *classifier = swaps->classifier;
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, block.size);
-    bool is_state = category == CATEGORY_OPTIMIZER_STATE && reason_of(why) == REASON_STEP_KEPT;
-    block.is_weight = category == CATEGORY_PARAMETER;
-    if (!tally || tally->count == 0 || (!block.is_weight && !is_state))
+    if (!tally || tally->count == 0)
         return true;
     return vec_push(swaps->blocks, swaps->count, swaps->capacity,
                     classifier->timeline->snapshot->budget, err, block);
@@ -52,20 +55,27 @@ static bool collect(struct swaps *swaps, struct error *err)
     bool ok = true;
     for (uint32_t i = 0; ok && i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
-        struct block block = {preexisting->size, 0, preexisting_end(preexisting), i, false, false};
-        ok = add_block(swaps, block, (enum category)categories->of_preexisting[i],
-                       categories->why_preexisting[i], err);
+        uint8_t category = categories->of_preexisting[i];
+        if (is_weight_or_state(category, categories->why_preexisting[i]))
+            ok = add_block(swaps,
+                           (struct block){.size = preexisting->size,
+                                          .end = preexisting_end(preexisting),
+                                          .index = i,
+                                          .is_weight = category == CATEGORY_PARAMETER},
+                           err);
     }
     for (uint32_t i = 0; ok && i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        struct block block = {trace_size(timeline->trace, lifetime->alloc),
-                              lifetime->alloc,
-                              lifetime_end(lifetime),
-                              i,
-                              true,
-                              false};
-        ok = add_block(swaps, block, (enum category)categories->of_lifetime[i],
-                       categories->why_lifetime[i], err);
+        uint8_t category = categories->of_lifetime[i];
+        if (is_weight_or_state(category, categories->why_lifetime[i]))
+            ok = add_block(swaps,
+                           (struct block){.size = trace_size(timeline->trace, lifetime->alloc),
+                                          .birth = lifetime->alloc,
+                                          .end = lifetime_end(lifetime),
+                                          .index = i,
+                                          .in_trace = true,
+                                          .is_weight = category == CATEGORY_PARAMETER},
+                           err);
     }
     return ok;
 }

@@ -39,8 +39,7 @@ static struct size_tally *weight_tally(const struct lists *lists, size_t index)
 
 static uint32_t birth_run(const struct lists *lists, size_t index)
 {
-    return phases_run_of(lists->classifier->phases,
-                         lists->classifier->timeline->lifetimes[index].alloc);
+    return lists->classifier->phases->of_lifetime[index].birth;
 }
 
 /* Numbers the sizes in the order in which the first pass that leaves gradients makes them. */

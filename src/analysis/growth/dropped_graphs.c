@@ -30,7 +30,7 @@ struct finder {
     uint8_t *is_early; /* by lifetime: its graph was dropped before the pass's own backward pass */
     uint8_t *is_untouched; /* by lifetime: see untouched_calls.h */
     uint8_t *frees_late;   /* by run: see untouched_calls.h */
-    uint32_t *next_run;    /* by lifetime: next_backward() */
+    uint32_t *next_run;    /* by run: next_backward() */
     struct end *ends;
     size_t end_count;
     int64_t *used, *unused; /* by run: bytes that a backward pass freed; that a graph dropped */
@@ -54,8 +54,8 @@ static enum phase phase_of(const struct finder *finder, uint32_t run)
 /* The forward pass in which it was made, or which the code that made it followed; NO_RUN: none. */
 static uint32_t pass_of(const struct finder *finder, size_t index)
 {
-    uint32_t run = phases_run_of(finder->phases, finder->timeline->lifetimes[index].alloc);
-    if (run != NO_RUN && run > 0 && phase_of(finder, run) == PHASE_OTHER)
+    uint32_t run = finder->phases->of_lifetime[index].birth;
+    if (run > 0 && phase_of(finder, run) == PHASE_OTHER)
         run--;
     return phase_of(finder, run) == PHASE_FORWARD ? run : NO_RUN;
 }
@@ -70,11 +70,10 @@ static uint32_t backward_of(const struct finder *finder, uint32_t pass)
     return NO_RUN;
 }
 
-/* The next backward run of the step in which it was made, or NO_RUN. */
-static uint32_t next_backward(const struct finder *finder, size_t index)
+/* The next backward run of the step after a run, or NO_RUN. */
+static uint32_t next_backward(const struct finder *finder, uint32_t birth)
 {
     const struct phase_run *runs = finder->phases->runs;
-    uint32_t birth = phases_run_of(finder->phases, finder->timeline->lifetimes[index].alloc);
     for (uint32_t run = birth + 1; run < finder->phases->count && run - birth <= MOST_RUNS; run++)
         if (runs[run].phase == PHASE_BACKWARD)
             return runs[run].pass == runs[birth].pass ? run : NO_RUN;
@@ -85,11 +84,14 @@ static uint32_t next_backward(const struct finder *finder, size_t index)
 static void measure_passes(struct finder *finder)
 {
     const struct timeline *timeline = finder->timeline;
+    for (uint32_t run = 0; run < finder->phases->count; run++)
+        finder->next_run[run] = next_backward(finder, run);
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
-        uint32_t next = finder->next_run[i] = next_backward(finder, i);
-        uint32_t end = phases_run_of(finder->phases, lifetime_end(&timeline->lifetimes[i]));
-        if (finder->categories->of_lifetime[i] != CATEGORY_ACTIVATION || next == NO_RUN ||
-            end < next)
+        if (finder->categories->of_lifetime[i] != CATEGORY_ACTIVATION)
+            continue;
+        struct lifetime_runs runs = finder->phases->of_lifetime[i];
+        uint32_t next = finder->next_run[runs.birth], end = runs.end;
+        if (next == NO_RUN || end < next)
             continue;
         *(end == next ? &finder->freed[next] : &finder->held[next]) += size_of(finder, i);
     }
@@ -99,7 +101,7 @@ static void measure_passes(struct finder *finder)
  * (retain_graph=True): the pass frees little of what its step made, or begins to free it late. */
 static bool may_be_retained(const struct finder *finder, size_t index)
 {
-    uint32_t next = finder->next_run[index];
+    uint32_t next = finder->next_run[finder->phases->of_lifetime[index].birth];
     return next != NO_RUN && !finder->is_untouched[index] &&
            lifetime_end(&finder->timeline->lifetimes[index]) >= finder->phases->runs[next].first &&
            (finder->frees_late[next] || finder->held[next] / OVERWHELMING >= finder->freed[next]);
@@ -116,7 +118,7 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
 {
     const stack_id *stacks = finder->timeline->trace->stack;
     const struct lifetime *lifetime = &finder->timeline->lifetimes[index];
-    uint32_t item = lifetime_end(lifetime), run = phases_run_of(finder->phases, item);
+    uint32_t item = lifetime_end(lifetime), run = finder->phases->of_lifetime[index].end;
     if (item == EVENT_NEVER || phase_of(finder, run) == PHASE_BACKWARD ||
         may_be_retained(finder, index))
         return true;
@@ -207,10 +209,10 @@ static bool judge_all(struct finder *finder, struct error *err)
 static void add_up(struct finder *finder)
 {
     for (size_t i = 0; i < finder->timeline->lifetime_count; i++) {
-        uint32_t pass, end = lifetime_end(&finder->timeline->lifetimes[i]);
+        uint32_t pass, end = finder->phases->of_lifetime[i].end;
         if (!dropped_last_may_hold(finder->categories, i) || (pass = pass_of(finder, i)) == NO_RUN)
             continue;
-        if (phase_of(finder, phases_run_of(finder->phases, end)) == PHASE_BACKWARD)
+        if (phase_of(finder, end) == PHASE_BACKWARD)
             finder->used[pass] += size_of(finder, i);
         else if (finder->dropped->is_dropped[i] && !finder->is_early[i])
             finder->unused[pass] += size_of(finder, i);
@@ -260,7 +262,7 @@ static bool make_room(struct finder *finder, struct error *err)
         !vec_reserve(finder->is_untouched, finder->untouched_capacity, lifetimes + 1,
                      dropped->budget, err) ||
         !vec_reserve(finder->frees_late, finder->late_capacity, runs + 1, dropped->budget, err) ||
-        !vec_reserve(finder->next_run, finder->next_capacity, lifetimes + 1, dropped->budget, err))
+        !vec_reserve(finder->next_run, finder->next_capacity, runs + 1, dropped->budget, err))
         return false;
     memset(finder->is_early, 0, lifetimes + 1);
     memset(finder->is_untouched, 0, lifetimes + 1);

@@ -18,7 +18,7 @@ static void note_fates(uint8_t *fates, const uint8_t *is_dropped, const struct t
                        const struct categories *categories, const struct phases *phases)
 {
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
-        uint32_t end = phases_run_of(phases, lifetime_end(&timeline->lifetimes[i]));
+        uint32_t end = phases->of_lifetime[i].end;
         if (stack_of(timeline, i) == STACK_NONE || !dropped_last_may_hold(categories, i))
             continue;
         if (is_dropped[i])

@@ -91,12 +91,13 @@ static bool collect_gradients(struct finder *finder, struct error *err)
             return false;
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT)
+            continue;
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        uint32_t run = phases_run_of(finder->phases, lifetime->alloc);
+        uint32_t run = finder->phases->of_lifetime[i].birth;
         bool is_idle = finder->idle->of_lifetime && finder->idle->of_lifetime[i];
         /* autograd.grad(create_graph=True) makes no attribute that zero_grad() frees */
-        bool is_result = run != NO_RUN && finder->phases->runs[run].is_recorded;
-        if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT || is_idle || is_result)
+        if (is_idle || finder->phases->runs[run].is_recorded)
             continue;
         const struct stack_facts *facts =
             site_stack_facts(finder->sites, timeline->trace->stack[lifetime->alloc], err);

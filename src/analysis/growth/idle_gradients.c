@@ -101,12 +101,14 @@ static bool tally_lifetime(struct finder *finder, size_t index, struct error *er
     uint32_t end = lifetime_end(lifetime);
     uint8_t category = finder->categories->of_lifetime[index];
     struct tally tally = {.size = trace_size(finder->timeline->trace, lifetime->alloc)};
-    const struct stack_facts *facts =
-        site_stack_facts(finder->sites, finder->timeline->trace->stack[lifetime->alloc], err);
-    if (!facts)
-        return false;
     tally.summed = is_summed(finder, lifetime, end);
-    if (category == CATEGORY_GRADIENT && !facts->by_hook) {
+    if (category == CATEGORY_GRADIENT) {
+        const struct stack_facts *facts =
+            site_stack_facts(finder->sites, finder->timeline->trace->stack[lifetime->alloc], err);
+        if (!facts)
+            return false;
+        if (facts->by_hook)
+            return !tally.summed || add(finder, tally, err);
         tally.idle = lives_through(finder, cycles_from(finder->cycles, lifetime->alloc), end);
         tally.renewed = is_renewed(finder, lifetime, end);
     } else if (category == CATEGORY_OPTIMIZER_STATE && end >= finder->stays &&

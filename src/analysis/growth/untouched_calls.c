@@ -19,7 +19,7 @@ struct finder {
     struct site_table *sites;
     const struct phases *phases;
     const uint32_t *next_run;
-    struct item *items;
+    struct item *items; /* in order of lifetimes, so that those of one run follow each other */
     size_t count, capacity;
     struct budget *budget;
 };
@@ -29,25 +29,23 @@ static bool add(struct finder *finder, size_t index, struct error *err)
     const struct trace *trace = finder->timeline->trace;
     const struct lifetime *lifetime = &finder->timeline->lifetimes[index];
     stack_id stack = trace->stack[lifetime->alloc];
-    uint32_t run = finder->next_run[index], end = lifetime_end(lifetime);
+    struct lifetime_runs runs = finder->phases->of_lifetime[index];
+    uint32_t run = finder->next_run[runs.birth], end = lifetime_end(lifetime);
     struct site site;
     if (run == NO_RUN || end < finder->phases->runs[run].first)
         return true;
     if (!site_of(finder->sites, stack, &site, err))
         return false;
     site_at_model_call(finder->sites, stack, &site);
-    struct item item = {.run = run,
-                        .lifetime = (uint32_t)index,
-                        .is_freed = phases_run_of(finder->phases, end) == run};
+    struct item item = {.run = run, .lifetime = (uint32_t)index, .is_freed = runs.end == run};
     return !site_frame(finder->sites, stack, &site, &item.call) ||
            vec_push(finder->items, finder->count, finder->capacity, finder->budget, err, item);
 }
 
+/* Of one run. */
 static int compare_items(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
-    if (x->run != y->run)
-        return x->run < y->run ? -1 : 1;
     if (x->call != y->call)
         return x->call < y->call ? -1 : 1;
     return (x->lifetime > y->lifetime) - (x->lifetime < y->lifetime);
@@ -77,9 +75,19 @@ static bool release_of(const struct finder *finder, uint32_t run, enum release *
     return true;
 }
 
-/* Flags the calls of one backward pass of which it frees nothing. */
-static void flag(const struct item *items, size_t count, uint8_t *is_untouched)
+static bool have_several_calls(const struct item *items, size_t count)
 {
+    for (size_t i = 1; i < count; i++)
+        if (items[i].call != items[0].call)
+            return true;
+    return false;
+}
+
+/* Flags the calls of one backward pass of which it frees nothing. */
+static void flag(struct item *items, size_t count, uint8_t *is_untouched)
+{
+    if (have_several_calls(items, count))
+        qsort(items, count, sizeof(*items), compare_items);
     for (size_t i = 0, next; i < count; i = next) {
         bool any_freed = false;
         for (next = i; next < count && items[next].call == items[i].call; next++)
@@ -118,8 +126,6 @@ bool untouched_calls_find(uint8_t *is_untouched, uint8_t *frees_late,
     bool ok = true;
     for (size_t i = 0; ok && i < timeline->lifetime_count; i++)
         ok = categories->of_lifetime[i] != CATEGORY_ACTIVATION || add(&finder, i, err);
-    if (finder.count > 1)
-        qsort(finder.items, finder.count, sizeof(*finder.items), compare_items);
     ok = ok && flag_all(&finder, is_untouched, frees_late, err);
     vec_free(finder.items, finder.capacity, sizeof(*finder.items), finder.budget);
     return ok;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analysis/phase/births.h"
 #include "analysis/phase/pattern.h"
 #include "analysis/phase/recorded.h"
 #include "analysis/phase/refine.h"
@@ -293,10 +294,28 @@ static bool make_guide(struct phases *phases, size_t items, struct error *err)
     return true;
 }
 
+/* Notes the runs of all lifetimes, which nearly every analysis asks for. */
+static bool note_lifetimes(struct phases *phases, const struct timeline *timeline,
+                           struct error *err)
+{
+    uint32_t run = 0;
+    if (!vec_reserve(phases->of_lifetime, phases->lifetime_capacity, timeline->lifetime_count + 1,
+                     phases->budget, err))
+        return false;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        while (run + 1 < phases->count && phases->runs[run + 1].first <= lifetime->alloc)
+            run++;
+        phases->of_lifetime[i] =
+            (struct lifetime_runs){run, phases_run_of(phases, lifetime_end(lifetime))};
+    }
+    return true;
+}
+
 static bool index_runs(struct phases *phases, const struct timeline *timeline, struct error *err)
 {
     return make_guide(phases, timeline->trace->count, err) &&
-           phases_mark_recorded(phases, timeline, err);
+           note_lifetimes(phases, timeline, err) && phases_mark_recorded(phases, timeline, err);
 }
 
 bool phases_build(struct phases *phases, const struct timeline *timeline, struct site_table *sites,

@@ -7,7 +7,8 @@
 /* Bytes by what a backward run does to allocations that were made before it. */
 struct pass_sums {
     double freed;
-    double left; /* the change from the run before it, until all are added up */
+    double left;   /* the change from the run before it, until all are added up */
+    uint32_t used; /* the item of its second allocation; EVENT_NEVER: it has none */
 };
 
 static void count_updates(struct phases *phases)
@@ -21,29 +22,28 @@ static void count_updates(struct phases *phases)
     }
 }
 
-/* True if a backward run frees it at `item` after use: once autograd has made something for a node.
- * What autograd's thread frees before that belongs to a pass that is over: the thread holds the
- * last graph until it gets the next one. The first allocation is the gradient of the loss itself.
- */
-static bool is_used(const struct phases *phases, const struct timeline *timeline, uint32_t run,
-                    uint32_t item)
+/* The item from which on a backward run frees things after use: once autograd has made something
+ * for a node. What autograd's thread frees before that belongs to a pass that is over: the thread
+ * holds the last graph until it gets the next one. The first allocation is the gradient of the loss
+ * itself. */
+static uint32_t used_from(const struct phases *phases, const struct timeline *timeline, size_t run)
 {
+    if (phases->runs[run].phase != PHASE_BACKWARD)
+        return EVENT_NEVER;
     size_t second = births_from(timeline, phases->runs[run].first) + 1;
-    return second < timeline->lifetime_count && timeline->lifetimes[second].alloc < item;
+    return second < timeline->lifetime_count ? timeline->lifetimes[second].alloc : EVENT_NEVER;
 }
 
 static void sum_lifetimes(struct phases *phases, const struct timeline *timeline,
                           struct pass_sums *sums)
 {
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
-        const struct lifetime *lifetime = &timeline->lifetimes[i];
-        uint32_t born = phases_run_of(phases, lifetime->alloc);
-        uint32_t end = phases_run_of(phases, lifetime_end(lifetime));
+        uint32_t born = phases->of_lifetime[i].birth, end = phases->of_lifetime[i].end;
         if (end == NO_RUN || end <= born || phases->runs[end].phase != PHASE_BACKWARD ||
             phases->runs[end].updates != phases->runs[born].updates ||
-            !is_used(phases, timeline, end, lifetime_end(lifetime)))
+            lifetime_end(&timeline->lifetimes[i]) <= sums[end].used)
             continue;
-        double size = (double)trace_size(timeline->trace, lifetime->alloc);
+        double size = (double)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
         phases->runs[born].is_saved = true;
         sums[end].freed += size;
         sums[born + 1].left += size;
@@ -57,8 +57,9 @@ bool phases_mark_recorded(struct phases *phases, const struct timeline *timeline
     size_t capacity = 0;
     if (!vec_reserve(sums, capacity, phases->count + 1, phases->budget, err))
         return false;
-    for (size_t run = 0; run <= phases->count; run++)
-        sums[run] = (struct pass_sums){0};
+    for (size_t run = 0; run < phases->count; run++)
+        sums[run] = (struct pass_sums){.used = used_from(phases, timeline, run)};
+    sums[phases->count] = (struct pass_sums){0};
     count_updates(phases);
     sum_lifetimes(phases, timeline, sums);
     double left = 0;

@@ -38,15 +38,21 @@ struct phase_run {
 
 #define NO_RUN UINT32_MAX
 
+/* The runs of the items that allocate and that free a lifetime; NO_RUN if none frees it. */
+struct lifetime_runs {
+    uint32_t birth, end;
+};
+
 struct phases {
-    struct phase_run *runs; /* in order; the first begins at item 0 */
-    size_t count;           /* 0 for an empty trace */
-    uint32_t *guide;        /* the run of every PHASE_STRIDE-th item */
-    bool any_step;          /* some run is forward, backward or optimizer */
-    bool has_stacks;        /* some allocation has a stack */
-    uint32_t samples;       /* without stacks: of a batch, each with gradients of its own; or 0 */
-    bool are_renewed;       /* without stacks: no weight stays, each step makes them anew */
-    size_t runs_capacity, guide_capacity;
+    struct phase_run *runs;            /* in order; the first begins at item 0 */
+    size_t count;                      /* 0 for an empty trace */
+    uint32_t *guide;                   /* the run of every PHASE_STRIDE-th item */
+    struct lifetime_runs *of_lifetime; /* by lifetime of the timeline, once all runs are known */
+    bool any_step;                     /* some run is forward, backward or optimizer */
+    bool has_stacks;                   /* some allocation has a stack */
+    uint32_t samples; /* without stacks: of a batch, each with gradients of its own; or 0 */
+    bool are_renewed; /* without stacks: no weight stays, each step makes them anew */
+    size_t runs_capacity, guide_capacity, lifetime_capacity;
     struct budget *budget; /* not owned */
 };
 
