@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_BYTES  (READAHEAD_SLOT * READAHEAD_SLOTS)
+#define SLOT_BYTES  (STREAM_ROOM + READAHEAD_SLOT + STREAM_PAD)
+#define RING_BYTES  (SLOT_BYTES * READAHEAD_SLOTS)
+#define MOST_LENT   ((size_t)2)
 #define STACK_BYTES ((size_t)256 * 1024)
 
 /* The result of one read of the inner stream. */
@@ -20,8 +22,9 @@ enum mode {
     DIRECT, /* no thread could be started */
 };
 
-/* `first` and `count` change under `lock`. The slots [first, first + count) belong to the reader;
- * all others, and `inner`, belong to the thread while it runs. */
+/* `first` and `count` change under `lock`. The slots [first, first + count) belong to the reader,
+ * which has lent the first `lent` of them; all others, and `inner`, belong to the thread while it
+ * runs. */
 struct readahead {
     struct source_stream base;
     struct source_stream *inner;
@@ -30,7 +33,8 @@ struct readahead {
     uint64_t read_directly; /* bytes */
     uint64_t bytes_read; /* bytes read from the outermost input, up to the slot that the reader has
                             begun */
-    size_t taken;        /* bytes of the first slot */
+    size_t taken;        /* bytes of the first slot that is not lent */
+    size_t lent;         /* slots */
     uint8_t *ring;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -41,6 +45,11 @@ struct readahead {
     bool ended, failed; /* nothing follows the filled slots, or only `error` does */
     struct error error;
 };
+
+static uint8_t *slot_bytes(const struct readahead *self, size_t slot)
+{
+    return self->ring + slot * SLOT_BYTES + STREAM_ROOM;
+}
 
 /* Waits for a free slot. False: the reader is closing. */
 static bool free_slot(struct readahead *self, size_t *slot)
@@ -60,7 +69,7 @@ static void *read_ahead(void *argument)
     bool more = true;
     for (size_t slot; more && free_slot(self, &slot);) {
         struct slot *filled = &self->slots[slot];
-        bool ok = self->inner->read(self->inner, self->ring + slot * READAHEAD_SLOT, READAHEAD_SLOT,
+        bool ok = self->inner->read(self->inner, slot_bytes(self, slot), READAHEAD_SLOT,
                                     &filled->size, &self->error);
         more = ok && filled->size > 0;
         filled->bytes_read = self->inner->bytes_read(self->inner);
@@ -118,25 +127,32 @@ static bool read_directly(struct readahead *self, uint8_t *bytes, size_t size, s
     return true;
 }
 
-/* Waits for a filled slot. False: there will be none. */
+/* Waits for a filled slot that is not lent. False: there will be none. */
 static bool filled_slot(struct readahead *self)
 {
     pthread_mutex_lock(&self->lock);
-    while (self->count == 0 && !self->ended)
+    while (self->count == self->lent && !self->ended)
         pthread_cond_wait(&self->filled, &self->lock);
-    bool filled = self->count > 0;
+    bool filled = self->count > self->lent;
     pthread_mutex_unlock(&self->lock);
     return filled;
 }
 
+/* The thread is woken up when half of the slots are free, not for each of them. */
 static void give_slot_back(struct readahead *self)
 {
     pthread_mutex_lock(&self->lock);
     self->first = (self->first + 1) % READAHEAD_SLOTS;
     self->count--;
-    self->taken = 0;
-    pthread_cond_signal(&self->emptied);
+    if (self->count <= READAHEAD_SLOTS / 2)
+        pthread_cond_signal(&self->emptied);
     pthread_mutex_unlock(&self->lock);
+}
+
+static void take_back(struct readahead *self, size_t most)
+{
+    for (; self->lent > most; self->lent--)
+        give_slot_back(self);
 }
 
 /* Copies from the first slot: the rest of it, or `size` bytes. */
@@ -146,12 +162,24 @@ static size_t take(struct readahead *self, uint8_t *bytes, size_t size)
     size_t count = slot->size - self->taken;
     if (count > size)
         count = size;
-    memcpy(bytes, self->ring + self->first * READAHEAD_SLOT + self->taken, count);
+    memcpy(bytes, slot_bytes(self, self->first) + self->taken, count);
     self->bytes_read = slot->bytes_read;
     self->taken += count;
-    if (self->taken == slot->size)
+    if (self->taken == slot->size) {
+        self->taken = 0;
         give_slot_back(self);
+    }
     return count;
+}
+
+/* The end of the stream, or the error there. */
+static bool end(struct readahead *self, size_t *got, struct error *err)
+{
+    self->bytes_read = self->slots[(self->first + self->lent) % READAHEAD_SLOTS].bytes_read;
+    *got = 0;
+    if (self->failed)
+        *err = self->error;
+    return !self->failed;
 }
 
 static bool readahead_read(struct source_stream *stream, uint8_t *bytes, size_t size, size_t *got,
@@ -162,16 +190,30 @@ static bool readahead_read(struct source_stream *stream, uint8_t *bytes, size_t 
         self->mode = start(self);
     if (self->mode != AHEAD)
         return read_directly(self, bytes, size, got, err);
-    if (filled_slot(self)) {
-        *got = take(self, bytes, size);
-        return true;
-    }
-    self->bytes_read = self->slots[self->first].bytes_read;
-    if (self->failed) {
-        *err = self->error;
-        return false;
-    }
+    take_back(self, 0);
+    if (!filled_slot(self))
+        return end(self, got, err);
+    *got = take(self, bytes, size);
+    return true;
+}
+
+static bool readahead_lend(struct source_stream *stream, uint8_t **bytes, size_t *got,
+                           struct error *err)
+{
+    struct readahead *self = (struct readahead *)stream;
+    *bytes = NULL;
     *got = 0;
+    if (self->mode != AHEAD || self->taken > 0)
+        return true;
+    take_back(self, MOST_LENT - 1);
+    bool filled = filled_slot(self);
+    size_t slot = (self->first + self->lent) % READAHEAD_SLOTS;
+    *bytes = slot_bytes(self, slot);
+    if (!filled)
+        return end(self, got, err);
+    *got = self->slots[slot].size;
+    self->bytes_read = self->slots[slot].bytes_read;
+    self->lent++;
     return true;
 }
 
@@ -220,6 +262,7 @@ struct source_stream *readahead_stream(struct source_stream *inner, struct budge
         return NULL;
     }
     self->base.read = readahead_read;
+    self->base.lend = readahead_lend;
     self->base.bytes_read = readahead_bytes_read;
     self->base.interrupt = readahead_interrupt;
     self->base.close = readahead_close;

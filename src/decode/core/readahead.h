@@ -1,5 +1,5 @@
-/* Reads another stream ahead of its reader on a separate thread, so that inflating and decoding
- * overlap.
+/* Reads another stream ahead of its reader on a separate thread, so that reading or inflating and
+ * decoding overlap, and lends what it has read.
  *
  * The thread starts once READAHEAD_AFTER bytes have been read, so that a small input needs no
  * thread. If it cannot be started, for lack of memory or threads, the whole stream is read
@@ -11,8 +11,8 @@
 #include "decode/core/source_stream.h"
 
 #define READAHEAD_AFTER ((size_t)1024 * 1024)
-#define READAHEAD_SLOT  ((size_t)256 * 1024)
-#define READAHEAD_SLOTS ((size_t)4)
+#define READAHEAD_SLOT  ((size_t)96 * 1024)
+#define READAHEAD_SLOTS ((size_t)8)
 
 /* Takes over `inner`, and closes it on failure, too. Reading `inner` must not use `budget`. NULL on
  * failure. */

@@ -11,6 +11,9 @@
  * the unread bytes are moved to near the front, such that they end at a multiple. */
 #define ALIGNMENT ((size_t)64)
 
+_Static_assert(STREAM_ROOM + READAHEAD_SLOT <= SOURCE_WINDOW && STREAM_PAD >= SOURCE_PAD,
+               "what is lent must fit into the own buffer, too");
+
 static size_t allocated(size_t capacity)
 {
     return ALIGNMENT + capacity + SOURCE_PAD;
@@ -40,7 +43,7 @@ static void move_unread(struct source *source, uint8_t *buffer)
 
 static bool resize(struct source *source, size_t capacity, struct error *err)
 {
-    uint8_t *old = source->buffer, *buffer;
+    uint8_t *old = source->own, *buffer;
 
     if (!budget_take(source->budget, allocated(capacity), err))
         return false;
@@ -53,6 +56,7 @@ static bool resize(struct source *source, size_t capacity, struct error *err)
     if (old != NULL)
         budget_give(source->budget, allocated(source->capacity));
     free(old);
+    source->own = buffer;
     source->capacity = capacity;
     return true;
 }
@@ -74,9 +78,35 @@ static bool top_up(struct source *source, size_t size, struct error *err)
     return true;
 }
 
-/* Takes over `stream`. Checks the first bytes for gzip. */
-static bool open_stream(struct source *out, struct source_stream *stream, struct budget *budget,
-                        struct error *err)
+/* Like top_up(), but goes on in memory that the stream lends, to whose front it moves the unread
+ * bytes. `*done` is false if the stream lends none now, or these bytes are too many. */
+static bool top_up_lent(struct source *source, bool *done, struct error *err)
+{
+    size_t have = (size_t)(source->end - source->pos), got;
+    uint64_t offset = source_offset(source);
+    uint8_t *lent;
+
+    *done = false;
+    if (source->stream->lend == NULL || have > STREAM_ROOM)
+        return true;
+    if (!source->stream->lend(source->stream, &lent, &got, err))
+        return false;
+    if (lent == NULL)
+        return true;
+    *done = true;
+    source->at_eof = got == 0;
+    memcpy(lent - have, source->pos, have);
+    memset(lent + got, 0, SOURCE_PAD);
+    source->buffer = lent - STREAM_ROOM;
+    source->buffer_start = offset - (STREAM_ROOM - have);
+    source->pos = lent - have;
+    source->end = lent + got;
+    return true;
+}
+
+/* Takes over `stream`. Checks the first bytes for gzip. A thread reads ahead of a file. */
+static bool open_stream(struct source *out, struct source_stream *stream, bool is_file,
+                        struct budget *budget, struct error *err)
 {
     struct source source = {.stream = stream, .budget = budget};
     size_t size;
@@ -97,6 +127,10 @@ static bool open_stream(struct source *out, struct source_stream *stream, struct
         source.end = source.pos;
         source.at_eof = false;
         memset(source.buffer, 0, SOURCE_PAD);
+    } else if (is_file) {
+        source.stream = readahead_stream(stream, budget, err);
+        if (source.stream == NULL)
+            goto fail;
     }
     *out = source;
     return true;
@@ -109,7 +143,7 @@ bool source_open_fd(struct source *source, int fd, struct budget *budget, struct
 {
     struct source_stream *stream = source_stream_fd(fd, budget, err);
 
-    return stream != NULL && open_stream(source, stream, budget, err);
+    return stream != NULL && open_stream(source, stream, true, budget, err);
 }
 
 bool source_open_memory(struct source *source, const void *bytes, size_t size,
@@ -117,46 +151,49 @@ bool source_open_memory(struct source *source, const void *bytes, size_t size,
 {
     struct source_stream *stream = source_stream_memory(bytes, size, budget, err);
 
-    return stream != NULL && open_stream(source, stream, budget, err);
+    return stream != NULL && open_stream(source, stream, false, budget, err);
 }
 
 void source_close(struct source *source)
 {
     if (source->stream != NULL)
         source->stream->close(source->stream);
-    if (source->buffer != NULL)
+    if (source->own != NULL)
         budget_give(source->budget, allocated(source->capacity));
-    free(source->buffer);
+    free(source->own);
     *source = (struct source){0};
+}
+
+/* Reads once into the own buffer, to which it moves the unread bytes. */
+static bool top_up_own(struct source *source, size_t count, struct error *err)
+{
+    const uint8_t *limit;
+    size_t room;
+
+    if (source->buffer != source->own || (size_t)(source->pos - source->buffer) >= ALIGNMENT)
+        move_unread(source, source->own);
+    /* a buffer that had to grow once should not be filled completely from then on */
+    limit = count <= SOURCE_WINDOW ? source->pos + SOURCE_WINDOW
+                                   : source->own + ALIGNMENT + source->capacity;
+    room = (size_t)(limit - source->end);
+    if (room >= ALIGNMENT)
+        room -= room % ALIGNMENT;
+    return room == 0 ? resize(source, source->capacity * 2, err) : top_up(source, room, err);
 }
 
 bool source_fill(struct source *source, size_t count, struct error *err)
 {
+    bool done;
+
     if ((size_t)(source->end - source->pos) >= count || source->at_eof)
         return true;
     if (source->failed) {
         *err = source->failure;
         return false;
     }
-    if ((size_t)(source->pos - source->buffer) >= ALIGNMENT)
-        move_unread(source, source->buffer);
-    while ((size_t)(source->end - source->pos) < count && !source->at_eof) {
-        const uint8_t *limit = source->buffer + ALIGNMENT + source->capacity;
-        size_t room;
-
-        /* a buffer that had to grow once should not be filled completely from then on */
-        if (count <= SOURCE_WINDOW)
-            limit = source->pos + SOURCE_WINDOW;
-        room = (size_t)(limit - source->end);
-        if (room >= ALIGNMENT)
-            room -= room % ALIGNMENT;
-        if (room == 0) {
-            if (!resize(source, source->capacity * 2, err))
-                return false;
-        } else if (!top_up(source, room, err)) {
+    while ((size_t)(source->end - source->pos) < count && !source->at_eof)
+        if (!top_up_lent(source, &done, err) || (!done && !top_up_own(source, count, err)))
             return false;
-        }
-    }
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* A stream of bytes, read through one reused, zero-padded buffer.
+/* A stream of bytes, read through one reused, zero-padded buffer, or, in a large file, through the
+ * buffers of a thread that reads ahead.
  *
  * The unread bytes are [pos, end); at least SOURCE_PAD zero bytes follow `end`,
  * so that a decoder may look ahead that far without a bounds check. Nothing is
@@ -25,8 +26,9 @@ struct source {
     bool at_eof;              /* no bytes follow `end` */
     bool failed;              /* no bytes can be read beyond `end`: `failure` is the reason */
     struct error failure;
-    uint8_t *buffer;
-    size_t capacity;       /* of buffer, without padding and alignment */
+    uint8_t *buffer; /* `own`, or memory that the stream has lent */
+    uint8_t *own;
+    size_t capacity;       /* of `own`, without padding and alignment */
     uint64_t buffer_start; /* offset of buffer[0] in the decoded stream, modulo 2^64: pos starts
                               after it */
     enum compression compression;

@@ -8,11 +8,19 @@
 
 #include "base/budget.h"
 
+#define STREAM_ROOM ((size_t)32 * 1024)
+#define STREAM_PAD  ((size_t)64)
+
 struct source_stream {
     /* Waits for at least one byte and stores at most `size` (above 0). `*got` is 0 only at the end.
      */
     bool (*read)(struct source_stream *stream, uint8_t *bytes, size_t size, size_t *got,
                  struct error *err);
+    /* Like read(), but lends memory with the bytes in it: STREAM_ROOM bytes before them and
+     * STREAM_PAD bytes behind them may be written to. It stays until the call after the next, but
+     * no longer than to the next read(). `*bytes` is NULL if read() must be called now. NULL: the
+     * stream lends nothing. */
+    bool (*lend)(struct source_stream *stream, uint8_t **bytes, size_t *got, struct error *err);
     uint64_t (*bytes_read)(const struct source_stream *stream); /* of the outermost input */
     /* Makes a read() waiting on another thread return, and all later ones; close() must follow. */
     void (*interrupt)(struct source_stream *stream);

@@ -3,10 +3,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "decode/core/source_stream.h"
 #include "unit/decode/core/core.h"
 
 #define BIG ((size_t)9 << 20)
@@ -138,6 +140,84 @@ START_TEST(reads_directly_where_there_is_no_memory_for_more)
 }
 END_TEST
 
+static int file_with(const uint8_t *bytes, size_t size)
+{
+    FILE *file = tmpfile();
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+    ck_assert_int_eq(fflush(file), 0);
+    int fd = dup(fileno(file));
+    fclose(file);
+    ck_assert_int_ge(lseek(fd, 0, SEEK_SET), 0);
+    return fd;
+}
+
+/* Looks ahead by little and by more than what is read at once, and leaves much of it unread. */
+START_TEST(plain_file_is_read_ahead_at_any_distance)
+{
+    static const size_t wanted[] = {
+        1,         5000,       16 * 1024,  STREAM_ROOM + 1,   20,
+        90 * 1000, 100 * 1000, 128 * 1024, SOURCE_WINDOW + 1, 300 * 1000};
+    struct budget budget = {.limit = PLENTY};
+    struct error err;
+    struct source source;
+    uint8_t *bytes = pattern(BIG);
+    size_t before = threads(), most = before;
+    ck_assert(source_open_fd(&source, file_with(bytes, BIG), &budget, &err));
+    for (size_t at = 0, round = 0; at < BIG; round++) {
+        size_t want = wanted[round % (sizeof(wanted) / sizeof(wanted[0]))];
+        ck_assert(source_fill(&source, want, &err));
+        size_t have = (size_t)(source.end - source.pos);
+        ck_assert_uint_ge(have, BIG - at < want ? BIG - at : want);
+        ck_assert_uint_eq(source_offset(&source), at);
+        ck_assert_mem_eq(source.pos, bytes + at, have);
+        check_padding(&source);
+        size_t step = 1 + (want * 7919 + round) % have;
+        source.pos += step;
+        at += step;
+        most = threads() > most ? threads() : most;
+    }
+    ck_assert(source_fill(&source, 1, &err));
+    ck_assert(source.at_eof && source.pos == source.end);
+    ck_assert_uint_eq(source_bytes_read(&source), BIG);
+    ck_assert_uint_eq(most, before + 1);
+    source_close(&source);
+    ck_assert_uint_eq(threads(), before);
+    ck_assert_uint_eq(budget.used, 0);
+    free(bytes);
+}
+END_TEST
+
+/* The descriptor comes to be one that cannot be read from. */
+START_TEST(error_of_a_file_comes_behind_its_bytes)
+{
+    struct budget budget = {.limit = PLENTY};
+    struct error err = {0};
+    struct source source;
+    uint8_t *bytes = pattern(BIG);
+    int fd = file_with(bytes, BIG), ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert(source_open_fd(&source, fd, &budget, &err));
+    while (source_offset(&source) < READAHEAD_AFTER - SOURCE_WINDOW) {
+        ck_assert(source_fill(&source, 1, &err));
+        source.pos = source.end;
+    }
+    ck_assert_int_eq(dup2(ends[1], fd), fd);
+    bool ok = true;
+    while (ok && !source.at_eof) {
+        ok = source_fill(&source, 1, &err);
+        source.pos = source.end;
+    }
+    ck_assert(!ok);
+    ck_assert_int_eq(err.status, STATUS_IO);
+    source_close(&source);
+    close(ends[0]);
+    close(ends[1]);
+    ck_assert_uint_eq(budget.used, 0);
+    free(bytes);
+}
+END_TEST
+
 struct feed {
     const struct buffer *packed;
     int fd;
@@ -231,6 +311,8 @@ TCase *readahead_tests(void)
     tcase_add_test(readahead, error_comes_behind_the_bytes_before_it);
     tcase_add_test(readahead, runs_ahead_of_large_inputs_only);
     tcase_add_test(readahead, reads_directly_where_there_is_no_memory_for_more);
+    tcase_add_test(readahead, plain_file_is_read_ahead_at_any_distance);
+    tcase_add_test(readahead, error_of_a_file_comes_behind_its_bytes);
     tcase_add_test(readahead, closing_ends_a_read_that_waits);
     tcase_add_test(readahead, writer_that_goes_away_is_noticed);
     return readahead;
