@@ -248,7 +248,19 @@ PATH=$here/bin:$PATH TMPDIR=$here/temporary timeout 1 \
 check 'says so' grep -qx 'memsnap: interrupted' .run/err
 check 'leaves no picture' test -z "$(ls -d killed* 2>&-)"
 check 'leaves no folder' test -z "$(ls temporary)"
-rm -r bin
+# Ended by a signal to all its processes while it waits for the rest of the input.
+mkfifo slow
+exec 3<>slow
+for signal in TERM INT; do
+    PATH=$here/bin:$PATH TMPDIR=$here/temporary timeout -s $signal 1 \
+        "$MEMSNAP" plot slow --out killed.svg 2>.run/err
+    check "says so after SIG$signal" grep -qx 'memsnap: interrupted' .run/err
+    check 'says nothing else' test "$(wc -l <.run/err)" -eq 1
+    check 'leaves no picture' test -z "$(ls -d killed* 2>&-)"
+    check 'leaves no folder' test -z "$(ls temporary)"
+done
+exec 3>&-
+rm -r bin slow
 
 # Without a record of allocations, live memory is known in the snapshot only.
 for x in event time; do

@@ -142,10 +142,12 @@ void plot_signals_release(void)
 {
 }
 
-enum status plot_run_apart(enum status (*work)(void *self), void *self, bool *told)
+bool plot_run_apart(enum status (*work)(void *self), void *self, enum status *status,
+                    struct error *err)
 {
-    *told = true;
-    return work(self);
+    (void)err;
+    *status = work(self);
+    return true;
 }
 
 char *plot_find_gnuplot(struct error *err)

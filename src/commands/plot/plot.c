@@ -190,10 +190,9 @@ static enum status plot_in(struct reading *reading)
 {
     const struct plot_options *options = reading->options;
     struct error err;
-    bool told;
-    enum status status = plot_run_apart(read_input, reading, &told);
-    if (!told)
-        complain("internal error: the process that reads the input ended early");
+    enum status status;
+    if (!plot_run_apart(read_input, reading, &status, &err))
+        return complain_failure(&err);
     if (status != STATUS_OK)
         return status;
     struct plot_candidate *drawn = plot_chosen(reading->candidates);

@@ -59,26 +59,33 @@ static int await(pid_t process)
     }
 }
 
-enum status plot_run_apart(enum status (*work)(void *self), void *self, bool *told)
+bool plot_run_apart(enum status (*work)(void *self), void *self, enum status *status,
+                    struct error *err)
 {
     pid_t parent = getpid(), child = fork();
-    *told = false;
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         if (getppid() != parent)
             _exit(STATUS_IO);
         plot_signals_release();
-        enum status status = work(self);
+        int done = (int)work(self);
         fflush(stderr);
-        _exit((int)status); /* only the parent flushes and closes its files */
+        _exit(done); /* only the parent flushes and closes its files */
     }
     if (child < 0)
-        return STATUS_IO;
-    int status = await(child);
-    if (status < 0 || !WIFEXITED(status))
-        return STATUS_IO;
-    *told = true;
-    return (enum status)WEXITSTATUS(status);
+        return error_set(err, STATUS_IO, "cannot start a process: %s", strerror(errno));
+    int ended = await(child);
+    *status = STATUS_IO;
+    if (ended >= 0 && WIFEXITED(ended))
+        *status = (enum status)WEXITSTATUS(ended);
+    else if (is_deadly_pending()) /* a terminal sends it to both processes */
+        return error_set(err, STATUS_IO, "interrupted");
+    else if (ended >= 0 && WIFSIGNALED(ended))
+        return error_set(err, STATUS_IO, "the process that reads the input was ended by signal %d",
+                         WTERMSIG(ended));
+    else
+        return error_set(err, STATUS_IO, "cannot wait for the process that reads the input");
+    return true;
 }
 
 char *plot_find_gnuplot(struct error *err)

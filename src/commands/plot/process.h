@@ -10,9 +10,11 @@ void plot_signals_hold(void);
 /* Ends the program if such a signal arrived. */
 void plot_signals_release(void);
 
-/* Runs `work` in a child process and returns its status; STATUS_IO if the process could not be
- * started or crashed. `*told` is false if the failure has not been reported yet. */
-enum status plot_run_apart(enum status (*work)(void *self), void *self, bool *told);
+/* Runs `work` in a child process, which reports its failures itself, and sets its status. False if
+ * the process could not be started, crashed, or was ended by a signal: "interrupted" if that was
+ * sent to this process as well. */
+bool plot_run_apart(enum status (*work)(void *self), void *self, enum status *status,
+                    struct error *err);
 
 /* The path of gnuplot on PATH, malloc'ed; NULL with an error that says what to install. */
 char *plot_find_gnuplot(struct error *err);

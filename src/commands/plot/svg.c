@@ -54,13 +54,13 @@ static bool copy(FILE *picture, FILE *out, struct error *err)
 static bool copy_with_titles(FILE *picture, FILE *notes, FILE *out, struct error *err)
 {
     FILE *finished = plot_svg_scratch(err);
-    bool told;
+    enum status status;
     if (!finished)
         return false;
-    bool ok = plot_run_apart(add_titles, &(struct adding){picture, notes, finished}, &told) ==
-                  STATUS_OK ||
-              error_set(err, STATUS_IO, "cannot add tooltips to the picture");
-    ok = ok && copy(finished, out, err);
+    bool ok =
+        plot_run_apart(add_titles, &(struct adding){picture, notes, finished}, &status, err) &&
+        (status == STATUS_OK || error_set(err, STATUS_IO, "cannot add tooltips to the picture")) &&
+        copy(finished, out, err);
     fclose(finished);
     return ok;
 }
