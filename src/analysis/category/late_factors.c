@@ -1,7 +1,8 @@
 /* Kronecker factors that hooks or plain code make while the program trains, as K-FAC does: averages
  * of products of a layer's inputs, or of its gradients, and their inverses. They look like what a
  * forward or backward pass made, but live over later passes, and have the sizes that
- * roles_factors.c describes: the product of two is the square of a weight's size. */
+ * roles_factors.c describes: the product of two is the square of a weight's size, or of a weight's
+ * and its bias's together. */
 #include "analysis/category/classifier.h"
 
 #include "analysis/phase/births.h"
@@ -10,6 +11,7 @@
 #define LEAST_PART   0.5     /* of the bytes of the weights, which have such factors */
 #define LEAST_SIZES  2       /* different ones of these weights */
 #define MOST_PAIRS   1000000 /* of a weight's size and a factor's, which are tried */
+#define MOST_WIDTH   8       /* bytes of an element */
 
 struct late {
     const struct classifier *classifier;
@@ -48,6 +50,8 @@ static bool may_be_factor(const struct late *late, size_t index)
     case REASON_BACKWARD_FREES:
     case REASON_PLAIN_WEIGHT:
     case REASON_PLAIN_STATE:
+    case REASON_PASS_STATE:
+    case REASON_HOOK_STATE:
     case REASON_ZERO_GRAD_FREED:
         return true;
     default:
@@ -81,15 +85,52 @@ static void count_sizes(struct late *late)
     }
 }
 
-/* The tally of the factor beside `factor`, or NULL. */
-static struct size_tally *other_factor(const struct late *late, const struct size_tally *weight,
-                                       const struct size_tally *factor)
+/* The tally of the factor whose product with `factor` is the square of the size, or NULL. */
+static struct size_tally *factor_of_square(const struct late *late, double size,
+                                           const struct size_tally *factor)
 {
-    double other = (double)weight->size * (double)weight->size / (double)factor->size;
+    double other = size * size / (double)factor->size;
     if (other < 1 || other >= (double)(1ull << 53) || other != (double)(uint64_t)other)
         return NULL;
     struct size_tally *tally = tally_of(late, (uint64_t)other);
     return tally && tally->late > 0 ? tally : NULL;
+}
+
+/* The root of a square below 2^53, or 0 if it is none. Newton's steps. */
+static uint64_t root_of(uint64_t square)
+{
+    uint64_t root = square, next = square / 2 + 1;
+    while (next < root) {
+        root = next;
+        next = (root + square / root) / 2;
+    }
+    return root * root == square && square < 1ull << 53 ? root : 0;
+}
+
+/* True if the size is the product of two factors, of which `factor` is one; marks them if told so.
+ */
+static bool have_factor(const struct late *late, uint64_t size, struct size_tally *factor,
+                        bool mark)
+{
+    struct size_tally *other = factor_of_square(late, (double)size, factor);
+    if (other && mark)
+        factor->is_factor = other->is_factor = true;
+    return other != NULL;
+}
+
+/* The same of a weight; or of a weight together with its bias, which is a further column: `factor`
+ * is then as many elements square as the bias has. */
+static bool weight_has_factor(const struct late *late, const struct size_tally *weight,
+                              struct size_tally *factor, bool mark)
+{
+    bool found = have_factor(late, weight->size, factor, mark);
+    for (uint64_t width = 2; width <= MOST_WIDTH; width *= 2) {
+        uint64_t bias = root_of(factor->size * width);
+        const struct size_tally *tally = bias > 0 ? tally_of(late, bias) : NULL;
+        if (tally && is_weight(tally) && have_factor(late, weight->size + bias, factor, mark))
+            found = true;
+    }
+    return found;
 }
 
 /* Finds the factors of a weight; marks them if told so. */
@@ -97,15 +138,9 @@ static bool find_pair(const struct late *late, const struct size_tally *weight, 
 {
     const struct size_tallies *tallies = &late->classifier->tallies;
     bool found = false;
-    for (size_t i = 0; i < tallies->slot_count; i++) {
-        struct size_tally *factor = &tallies->slots[i], *other;
-        if (factor->late == 0)
-            continue;
-        other = other_factor(late, weight, factor);
-        found = found || other;
-        if (other && mark)
-            factor->is_factor = other->is_factor = true;
-    }
+    for (size_t i = 0; i < tallies->slot_count; i++)
+        if (tallies->slots[i].late > 0 && weight_has_factor(late, weight, &tallies->slots[i], mark))
+            found = true;
     return found;
 }
 

@@ -13,9 +13,11 @@ static uint64_t width_of(unsigned layer)
     return 30 + 10 * layer;
 }
 
-static uint64_t factor_size(unsigned layer)
+/* Of a layer's inputs, with a further column if it has a bias, or of the gradients before it. */
+static uint64_t factor_size(unsigned layer, bool has_bias)
 {
-    return 4 * width_of(layer) * width_of(layer);
+    uint64_t width = width_of(layer) + has_bias;
+    return 4 * width * width;
 }
 
 /* What a hook makes in each pass: that of the first is kept as an average. */
@@ -26,39 +28,49 @@ static void average(unsigned at, uint64_t addr, uint64_t size, const char *stack
         capture_free(&capture, addr + 100 * at, size, stack);
 }
 
+static void keep(uint64_t addr, uint64_t size)
+{
+    capture_event(&capture, "alloc", addr, size, "");
+    capture_block(&capture, addr, size, "");
+}
+
 /* `add` makes the sizes of the factors others, which match no weight. */
-static void train(uint64_t add)
+static void train(uint64_t add, bool has_bias)
 {
     for (unsigned i = 0; i < LAYERS; i++) {
-        uint64_t size = 4 * width_of(i) * width_of(i + 1);
-        capture_event(&capture, "alloc", 1 + i, size, "");
-        capture_block(&capture, 1 + i, size, "");
+        keep(1 + i, 4 * width_of(i) * width_of(i + 1));
+        if (has_bias)
+            keep(11 + i, 4 * width_of(i + 1));
     }
     for (unsigned at = 0; at < STEPS; at++) {
         for (unsigned i = 0; i < LAYERS; i++) {
-            average(at, 1010 + i, factor_size(i) + add, AHEAD);
+            average(at, 1010 + i, factor_size(i, has_bias) + add, AHEAD);
             capture_event(&capture, "alloc", 20 + i, 7000, STACK_FORWARD);
         }
         for (unsigned i = LAYERS; i-- > 0;) {
-            average(at, 1020 + i, factor_size(i + 1) + add, BEHIND);
+            average(at, 1020 + i, factor_size(i + 1, false) + add, BEHIND);
             capture_event(&capture, "alloc", 30 + i, 4 * width_of(i) * width_of(i + 1),
                           STACK_BACKWARD);
+            if (has_bias)
+                capture_event(&capture, "alloc", 50 + i, 4 * width_of(i + 1), STACK_BACKWARD);
             capture_free(&capture, 20 + i, 7000, ENGINE);
         }
         capture_event(&capture, "alloc", 40, 50, STACK_STEP);
         capture_free(&capture, 40, 50, STACK_STEP);
-        for (unsigned i = 0; i < LAYERS; i++)
+        for (unsigned i = 0; i < LAYERS; i++) {
             capture_free(&capture, 30 + i, 4 * width_of(i) * width_of(i + 1), SCRIPT);
+            if (has_bias)
+                capture_free(&capture, 50 + i, 4 * width_of(i + 1), SCRIPT);
+        }
     }
     for (unsigned i = 0; i < LAYERS; i++) {
-        capture_block(&capture, 1010 + i, factor_size(i) + add, AHEAD);
-        capture_block(&capture, 1020 + i, factor_size(i + 1) + add, BEHIND);
+        capture_block(&capture, 1010 + i, factor_size(i, has_bias) + add, AHEAD);
+        capture_block(&capture, 1020 + i, factor_size(i + 1, false) + add, BEHIND);
     }
 }
 
-START_TEST(factors_of_hooks_are_states)
+static void expect_factors(void)
 {
-    train(0);
     capture_load(&capture);
     for (unsigned i = 0; i < LAYERS; i++)
         for (uint64_t addr = 1010 + i; addr <= 1020 + i; addr += 10) {
@@ -70,22 +82,36 @@ START_TEST(factors_of_hooks_are_states)
         }
     ck_assert_int_eq(capture_category(&capture, 30), CATEGORY_GRADIENT);
 }
+
+START_TEST(factors_of_hooks_are_states)
+{
+    train(0, false);
+    expect_factors();
+}
+END_TEST
+
+/* As a further column of the weight. */
+START_TEST(factors_may_be_of_the_bias_too)
+{
+    train(0, true);
+    expect_factors();
+}
 END_TEST
 
 /* Inverses may be stored in half as many bits. */
 START_TEST(half_of_the_factors_may_be_saved)
 {
     int64_t factors = 0;
-    train(0);
+    train(0, false);
     for (unsigned i = 0; i < LAYERS; i++)
-        factors += (int64_t)(factor_size(i) + factor_size(i + 1));
+        factors += (int64_t)(factor_size(i, false) + factor_size(i + 1, false));
     ck_assert_int_eq(capture_saving(&capture, FINDING_OPTIMIZER_STATE), factors / 2);
 }
 END_TEST
 
 START_TEST(other_sizes_are_none)
 {
-    train(12);
+    train(12, false);
     capture_load(&capture);
     for (unsigned i = 0; i < LAYERS; i++) {
         ck_assert_int_ne(capture_category(&capture, 1010 + i), CATEGORY_OPTIMIZER_STATE);
@@ -99,6 +125,7 @@ TCase *category_late_factors_tests(void)
     TCase *tests = tcase_create("late factors");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, factors_of_hooks_are_states);
+    tcase_add_test(tests, factors_may_be_of_the_bias_too);
     tcase_add_test(tests, half_of_the_factors_may_be_saved);
     tcase_add_test(tests, other_sizes_are_none);
     return tests;
