@@ -141,6 +141,10 @@ bool passes_from_samples(struct pattern *pattern, struct error *err);
 /* anchors.c: adds the passes before each annotated optimizer step that has none yet, and
  * the update after the passes of a closure. Sorts the passes by time. */
 bool passes_from_anchors(struct pattern *pattern, struct error *err);
+/* late_turns.c: moves turns from forward to backward that lie too early; pattern->change is lost.
+ */
+void passes_correct_turns(struct pattern *pattern);
+
 /* last_forward.c: the passes must be in order. */
 bool passes_add_unfinished(struct pattern *pattern, struct error *err);
 

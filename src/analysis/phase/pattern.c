@@ -144,9 +144,12 @@ static bool find_all_passes(struct pattern *pattern, const struct timeline *time
                             const struct phases *phases, const struct step_marks *steps,
                             bool are_renewed, struct error *err)
 {
-    return pattern_init(pattern, timeline, phases, steps, are_renewed, err) &&
-           passes_from_humps(pattern, err) && passes_from_samples(pattern, err) &&
-           passes_from_anchors(pattern, err);
+    if (!pattern_init(pattern, timeline, phases, steps, are_renewed, err) ||
+        !passes_from_humps(pattern, err) || !passes_from_samples(pattern, err) ||
+        !passes_from_anchors(pattern, err))
+        return false;
+    passes_correct_turns(pattern);
+    return true;
 }
 
 bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,

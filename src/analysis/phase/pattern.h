@@ -16,7 +16,8 @@
  * holds is freed before them, or later than the hump. Before an annotated
  * optimizer step there is always a pair of passes, however little it saves; its turn is where most
  * of what it makes and frees is alive, or where more piles up once again before the first
- * gradient. Passes before these that save as much belong to the step as well if they leave
+ * gradient. A turn after which a pass saves much for its first gradient is too early: a list was
+ * dropped there. Passes before these that save as much belong to the step as well if they leave
  * gradients. A step with a closure holds its passes itself, and updates
  * the weights after each of them. Without any pass or annotation, everything after the
  * permanent allocations have been made is guessed to be forward. */

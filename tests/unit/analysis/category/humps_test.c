@@ -193,6 +193,34 @@ static void drop(uint64_t addr, unsigned count)
         freed(addr + i, ACTIVATION + i);
 }
 
+/* A list of pieces is joined between two networks of one forward pass, the second of which saves
+ * fewer blocks than the list had. */
+START_TEST(a_list_that_is_dropped_is_no_turn)
+{
+    const unsigned first = 30, pieces = 29;
+    model_before();
+    for (unsigned pass = 0; pass < 3; pass++) {
+        hold(500, first);
+        for (unsigned i = 0; i < pieces; i++)
+            born(700 + i, 9000 + i);
+        for (unsigned i = 0; i < pieces; i++)
+            freed(700 + i, 9000 + i);
+        hold(100, LAYERS);
+        for (unsigned i = LAYERS; i-- > 0;) {
+            born(300 + i, PARAMETER + i);
+            freed(100 + i, ACTIVATION + i);
+        }
+        for (unsigned i = first; i-- > 0;)
+            freed(500 + i, ACTIVATION + i);
+        step();
+        drop_gradients();
+    }
+    expect_forward(505, 3);
+    expect_forward(120, 3);
+    expect_forward(310, 0);
+}
+END_TEST
+
 /* Each pass saves a little more. The program drops the blocks in the order in which they were made.
  */
 START_TEST(one_step_may_have_several_passes)
@@ -222,6 +250,7 @@ TCase *category_humps_tests(void)
     tcase_add_test(tests, the_fall_to_a_checkpoint_may_only_begin_a_backward_pass);
     tcase_add_test(tests, gradients_may_be_dropped_before_the_pass_that_counts);
     tcase_add_test(tests, the_turn_may_come_after_the_most_blocks);
+    tcase_add_test(tests, a_list_that_is_dropped_is_no_turn);
     tcase_add_test(tests, one_step_may_have_several_passes);
     return tests;
 }
