@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/growth/larger_batch.h"
 #include "analysis/growth/survivors.h"
 #include "model/sums.h"
 
@@ -130,9 +131,10 @@ static bool doubt_parts(const struct builder *builder, struct candidate *candida
     return true;
 }
 
-/* Says nothing of what LBFGS keeps: its history grows to history_size entries, and no further. */
-static bool doubt_history(const struct builder *builder, struct candidate *candidates,
-                          struct error *err)
+/* Says nothing of what LBFGS keeps: its history grows to history_size entries, and no further. Nor
+ * of batches. */
+static bool doubt_known(const struct builder *builder, struct candidate *candidates,
+                        struct error *err)
 {
     const struct site_groups *groups = &builder->survivors.groups;
     for (size_t i = 0; i < groups->count; i++) {
@@ -140,8 +142,13 @@ static bool doubt_history(const struct builder *builder, struct candidate *candi
             site_stack_facts(builder->set.sites, groups->items[i].source.own, err);
         if (!facts)
             return false;
-        if (facts->is_history)
-            candidates[i].fit.kind = GROWTH_UNCLEAR;
+        struct growth_fit *fit = &candidates[i].fit;
+        bool is_batch =
+            is_larger_batch(fit, &groups->items[i], facts, site_table_symbols(builder->set.sites));
+        if (facts->is_history || is_batch)
+            fit->kind = GROWTH_UNCLEAR;
+        if (is_batch)
+            fit->bytes_per_step = 0;
     }
     return true;
 }
@@ -282,7 +289,7 @@ static bool make_rows(struct builder *builder, struct candidate *candidates, str
     struct growth *growth = builder->growth;
     size_t count = builder->survivors.groups.count;
     fit_groups(builder, candidates);
-    if (!doubt_parts(builder, candidates, err) || !doubt_history(builder, candidates, err))
+    if (!doubt_parts(builder, candidates, err) || !doubt_known(builder, candidates, err))
         return false;
     if (count > 0)
         qsort(candidates, count, sizeof(*candidates), compare_candidates);

@@ -122,6 +122,38 @@ START_TEST(growth_is_per_iteration)
 }
 END_TEST
 
+#define STACK_BATCH                                                                                \
+    CPP("at::_ops::_to_copy::call(x)") "," PY("load", "/home/u/load.py", 7) "," SCRIPT
+#define STACK_CAT CPP("at::_ops::cat::call(x)") "," PY("join", "/home/u/join.py", 8) "," SCRIPT
+
+/* Steps each of which replaces a block at `addr` by one that is larger. */
+static void steps_of_larger(const char *stack)
+{
+    for (unsigned step = 0; step < 6; step++) {
+        annotate("START", step);
+        born(1, 10, STACK_FORWARD);
+        freed(1, 10, STACK_FORWARD);
+        born(1000 + step, 400 + 100 * step, stack);
+        if (step > 0)
+            freed(999 + step, 300 + 100 * step, stack);
+        annotate("END", step);
+    }
+}
+
+START_TEST(a_longer_batch_is_no_growth)
+{
+    steps_of_larger(STACK_BATCH);
+    ck_assert_uint_eq(find()->growing, 0);
+}
+END_TEST
+
+START_TEST(a_longer_concatenation_is_growth)
+{
+    steps_of_larger(STACK_CAT);
+    ck_assert_uint_eq(find()->growing, 1);
+}
+END_TEST
+
 START_TEST(two_steps_cannot_tell)
 {
     leaky_steps(2, 0);
@@ -321,6 +353,8 @@ TCase *growth_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, growth_by_site);
     tcase_add_test(tests, growth_is_per_iteration);
+    tcase_add_test(tests, a_longer_batch_is_no_growth);
+    tcase_add_test(tests, a_longer_concatenation_is_growth);
     tcase_add_test(tests, two_steps_cannot_tell);
     tcase_add_test(tests, many_steps_are_sampled);
     tcase_add_test(tests, a_loss_with_its_graph);
