@@ -17,6 +17,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/optimizer_states.c \
 	src/analysis/category/plain_reason.c \
 	src/analysis/category/plain_weights.c \
+	src/analysis/category/plain_zeros.c \
 	src/analysis/category/roles.c \
 	src/analysis/category/roles.h \
 	src/analysis/category/roles_count.c \

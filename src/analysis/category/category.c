@@ -151,8 +151,10 @@ static bool assign(struct classifier *classifier, struct categories *categories,
     if (!classifier_count_early(classifier, err) || !classify_traced(classifier, categories, err) ||
         !count_live_gradients(classifier, categories, err) ||
         !classify_preexisting(classifier, categories, err) ||
-        !classify_traced_persistent(classifier, categories, err) ||
-        !classify_constructed(classifier, categories, err) ||
+        !classify_traced_persistent(classifier, categories, err))
+        return false;
+    classify_plain_zeros(classifier, categories);
+    if (!classify_constructed(classifier, categories, err) ||
         !classify_state_copies(classifier, categories, err))
         return false;
     classify_weight_lists(classifier, categories);

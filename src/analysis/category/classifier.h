@@ -111,6 +111,9 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
 bool classify_traced_persistent(struct classifier *classifier, struct categories *categories,
                                 struct error *err);
 
+/* plain_zeros.c: then zeros that looked like states, but only of a few weights. */
+void classify_plain_zeros(const struct classifier *classifier, struct categories *categories);
+
 /* constructors.c: then what looked like data, but was made beside the weights of a model. */
 bool classify_constructed(const struct classifier *classifier, struct categories *categories,
                           struct error *err);

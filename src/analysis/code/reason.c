@@ -213,7 +213,8 @@ static const struct {
                             CATEGORY_INPUT, CONFIDENCE_MEDIUM},
     [REASON_PREPARED] = {"prepared",
                          "made by plain code before the first step and kept, with no gradient of "
-                         "its size: data, or a buffer that is filled in later",
+                         "its size, or as zeros of the sizes of few weights: data, or a buffer "
+                         "that is filled in later",
                          CATEGORY_INPUT, CONFIDENCE_LOW},
     [REASON_CONSTRUCTED] = {"constructed",
                             "made in the constructor of a model, which made weights as well, and "

@@ -75,6 +75,54 @@ START_TEST(the_owner_of_a_model_is_none)
 }
 END_TEST
 
+#define WEIGHTS 8u
+#define STATIC  ZEROS "," PY("main", "/home/u/graphs.py", 6) "," SCRIPT
+
+/* A model, and beside it `zeros` blocks at 301, ... of the sizes of its first weights. */
+static void train_beside(unsigned zeros, const char *stack)
+{
+    for (unsigned i = 0; i < WEIGHTS; i++)
+        born(101 + i, 1000 + 10 * i, LINEAR "," NET "," SCRIPT);
+    for (unsigned i = 0; i < zeros; i++)
+        born(301 + i, 1000 + 10 * i, stack);
+    for (int step = 0; step < 2; step++) {
+        born(1000, 50, STACK_FORWARD);
+        for (unsigned i = 0; i < WEIGHTS; i++)
+            born(2000 + i, 1000 + 10 * i, STACK_BACKWARD);
+        capture_free(&capture, 1000, 50, ENGINE);
+        born(1001, 50, STACK_STEP);
+        capture_free(&capture, 1001, 50, STACK_STEP);
+        for (unsigned i = 0; i < WEIGHTS; i++)
+            capture_free(&capture, 2000 + i, 1000 + 10 * i, SCRIPT);
+    }
+    capture_load(&capture);
+}
+
+START_TEST(zeros_for_most_weights_are_states)
+{
+    train_beside(WEIGHTS, STATIC);
+    expect(101, CATEGORY_PARAMETER);
+    expect(301, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+/* A batch is copied into it. That it is as large as a weight is chance. */
+START_TEST(zeros_of_one_size_are_a_buffer)
+{
+    train_beside(1, STATIC);
+    expect(101, CATEGORY_PARAMETER);
+    expect(301, CATEGORY_INPUT);
+}
+END_TEST
+
+START_TEST(a_model_has_zeros_of_its_own)
+{
+    train_beside(1, ZEROS "," NET "," SCRIPT);
+    expect(101, CATEGORY_PARAMETER);
+    expect(301, CATEGORY_PARAMETER);
+}
+END_TEST
+
 TCase *category_constructors_tests(void)
 {
     TCase *tests = tcase_create("buffers that constructors make");
@@ -83,5 +131,8 @@ TCase *category_constructors_tests(void)
     tcase_add_test(tests, weights_of_plain_tensors_tell_a_constructor);
     tcase_add_test(tests, other_objects_hold_data);
     tcase_add_test(tests, the_owner_of_a_model_is_none);
+    tcase_add_test(tests, zeros_for_most_weights_are_states);
+    tcase_add_test(tests, zeros_of_one_size_are_a_buffer);
+    tcase_add_test(tests, a_model_has_zeros_of_its_own);
     return tests;
 }
