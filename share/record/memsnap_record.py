@@ -39,7 +39,7 @@ from torch.utils import flop_counter
 from torch.utils._python_dispatch import _disable_current_modes, _get_current_dispatch_mode_stack, _pop_mode, _push_mode
 
 # memsnap suggest prints what follows, up to the next such line, for every plan.
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -59,6 +59,7 @@ def written_by(function, args, kwargs):
 
 
 # memsnap suggest prints what follows for plans of modules.
+from contextlib import nullcontext
 from functools import partial
 
 from torch.utils._pytree import tree_flatten, tree_map
@@ -247,6 +248,16 @@ def have_attributes(modules):
     return [module for module in modules if not is_sharded(module) and not isinstance(module, torch.jit.ScriptModule)]
 
 
+def stopped_by(error):
+    """What PyTorch ends the second run of a checkpoint with, if a library within the modules made another error of it."""
+    seen = []
+    while error is not None and error not in seen and not (
+            type(error).__name__ == "_StopRecomputationError" and type(error).__module__ == checkpoint.__module__):
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    return error if error not in seen else None
+
+
 class Checkpointed:
     """A function that runs modules, in a checkpoint. One tensor that is several arguments stays one when it runs again:
     attention asks if its query is its key."""
@@ -273,7 +284,10 @@ class Checkpointed:
         def run_alike(*given):
             if runs:
                 with runs[0].restored():
-                    return run(*given)
+                    try:
+                        return run(*given)
+                    except Exception as error:
+                        raise stopped_by(error) or error
             runs.append(Before(*self.modules, mode=Written() if self.written is None else None))
             with runs[0].watching():
                 result = run(*given)

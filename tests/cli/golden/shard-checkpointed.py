@@ -1,6 +1,6 @@
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -19,6 +19,7 @@ def written_by(function, args, kwargs):
             for storage in storage_ids(given.get(argument.name))]
 
 
+from contextlib import nullcontext
 from functools import partial
 
 from torch.utils._pytree import tree_flatten, tree_map
@@ -207,6 +208,16 @@ def have_attributes(modules):
     return [module for module in modules if not is_sharded(module) and not isinstance(module, torch.jit.ScriptModule)]
 
 
+def stopped_by(error):
+    """What PyTorch ends the second run of a checkpoint with, if a library within the modules made another error of it."""
+    seen = []
+    while error is not None and error not in seen and not (
+            type(error).__name__ == "_StopRecomputationError" and type(error).__module__ == checkpoint.__module__):
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    return error if error not in seen else None
+
+
 class Checkpointed:
     """A function that runs modules, in a checkpoint. One tensor that is several arguments stays one when it runs again:
     attention asks if its query is its key."""
@@ -233,7 +244,10 @@ class Checkpointed:
         def run_alike(*given):
             if runs:
                 with runs[0].restored():
-                    return run(*given)
+                    try:
+                        return run(*given)
+                    except Exception as error:
+                        raise stopped_by(error) or error
             runs.append(Before(*self.modules, mode=Written() if self.written is None else None))
             with runs[0].watching():
                 result = run(*given)

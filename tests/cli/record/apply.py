@@ -125,6 +125,40 @@ def check_kept_in_place():
             plan_of({"modules": ["0", "1"], "keep_operators": ["aten._softmax"]}))
 
 
+class Rewording(nn.Module):
+    """Makes an error of its own of every other one, as a library does that compiles expressions."""
+
+    def __init__(self):
+        super().__init__()
+        self.enter, self.leave = nn.Linear(16, 16), nn.Linear(16, 16)
+
+    def forward(self, x):
+        try:
+            return self.leave(self.enter(x).relu())
+        except Exception as error:
+            raise ValueError("the expression failed") from error
+
+
+class FailsAgain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.runs = nn.Sequential(nn.Linear(16, 16)), []
+
+    def forward(self, x):
+        self.runs.append(None)
+        if len(self.runs) > 1:
+            raise KeyError("again")
+        return self.layer(x).exp()
+
+
+def check_errors():
+    """A checkpoint ends its second run with an error of PyTorch's own; others are the program's."""
+    compare(nn.Sequential(Rewording(), nn.Linear(16, 16)), torch.randn(2, 16), plan_of({"modules": ["0"]}))
+    failing = nn.Sequential(FailsAgain())
+    memsnap_record.apply(failing, plan_of({"modules": ["0"]}))
+    fails(KeyError, "again", train, failing, torch.randn(2, 16))
+
+
 def check_unknown_operator():
     """An operator of another version of PyTorch, or of another kind of device, never runs."""
     linear = nn.Sequential(nn.Linear(16, 16), nn.GELU())
@@ -144,6 +178,7 @@ def main():
     check_nested()
     check_attention()
     check_tuples()
+    check_errors()
     compare(Dense(), torch.randn(8, 16), plan_of({"modules": ["layers.0"]}, {"modules": ["layers.1"]}))
     if IS_SELECTIVE:
         check_kept_in_place()
