@@ -422,8 +422,11 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/from_layers.h \
 	src/analysis/shard/from_snapshot.c \
 	src/analysis/shard/from_snapshot.h \
+	src/analysis/shard/layer_forward.c \
 	src/analysis/shard/layer_inputs.c \
 	src/analysis/shard/layer_inputs.h \
+	src/analysis/shard/layer_points.c \
+	src/analysis/shard/layer_reader.h \
 	src/analysis/shard/model.c \
 	src/analysis/shard/model.h \
 	src/analysis/shard/note.c \

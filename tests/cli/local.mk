@@ -54,6 +54,9 @@ cli_tests = \
 	tests/cli/run-tables.sh \
 	tests/cli/run.sh \
 	tests/cli/shard.sh \
+	tests/cli/shard-choice.sh \
+	tests/cli/shard-code.sh \
+	tests/cli/shard-input.sh \
 	tests/cli/stats.sh \
 	tests/cli/suggest-same.sh \
 	tests/cli/suggest-snapshot.sh \
@@ -72,6 +75,9 @@ check-mpi: memsnap$(EXEEXT)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS=tests/cli/mpi.sh
 
 EXTRA_DIST += tests/cli/lib.sh tests/cli/json_members.py tests/cli/on_terminal.py tests/cli/press_interrupt.py
+
+# Layer traces that several tests read.
+EXTRA_DIST += tests/cli/shard/tables.json tests/cli/shard/types.json
 
 # Programs that record.sh records.
 EXTRA_DIST += \

@@ -1,0 +1,90 @@
+#!/bin/sh
+# memsnap shard: what stops, and what is recommended
+. "$srcdir/tests/cli/lib.sh"
+
+trace=samples/gpt.layers.json.gz
+
+# parameters of several types: 2,000 B of bfloat16 and 400 B of float32 in a block, 4,000 B of float32 in the root
+cp "$cli/shard/types.json" .
+run shard --world 2 --gpu 1GiB --format json types.json
+exits 0
+out_has '"parameters":2100,'
+# parameters, buckets, gradients, two states, and as many temporaries
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":38400,"peak_rank":0,"fits":true,"runs":true'
+out_has '"fits":true,"runs":false'
+run shard --world 2 --gpu 35000 types.json
+exits 0
+out_has '2,100 parameters in 1 unit'
+out_has 'The code of zero, oss and sdp would stop: the parameters have several types. It'
+out_has "The code of fsdp would stop: FairScale's"
+out_has 'Use fsdp2: of those that fit, it sends the least.'
+out_has 'return value.dtype if value.requires_grad else None'
+out_has 'units = split_units(model, UNITS)'
+run shard --world 2 --code fsdp1 --format python types.json
+exits 0
+out_has 'return value.dtype, value.requires_grad'
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+run shard --world 2 --code fsdp2 --prefetch 2 --format python types.json
+exits 0
+out_has 'modules = [model.get_submodule(name) for name in UNITS]'
+run shard --world 2 --gpu 1GiB --sweep world=2 batch=1,2 types.json
+exits 0
+out_has '    2   2+     -    -    -     -     2+     2+'
+out_has 'The code of zero, oss, sdp and fsdp would stop'
+# --dtype makes all of one type
+run shard --world 2 --gpu 1GiB --dtype float32 types.json
+exits 0
+out_has_not 'would stop'
+out_has ' 49.22 KiB '
+# little is left of the GPU: a context, and a tenth of the peak; and nothing fits
+run shard --world 2 --gpu 40000 types.json
+exits 0
+out_has 'It leaves only 1.56 KiB of the GPU for the CUDA context, about 512.00 MiB, and'
+out_has 'under memsnap dryrun --world 2'
+out_has_not 'If it does not'
+run shard --world 2 --parameters 1G --layers 8 --gpu 24GiB
+exits 0
+out_has 'Use ddp'
+out_has 'It leaves only 1.65 GiB of the GPU'
+out_has 'If it does not, use sdp, which needs'
+out_has_not 'is part of FairScale'
+run shard --world 2 --parameters 1G --layers 8 --gpu 20GiB
+exits 0
+out_has 'Use sdp'
+out_has 'is part of FairScale'
+# a gathered unit of 1.86 GiB is cached for a stream of its own
+run shard --world 64 --parameters 1G --layers 2 --gpu 8GiB
+exits 0
+out_has 'Use fsdp2'
+out_has 'It leaves only 2.21 GiB of the GPU'
+run shard --world 64 --parameters 1G --layers 2 --gpu 9GiB
+exits 0
+out_has 'Use fsdp2'
+out_has_not 'leaves only'
+run shard --world 2 --gpu 20000 types.json
+exits 0
+out_has 'None fits; fsdp2 needs the least.'
+out_has 'more than the GPU has. Less is needed with activation'
+run shard --world 2 --gpu 20000 --checkpointed --offload types.json
+exits 0
+out_has_not '(--checkpointed)'
+# two types in one module cannot be divided
+sed 's/"tensors": "0:100x10"/"tensors": "0:100x8,3:100:float32"/' types.json >inside.json
+run shard --world 2 --gpu 35000 inside.json
+exits 0
+out_has 'The code of zero, oss, sdp, fsdp1 and fsdp2 would stop: the parameters have'
+out_has 'None fits; ddp needs the least.'
+sed 's/"tensors": "0:100x10"/"tensors": "0:100x10:frozen:float32"/' types.json >order.json
+run shard order.json
+exits 3
+err_has 'bad tensors of a trace'
+
+# an optimizer that does not take DTensors
+run shard --code fsdp2 --optimizer adafactor $trace
+exits 2
+err 'memsnap: shard: --code fsdp2 does not work with --optimizer adafactor'
+run shard --world 8 --gpu 24GiB --optimizer adam8bit --code ddp $trace
+exits 0
+out_has '134.6%  stops'
+out_has 'The code of fsdp2 would stop: the optimizer does not take its DTensors.'
+finish

@@ -1,0 +1,169 @@
+#!/bin/sh
+# memsnap shard: the code
+. "$srcdir/tests/cli/lib.sh"
+
+trace=samples/gpt.layers.json.gz
+cp "$cli/shard/tables.json" .
+cp "$cli/shard/types.json" .
+
+# the code of each strategy
+for code in ddp:DistributedDataParallel zero:ZeroRedundancyOptimizer oss:OSS sdp:ShardedDataParallel \
+    fsdp:FullyShardedDataParallel fsdp1:FullyShardedDataParallel fsdp2:fully_shard; do
+    run shard --code "${code%%:*}" --format python $trace
+    exits 0
+    no_err
+    out_has "${code#*:}("
+    [ -z "${PYTHON3-}" ] ||
+        check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+done
+golden shard-fsdp2.py
+run shard --code fsdp2 --format python --reshard last --offload --world 8 --group 4 --param-dtype bfloat16 $trace
+exits 0
+out_has 'MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=None)'
+out_has 'CPUOffloadPolicy()'
+out_has 'init_device_mesh("cuda", (2, 4),'
+out_has 'reshard = name != units[-1]'
+run shard --code fsdp1 --format python --group 4 --reshard last --offload --param-dtype bfloat16 --backward-prefetch post \
+    --forward-prefetch 1 --flat-parameters $trace
+exits 0
+out_has 'ShardingStrategy.HYBRID_SHARD'
+out_has 'last_strategy = ShardingStrategy._HYBRID_SHARD_ZERO2'
+out_has 'options["device_mesh"] = init_device_mesh("cuda", (2, 4),'
+out_has 'MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=None)'
+out_has 'CPUOffload(True)'
+out_has 'backward_prefetch=BackwardPrefetch.BACKWARD_POST, forward_prefetch=True,'
+out_has 'use_orig_params=False,'
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+run shard --code fsdp1 --format python --group 1 --backward-prefetch none $trace
+exits 0
+out_has 'strategy = ShardingStrategy.NO_SHARD'
+out_has 'backward_prefetch=None,'
+out_has_not 'mesh_dim_names'
+run shard --bandwidth 0 $trace
+exits 2
+err "memsnap: shard: invalid --bandwidth '0' (for example 10GiB)"
+run shard --batch nan $trace
+exits 2
+err "memsnap: shard: invalid --batch 'nan' (expected a number above 0, up to 65536)"
+run shard --backward-prefetch later $trace
+exits 2
+one_err_line
+run shard --code fsdp2 --format python --prefetch 3 --forward-prefetch 2 --fused --accumulate 4 $trace
+exits 0
+out_has 'module.set_modules_to_forward_prefetch(modules[i + 1:i + 1 + 2])'
+out_has 'module.set_modules_to_backward_prefetch(modules[max(i - 3, 0):i][::-1])'
+out_has 'lr=lr, fused=True)'
+out_has 'PASSES = 4 '
+out_has_not 'no_sync'
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+run shard --code sdp --format python --accumulate 4 --fused --optimizer muon $trace
+exits 0
+out_has 'with contextlib.nullcontext() if is_last else model.no_sync():'
+out_has_not 'fused'
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+run shard --code fsdp --format python --offload $trace
+exits 0
+out_has 'model = model.cpu()'
+out_has 'move_params_to_cpu=True'
+run shard --prefetch 0 $trace
+exits 2
+err "memsnap: shard: invalid --prefetch '0' (expected at least 1)"
+run shard --code fsdp --format python samples/recorded/resnet50.pickle.gz # its units are no modules
+exits 0
+out_has 'units = find_units(model)'
+
+# what is trained in frozen units has units of its own, but not if flat parameters must be trained or frozen
+run shard --code fsdp1 --format python samples/recorded/lora.pickle.gz
+exits 0
+out_has 'units = split_units(model, find_units(model))'
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+run shard --code fsdp1 --flat-parameters --format python samples/recorded/lora.pickle.gz
+exits 0
+out_has_not 'split_units'
+
+# DistributedDataParallel is told of parameters that get no gradient: a layer without a backward row
+sed 's/"tensors": "0:1000x1"/"is_leaf": true, &/; /"allocated": 16808/s/tables.0/tables.9/' tables.json >unused.json
+for code in ddp zero oss; do
+    run shard --world 2 --code $code --format python unused.json
+    exits 0
+    out_has 'find_unused_parameters=True)'
+    run shard --world 2 --code $code --format python tables.json
+    out_has_not 'find_unused_parameters'
+done
+
+# FSDP takes no scalars
+for code in fsdp1 fsdp2; do
+    run shard --world 2 --code $code --format python tables.json
+    exits 0
+    out_has 'value.detach().reshape(1)'
+done
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+
+# the parameters of modules that the step does not call have no gradient: DDP waits for none of them
+run shard --world 2 --code ddp --format python types.json
+exits 0
+out_has_not 'find_unused_parameters'
+sed 's/"tensors": "1:100x10"/"tensors": "1:100x10,3:50"/' types.json >uncalled.json
+run shard --world 2 --code ddp --format python uncalled.json
+exits 0
+out_has 'find_unused_parameters=True'
+# fully_shard() takes no weights in channels_last
+run shard --world 2 --code fsdp2 --format python types.json
+exits 0
+out_has_not 'contiguous'
+sed 's/"tensors": "1:100x10"/"tensors": "1:100x10:strided"/' types.json >strided.json
+run shard --world 2 --code fsdp2 --format python strided.json
+exits 0
+out_has '        value.data = value.data.contiguous()'
+run shard --world 2 --code fsdp1 --format python strided.json
+exits 0
+out_has_not 'contiguous'
+# batch norm without mixed precision; a snapshot does not tell whether there is one
+sed 's/"tensors": "2:100x1,3:1"/"traits": "batch_norm", &/' tables.json >norms.json
+for code in fsdp1 fsdp2; do
+    run shard --world 2 --code $code --format python --param-dtype bfloat16 norms.json
+    exits 0
+    out_has 'units = [name for name in UNITS if name not in norms]'
+    [ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+    run shard --code $code --format python --param-dtype bfloat16 samples/recorded/resnet50.pickle.gz
+    exits 0
+    out_has 'units = [name for name in find_units(model) if name not in norms]'
+    run shard --code $code --format python --param-dtype bfloat16 $trace
+    out_has_not 'norms'
+done
+
+# checkpoints are inside of what is gathered, and only around units
+run shard --checkpointed --code fsdp2 --format python $trace
+exits 0
+golden shard-checkpointed.py
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+run shard --code fsdp2 --format python $trace
+out_has_not 'CHECKPOINTS'
+run shard --checkpointed --code ddp --format python samples/recorded/resnet50.pickle.gz
+exits 0
+out_has 'for name in find_units(model)]'
+
+# a step in which no checkpoint saves anything
+[ -z "${PYTHON3-}" ] || "$PYTHON3" -c '
+import gzip, json, sys
+trace = json.load(gzip.open(sys.argv[1]))
+trace.pop("storages", None)
+trace.pop("operators", None)
+for row in trace["traces"]:
+    row["saved_activations"] = row["event"]["memory_activations"] = 0
+    row["reads"] = row["saves"] = []
+json.dump(trace, open(".run/idle.json", "w"))' $trace
+if [ -n "${PYTHON3-}" ]; then
+    run shard --checkpointed --code ddp --format python .run/idle.json
+    exits 0
+    out_has_not 'find_units'
+    out_has_not 'CHECKPOINTS'
+fi
+
+# an optimizer of two
+run shard --code fsdp2 --optimizer muon --format python $trace
+exits 0
+out_has 'class MuonAndAdamW(torch.optim.Optimizer):'
+out_has 'optimizer = MuonAndAdamW(model.parameters(), lr=lr)'
+[ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+finish

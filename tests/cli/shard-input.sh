@@ -1,0 +1,156 @@
+#!/bin/sh
+# memsnap shard: what recordings tell of a step
+. "$srcdir/tests/cli/lib.sh"
+
+trace=samples/gpt.layers.json.gz
+
+# a snapshot: the parameters of torchvision's ResNet-50, known by their gradients, and its blocks
+run shard --world 8 --gpu 1.5GiB --optimizer momentum samples/recorded/resnet50.pickle.gz
+exits 0
+no_err
+golden shard-resnet50.txt
+out_has '25,557,032 parameters in 16 units'
+out_has 'a parameter of r rows takes 8/r'
+# the bytes of a snapshot, as elements of another type
+run shard --recorded-dtype bfloat16 samples/recorded/resnet50.pickle.gz
+exits 0
+out_has '51,114,064 parameters in 16 units'
+out_has_not 'recorded-dtype'
+run shard --recorded-dtype bfloat16 $trace
+exits 2
+err_has 'a layer trace has the types'
+run shard --recorded-dtype bfloat16 --parameters 1B
+exits 2
+err_has '--recorded-dtype needs a snapshot'
+# the first module of a Sequential keeps nothing, but has parameters
+run shard samples/recorded/gan.pickle.gz
+exits 0
+out_has '1,133,764 parameters in 6 units'
+# oss deals out parameters in the order in which they were made: those of the critic first, of which the largest goes to
+# rank 1, and then the generator's largest, most of all, to rank 0
+run shard --world 2 --optimizer adam --format csv samples/recorded/gan.pickle.gz
+exits 0
+out_has '2,oss,false,0,76921012,,4535056,65540,8532488,'
+run shard --checkpointed samples/recorded/decoder.pickle.gz
+exits 0
+out_has 'fsdp2 + checkpoints'
+run shard samples/recorded/truncated-bptt.pickle.gz
+exits 0
+out_has 'No units were found'
+# a snapshot has sizes only; a layer trace has the shapes of parameters
+out_has 'does not tell the shapes of parameters'
+run shard "$trace"
+exits 0
+out_has_not 'the shapes'
+
+# what a layer leaves behind beyond the peak of tensors is the allocator's: 8,000 B of activations
+cat >workspace.json <<'EOF'
+{"device": "cpu", "before_bytes": 4000, "peak_bytes": 20000, "traces": [
+{"module_name": "a", "module_params": 4000, "gradient_bytes": 4000, "allocated": 14000, "peak_bytes": 12000, "reserved": 0,
+ "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_diff": 0, "memory_activations": 8000}},
+{"module_name": "a", "module_params": 4000, "allocated": 20000, "peak_bytes": 16000, "reserved": 0, "is_forward": false,
+ "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}}]}
+EOF
+run shard --optimizer sgd --format json workspace.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":20000,'
+# a teacher beside the model is there on every rank
+sed 's/"device": "cpu"/&, "buffer_bytes": 100, "beside_bytes": 3000/' workspace.json >teacher.json
+run shard --optimizer sgd --format json teacher.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":23100,'
+# and on a GPU it is there in the step: parameters, gradients, buckets, state, temporaries, and 19,000 B
+sed 's/"device": "cpu"/"device": "cuda:0"/; s/"peak_bytes": 20000/"peak_bytes": 28000/; s/"peak_bytes": 1[26]000/"peak_bytes": 9000/
+    s/"allocated": 20000/"allocated": 27000/' workspace.json >gpu.json
+run shard --optimizer adam --format json gpu.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":43000,'
+
+# tables, whose inputs need no gradient, stay whole under fsdp2 until backward has ended: shards of 4,204 B, tables and
+# their gradients of 8,000 B each, the root of 408 B, and its gradients of 404 B
+cp "$cli/shard/tables.json" .
+run shard --world 2 --optimizer sgd --code fsdp2 --format json tables.json
+exits 0
+out_has '"prefetch":1,"forward_prefetch":0},"checkpointed":false,"peak_bytes":21016,'
+# unless a module before them is trained
+sed 's/"tensors": "1:1000x1"/&, "reads": [0]/; s/, "is_forward": true, "reads": \[\]/, "is_forward": true/' tables.json >chained.json
+run shard --world 2 --optimizer sgd --code fsdp2 --format json chained.json
+exits 0
+out_has_not '"prefetch":1,"forward_prefetch":0},"checkpointed":false,"peak_bytes":21016,'
+# a row that follows backward is not the model's loss, behind which fsdp2 gathers the last unit: shards of 2,000 B, 100,000 B
+# of activations, and 4,000 B
+cat >loss.json <<'EOF'
+{"device": "cpu", "before_bytes": 4000, "peak_bytes": 104000, "traces": [
+{"module_name": "blocks.0", "module_params": 4000, "gradient_bytes": 4000, "tensors": "0:1000x1", "allocated": 4000,
+ "peak_bytes": 4000, "reserved": 0, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0,
+ "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "", "module_params": 0, "output_bytes": 4, "allocated": 4000, "peak_bytes": 4000, "reserved": 0, "is_leaf": false,
+ "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "", "module_params": 0, "forward_row": 1, "allocated": 4000, "peak_bytes": 104000, "reserved": 0, "is_leaf": false,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}},
+{"module_name": "blocks.0", "module_params": 4000, "forward_row": 0, "allocated": 8000, "peak_bytes": 8000, "reserved": 0,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}},
+{"module_name": "", "module_params": 0, "allocated": 8000, "peak_bytes": 8000, "reserved": 0, "is_leaf": false,
+ "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_diff": 0, "memory_activations": 0}}]}
+EOF
+run shard --world 2 --optimizer sgd --format json loss.json
+exits 0
+out_has '"prefetch":1,"forward_prefetch":0},"checkpointed":false,"peak_bytes":106000,'
+
+# a head that is tied to the table of words: its gradient exists from the begin of backward on, 4,000 B beside 10,000 B of
+# activations in the block, and the block's own; parameters, buckets
+cat >tied.json <<'EOF'
+{"device": "cpu", "before_bytes": 8000, "peak_bytes": 26000, "traces": [
+{"module_name": "words", "module_params": 4000, "gradient_bytes": 0, "tensors": "0:1000x1", "allocated": 8000, "is_leaf": true,
+ "peak_bytes": 8000, "reserved": 0, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0,
+ "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "blocks.0", "module_params": 4000, "gradient_bytes": 4000, "tensors": "1:1000x1", "allocated": 8000, "is_leaf": true,
+ "peak_bytes": 8000, "reserved": 0, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0,
+ "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "head", "module_params": 4000, "gradient_bytes": 4000, "allocated": 8000, "peak_bytes": 8000, "reserved": 0,
+ "is_leaf": true, "is_forward": true, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_diff": 0, "memory_activations": 0}},
+{"module_name": "head", "module_params": 4000, "forward_row": 2, "allocated": 12000, "peak_bytes": 12000, "reserved": 0,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}},
+{"module_name": "blocks.0", "module_params": 4000, "forward_row": 1, "allocated": 16000, "peak_bytes": 26000, "reserved": 0,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}},
+{"module_name": "words", "module_params": 4000, "forward_row": 0, "allocated": 16000, "peak_bytes": 16000, "reserved": 0,
+ "is_forward": false, "all_gathered": 0, "cumul_all_gathered": 0, "event": {"memory_activations": 0}}]}
+EOF
+run shard --world 2 --optimizer sgd --format json tied.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":34000,'
+out_has '"gradient_bytes":8000,"optimizer_state_bytes":0,"activation_bytes":10000,"buffer_bytes":8000,'
+# it does not grow with the batch
+run shard --world 2 --optimizer sgd --batch 2 --format json tied.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":44000,'
+run shard --world 2 --optimizer sgd --checkpointed --format json tied.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":true,"peak_bytes":34000,'
+
+# workspaces that stay are there once in each moment
+[ -z "${PYTHON3-}" ] || check 'counts workspaces once' "$PYTHON3" -c '
+import gzip, json, subprocess, sys
+MORE = 64 << 20
+trace = json.load(gzip.open(sys.argv[1]))
+
+def peaks():
+    with open(".run/workspaces.json", "w") as out:
+        json.dump(trace, out)
+    command = [sys.argv[2], "shard", "--dtype", "float64", "--batch", "0.01", "--format", "json", ".run/workspaces.json"]
+    answer = subprocess.run(command, stdout=subprocess.PIPE)
+    return [row["peak_bytes"] for row in json.loads(answer.stdout)["strategies"] if row["name"] == "fsdp"]
+
+trace["device"] = "cuda:0"
+trace["peak_bytes"] = max(row["peak_bytes"] for row in trace["traces"])
+before = peaks()
+trace["peak_bytes"] += MORE
+for row in trace["traces"]:
+    row["allocated"] += MORE
+assert peaks() == [peak + MORE for peak in before]' $trace "$MEMSNAP"
+
+# Blocks named encoder_layer_0 are units too.
+run shard --world 8 samples/models/vit.layers.json.gz
+exits 0
+out_has ' parameters in 12 units and the root'
+finish
