@@ -2,10 +2,11 @@
  */
 #include "unit/analysis/shard/recorded_step.h"
 
-/* Adapters beside weights that are frozen. */
-START_TEST(frozen_parameters_are_of_their_blocks)
+/* Of a step with the four blocks of hold_blocks(): each has an adapter, and nothing else is
+ * trained.
+ */
+static void build_adapted(void)
 {
-    hold_blocks(4, true, MADE(3));
     keep_blocks(4);
     build();
     ck_assert_uint_eq(model.unit_count, 1 + 4);
@@ -15,6 +16,32 @@ START_TEST(frozen_parameters_are_of_their_blocks)
     }
     ck_assert_int_eq(elements(SHARD_ROOT, true), 1002);
     ck_assert_int_eq(model.buffer_bytes, 0);
+}
+
+/* Blocks of one parameter each: frozen ones, and behind them those that are trained. */
+static void build_frozen(size_t frozen, size_t trained)
+{
+    keep_blocks(trained);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + frozen + trained);
+    for (size_t unit = 1; unit <= frozen + trained; unit++) {
+        ck_assert_int_eq(elements(unit, false), unit > frozen ? 100 : 0);
+        ck_assert_int_eq(elements(unit, true), unit > frozen ? 0 : 100);
+    }
+    ck_assert_int_eq(model.buffer_bytes, 0);
+}
+
+static void hold_times(size_t times, uint64_t bytes, const char *line)
+{
+    for (size_t i = 0; i < times; i++)
+        hold(bytes, line);
+}
+
+/* Adapters beside weights that are frozen. */
+START_TEST(frozen_parameters_are_of_their_blocks)
+{
+    hold_blocks(4, true, MADE(3));
+    build_adapted();
 }
 END_TEST
 
@@ -47,13 +74,8 @@ END_TEST
 START_TEST(adapters_may_come_later)
 {
     hold_blocks(4, false, MADE(3));
-    for (int i = 0; i < 4; i++)
-        hold(400, MADE(4));
-    keep_blocks(4);
-    build();
-    for (size_t unit = 1; unit <= 4; unit++)
-        ck_assert_int_eq(elements(unit, true), 500);
-    ck_assert_int_eq(elements(SHARD_ROOT, true), 1002);
+    hold_times(4, 400, MADE(4));
+    build_adapted();
 }
 END_TEST
 
@@ -71,14 +93,8 @@ START_TEST(constructors_make_one_model)
         hold(1200, CONSTRUCTED(2, PY("__init__", "/home/u/block.py", 12)));
     }
     hold(8, PY("__init__", "/home/u/model.py", 9) "," MADE(3));
-    for (int i = 0; i < 4; i++)
-        hold(400, MADE(4));
-    keep_blocks(4);
-    build();
-    for (size_t unit = 1; unit <= 4; unit++)
-        ck_assert_int_eq(elements(unit, true), 500);
-    ck_assert_int_eq(elements(SHARD_ROOT, true), 1002);
-    ck_assert_int_eq(model.buffer_bytes, 0);
+    hold_times(4, 400, MADE(4));
+    build_adapted();
 }
 END_TEST
 
@@ -86,15 +102,8 @@ END_TEST
 START_TEST(frozen_blocks_come_first)
 {
     hold(4000, MADE(3));
-    for (int i = 0; i < 7; i++)
-        hold(400, MADE(3));
-    keep_blocks(4);
-    build();
-    ck_assert_uint_eq(model.unit_count, 1 + 3 + 4);
-    for (size_t unit = 1; unit <= 7; unit++) {
-        ck_assert_int_eq(elements(unit, false), unit > 3 ? 100 : 0);
-        ck_assert_int_eq(elements(unit, true), unit > 3 ? 0 : 100);
-    }
+    hold_times(7, 400, MADE(3));
+    build_frozen(3, 4);
     for (size_t i = 1; i < model.point_count && !model.points[i].is_backward; i++)
         ck_assert_uint_eq(model.points[i].layer, i);
 }
@@ -105,16 +114,8 @@ END_TEST
 START_TEST(few_of_many_blocks_are_trained)
 {
     hold(4000, MADE(3));
-    for (int i = 0; i < 6; i++)
-        hold(400, MADE(3));
-    keep_blocks(2);
-    build();
-    ck_assert_uint_eq(model.unit_count, 1 + 4 + 2);
-    for (size_t unit = 1; unit <= 6; unit++) {
-        ck_assert_int_eq(elements(unit, false), unit > 4 ? 100 : 0);
-        ck_assert_int_eq(elements(unit, true), unit > 4 ? 0 : 100);
-    }
-    ck_assert_int_eq(model.buffer_bytes, 0);
+    hold_times(6, 400, MADE(3));
+    build_frozen(4, 2);
 }
 END_TEST
 
@@ -158,8 +159,7 @@ START_TEST(frozen_calls_tell_blocks)
     static const uint64_t sizes[] = {1200, 2000, 40, 80, 4000, 60, 120, 6000, 1600};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         hold(sizes[i], MADE(3));
-    for (int i = 0; i < 3; i++)
-        hold(400, MADE(3));
+    hold_times(3, 400, MADE(3));
     run_frozen_lists();
     keep_blocks(3);
     build();
@@ -184,16 +184,14 @@ START_TEST(frozen_calls_must_fit)
 {
     for (int i = 0; i < 20; i++)
         hold(404 + 4 * (uint64_t)i, MADE(3));
-    for (int i = 0; i < 3; i++)
-        hold(400, MADE(3));
+    hold_times(3, 400, MADE(3));
     run_frozen_lists();
     keep_blocks(3);
     build();
     ck_assert_uint_eq(model.unit_count, 1 + 3);
     destroy();
     create();
-    for (int i = 0; i < 6; i++)
-        hold(400, MADE(3));
+    hold_times(6, 400, MADE(3));
     run_frozen_copy(3, CONVOLUTION "," BLOCK(20) "," OTHER, BLOCK(21) "," OTHER);
     keep_blocks(3);
     build();
@@ -204,44 +202,29 @@ END_TEST
 /* A teacher with the sizes of the model, which runs it. */
 START_TEST(a_teacher_may_be_part_of_the_model)
 {
-    for (int i = 0; i < 6; i++)
-        hold(400, MADE(3));
+    hold_times(6, 400, MADE(3));
     run_frozen_copy(3, CONVOLUTION "," BLOCK(20) "," MODEL(4), BLOCK(21) "," MODEL(4));
-    keep_blocks(3);
-    build();
-    ck_assert_int_eq(model.buffer_bytes, 0);
-    ck_assert_uint_eq(model.unit_count, 1 + 3 + 3);
-    for (size_t unit = 1; unit <= 6; unit++)
-        ck_assert_int_eq(elements(unit, unit <= 3), 100);
+    build_frozen(3, 3);
 }
 END_TEST
 
-/* An average of the weights, a teacher, and both. */
+/* An average of the weights, a teacher, and both: bytes beside the model. */
 START_TEST(other_models_are_not_frozen)
 {
-    for (int i = 0; i < 8; i++)
-        hold(400, i < 4 ? MADE(3) : MADE(4));
-    keep_blocks(4);
-    build();
-    ck_assert_int_eq(model.buffer_bytes, 1600);
-    destroy();
-    create();
-    for (int i = 0; i < 4; i++)
-        hold(400, MADE(3));
-    for (int i = 0; i < 6; i++)
-        hold(1600, MADE(4));
-    keep_blocks(4);
-    build();
-    ck_assert_int_eq(model.buffer_bytes, 9600);
-    destroy();
-    create();
-    for (int i = 0; i < 8; i++)
-        hold(400, i < 4 ? MADE(3) : MADE(5));
-    for (int i = 0; i < 6; i++)
-        hold(1600, MADE(4));
-    keep_blocks(4);
-    build();
-    ck_assert_int_eq(model.buffer_bytes, 1600 + 9600);
+    static const struct {
+        size_t averaged, taught;
+    } programs[] = {{4, 0}, {0, 6}, {4, 6}};
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        hold_times(4, 400, MADE(3));
+        hold_times(programs[i].averaged, 400, MADE(4));
+        hold_times(programs[i].taught, 1600, MADE(5));
+        keep_blocks(4);
+        build();
+        ck_assert_int_eq(model.buffer_bytes,
+                         400 * (int64_t)programs[i].averaged + 1600 * (int64_t)programs[i].taught);
+        destroy();
+        create();
+    }
 }
 END_TEST
 
