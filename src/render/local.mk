@@ -218,6 +218,8 @@ libmemsnap_a_SOURCES += \
 	src/render/shard/curves.c \
 	src/render/shard/curves.h \
 	src/render/shard/json.c \
+	src/render/shard/notes.c \
+	src/render/shard/notes.h \
 	src/render/shard/python.c \
 	src/render/shard/shard.h \
 	src/render/shard/spelling.c \

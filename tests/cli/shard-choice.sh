@@ -40,6 +40,7 @@ out_has ' 49.22 KiB '
 run shard --world 2 --gpu 40000 types.json
 exits 0
 out_has 'It leaves only 1.56 KiB of the GPU for the CUDA context, about 512.00 MiB, and'
+out_has 'fragmentation; no strategy leaves as much as these may take.'
 out_has 'under memsnap dryrun --world 2'
 out_has_not 'If it does not'
 run shard --world 2 --parameters 1G --layers 8 --gpu 24GiB

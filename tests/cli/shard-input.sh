@@ -43,6 +43,14 @@ run shard "$trace"
 exits 0
 out_has_not 'the shapes'
 
+# nor whether a parameter without a gradient is frozen
+run shard samples/recorded/lora.pickle.gz
+exits 0
+out_has 'Parameters without a gradient count as frozen.'
+run shard samples/recorded/gan.pickle.gz
+exits 0
+out_has_not 'count as frozen'
+
 # what a layer leaves behind beyond the peak of tensors is the allocator's: 8,000 B of activations
 cat >workspace.json <<'EOF'
 {"device": "cpu", "before_bytes": 4000, "peak_bytes": 20000, "traces": [

@@ -151,6 +151,21 @@ exits 2
 run shard --gpu t4 --sweep world=1..99999 $trace
 exits 2
 
+# what is assumed of the step
+run shard --world 4 --batch 2 --accumulate 3 $trace
+exits 0
+out_has 'each rank trains 2 times the recorded batch; a step of all'
+out_has '24 recorded batches.'
+out_has 'The optimizer is assumed to be adam'
+run shard --world 4 --optimizer sgd --state-bytes 6 --master-copy $trace
+exits 0
+out_has 'sgd with 6 B of state a'
+out_has ' with a float32 copy of the parameters'
+out_has_not 'assumed to be'
+run shard --parameters 1M
+exits 0
+out_has_not 'recorded batch'
+
 # sizes by hand: 1.2 GB of parameters; state twice that, buckets, gradients, temporaries
 run shard --world 4 --parameters 0.3B --layers 3 --activations 0 --format json
 exits 0

@@ -171,6 +171,7 @@ static bool take_type(const char *option, int64_t *size, struct error *err)
 static bool take_optimizer(struct shard_command *command, struct error *err)
 {
     command->options.optimizer = shard_optimizer_find(optarg);
+    command->has_optimizer = true;
     return command->options.optimizer ||
            error_set(err, STATUS_USAGE,
                      "invalid optimizer '%.60s' (expected adam, adamw, sgd, momentum, adam8bit, "

@@ -23,7 +23,7 @@ struct shard_command {
     uint64_t gpu_bytes; /* 0: not given */
     bool has_sweep;
     struct fit_values worlds, batches; /* of --sweep; no name: not given */
-    bool has_code, has_curve, has_modules, is_checkpointed;
+    bool has_optimizer, has_code, has_curve, has_modules, is_checkpointed;
     enum shard_strategy code;
     struct capture_options capture;
     struct file_choice files;

@@ -57,6 +57,8 @@ static bool answer(const struct shard_command *command, const struct shard_subje
                                   .source = subject->source,
                                   .checkpoints = subject->checkpoints,
                                   .checkpoint_count = subject->checkpoint_count,
+                                  .is_recorded = command->sizes.elements == 0,
+                                  .assumes_optimizer = !command->has_optimizer,
                                   .has_modules = subject->trace != NULL};
     const struct shard_model *checkpointed =
         subject->checkpointed.layer_count > 0 ? &subject->checkpointed : NULL;

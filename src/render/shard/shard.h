@@ -12,6 +12,8 @@ struct shard_report {
     const struct shard_options *options;
     const struct shard_choice *choice;
     const char *source;             /* "layer trace", ... */
+    bool is_recorded;               /* not sizes by hand */
+    bool assumes_optimizer;         /* none was named */
     bool has_modules;               /* the names of units are those of modules */
     const struct text *checkpoints; /* modules that the plan of checkpoints wraps */
     size_t checkpoint_count;        /* 0: their names are not known */

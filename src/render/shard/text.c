@@ -18,6 +18,10 @@ static bool headline(const struct page *page, const struct shard_report *report)
                   units_count(ranks, (uint64_t)options->world), options->world == 1 ? "" : "s",
                   units_count(count, (uint64_t)shard_elements(report->model)), units,
                   units == 1 ? "" : "s", options->optimizer->name);
+    if (options->custom_state >= 0)
+        buffer_printf(&text, " with %" PRId64 " B of state a parameter", options->custom_state);
+    if (options->has_master)
+        buffer_puts(&text, " with a float32 copy of the parameters");
     if (options->batch != 1)
         buffer_printf(&text, ", %g times the batch", options->batch);
     if (options->accumulation > 1)

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "render/core/escape.h"
-#include "render/shard/stops.h"
+#include "render/shard/notes.h"
 
 #define LONGEST_NAME 200
 
@@ -92,11 +92,13 @@ static void add_tight(struct buffer *text, const struct page *page,
     add_size(text, page, choice->gpu_bytes - (uint64_t)result->peak_bytes);
     buffer_puts(text, " of the GPU for the CUDA context, about ");
     add_size(text, page, SHARD_CONTEXT_BYTES);
-    buffer_printf(text,
-                  ", and for fragmentation. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True keeps "
-                  "fragmentation low. Run the program with this code under memsnap dryrun --world "
-                  "%" PRId64 " --rank %" PRIu32 " to see whether it fits.",
-                  report->options->world, result->peak_rank);
+    buffer_printf(
+        text,
+        ", and for fragmentation%s. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True keeps "
+        "fragmentation low. Run the program with this code under memsnap dryrun --world "
+        "%" PRId64 " --rank %" PRIu32 " to see whether it fits.",
+        choice->safer == choice->count ? "; no strategy leaves as much as these may take" : "",
+        report->options->world, result->peak_rank);
     if (choice->safer == choice->count)
         return;
     const struct shard_row *safer = &choice->rows[choice->safer];
@@ -140,43 +142,6 @@ static bool put_room(const struct page *page, const struct shard_report *report)
     return ok;
 }
 
-static bool knows_rows(const struct shard_model *model)
-{
-    for (size_t i = 0; i < model->tensor_count; i++)
-        if (model->tensors[i].rows == 0)
-            return false;
-    return true;
-}
-
-/* By how much fsdp2 may err where the first dimensions are not known. */
-static bool put_padding(const struct page *page, const struct shard_options *options)
-{
-    struct buffer text = BUFFER_INIT;
-    int64_t ranks = options->group > 0 ? options->group : options->world;
-    buffer_printf(&text,
-                  "The input does not tell the shapes of parameters. fsdp2 pads those that have "
-                  "fewer rows than there are ranks, such as the weights of all experts in one "
-                  "tensor, so it may take more than predicted: a parameter of r rows takes "
-                  "%" PRId64 "/r times its size on %" PRId64
-                  " ranks. A layer trace has the shapes.",
-                  ranks, ranks);
-    bool ok = !text.failed;
-    if (ok)
-        paragraph(page, text.bytes);
-    buffer_release(&text);
-    return ok;
-}
-
-static const char divides_flat[] =
-    "Some units have parameters of several types, or both trained and frozen ones. The code of "
-    "fsdp1 makes units of modules that differ from the rest of their unit, because a flat "
-    "parameter has one type, and gets gradients as a whole.";
-
-static const char divides_both[] =
-    "Some units have trained parameters of several types. The code of fsdp1 and fsdp2 makes units "
-    "of modules that differ from the rest of their unit, because the libraries take trained "
-    "parameters of one type in a unit.";
-
 bool shard_tell(const struct page *page, const struct shard_report *report)
 {
     struct buffer text = BUFFER_INIT;
@@ -190,39 +155,5 @@ bool shard_tell(const struct page *page, const struct shard_report *report)
     if (ok)
         paragraph(page, text.bytes);
     buffer_release(&text);
-    ok &= put_room(page, report);
-    fputc('\n', page->out);
-    paragraph(page, "Peaks are active memory. Not included: the CUDA context, NCCL's own buffers, "
-                    "workspaces of libraries that the input does not show, rounding and "
-                    "fragmentation in the allocator.");
-    if (report->model->unit_count == 1)
-        paragraph(page,
-                  "No units were found, so fsdp, fsdp1 and fsdp2 gather the whole model at once; "
-                  "--granularity tells where to divide it.");
-    if (report->model->hides_units)
-        paragraph(
-            page,
-            "The modules of a Sequential all allocate at the same line of code, as far as the "
-            "file shows, so they cannot be told apart: units are parts of them, but the code "
-            "wraps the whole modules. fsdp, fsdp1, fsdp2 and checkpoints may take less or more "
-            "than predicted; "
-            "a layer trace has the modules.");
-    ok &= shard_put_stops(page, report->choice);
-    if (report->choice->divides[SHARD_FSDP1])
-        paragraph(page, report->choice->divides[SHARD_FSDP2] ? divides_both : divides_flat);
-    if (!report->model->has_tensors)
-        paragraph(page, "The input has the sum of each module's parameters, not the tensors: the "
-                        "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");
-    else if (!knows_rows(report->model))
-        ok &= put_padding(page, report->options);
-    if (report->model->assumes_type)
-        paragraph(page, "The input does not tell the type of parameters; float32 is assumed, and "
-                        "--recorded-dtype names another one. Recorded in bfloat16, there are twice "
-                        "as many parameters as said here, and what --dtype and --param-dtype make "
-                        "of them is twice as large. Where parameters have several types, the code "
-                        "may stop, unless it is that of ddp; a layer trace has the types.");
-    if (!report->model->has_backward)
-        paragraph(page, "The input does not show the memory of the backward pass; it was derived "
-                        "from what layers keep.");
-    return ok;
+    return ok && put_room(page, report) && shard_put_notes(page, report);
 }
