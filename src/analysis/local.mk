@@ -46,6 +46,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/forward_chain.h \
 	src/analysis/chain/held.c \
 	src/analysis/chain/held.h \
+	src/analysis/chain/lists.c \
+	src/analysis/chain/lists.h \
 	src/analysis/chain/names.c \
 	src/analysis/chain/names.h \
 	src/analysis/chain/operations.c \

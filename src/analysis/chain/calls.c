@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/code/paths.h"
+#include "analysis/chain/lists.h"
 
 #define NEAR      8    /* lines that are examined on either side of a loop */
 #define MOST_BACK 4096 /* calls that are looked through for one of the same line */
@@ -74,18 +74,6 @@ static bool find_begins(struct finder *finder, struct error *err)
     return true;
 }
 
-/* The loop of torch.nn.Sequential. */
-static bool is_container(const struct call_tree *tree, uint32_t run, size_t level)
-{
-    frame_id id = call_frame(tree, run, level);
-    if (id == NO_FRAME)
-        return false;
-    struct frame frame = symbols_frame_at(tree->symbols, id);
-    struct text file = symbols_text(tree->symbols, frame.file);
-    return text_ends(file, "torch/nn/modules/container.py") ||
-           text_ends(file, "torch\\nn\\modules\\container.py");
-}
-
 /* The first frame from `from` on that calls a module other than a container, or CALL_NONE. */
 static uint32_t next_frame(const struct call_tree *tree, uint32_t run, uint32_t from)
 {
@@ -94,7 +82,7 @@ static uint32_t next_frame(const struct call_tree *tree, uint32_t run, uint32_t 
         uint32_t frame = (uint32_t)__builtin_ctzll(calls);
         if (call_frame(tree, run, frame) == NO_FRAME)
             return CALL_NONE;
-        if (!is_container(tree, run, frame + 1u))
+        if (!call_is_list(tree, run, frame + 1u))
             return frame;
     }
     return CALL_NONE;
@@ -104,7 +92,7 @@ static uint32_t next_frame(const struct call_tree *tree, uint32_t run, uint32_t 
  * the model is one, that is its caller. */
 static uint32_t line_of(const struct call_tree *tree, uint32_t run, uint32_t frame)
 {
-    while (frame > 0 && is_container(tree, run, frame))
+    while (frame > 0 && call_is_list(tree, run, frame))
         frame--;
     return frame;
 }

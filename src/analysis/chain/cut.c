@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/chain/lists.h"
 #include "analysis/code/labels.h"
 #include "analysis/code/paths.h"
 #include "analysis/code/site_pattern.h"
@@ -15,6 +16,7 @@ struct cutter {
     int64_t *looped;   /* by node: bytes of activations in loops at or below it */
     int64_t *nested;   /* the same, only of loops whose iterations are alike */
     uint8_t *keeping;  /* by node: iterations that keep something, up to 2 */
+    uint8_t *places;   /* by node, CHAIN_LOOPS only: see lists.h */
     uint8_t *matching; /* by frame, CHAIN_PATTERN only */
     struct buffer label;
     uint32_t *stack; /* nodes to visit, the next one last */
@@ -228,19 +230,49 @@ static bool add_iterations(struct cutter *cutter, const struct call_node *loop, 
     return true;
 }
 
+static bool is_divided(const struct cutter *cutter, const struct call_node *loop)
+{
+    int64_t kept = weight_of(cutter, loop);
+    return looped_within(cutter, loop) >= kept - kept / 4 || one_dominates(cutter, loop);
+}
+
 static bool visit_blocks(struct cutter *cutter, uint32_t index, struct error *err)
 {
     const struct call_tree *tree = cutter->tree;
     const struct call_node *node = &tree->nodes[index];
     int64_t kept = weight_of(cutter, node), looped = cutter->looped[index];
-    if (is_loop(cutter, index)) {
-        if (looped_within(cutter, node) >= kept - kept / 4 || one_dominates(cutter, node))
-            return push_children(cutter, node, err);
-        return add_iterations(cutter, node, err);
-    }
+    if (is_loop(cutter, index))
+        return is_divided(cutter, node) ? push_children(cutter, node, err)
+                                        : add_iterations(cutter, node, err);
     if (looped > 0 && looped >= kept / 2)
         return push_children(cutter, node, err);
     return add_part(cutter, index, false, err);
+}
+
+/* One of its lines is the loop of another Sequential. */
+static bool runs_list(const struct cutter *cutter, const struct call_node *iteration)
+{
+    const struct call_tree *tree = cutter->tree;
+    for (uint32_t i = iteration->first_child; i < iteration->end_child; i++)
+        if (tree->nodes[i].kind == CALL_LINE && cutter->places[i] != LIST_NONE &&
+            call_is_list(tree, tree->nodes[i].first_run, tree->nodes[i].level - 1u))
+            return true;
+    return false;
+}
+
+/* Modules that a Sequential calls are parts, however little they keep. */
+static bool visit_lists(struct cutter *cutter, uint32_t index, struct error *err)
+{
+    const struct call_tree *tree = cutter->tree;
+    const struct call_node *node = &tree->nodes[index], *loop = &tree->nodes[node->parent];
+    bool is_module = node->kind == CALL_ITERATION && cutter->places[node->parent] == LIST_LOOP;
+    if (is_module && !is_divided(cutter, loop) && !runs_list(cutter, node)) {
+        const struct call_node *inner =
+            is_several(cutter, loop, index) ? main_loop(cutter, index) : NULL;
+        return inner ? add_iterations(cutter, inner, err) : add_part(cutter, index, false, err);
+    }
+    return cutter->places[index] != LIST_NONE ? push_children(cutter, node, err)
+                                              : visit_blocks(cutter, index, err);
 }
 
 static bool visit(struct cutter *cutter, uint32_t index, struct error *err)
@@ -257,9 +289,10 @@ static bool visit(struct cutter *cutter, uint32_t index, struct error *err)
     case CHAIN_LINES:
         return is_leaf(node) ? add_part(cutter, index, false, err)
                              : push_children(cutter, node, err);
+    case CHAIN_LOOPS:
+        return visit_lists(cutter, index, err);
     case CHAIN_BLOCKS:
     case CHAIN_CALLS:
-    case CHAIN_LOOPS:
         break;
     }
     return visit_blocks(cutter, index, err);
@@ -298,7 +331,7 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
     struct chain_options used = *options;
     struct cutter cutter = {.tree = tree, .options = &used, .cut = &made};
     size_t frames = symbols_frame_count(tree->symbols);
-    size_t bytes = tree->node_count * (2 * sizeof(int64_t) + 1) + frames;
+    size_t bytes = tree->node_count * (2 * sizeof(int64_t) + 2) + frames;
     if (!budget_take(tree->budget, bytes, err))
         return false;
     cutter.looped = calloc(1, bytes);
@@ -306,13 +339,17 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
     if (ok) {
         cutter.nested = cutter.looped + tree->node_count;
         cutter.keeping = (uint8_t *)(cutter.nested + tree->node_count);
-        cutter.matching = cutter.keeping + tree->node_count;
+        cutter.places = cutter.keeping + tree->node_count;
+        cutter.matching = cutter.places + tree->node_count;
         cutter.outer = outer_levels(tree);
         sum_loops(&cutter);
+        if (used.level == CHAIN_LOOPS)
+            lists_find(tree, cutter.places);
         /* without a notable loop, cut at the lines of the outermost forward */
         bool by_loops =
             used.level == CHAIN_BLOCKS || used.level == CHAIN_CALLS || used.level == CHAIN_LOOPS;
-        if (by_loops && cutter.looped[0] < weight_of(&cutter, &tree->nodes[0]) / 2)
+        bool has_lists = cutter.places[0] != LIST_NONE;
+        if (by_loops && !has_lists && cutter.looped[0] < weight_of(&cutter, &tree->nodes[0]) / 2)
             used = (struct chain_options){.level = CHAIN_DEPTH, .depth = 1, .most = used.most};
         ok = visit_all(&cutter, err);
         if (ok && cutter.label.failed)

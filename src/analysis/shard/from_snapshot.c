@@ -91,6 +91,14 @@ static uint32_t backward_end(const struct snapshot_reader *reader, size_t layer)
     return layer > 0 ? chain->backward + low : chain->end;
 }
 
+/* Where the operator that made a gradient has ended, as far as it only frees: what it had saved. */
+static uint32_t after_frees(const struct snapshot_reader *reader, uint32_t item, uint32_t end)
+{
+    while (item < end && reader->change[item - reader->chain->first] <= 0)
+        item++;
+    return item;
+}
+
 /* A stretch for each gradient, from when it is made, and one before the first: so each moment has
  * the gradients that were there. A unit has run when it has made its last gradient: what follows in
  * its layer is of modules without parameters. */
@@ -115,6 +123,7 @@ static bool add_backward(struct snapshot_reader *reader, struct stretch *stretch
         }
         last = gradient->item + 1;
     }
+    last = last < end ? after_frees(reader, last, end) : last;
     if (layer->unit != SHARD_ROOT && last < end) {
         if (!add_point(reader, stretch, last, point, err))
             return false;

@@ -114,6 +114,46 @@ START_TEST(blocks_of_one_line_hide)
 }
 END_TEST
 
+#define RELU PY("forward", TORCH "nn/modules/activation.py", 144) "," CALL
+
+/* Modules that a Sequential calls are units, however little they keep: one of layers, which calls
+ * other ones of layers among them. */
+START_TEST(lists_within_lists_are_divided)
+{
+    keep_more(CPP("at::_ops::mm::call(x)") "," MODEL(4), true, 4096);
+    keep(LINEAR "," SEQUENTIAL "," MODEL(6), true);
+    keep(RELU "," SEQUENTIAL "," MODEL(6), false);
+    keep(LINEAR "," SEQUENTIAL "," MODEL(6), true);
+    for (int i = 0; i < 3; i++) {
+        keep(LINEAR "," SEQUENTIAL "," SEQUENTIAL "," MODEL(6), true);
+        keep(RELU "," SEQUENTIAL "," SEQUENTIAL "," MODEL(6), false);
+    }
+    keep(LINEAR "," SEQUENTIAL "," MODEL(6), true);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 2 + 3 + 1);
+    for (size_t unit = 0; unit < model.unit_count; unit++)
+        ck_assert_int_eq(elements(unit, false), 100);
+}
+END_TEST
+
+/* What an operator had saved is freed when it has made its last gradient, before a unit has run. */
+START_TEST(units_end_after_frees)
+{
+    has_workspaces = false;
+    for (int i = 0; i < 3; i++) {
+        keep_more(LINEAR "," BLOCK(20) "," SEQUENTIAL "," MODEL(6), true, 256);
+        keep(LINEAR "," BLOCK(21) "," SEQUENTIAL "," MODEL(6), false);
+    }
+    build();
+    size_t i = 0;
+    while (!model.points[i].is_backward || model.points[i].end_tensor != 3 ||
+           model.points[i].first_tensor != 2)
+        i++;
+    ck_assert_uint_eq(model.tensors[2].unit, 3);
+    ck_assert_int_eq(model.points[i].end_bytes, 2 * (256 + 64 + 16 + 64) - 64); /* next output */
+}
+END_TEST
+
 /* A moment has the gradients that were there, not all of its layer. */
 START_TEST(gradients_appear_one_by_one)
 {
@@ -204,6 +244,8 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, recurrent_layers_have_several_parameters);
     tcase_add_test(tests, a_model_may_compute_its_loss);
     tcase_add_test(tests, blocks_of_one_line_hide);
+    tcase_add_test(tests, lists_within_lists_are_divided);
+    tcase_add_test(tests, units_end_after_frees);
     tcase_add_test(tests, gradients_appear_one_by_one);
     tcase_add_test(tests, tables_of_a_list_are_units);
     tcase_add_test(tests, two_layers_of_a_line_may_be_terms);
