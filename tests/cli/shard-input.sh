@@ -85,6 +85,17 @@ sed 's/"tensors": "1:1000x1"/&, "reads": [0]/; s/, "is_forward": true, "reads": 
 run shard --world 2 --optimizer sgd --code fsdp2 --format json chained.json
 exits 0
 out_has_not '"prefetch":1,"forward_prefetch":0},"checkpointed":false,"peak_bytes":21016,'
+# what the step does not use has no gradient and no state, but a place in the buckets: a layer without a backward row, and
+# a module that is not called, whose 200 B a row with children lists
+sed 's/"tensors": "0:1000x1"/"is_leaf": true, &/; /"allocated": 16808/s/tables.0/tables.9/' tables.json >unused.json
+run shard --world 2 --format json unused.json
+exits 0
+out_has '"parameter_bytes":8404,"gradient_bytes":4404,"optimizer_state_bytes":8808,"activation_bytes":0,"buffer_bytes":12808,'
+sed 's/"tensors": "2:100x1,3:1"/"is_leaf": false, "tensors": "2:100x1,3:1,4:50x1"/' tables.json >uncalled.json
+run shard --world 2 --format json uncalled.json
+exits 0
+out_has '"parameter_bytes":8604,"gradient_bytes":8404,"optimizer_state_bytes":16808,"activation_bytes":0,"buffer_bytes":17008,'
+
 # a row that follows backward is not the model's loss, behind which fsdp2 gathers the last unit: shards of 2,000 B, 100,000 B
 # of activations, and 4,000 B
 cat >loss.json <<'EOF'

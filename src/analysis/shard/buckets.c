@@ -37,7 +37,7 @@ bool shard_buckets(const struct walk *walk, bool *is_bucketed, int64_t *elements
         most = all;
     size_t count = 0;
     for (size_t i = 0; i < model->tensor_count; i++)
-        if (!model->tensors[i].frozen)
+        if (shard_is_trained(&model->tensors[i]))
             items[count++] = (struct item){.elements = model->tensors[i].elements,
                                            .owner = walk->owners[i],
                                            .place = model->tensors[i].place,
@@ -80,7 +80,7 @@ bool shard_broadcast(const struct walk *walk, int64_t *bytes, struct error *err)
     if (!own)
         return error_out_of_memory(err);
     for (size_t i = 0; i < model->tensor_count; i++)
-        if (!model->tensors[i].frozen)
+        if (shard_is_trained(&model->tensors[i]))
             own[walk->owners[i]] += walk_elements(walk, &model->tensors[i]);
     *bytes = broadcast_of(own, world, walk->size);
     free(own);

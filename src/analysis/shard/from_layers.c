@@ -26,14 +26,13 @@ static bool read_all(struct layer_reader *reader, struct error *err)
     const struct layer_facts *facts = &reader->trace->facts;
     if (!vec_push(model->units, model->unit_count, model->unit_capacity, model->budget, err,
                   (struct shard_unit){.name = {"", 0}}) ||
-        !layer_read_forward(reader, err))
+        !layer_read_forward(reader, err) || !layer_find_unused(reader, err))
         return false;
     model->library_bytes = library_bytes(reader);
     if (!layer_read_points(reader, err))
         return false;
     shard_layer_packing(model, reader->trace);
-    if (!shard_layer_inputs(model, reader->trace, err) ||
-        !shard_layer_unused(model, reader->trace, err) || !shard_model_drop_units(model, err))
+    if (!shard_layer_inputs(model, reader->trace, err) || !shard_model_drop_units(model, err))
         return false;
     if (__builtin_add_overflow(facts->buffer_bytes, facts->beside_bytes, &model->buffer_bytes))
         model->buffer_bytes = INT64_MAX; /* shard_model_check() refuses it */
@@ -46,14 +45,16 @@ bool shard_model_from_layers(struct shard_model *model, const struct layer_trace
 {
     size_t names = symbols_string_count(trace->symbols);
     struct layer_reader reader = {.model = model, .trace = trace, .find = find, .self = self};
-    size_t bytes = names * sizeof(*reader.last) +
-                   trace->count * (sizeof(*reader.before) + sizeof(*reader.rows));
+    size_t bytes =
+        names * sizeof(*reader.last) +
+        trace->count * (sizeof(*reader.before) + sizeof(*reader.rows) + sizeof(*reader.gradients));
     if (!budget_take(model->budget, bytes, err))
         return false;
     reader.rows = calloc(trace->count + 1, sizeof(*reader.rows));
     reader.last = malloc((names + 1) * sizeof(*reader.last));
     reader.before = calloc(trace->count + 1, sizeof(*reader.before));
-    bool ok = reader.rows && reader.last && reader.before;
+    reader.gradients = calloc(trace->count + 1, sizeof(*reader.gradients));
+    bool ok = reader.rows && reader.last && reader.before && reader.gradients;
     if (ok) {
         memset(reader.last, 0xff, (names + 1) * sizeof(*reader.last));
         ok = read_all(&reader, err);
@@ -63,6 +64,7 @@ bool shard_model_from_layers(struct shard_model *model, const struct layer_trace
     free(reader.rows);
     free(reader.last);
     free(reader.before);
+    free(reader.gradients);
     budget_give(model->budget, bytes);
     return ok;
 }

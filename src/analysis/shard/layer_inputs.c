@@ -1,5 +1,5 @@
-/* Units whose inputs need no gradient, as tables of embeddings, which take indices; parameters that
- * get none; and those that recurrent layers take as one tensor. */
+/* Units whose inputs need no gradient, as tables of embeddings, which take indices; and parameters
+ * that recurrent layers take as one tensor. */
 #include "analysis/shard/layer_inputs.h"
 
 #include <stdlib.h>
@@ -69,43 +69,6 @@ bool shard_layer_inputs(struct shard_model *model, const struct layer_trace *tra
     free(inputs.units);
     free(inputs.needs);
     return ok || error_out_of_memory(err);
-}
-
-/* Rows list the parameters of modules that the step does not call, too, but no gradients. */
-static bool has_uncalled(const struct shard_model *model, const struct layer_trace *trace)
-{
-    int64_t trained = 0, gradients = 0;
-    for (size_t i = 0; i < trace->count; i++)
-        if (trace->rows[i].is_forward)
-            gradients += trace->rows[i].gradient_bytes;
-    for (size_t i = 0; i < model->tensor_count; i++) {
-        const struct shard_tensor *tensor = &model->tensors[i];
-        int64_t size = shard_type_size(tensor->type);
-        if (!tensor->frozen)
-            trained += tensor->elements * (size > 0 ? size : model->element_size);
-    }
-    return model->has_tensors && gradients > 0 && gradients < trained;
-}
-
-bool shard_layer_unused(struct shard_model *model, const struct layer_trace *trace,
-                        struct error *err)
-{
-    bool *runs_back = calloc(symbols_string_count(trace->symbols) + 1, sizeof(*runs_back));
-    size_t layer = 0, forward = 0;
-    if (!runs_back)
-        return error_out_of_memory(err);
-    for (size_t i = 0; i < trace->count; i++) {
-        forward += trace->rows[i].is_forward;
-        runs_back[trace->rows[i].module_name] |= !trace->rows[i].is_forward;
-    }
-    for (size_t i = 0; i < trace->count && forward < trace->count; i++) {
-        const struct layer_row *row = &trace->rows[i];
-        if (row->is_forward && trains(model, &model->layers[layer++]) && row->is_leaf)
-            model->has_unused |= !runs_back[row->module_name];
-    }
-    free(runs_back);
-    model->has_unused |= has_uncalled(model, trace);
-    return true;
 }
 
 static int64_t elements_of(const struct shard_model *model, const struct shard_layer *layer)

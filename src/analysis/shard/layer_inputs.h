@@ -8,10 +8,6 @@
 
 bool shard_layer_inputs(struct shard_model *model, const struct layer_trace *trace,
                         struct error *err);
-/* Sets has_unused. Parameters that a module with children uses by itself have no backward row, so
- * only leaves count. */
-bool shard_layer_unused(struct shard_model *model, const struct layer_trace *trace,
-                        struct error *err);
 /* Sets `packed` of the layers that run an operator of cuDNN's recurrent networks, and what the
  * points have of it. */
 void shard_layer_packing(struct shard_model *model, const struct layer_trace *trace);

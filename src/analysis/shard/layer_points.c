@@ -135,8 +135,8 @@ static bool add_backward_points(struct layer_reader *reader, const uint32_t *lay
                                                     : (uint32_t)model->tensor_count;
         for (; low > next; low--) {
             point.first_tensor = model->layers[low - 1].first_tensor;
-            known += reader->rows[low - 1]->gradient_bytes;
-            early += reader->rows[low - 1]->gradient_bytes;
+            known += reader->gradients[low - 1];
+            early += reader->gradients[low - 1];
             early -= reader->has_gradients ? added_bytes(model, &model->layers[low - 1]) : 0;
         }
         point.early_elements = positive(early) / model->element_size;

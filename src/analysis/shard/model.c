@@ -145,9 +145,9 @@ bool shard_model_mixes(const struct shard_model *model)
 {
     bool *trains = calloc(model->unit_count, sizeof(*trains)), mixes = false;
     for (size_t i = 0; trains && i < model->tensor_count; i++)
-        trains[model->tensors[i].unit] |= !model->tensors[i].frozen;
+        trains[model->tensors[i].unit] |= shard_is_trained(&model->tensors[i]);
     for (size_t i = 0; trains && i < model->tensor_count; i++)
-        mixes |= model->tensors[i].frozen && trains[model->tensors[i].unit];
+        mixes |= !shard_is_trained(&model->tensors[i]) && trains[model->tensors[i].unit];
     free(trains);
     return mixes;
 }

@@ -33,8 +33,15 @@ struct shard_tensor {
     enum shard_type type;
     bool strided; /* not contiguous, for example channels_last */
     bool frozen;  /* gets no gradient */
+    bool unused;  /* and is frozen here only because the step does not use it */
     bool packs;   /* a snapshot: all parameters of a recurrent layer, as cuDNN takes them */
 };
+
+/* It is in the buckets of libraries that exchange gradients, also if the step makes none for it. */
+static inline bool shard_is_trained(const struct shard_tensor *tensor)
+{
+    return !tensor->frozen || tensor->unused;
+}
 
 /* A module call, or what ran between two of them, in the order of the forward pass. */
 struct shard_layer {

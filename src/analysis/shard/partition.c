@@ -73,7 +73,7 @@ bool shard_partition(const struct shard_model *model, enum shard_strategy strate
     if (ok) {
         for (size_t i = 0; i < count; i++) {
             const struct shard_tensor *tensor = &model->tensors[i];
-            bool is_light = tensor->frozen && strategy != SHARD_ZERO;
+            bool is_light = !shard_is_trained(tensor) && strategy != SHARD_ZERO;
             items[i] = (struct item){.elements = tensor->elements,
                                      .load = is_light ? 1 : tensor->elements,
                                      .place = tensor->place,

@@ -55,12 +55,12 @@ static int64_t all_elements(const struct walk *walk)
 /* DDP's buckets hold all gradients, and stay for ever. */
 static int64_t bucket_elements(const struct walk *walk)
 {
-    int64_t trained = 0;
+    int64_t exchanged = 0;
     if (walk->strategy == SHARD_SDP)
         return walk->bucket_elements;
     for (size_t i = 0; i < walk->model->unit_count; i++)
-        trained += walk->units[i].trained;
-    return trained;
+        exchanged += walk->units[i].exchanged;
+    return exchanged;
 }
 
 void walk_replicated(const struct walk *walk)

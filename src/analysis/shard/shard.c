@@ -26,6 +26,7 @@ static void add_tensor(struct walk *walk, const struct shard_tensor *tensor)
     int64_t elements = walk_elements(walk, tensor);
     sums->elements += elements;
     sums->trained += tensor->frozen ? 0 : elements;
+    sums->exchanged += shard_is_trained(tensor) ? elements : 0;
     sums->shard += shard;
     sums->trained_shard += tensor->frozen ? 0 : shard;
 }

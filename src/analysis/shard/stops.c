@@ -35,7 +35,7 @@ static bool is_several(unsigned types)
 /* fully_shard() looks at the parameters that it trains only. */
 static bool counts(enum shard_strategy strategy, const struct shard_tensor *tensor)
 {
-    return strategy != SHARD_FSDP2 || !tensor->frozen;
+    return strategy != SHARD_FSDP2 || shard_is_trained(tensor);
 }
 
 /* Of each unit; malloc'ed. */
@@ -44,7 +44,7 @@ static struct contents *add_up(const struct shard_model *model, enum shard_strat
     struct contents *contents = calloc(model->unit_count, sizeof(*contents));
     for (size_t i = 0; contents && i < model->tensor_count; i++) {
         const struct shard_tensor *tensor = &model->tensors[i];
-        size_t kind = 2 * (size_t)type_of(model, tensor) + tensor->frozen;
+        size_t kind = 2 * (size_t)type_of(model, tensor) + !shard_is_trained(tensor);
         if (counts(strategy, tensor))
             contents[tensor->unit].elements[kind] += tensor->elements;
     }
@@ -141,7 +141,7 @@ static bool find_owned(const struct shard_model *model, const struct shard_optio
     bool ok = (owners && types) || error_out_of_memory(err);
     ok = ok && shard_partition(model, strategy, options->world, owners, err);
     for (size_t i = 0; ok && i < model->tensor_count; i++) {
-        if (!model->tensors[i].frozen)
+        if (shard_is_trained(&model->tensors[i]))
             types[owners[i]] |= type_bit(model, &model->tensors[i]);
         *mixes |= is_several(types[owners[i]]);
     }

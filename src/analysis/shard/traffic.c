@@ -51,7 +51,7 @@ static int64_t trained_elements(const struct walk *walk, int64_t *tensors)
     int64_t elements = 0;
     *tensors = 0;
     for (size_t i = 0; i < walk->model->tensor_count; i++) {
-        if (walk->model->tensors[i].frozen)
+        if (!shard_is_trained(&walk->model->tensors[i]))
             continue;
         elements += walk_elements(walk, &walk->model->tensors[i]);
         ++*tensors;

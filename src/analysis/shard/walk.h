@@ -8,6 +8,7 @@
 /* Sums over the tensors of a unit. Bytes are for one rank. */
 struct unit_sums {
     int64_t elements, trained; /* unsharded */
+    int64_t exchanged;         /* trained, and those that are, but not in this step */
     int64_t shard;             /* parameters of a rank, as stored, padded: elements */
     int64_t trained_shard;     /* the part of them with gradients */
     int64_t own;               /* fsdp1: of the tensors seen so far */
