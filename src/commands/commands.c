@@ -168,6 +168,8 @@ static enum status run(int argc, char **argv)
         help_overview();
         return STATUS_OK;
     }
+    if (optind + 1 < argc)
+        return complain_usage("help: unexpected argument '%.60s'", argv[optind + 1]);
     const char *name = argv[optind];
     const struct command *command = command_find(name);
     const struct topic *topic = find_topic(name);

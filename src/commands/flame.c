@@ -31,10 +31,10 @@ struct flame_command {
 };
 
 /* Warns of what the graph itself does not show. */
-static void remark(const char *path, const struct flame *flame)
+static void remark(const char *path, const struct flame *flame, bool is_only_device)
 {
     uint32_t device = flame->timeline->device;
-    if (flame->total == 0)
+    if (flame->total == 0 && (is_only_device || !timeline_is_unused(flame->timeline)))
         complain("%s: %s: no stack has any weight, so the output has none", path,
                  DEVICE_WORDS(device));
     if (flame->unit_us > 1)
@@ -60,7 +60,7 @@ static bool render(const struct flame_command *options, const char *path,
     struct flame_graphs graphs = {.path = path, .items = flames, .count = capture->device_count};
     ok = ok && (options->speedscope ? flame_speedscope : flame_folded)(out, &graphs, err);
     for (size_t i = 0; ok && i < capture->device_count; i++)
-        remark(path_name(path), flames[i]);
+        remark(path_name(path), flames[i], capture->device_count == 1);
     for (size_t i = 0; i < capture->device_count; i++)
         flame_destroy(flames[i]);
     free(flames);

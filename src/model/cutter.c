@@ -299,6 +299,7 @@ bool cutter_finish(struct cutter *cutter, struct trace *trace, struct error *err
         qsort(edge->end_live, edge->end_live_count, sizeof(*edge->end_live), by_address);
     const struct window_gate *gate = &cutter->gate;
     edge->first_time_us = gate->first_time_us;
+    edge->last_time_us = gate->last_time_us;
     edge->skipped_before = window_gate_first(gate);
     edge->skipped_after = gate->events - edge->skipped_before - cutter->kept;
     trace->first_event = edge->skipped_before;

@@ -218,9 +218,9 @@ static bool check_range(const struct loader *loader, struct error *err)
         if (t->file_events > (longest == &snapshot->host ? 0 : longest->file_events))
             longest = t;
     }
-    return longest->file_events == 0 ||
-           window_missed(loader->window, longest->device, longest->file_events,
-                         longest->edge.first_time_us, err);
+    const struct event_span span = {longest->device, longest->file_events,
+                                    longest->edge.first_time_us, longest->edge.last_time_us};
+    return span.count == 0 || window_missed(loader->window, &span, err);
 }
 
 /* The kinds of allocs and frees in a trace that is whole. */

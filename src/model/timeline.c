@@ -193,3 +193,10 @@ void timeline_destroy(struct timeline *timeline)
              budget);
     free((struct storage *)(void *)timeline);
 }
+
+bool timeline_is_unused(const struct timeline *timeline)
+{
+    const struct trace *trace = timeline->trace;
+    return timeline->state.segments == 0 && trace->count == trace->file_events &&
+           trace->count == timeline->by_action[ACTION_SNAPSHOT];
+}

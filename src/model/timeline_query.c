@@ -89,17 +89,15 @@ static bool outside(const struct timeline *timeline, struct point point, const s
                     struct error *err)
 {
     int64_t from = span->earliest, to = span->latest;
-    if (point.kind == POINT_TIME)
-        return error_set(err, STATUS_USAGE,
-                         "@%" PRId64 " lies outside the events of %s, which run from "
-                         "@%" PRId64 " to @%" PRId64,
-                         point.value, DEVICE_WORDS(timeline->device), from, to);
-    from = clamped_difference(from, span->origin);
-    to = clamped_difference(to, span->origin);
+    char wanted[UNITS_TEXT_SIZE], begins[UNITS_TEXT_SIZE], ends[UNITS_TEXT_SIZE];
+    if (point.kind == POINT_OFFSET) {
+        from = clamped_difference(from, span->origin);
+        to = clamped_difference(to, span->origin);
+    }
     return error_set(err, STATUS_USAGE,
-                     "+%" PRId64 "us lies outside the events of %s, which run from "
-                     "+%" PRId64 "us to +%" PRId64 "us",
-                     point.value, DEVICE_WORDS(timeline->device), from, to);
+                     "%s lies outside the events of %s, which run from %s to %s",
+                     point_text(wanted, point.kind, point.value), DEVICE_WORDS(timeline->device),
+                     point_text(begins, point.kind, from), point_text(ends, point.kind, to));
 }
 
 static bool item_at_time(const struct timeline *timeline, struct point point, int64_t *item,

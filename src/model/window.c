@@ -1,6 +1,7 @@
 #include "model/window.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/device.h"
@@ -143,6 +144,7 @@ void window_gate_init(struct window_gate *gate, const struct window *window)
         .window = *window,
         .phase = window->from.kind == POINT_OPEN ? WINDOW_INSIDE : WINDOW_BEFORE,
         .first_time_us = TIME_NONE,
+        .last_time_us = TIME_NONE,
     };
 }
 
@@ -170,6 +172,8 @@ enum window_phase window_gate_pass(struct window_gate *gate, int64_t time_us)
 {
     if (gate->first_time_us == TIME_NONE)
         gate->first_time_us = time_us;
+    if (time_us != TIME_NONE)
+        gate->last_time_us = time_us;
     if (gate->phase == WINDOW_BEFORE && reached(gate, gate->window.from, time_us)) {
         gate->phase = WINDOW_INSIDE;
         gate->first_inside = gate->events;
@@ -185,19 +189,54 @@ uint64_t window_gate_first(const struct window_gate *gate)
     return gate->phase == WINDOW_BEFORE ? gate->events : gate->first_inside;
 }
 
-bool window_missed(const struct window *window, uint32_t device, uint64_t events,
-                   int64_t first_time_us, struct error *err)
+const char *point_text(char out[UNITS_TEXT_SIZE], enum point_kind kind, int64_t value)
 {
-    bool timed = window->from.kind > POINT_EVENT || window->to.kind > POINT_EVENT;
-    if (timed && first_time_us == TIME_NONE)
+    static const struct {
+        uint64_t microseconds;
+        int decimals;
+        const char *name;
+    } units[] = {{1000000, 6, "s"}, {1000, 3, "ms"}, {1, 0, "us"}};
+    uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    size_t i = 0;
+    if (kind != POINT_OFFSET) {
+        snprintf(out, UNITS_TEXT_SIZE, "@%" PRId64, value);
+        return out;
+    }
+    while (magnitude < units[i].microseconds && units[i].microseconds > 1)
+        i++;
+    int size = snprintf(out, UNITS_TEXT_SIZE, "%c%" PRIu64, value < 0 ? '-' : '+',
+                        magnitude / units[i].microseconds);
+    uint64_t rest = magnitude % units[i].microseconds;
+    int decimals = units[i].decimals;
+    for (; rest > 0 && rest % 10 == 0; rest /= 10)
+        decimals--;
+    if (rest > 0)
+        size += snprintf(out + size, UNITS_TEXT_SIZE - (size_t)size, ".%0*" PRIu64, decimals, rest);
+    snprintf(out + size, UNITS_TEXT_SIZE - (size_t)size, "%s", units[i].name);
+    return out;
+}
+
+bool window_missed(const struct window *window, const struct event_span *span, struct error *err)
+{
+    bool is_absolute = window->from.kind == POINT_TIME || window->to.kind == POINT_TIME;
+    bool is_timed = is_absolute || window->from.kind > POINT_EVENT || window->to.kind > POINT_EVENT;
+    if (!is_timed)
+        return error_set(err, STATUS_USAGE,
+                         "no event lies in the range: %s has the events 0 to %" PRIu64,
+                         DEVICE_WORDS(span->device), span->count - 1);
+    if (span->first_time_us == TIME_NONE)
         return error_set(err, STATUS_USAGE,
                          "the events carry no time: give the range as event numbers");
-    if (timed)
-        return error_set(err, STATUS_USAGE,
-                         "no event lies in the range: %s has %" PRIu64
-                         " events, the first at @%" PRId64,
-                         DEVICE_WORDS(device), events, first_time_us);
+    enum point_kind kind = is_absolute ? POINT_TIME : POINT_OFFSET;
+    int64_t first = span->first_time_us, last = span->last_time_us;
+    char from[UNITS_TEXT_SIZE], to[UNITS_TEXT_SIZE];
+    if (kind == POINT_OFFSET) {
+        if (__builtin_sub_overflow(last, first, &last))
+            last = INT64_MAX;
+        first = 0;
+    }
     return error_set(err, STATUS_USAGE,
-                     "no event lies in the range: %s has the events 0 to %" PRIu64,
-                     DEVICE_WORDS(device), events - 1);
+                     "no event lies in the range: the events of %s run from %s to %s",
+                     DEVICE_WORDS(span->device), point_text(from, kind, first),
+                     point_text(to, kind, last));
 }

@@ -7,6 +7,7 @@
 #ifndef MEMSNAP_MODEL_WINDOW_H
 #define MEMSNAP_MODEL_WINDOW_H
 
+#include "base/units.h"
 #include "decode/core/rows.h"
 
 enum point_kind {
@@ -37,6 +38,7 @@ struct window_gate {
     uint64_t events;         /* number of events so far */
     uint64_t first_inside;   /* index of the first event that was not before the range, if any */
     int64_t first_time_us;   /* of the first that has a time, or TIME_NONE */
+    int64_t last_time_us;    /* of the last one */
 };
 
 void window_gate_init(struct window_gate *gate, const struct window *window);
@@ -44,10 +46,17 @@ void window_gate_init(struct window_gate *gate, const struct window *window);
 enum window_phase window_gate_pass(struct window_gate *gate, int64_t time_us);
 /* Index of the first event inside, or the number of events so far if none was. */
 uint64_t window_gate_first(const struct window_gate *gate);
-/* STATUS_USAGE: no event of any device lies in the range. The arguments describe the device with
- * the most events. Returns false. */
-bool window_missed(const struct window *window, uint32_t device, uint64_t events,
-                   int64_t first_time_us, struct error *err);
+
+/* All events of a device, for an error. */
+struct event_span {
+    uint32_t device;
+    uint64_t count;
+    int64_t first_time_us, last_time_us; /* or TIME_NONE */
+};
+
+/* STATUS_USAGE: no event of any device lies in the range; `span` is of the device with the most
+ * events. Returns false. */
+bool window_missed(const struct window *window, const struct event_span *span, struct error *err);
 
 /* An allocation of the trace from before the range that still counts in a curve when the range
  * begins (see struct timeline for the curves). */
@@ -102,6 +111,7 @@ struct window_edge {
     uint64_t reallocated, size_changed;     /* flaws outside the range: see struct flaws */
     uint64_t skipped_before, skipped_after; /* number of events */
     int64_t first_time_us; /* of the first event in the file that has a time, or TIME_NONE */
+    int64_t last_time_us;  /* of the last one */
 };
 
 /* "A:B", "A:", ":B": each side is an event index, +OFFSET with a unit (+1.5s, +20ms, +300us), or
@@ -110,5 +120,7 @@ struct window_edge {
 bool window_parse(const char *text, struct window *window, struct error *err);
 /* Parses a single point, as in --at. */
 bool point_parse(const char *text, struct point *point, struct error *err);
+/* A point of time as these accept it, exactly: "+1.5s", "+25.317ms", "@1700000000000000". */
+const char *point_text(char out[UNITS_TEXT_SIZE], enum point_kind kind, int64_t value);
 
 #endif

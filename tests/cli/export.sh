@@ -67,6 +67,21 @@ for table in events allocations; do
     exits 2
     err_has 'no event lies in the range: device 0 has the events 0 to '
 done
+run export --table events --range +99999s: $sample
+exits 2
+err_has 'no event lies in the range: the events of device 0 run from +0us to +'
+run export --range +99999s: --as snapshot $sample
+exits 2
+err_has 'no event lies in the range: the events of device 0 run from +0us to +'
+run export --range @1:@2 $sample
+exits 2
+err_has 'no event lies in the range: the events of device 0 run from @17'
+for ending in xlsx parquet; do
+    run export $sample -o table.$ending
+    exits 2
+    err "memsnap: export: cannot write $ending; use a name that ends in .csv, .jsonl, .msgpack or .sqlite, or --format"
+    check 'writes nothing' test ! -e table.$ending
+done
 run export --table blocks --at 99999999 $sample
 exits 2
 err_has 'event 99999999 is not among the events 0 to '

@@ -46,6 +46,14 @@ printf '\200\004K\001.' >number.pickle
 bad number.pickle 3 ''
 printf '{"segments": [' >cut.json
 bad cut.json 3 'byte '
+printf '\004\042\115\030 and more' >snapshot.lz4
+bad snapshot.lz4 3 'expected a pickle or JSON, not LZ4 data (decompress it first)'
+printf '\200\002\212\012\154\374\234\106\371\040\152\250\120\031.' >model.pt
+bad model.pt 3 'expected a pickle or JSON, not a file of torch.save()'
+printf '\070\001\000\000\000\000\000\000{"weight":{"dtype":"F32"}}' >model.safetensors
+bad model.safetensors 3 'expected a pickle or JSON, not a safetensors file'
+printf '\377\376{\000' >utf-16.json
+bad utf-16.json 3 'expected a pickle or JSON, not a text in UTF-16 (convert it to UTF-8 first)'
 if [ "$(id -u)" != 0 ]; then
     : >secret
     chmod 0 secret

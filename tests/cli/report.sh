@@ -41,6 +41,32 @@ run analyze --top 1 --range 0:135 pinned.pickle.gz
 out_has_not 'Fragmentation at the end'
 out_has 'Pinned in the snapshot: 572.00 MiB in 8 segments'
 
+# A device that only dumps touched is a line. One with memory from before is not.
+cat >devices.json <<'END'
+{"segments": [
+    {"device": 1, "address": 4096, "total_size": 2097152, "blocks": [
+        {"address": 4096, "size": 2097152, "requested_size": 2097152, "state": "active_allocated"}]}],
+ "device_traces": [
+    [{"action": "snapshot", "addr": 0, "size": 0, "stream": 0}],
+    [{"action": "snapshot", "addr": 0, "size": 0, "stream": 0}],
+    [{"action": "snapshot", "addr": 0, "size": 0, "stream": 0},
+     {"action": "oom", "size": 99, "device_free": 9, "stream": 0}]],
+ "allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": "roundup_power2_divisions:4",
+    "roundup_power2_divisions.1": 4, "roundup_power2_divisions.2": 4, "classes.1": 3, "classes.2": 5,
+    "version.1": 7}}
+END
+run analyze devices.json
+exits 0
+out_has '  roundup_power2_divisions=4, classes.1=3, classes.2=5, version.1=7'
+check 'says of device 0 that it was not used' test "$(grep -A 2 '^Device 0' .run/out | tail -n 1)" = 'Device 1: 2.00 MiB in use when the snapshot was taken, 100.0% of the 2.00 MiB'
+out_has 'Device 0: not used'
+out_has 'warning: 1 event but no allocation: recording began too late'
+out_has 'out of memory at event 1 of 2'
+run flame devices.json
+exits 0
+err_has 'device 2: no stack has any weight'
+err_has_not 'device 0:'
+
 # The end of a range is that of nothing else.
 run analyze --top 1 --range 500:900 leak.pickle.gz
 out_has '  baseline   93.25 MiB  allocated before the range'

@@ -66,6 +66,9 @@ err "memsnap: unknown command 'frobnicate'; see 'memsnap help'"
 run help frobnicate
 exits 2
 err "memsnap: unknown command or topic 'frobnicate'; see 'memsnap help'"
+run help analyze check
+exits 2
+err "memsnap: help: unexpected argument 'check'"
 run "$(printf 'a\033[31mb')"
 exits 2
 err "memsnap: unknown command 'a\\x1b[31mb'; see 'memsnap help'"

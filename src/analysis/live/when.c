@@ -9,7 +9,8 @@
 #include "model/curve_cursor.h"
 #include "model/device.h"
 
-#define NAMES_LISTED 2 /* annotations in the error for an unknown name */
+#define NAMES_LISTED 2  /* annotations in the error for an unknown name */
+#define NAME_BYTES   30 /* of each */
 
 /* "backward@2": the name, and which one; 0: all of them. */
 struct named {
@@ -102,11 +103,14 @@ static void list_names(const struct timeline *timeline, const struct phases *pha
             buffer_printf(list, "%s%s", list->size ? ", " : "", phase_name((enum phase)phase));
     for (size_t i = 0; i < snapshot->annotation_count && listed < NAMES_LISTED; i++) {
         const struct annotation_row *row = &snapshot->annotations[i];
-        struct text name = text_first(symbols_text(snapshot->symbols, row->name), 30);
+        struct text name = symbols_text(snapshot->symbols, row->name);
+        struct text shown = text_first(name, NAME_BYTES);
         if (row->stage != ANNOTATION_START || row->device != timeline->device)
             continue;
         buffer_puts(list, list->size ? ", " : "");
-        buffer_add(list, name.bytes, name.size);
+        buffer_add(list, shown.bytes, shown.size);
+        if (shown.size < name.size)
+            buffer_puts(list, "..");
         listed++;
     }
     if (listed == NAMES_LISTED)

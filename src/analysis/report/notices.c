@@ -53,7 +53,7 @@ static void no_events(struct notice_list *list, const struct timeline *timeline)
     const struct trace *trace = timeline->trace;
     bool is_whole = trace->count == trace->file_events;
     char count[UNITS_TEXT_SIZE];
-    if (!is_whole || timeline->by_action[ACTION_ALLOC] > 0)
+    if (!is_whole || timeline->by_action[ACTION_ALLOC] > 0 || timeline_is_unused(timeline))
         return;
     if (blocks_with_lost_events(timeline) > 0)
         add(list, NOTICE_NO_EVENTS,

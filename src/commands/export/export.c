@@ -81,11 +81,15 @@ static bool choose_excerpts(const struct capture *capture, const struct export_o
     }
     if (any || !longest || longest->count == 0)
         return true;
-    int64_t first_time_us = TIME_NONE;
-    for (size_t i = 0; i < longest->count && first_time_us == TIME_NONE; i++)
-        first_time_us = trace_time(longest, i);
-    return window_missed(&options->capture.window, longest->device, longest->count, first_time_us,
-                         err);
+    struct event_span span = {longest->device, longest->count, TIME_NONE, TIME_NONE};
+    for (size_t i = 0; i < longest->count; i++) {
+        int64_t time_us = trace_time(longest, i);
+        if (span.first_time_us == TIME_NONE)
+            span.first_time_us = time_us;
+        if (time_us != TIME_NONE)
+            span.last_time_us = time_us;
+    }
+    return window_missed(&options->capture.window, &span, err);
 }
 
 static void tell_left_out(const char *path, const struct snapshot *snapshot)

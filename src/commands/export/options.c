@@ -147,6 +147,17 @@ static bool check_output(const struct export_options *options, struct error *err
     return true;
 }
 
+/* Programs refuse CSV under these names. */
+static bool has_foreign_ending(const char *path)
+{
+    static const char *const endings[] = {".xlsx",    ".xls",   ".ods", ".parquet",
+                                          ".feather", ".arrow", ".h5",  ".html"};
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (path_ends_in(path, endings[i]))
+            return true;
+    return false;
+}
+
 static bool choose_format(struct export_options *options, struct error *err)
 {
     const char *output = options->output;
@@ -168,6 +179,11 @@ static bool choose_format(struct export_options *options, struct error *err)
             err, STATUS_USAGE,
             "cannot write a table as one JSON value; use a name that ends in .jsonl, or "
             "--format");
+    else if (has_foreign_ending(output))
+        return error_set(err, STATUS_USAGE,
+                         "cannot write %.60s; use a name that ends in .csv, .jsonl, .msgpack or "
+                         ".sqlite, or --format",
+                         strrchr(output, '.') + 1);
     return true;
 }
 

@@ -146,8 +146,9 @@ static bool check(const struct stream *stream, struct error *err)
         if (stream->traces[i].gate.events > stream->traces[longest].gate.events)
             longest = i;
     const struct window_gate *gate = &stream->traces[longest].gate;
-    uint32_t device = longest == 0 ? DEVICE_HOST : (uint32_t)longest - 1;
-    return window_missed(&options->capture.window, device, gate->events, gate->first_time_us, err);
+    const struct event_span span = {longest == 0 ? DEVICE_HOST : (uint32_t)longest - 1,
+                                    gate->events, gate->first_time_us, gate->last_time_us};
+    return window_missed(&options->capture.window, &span, err);
 }
 
 static bool decode(struct stream *stream, struct source *source, struct symbols *symbols,

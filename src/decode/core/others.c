@@ -16,6 +16,8 @@ static const struct magic {
     {"PK\5\6", 4, "an empty zip archive"},
     {"\x1f\x8b", 2, "gzip data within gzip data"},
     {"\x28\xb5\x2f\xfd", 4, "zstd data (decompress it first)"},
+    {"\x04\x22\x4d\x18", 4, "LZ4 data (decompress it first)"},
+    {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 14, "a file of torch.save()"},
     {"\xfd\x37zXZ\0", 6, "xz data (decompress it first)"},
     {"BZh", 3, "bzip2 data (decompress it first)"},
     {"7z\xbc\xaf\x27\x1c", 6, "a 7z archive"},
@@ -28,6 +30,7 @@ static const struct magic {
     {"%PDF", 4, "a PDF document"},
     {"\x93NUMPY", 6, "a NumPy array"},
     {"\x89HDF", 4, "an HDF5 file"},
+    {"\xff\xfe", 2, "a text in UTF-16 (convert it to UTF-8 first)"},
 };
 #define MAGIC_COUNT (sizeof(magics) / sizeof(magics[0]))
 
@@ -51,6 +54,12 @@ static const struct {
     {"  Self CPU %  ", "a table of torch.profiler's operators, which 'memsnap analyze' reads"},
 };
 
+/* The size of the header, in 8 bytes, goes before it. */
+static bool is_safetensors(const uint8_t *p, const uint8_t *end)
+{
+    return end - p > 10 && memcmp(p + 4, "\0\0\0\0{\"", 6) == 0;
+}
+
 const char *describe_bytes(const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *begin = bytes_skip_start(p, end);
@@ -60,6 +69,8 @@ const char *describe_bytes(const uint8_t *p, const uint8_t *end)
             return magics[i].name;
     if (end - p > 262 && memcmp(p + 257, "ustar", 5) == 0)
         return "a tar archive (unpack it first)";
+    if (is_safetensors(p, end))
+        return "a safetensors file";
     if (begin == end)
         return "white space only";
     struct text start =

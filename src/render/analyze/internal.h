@@ -23,6 +23,8 @@ static inline struct field_context report_context(const struct device_report *re
 
 bool device_has_history(const struct device_report *report);
 
+/* A line in place of all that follows, for a device that the program did not use. */
+void device_unused(const struct page *page, const struct device_report *report);
 /* Headline, warnings, key figures. */
 bool device_summary(const struct page *page, const struct analysis *analysis,
                     const struct device_report *report);

@@ -19,6 +19,13 @@ bool device_has_history(const struct device_report *report)
     return trace->count > 0 && trace_has_lifetimes(trace);
 }
 
+static void title(const struct page *page, const char *text)
+{
+    fputs(page_style(page, STYLE_TITLE), page->out);
+    page_paragraph(page, 0, SECTION_INDENT, text);
+    fputs(page_plain(page), page->out);
+}
+
 static void headline(const struct page *page, const struct device_report *report)
 {
     const struct timeline *timeline = report->timeline;
@@ -44,9 +51,14 @@ static void headline(const struct page *page, const struct device_report *report
                  : is_start ? "%s: %s in use before the first event, %s of the %s reserved then"
                             : "%s: %s in use when the snapshot was taken, %s of the %s reserved",
                  DEVICE_TITLE(timeline->device), used_text, share, reserved_text);
-    fputs(page_style(page, STYLE_TITLE), page->out);
-    page_paragraph(page, 0, SECTION_INDENT, text);
-    fputs(page_plain(page), page->out);
+    title(page, text);
+}
+
+void device_unused(const struct page *page, const struct device_report *report)
+{
+    char text[2 * UNITS_TEXT_SIZE];
+    snprintf(text, sizeof(text), "%s: not used", DEVICE_TITLE(report->timeline->device));
+    title(page, text);
 }
 
 static bool notices(const struct page *page, const struct device_report *report)

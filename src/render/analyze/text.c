@@ -1,4 +1,5 @@
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -42,6 +43,37 @@ static void add_pair(struct buffer *out, struct text key, struct text value)
     escape_text(out, value.bytes, value.size);
 }
 
+/* "roundup_power2_divisions" for "roundup_power2_divisions.256", a setting for each class of sizes.
+ */
+static struct text stem(struct text key)
+{
+    size_t size = key.size;
+    while (size > 0 && isdigit((unsigned char)key.bytes[size - 1]))
+        size--;
+    bool is_class = size > 1 && size < key.size && key.bytes[size - 1] == '.';
+    return is_class ? text_first(key, size - 1) : key;
+}
+
+enum class_values { CLASSES_DIFFER, CLASSES_FIRST, CLASSES_LATER };
+
+/* Whether all settings of a stem, which are several, have the value of setting `i`, and whether it
+ * is the first. */
+static enum class_values class_values(const struct snapshot *snapshot, size_t i)
+{
+    const struct symbols *symbols = snapshot->symbols;
+    struct text own = stem(symbols_text(symbols, snapshot->settings[i].key));
+    size_t first = i, count = 0;
+    for (size_t j = 0; j < snapshot->setting_count; j++) {
+        if (!text_same(stem(symbols_text(symbols, snapshot->settings[j].key)), own))
+            continue;
+        if (snapshot->settings[j].value != snapshot->settings[i].value)
+            return CLASSES_DIFFER;
+        first = j < first ? j : first;
+        count++;
+    }
+    return count == 1 ? CLASSES_DIFFER : first == i ? CLASSES_FIRST : CLASSES_LATER;
+}
+
 /* "defaults", "not recorded", or "PYTORCH_CUDA_ALLOC_CONF=..., key=value": escaped. */
 static void settings_summary(const struct snapshot *snapshot, struct buffer *out)
 {
@@ -51,8 +83,11 @@ static void settings_summary(const struct snapshot *snapshot, struct buffer *out
     for (size_t i = 0; i < snapshot->setting_count; i++) {
         struct text key = symbols_text(snapshot->symbols, snapshot->settings[i].key);
         struct text value = symbols_text(snapshot->symbols, snapshot->settings[i].value);
-        if (!is_told_elsewhere(key) && !is_default(key, value))
-            add_pair(out, key, value);
+        if (is_told_elsewhere(key) || is_default(key, value))
+            continue;
+        enum class_values classes = class_values(snapshot, i);
+        if (classes != CLASSES_LATER)
+            add_pair(out, classes == CLASSES_FIRST ? stem(key) : key, value);
     }
     if (!out->size)
         buffer_puts(out, snapshot->setting_count ? "defaults" : "not recorded");
@@ -161,6 +196,10 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
     for (size_t i = 0; i < analysis->device_count; i++) {
         const struct device_report *report = analysis->devices[i];
         fputc('\n', page->out);
+        if (timeline_is_unused(report->timeline)) {
+            device_unused(page, report);
+            continue;
+        }
         if (!device_summary(page, analysis, report) || !device_phases(page, report) ||
             !device_baseline(page, report) || !device_live(page, analysis, report) ||
             !device_joint(page, analysis, report) || !device_growth(page, analysis, report) ||

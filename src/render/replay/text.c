@@ -125,7 +125,7 @@ static void add_verdict(struct buffer *text, const struct page *page,
     else if (fitting > 0)
         buffer_printf(text, "%zu of %zu settings fit.", fitting, replay->row_count);
     else if (least)
-        buffer_printf(text, "no setting fits: %s needs least, %s.",
+        buffer_printf(text, "no setting fits: %s comes closest, with %s.",
                       replay_setting_name(name, least),
                       size_of(page, needs, least->least_capacity));
     else

@@ -160,6 +160,30 @@ START_TEST(anything)
 }
 END_TEST
 
+static void check_text(enum point_kind kind, int64_t value, const char *expected)
+{
+    char text[UNITS_TEXT_SIZE];
+    struct point point;
+    ck_assert_str_eq(point_text(text, kind, value), expected);
+    ck_assert(point_parse(text, &point, &err));
+    ck_assert_int_eq(point.value, value);
+    ck_assert_int_eq(point.kind, kind);
+}
+
+START_TEST(texts)
+{
+    check_text(POINT_TIME, 1700000000000000, "@1700000000000000");
+    check_text(POINT_OFFSET, 0, "+0us");
+    check_text(POINT_OFFSET, 999, "+999us");
+    check_text(POINT_OFFSET, 1000, "+1ms");
+    check_text(POINT_OFFSET, 25317, "+25.317ms");
+    check_text(POINT_OFFSET, 20050, "+20.05ms");
+    check_text(POINT_OFFSET, 1500000, "+1.5s");
+    check_text(POINT_OFFSET, 99000001, "+99.000001s");
+    check_text(POINT_OFFSET, INT64_MAX, "+9223372036854.775807s");
+}
+END_TEST
+
 TCase *window_tests(void)
 {
     TCase *tests = tcase_create("window");
@@ -168,5 +192,6 @@ TCase *window_tests(void)
     tcase_add_test(tests, windows);
     tcase_add_test(tests, no_windows);
     tcase_add_test(tests, anything);
+    tcase_add_test(tests, texts);
     return tests;
 }
