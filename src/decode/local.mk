@@ -149,6 +149,7 @@ libmemsnap_a_SOURCES += \
 	src/decode/snapshot.c \
 	src/decode/snapshot.h \
 	src/decode/stats/json.c \
+	src/decode/stats/key.h \
 	src/decode/stats/log.c \
 	src/decode/stats/pickle.c \
 	src/decode/stats/rows.c \

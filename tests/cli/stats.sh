@@ -43,13 +43,25 @@ out_has '"stats":{"active_bytes.all.current":100,"active_bytes.all.peak":1000,"a
 
 if [ -n "${PYTHON3-}" ]; then
     "$PYTHON3" -c 'import collections, json, pickle
-pickle.dump(collections.OrderedDict(json.load(open("stats.json"))), open("stats.pickle", "wb"))'
-    run analyze --format json stats.json
-    sed 's/.*"devices"//' .run/out >from-json
-    run analyze --format json stats.pickle
-    exits 0
-    sed 's/.*"devices"//' .run/out >from-pickle
-    check 'is the same pickled' cmp from-json from-pickle
+for name in "stats", "nested":
+    pickle.dump(collections.OrderedDict(json.load(open(name + ".json"))), open(name + ".pickle", "wb"))
+shared = {str(i): 0 for i in range(2000)}
+pickle.dump({"active_bytes.all.peak": 1, "x": {i: shared for i in map(str, range(2000))}}, open("shared.pickle", "wb"))
+pickle.dump({"active_bytes": {"all": {"peak": "x"}}, "inactive_split_bytes": {}}, open("bad.pickle", "wb"))'
+    for name in stats nested; do
+        run analyze --format json $name.json
+        sed 's/.*"devices"//' .run/out >from-json
+        run analyze --format json $name.pickle
+        exits 0
+        sed 's/.*"devices"//' .run/out >from-pickle
+        check "$name is the same pickled" cmp from-json from-pickle
+    done
+    run analyze shared.pickle
+    exits 4
+    err 'memsnap: shared.pickle: more than 1000000 members of memory statistics'
+    run analyze bad.pickle
+    exits 3
+    err "memsnap: bad.pickle: expected a whole number for 'active_bytes.all.peak', found a string"
 fi
 
 # Tables in a log: two devices, one of an old version, and one that is cut off.

@@ -1,42 +1,26 @@
-#include <string.h>
-
 #include "decode/json/reader.h"
+#include "decode/stats/key.h"
 #include "decode/stats/stats.h"
-
-#define DEPTH_MOST 3   /* dicts: metric, pool, moment */
-#define KEY_MOST   128 /* bytes; longer keys name nothing that is known */
 
 /* A value that may matter, under a key as in the flat form. */
 struct stats_reader {
     struct json_reader json;
     struct stats_row row;
-    char key[KEY_MOST];
-    size_t starts[DEPTH_MOST + 1]; /* size of `key` outside of each open dict */
-    size_t size;
+    struct stats_key key;
+    size_t starts[STATS_KEY_DEPTH + 1]; /* size of `key` outside of each open dict */
     unsigned depth;
     struct error *err;
 };
 
-/* Appends to the key; a long one is left as it is, and names nothing. */
-static void add_key(struct stats_reader *reader, struct text key)
-{
-    if (reader->size + key.size + 1 > KEY_MOST)
-        return;
-    if (reader->size > 0)
-        reader->key[reader->size++] = '.';
-    memcpy(reader->key + reader->size, key.bytes, key.size);
-    reader->size += key.size;
-}
-
 static bool read_value(struct stats_reader *reader, bool *entered, bool *more)
 {
-    const struct text key = {reader->key, reader->size};
+    const struct text key = stats_key_text(&reader->key);
     struct json_integer integer;
     uint8_t byte;
     *entered = false;
     if (!json_peek(&reader->json, &byte, reader->err))
         return false;
-    if (byte == '{' && reader->depth < DEPTH_MOST) {
+    if (byte == '{' && reader->depth < STATS_KEY_DEPTH) {
         *entered = true;
         return json_open(&reader->json, '{', "a dict", more, reader->err);
     }
@@ -61,22 +45,22 @@ static bool read_dicts(struct stats_reader *reader)
         while (!more) {
             if (--reader->depth == 0)
                 return true;
-            reader->size = reader->starts[reader->depth];
+            reader->key.size = reader->starts[reader->depth];
             if (!json_more(&reader->json, '{', &more, reader->err))
                 return false;
         }
         struct text key;
-        size_t before = reader->size;
+        size_t before = reader->key.size;
         if (!json_read_key(&reader->json, &key, reader->err))
             return false;
-        add_key(reader, key);
+        stats_key_add(&reader->key, key);
         if (!read_value(reader, &entered, &more))
             return false;
         if (entered) {
             reader->starts[reader->depth++] = before;
             continue;
         }
-        reader->size = before;
+        reader->key.size = before;
         if (!json_more(&reader->json, '{', &more, reader->err))
             return false;
     }

@@ -10,7 +10,7 @@
 
 /* One row. The dict may be flat ("active.all.peak") or nested (memory_stats_as_nested_dict()). */
 bool decode_stats_json(struct source *source, const struct stats_sink *sink, struct error *err);
-/* The same, flat. `*protocol` as in struct decoded. */
+/* The same. `*protocol` as in struct decoded. */
 bool decode_stats_pickle(struct source *source, struct symbols *symbols,
                          const struct stats_sink *sink, int *protocol, struct error *err);
 /* A row for each table, in order. A cell that is not a number is STATUS_BAD_INPUT with the number
