@@ -129,8 +129,8 @@ static inline bool timeline_knows_peak(const struct timeline *timeline)
            (timeline->by_action[ACTION_ALLOC] > 0 || timeline->trace->edge.present);
 }
 
-/* True if PyTorch had no memory on the device, neither at the dump nor in any event: dumping adds an
- * event for each device, also for those that the program does not use. False for a range. */
+/* True if PyTorch had no memory on the device, neither at the dump nor in any event: dumping adds
+ * an event for each device, also for those that the program does not use. False for a range. */
 bool timeline_is_unused(const struct timeline *timeline);
 
 /* False if the file has no totals of reserved memory. */

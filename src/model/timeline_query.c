@@ -94,8 +94,7 @@ static bool outside(const struct timeline *timeline, struct point point, const s
         from = clamped_difference(from, span->origin);
         to = clamped_difference(to, span->origin);
     }
-    return error_set(err, STATUS_USAGE,
-                     "%s lies outside the events of %s, which run from %s to %s",
+    return error_set(err, STATUS_USAGE, "%s lies outside the events of %s, which run from %s to %s",
                      point_text(wanted, point.kind, point.value), DEVICE_WORDS(timeline->device),
                      point_text(begins, point.kind, from), point_text(ends, point.kind, to));
 }

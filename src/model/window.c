@@ -235,8 +235,7 @@ bool window_missed(const struct window *window, const struct event_span *span, s
             last = INT64_MAX;
         first = 0;
     }
-    return error_set(err, STATUS_USAGE,
-                     "no event lies in the range: the events of %s run from %s to %s",
-                     DEVICE_WORDS(span->device), point_text(from, kind, first),
-                     point_text(to, kind, last));
+    return error_set(
+        err, STATUS_USAGE, "no event lies in the range: the events of %s run from %s to %s",
+        DEVICE_WORDS(span->device), point_text(from, kind, first), point_text(to, kind, last));
 }

@@ -118,9 +118,17 @@ run check --max-peak 1600B raw.json
 exits 0
 run check --max-peak 1599B raw.json
 exits 1
-run suggest raw.json
+for command in suggest shard; do
+    run $command raw.json
+    exits 3
+    err 'memsnap: raw.json: expected a layer trace, an allocator snapshot or a profiler trace, not a memory timeline of torch.profiler'
+done
+run plot --kind pareto -o a.svg raw.json
+exits 2
+err_has 'pareto does not support a memory timeline'
+run replay raw.json
 exits 3
-err_has 'not a memory timeline of torch.profiler'
+err 'memsnap: raw.json: cannot be replayed: the file has no addresses'
 printf '<html>\n<head><title>GPU Memory Timeline HTML</title></head>' >page.html
 run analyze page.html
 exits 3

@@ -80,6 +80,17 @@ run analyze --units bytes --stacks 2024.json
 out_has 'nn.Module: Linear_0'
 run export --table events 2024.json
 out_has ',1000205,'
+# There are no segments to compare allocations with.
+for table in segments blocks; do
+    run export --table $table 2024.json
+    exits 3
+    err 'memsnap: 2024.json: the file has no segments: only allocator snapshots have them'
+done
+run export -o 2024.sqlite 2024.json
+if [ "$status" != 2 ]; then # built without SQLite
+    exits 0
+    no_err
+fi
 
 # Cut off: what came before is used.
 head -c 1500 2024.json >cut.json
@@ -231,6 +242,9 @@ echo '{"traceEvents": [{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]
 run suggest cpu.json
 exits 3
 err 'memsnap: cpu.json: the profile has memory of the CPU only, in which checkpoints are not planned; profile the model on a GPU'
+run replay cpu.json
+exits 3
+err 'memsnap: cpu.json: cannot be replayed: a profiler trace does not tell where segments begin and end'
 sed 's/"Device Type": 0, "Device Id": -1/"Device Type": 1, "Device Id": 0/' cpu.json >bare.json
 run suggest bare.json
 exits 3

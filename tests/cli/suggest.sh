@@ -361,7 +361,7 @@ run suggest samples/decoder.operators.pickle.gz
 exits 3
 no_out
 one_err_line
-err_has 'expected a layer trace or an allocator snapshot, not memory curves of MemoryTracker'
+err_has 'expected a layer trace, an allocator snapshot or a profiler trace, not memory curves of MemoryTracker'
 printf '{"traces": []}' >empty.json
 run suggest empty.json
 exits 3

@@ -8,10 +8,12 @@
 const char *program_obstacle(const struct timeline *timeline)
 {
     const struct trace *trace = timeline->trace;
-    if (timeline->device == DEVICE_HOST)
-        return "pinned host memory has an allocator of its own";
+    if (timeline->snapshot->profile.is_timeline || timeline->snapshot->profile.is_heap)
+        return "the file has no addresses";
     if (timeline->snapshot->profile.is_profile)
         return "a profiler trace does not tell where segments begin and end";
+    if (timeline->device == DEVICE_HOST)
+        return "pinned host memory has an allocator of its own";
     if (trace->edge.present)
         return "a part of the trace was left out";
     if (timeline->by_action[ACTION_ALLOC] == 0)

@@ -24,6 +24,9 @@ static bool put_device(const struct export_job *job, struct export_sheet *sheet,
         return false;
     if (options->table == EXPORT_SITES)
         return export_sites(sheet, device, item, err);
+    if (device->timeline->snapshot->profile.is_profile)
+        return error_set(err, STATUS_BAD_INPUT,
+                         "the file has no segments: only allocator snapshots have them");
     if (!export_layout(sheet, device, options->table, options->at.kind == WHEN_END, item, &doubt,
                        err))
         return false;

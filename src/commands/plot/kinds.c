@@ -16,7 +16,8 @@ static bool is_drawn(const struct plot_kind *kind, enum file_kind file)
     if (kind->needs_segments && file != KIND_SNAPSHOT)
         return false;
     return (kind->of_snapshot && is_snapshot) || (kind->of_layers && (is_layers || is_operators)) ||
-           (kind->of_model && (is_snapshot || is_layers)) || (kind->of_fit && file == KIND_FIT) ||
+           (kind->of_model && (kind_has_stacks(file) || is_layers)) ||
+           (kind->of_fit && file == KIND_FIT) ||
            (kind->of_run && file == (kind->needs_tables ? KIND_RUN_TABLES : KIND_RUN_STATS)) ||
            (kind->of_several &&
             (is_snapshot || is_layers || is_operators || file == KIND_SUMMARY)) ||

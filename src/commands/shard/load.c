@@ -265,17 +265,6 @@ static bool load_snapshot(struct shard_subject *subject, const struct shard_comm
     return false;
 }
 
-static bool refuse_kind(struct input *input, enum file_kind kind, struct error *err)
-{
-    enum encoding encoding;
-    if (sniff_encoding(&input->source, &encoding, err))
-        error_set(err, STATUS_BAD_INPUT, "expected a layer trace or an allocator snapshot%s%s",
-                  kind == KIND_UNKNOWN ? "" : ", not ",
-                  kind == KIND_UNKNOWN ? "" : kind_name(kind));
-    input_discard(input);
-    return false;
-}
-
 bool shard_load(struct shard_subject *subject, const struct shard_command *command,
                 struct inputs *inputs, struct error *err)
 {
@@ -286,11 +275,11 @@ bool shard_load(struct shard_subject *subject, const struct shard_command *comma
         !input_from_fd(&input, fd, command->capture.max_memory, err))
         return false;
     enum file_kind kind = sniff_kind(&input.source);
-    if (kind_is_snapshot(kind))
+    if (kind_has_stacks(kind))
         return load_snapshot(subject, command, &input, err);
     if (kind == KIND_LAYER_TRACE)
         return load_layers(subject, command, &input, err);
-    return refuse_kind(&input, kind, err);
+    return suggest_refuse_kind(&input, kind, err);
 }
 
 void shard_unload(struct shard_subject *subject)

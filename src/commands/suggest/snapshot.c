@@ -133,3 +133,15 @@ void suggest_snapshot_close(struct suggest_snapshot *snapshot)
     forward_chain_release(&snapshot->chain);
     capture_close(&snapshot->capture);
 }
+
+bool suggest_refuse_kind(struct input *input, enum file_kind kind, struct error *err)
+{
+    enum encoding encoding;
+    if (sniff_encoding(&input->source, &encoding, err))
+        error_set(err, STATUS_BAD_INPUT,
+                  "expected a layer trace, an allocator snapshot or a profiler trace%s%s",
+                  kind == KIND_UNKNOWN ? "" : ", not ",
+                  kind == KIND_UNKNOWN ? "" : kind_name(kind));
+    input_discard(input);
+    return false;
+}

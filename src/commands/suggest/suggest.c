@@ -130,15 +130,6 @@ static bool answer_snapshot(struct suggest_run *run, struct input *input, struct
     return ok;
 }
 
-static void refuse_kind(struct source *source, enum file_kind kind, struct error *err)
-{
-    enum encoding encoding;
-    if (sniff_encoding(source, &encoding, err))
-        error_set(err, STATUS_BAD_INPUT, "expected a layer trace or an allocator snapshot%s%s",
-                  kind == KIND_UNKNOWN ? "" : ", not ",
-                  kind == KIND_UNKNOWN ? "" : kind_name(kind));
-}
-
 /* Reports an error of the only input. */
 static bool answer_file(const struct suggest_options *options, const struct buffer *times_text,
                         struct inputs *inputs, const struct page *page, bool *fits,
@@ -152,13 +143,9 @@ static bool answer_file(const struct suggest_options *options, const struct buff
     struct suggest_run run = {
         .options = options, .times_text = times_text, .page = *page, .fits = true};
     enum file_kind kind = sniff_kind(&input.source);
-    bool is_snapshot = kind_is_snapshot(kind), ok;
-    if (kind == KIND_MEMORY_TIMELINE || kind == KIND_PPROF ||
-        (!is_snapshot && kind != KIND_LAYER_TRACE)) {
-        refuse_kind(&input.source, kind, err);
-        input_discard(&input);
-        return false;
-    }
+    bool is_snapshot = kind_has_stacks(kind), ok;
+    if (!is_snapshot && kind != KIND_LAYER_TRACE)
+        return suggest_refuse_kind(&input, kind, err);
     if (!is_snapshot && options->snapshot_option) {
         input_discard(&input);
         return error_set(err, STATUS_USAGE, "--%s applies only to allocator snapshots",

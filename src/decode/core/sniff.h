@@ -44,6 +44,12 @@ static inline bool kind_is_snapshot(enum file_kind kind)
            kind == KIND_PPROF;
 }
 
+/* True for those of them that can tell which code allocated. */
+static inline bool kind_has_stacks(enum file_kind kind)
+{
+    return kind == KIND_SNAPSHOT || kind == KIND_PROFILE;
+}
+
 /* True if memsnap analyze reads the kind. */
 static inline bool kind_is_analyzed(enum file_kind kind)
 {

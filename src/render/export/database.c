@@ -98,12 +98,14 @@ static bool put_layout(struct export_database *database, const struct export_dev
 }
 
 /* The segments and blocks at the end, and at the peak. A range may leave out the end, and then the
- * layout within it is not known. */
+ * layout within it is not known. Profilers record no segments. */
 static bool put_layouts(struct export_database *database, const struct export_device *device,
                         const char **doubt, struct error *err)
 {
     const char *ignored = NULL;
     *doubt = NULL;
+    if (device->timeline->snapshot->profile.is_profile)
+        return true;
     return put_layout(database, device, EXPORT_SEGMENTS, true, &ignored, err) &&
            put_layout(database, device, EXPORT_BLOCKS, true, &ignored, err) &&
            (device->timeline->trace->file_events != device->timeline->trace->count ||
