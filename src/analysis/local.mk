@@ -85,6 +85,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/check/rules.c \
 	src/analysis/check/rules.h \
 	src/analysis/check/summary.c \
+	src/analysis/code/category_names.c \
 	src/analysis/code/dispatched.c \
 	src/analysis/code/dispatched.h \
 	src/analysis/code/frames.c \
@@ -196,6 +197,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/pending.h \
 	src/analysis/growth/private_growth.c \
 	src/analysis/growth/private_growth.h \
+	src/analysis/growth/rows.c \
+	src/analysis/growth/rows.h \
 	src/analysis/growth/state_runs.c \
 	src/analysis/growth/state_runs.h \
 	src/analysis/growth/survivors.c \
@@ -377,8 +380,12 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/layer_buffers.h \
 	src/analysis/report/logits.c \
 	src/analysis/report/logits.h \
+	src/analysis/report/notice_list.c \
+	src/analysis/report/notice_list.h \
 	src/analysis/report/notices.c \
 	src/analysis/report/notices.h \
+	src/analysis/report/notices_flaws.c \
+	src/analysis/report/notices_profile.c \
 	src/analysis/report/oom_attempt.c \
 	src/analysis/report/oom_attempt.h \
 	src/analysis/report/oom_replay.c \

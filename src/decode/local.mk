@@ -131,6 +131,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/rows/settings.c \
 	src/decode/rows/values.c \
 	src/decode/rows/words.c \
+	src/decode/run/grid.c \
+	src/decode/run/grid.h \
 	src/decode/run/key.c \
 	src/decode/run/names.c \
 	src/decode/run/names.h \

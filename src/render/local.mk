@@ -240,6 +240,7 @@ libmemsnap_a_SOURCES += \
 	src/render/suggest/basis.c \
 	src/render/suggest/calls.c \
 	src/render/suggest/forward.c \
+	src/render/suggest/forward_json.c \
 	src/render/suggest/front.c \
 	src/render/suggest/json.c \
 	src/render/suggest/json_apply.c \
