@@ -13,6 +13,7 @@
 #define LEAST_EMPTY 2  /* equal blocks that plain code makes without contents */
 #define LEAST_SHARE 20 /* a row has at least this part of what stays */
 #define SMALL       64 /* most blocks of the trace are smaller than this part of one of a row */
+#define SCALAR      16 /* bytes: a cache may count its tokens beside each block of a row */
 
 /* A block that stays. Those from before the trace come first, by address, then the others by birth.
  */
@@ -70,6 +71,8 @@ static bool add_block(struct pool_finder *finder, uint64_t size, uint64_t place,
     block.is_empty = block.is_eligible && finder->has_model && facts &&
                      facts->context == CONTEXT_OTHER && makes_empty(finder, facts);
     finder->bytes += (double)size;
+    if (size <= SCALAR)
+        return true;
     return vec_push(finder->blocks, finder->count, finder->capacity,
                     finder->classifier->timeline->snapshot->budget, err, block);
 }

@@ -184,6 +184,25 @@ START_TEST(a_pool_from_before_the_trace)
 }
 END_TEST
 
+/* Each layer's cache counts its tokens. */
+START_TEST(a_pool_with_counters_between)
+{
+    for (uint64_t weight = 1; weight < 4; weight++)
+        capture_block(&capture, weight, 9000, "");
+    for (uint64_t layer = 0; layer < 4; layer++) {
+        capture_block(&capture, 10 + 3 * layer, 8000, "");
+        capture_block(&capture, 11 + 3 * layer, 8000, "");
+        capture_block(&capture, 12 + 3 * layer, 8, "");
+    }
+    born(30, 10, STACK_FORWARD);
+    freed(30, 10, STACK_FORWARD);
+    capture_load(&capture);
+    expect(1, CATEGORY_PARAMETER, REASON_INFERENCE);
+    expect(10, CATEGORY_KV_CACHE, REASON_KV_CACHE_POOL);
+    expect(20, CATEGORY_KV_CACHE, REASON_KV_CACHE_POOL);
+}
+END_TEST
+
 START_TEST(equal_weights_beside_large_activations)
 {
     for (uint64_t weight = 1; weight < 7; weight++)
@@ -307,6 +326,7 @@ TCase *category_caches_tests(void)
     tcase_add_loop_test(tests, rollouts_fill_a_cache_of_fixed_length, 0, 2);
     tcase_add_test(tests, a_pool_of_equal_blocks);
     tcase_add_test(tests, a_pool_from_before_the_trace);
+    tcase_add_test(tests, a_pool_with_counters_between);
     tcase_add_test(tests, equal_weights_beside_large_activations);
     tcase_add_test(tests, a_cache_of_one_request);
     tcase_add_test(tests, copies_that_the_region_frees);
