@@ -5,7 +5,10 @@
 
 #include "analysis/phase/births.h"
 
-#define LEAST_KEPT_GRAPHS 2 /* passes that only these show */
+#include "analysis/phase/births.h"
+
+#define LEAST_KEPT_GRAPHS 2  /* passes that only these show */
+#define MOST_AFTER        16 /* times the items of a pair of passes, if it is the only one */
 
 /* The number of blocks that cannot be gradients, while a hump rises. */
 struct certain {
@@ -115,11 +118,42 @@ static struct found exchange(struct pattern *pattern, struct found found)
     return old;
 }
 
+/* True if the backward pass leaves gradients of two or more sizes, or none. */
+static bool leaves_sizes(const struct pattern *pattern, const struct passes *passes)
+{
+    const struct timeline *timeline = pattern->timeline;
+    uint64_t first = 0;
+    for (size_t i = births_from(timeline, passes->backward);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < passes->end; i++) {
+        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        if (!(pattern->flags[i] & PATTERN_WEIGHT) || size < LEAST_WEIGHT ||
+            lifetime_end(&timeline->lifetimes[i]) < passes->end)
+            continue;
+        if (first > 0 && size != first)
+            return true;
+        first = size;
+    }
+    return first == 0;
+}
+
+/* Drops the only pair of passes if it leaves blocks of one size, and much more follows than an
+ * update of the weights: a layer made its cache of keys and values. */
+static void drop_lone_pass(struct pattern *pattern)
+{
+    size_t items = pattern->timeline->trace->count;
+    if (pattern->pass_count != 1 || pattern->steps->count > 0)
+        return;
+    const struct passes *passes = &pattern->passes[0];
+    size_t own = passes->end - passes->forward;
+    if ((items - passes->end) / MOST_AFTER >= own && !leaves_sizes(pattern, passes))
+        pattern->pass_count = pattern->kept_graphs = 0;
+}
+
 /* Blocks of the sizes of weights count if they are freed before a step, as some activations are.
  * But there may be gradients among them, of a pass before the one that the step uses, as in
  * sharpness-aware minimization: they hide the fall between the passes. So if no step seems to have
  * two passes, and more are found without such blocks, these are taken. */
-bool passes_from_humps(struct pattern *pattern, struct error *err)
+static bool find_in_both(struct pattern *pattern, struct error *err)
 {
     count_saved(pattern);
     if (!find_passes(pattern, err))
@@ -134,4 +168,12 @@ bool passes_from_humps(struct pattern *pattern, struct error *err)
         found = exchange(pattern, found);
     vec_free(found.passes, found.pass_capacity, sizeof(struct passes), pattern->budget);
     return ok;
+}
+
+bool passes_from_humps(struct pattern *pattern, struct error *err)
+{
+    if (!find_in_both(pattern, err))
+        return false;
+    drop_lone_pass(pattern);
+    return true;
 }

@@ -19,8 +19,10 @@
  * gradient. A turn after which a pass saves much for its first gradient is too early: a list was
  * dropped there. Passes before these that save as much belong to the step as well if they leave
  * gradients. A step with a closure holds its passes itself, and updates
- * the weights after each of them. Without any pass or annotation, everything after the
- * permanent allocations have been made is guessed to be forward. */
+ * the weights after each of them. A pair of passes that is the only one, leaves blocks of one size,
+ * and is a small part of the trace, is none: generation makes its caches so. Without any pass or
+ * annotation, everything after the permanent allocations have been made is guessed to be forward.
+ */
 #ifndef MEMSNAP_ANALYSIS_PHASE_PATTERN_H
 #define MEMSNAP_ANALYSIS_PHASE_PATTERN_H
 

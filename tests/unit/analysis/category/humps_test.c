@@ -221,6 +221,75 @@ START_TEST(a_list_that_is_dropped_is_no_turn)
 }
 END_TEST
 
+static size_t count_backward(void)
+{
+    struct phases phases;
+    struct error err;
+    size_t backward = 0;
+    capture_load(&capture);
+    ck_assert(phases_build(&phases, capture.timeline, capture.sites, &err));
+    for (size_t i = 0; i < phases.count; i++)
+        backward += phases.runs[i].phase == PHASE_BACKWARD;
+    phases_release(&phases);
+    return backward;
+}
+
+/* A layer whose results go in the reverse order, after which it keeps two blocks of `size`, and of
+ * other sizes if `add` is not 0. */
+static void layer_that_keeps(uint64_t addr, uint64_t size, uint64_t add)
+{
+    hold(100, LAYERS);
+    born(200 + LAYERS, ACTIVATION);
+    for (unsigned i = LAYERS; i-- > 0;) {
+        born(200 + i, ACTIVATION);
+        freed(201 + i, ACTIVATION);
+        freed(100 + i, ACTIVATION + i);
+        if (i == LAYERS / 2) {
+            born(addr, size);
+            born(addr + 1, size + add);
+        }
+    }
+    freed(200, ACTIVATION);
+}
+
+static void generate(unsigned tokens)
+{
+    for (unsigned token = 0; token < tokens; token++)
+        for (unsigned i = 0; i < 4; i++) {
+            born(100, ACTIVATION);
+            freed(100, ACTIVATION);
+        }
+}
+
+/* The first layer of generation makes its cache while its other results are freed. */
+START_TEST(a_cache_is_not_left_by_a_backward_pass)
+{
+    capture_block(&capture, 1, PARAMETER, "");
+    layer_that_keeps(900, PARAMETER, 0);
+    generate(400);
+    ck_assert_uint_eq(count_backward(), 0);
+}
+END_TEST
+
+START_TEST(the_only_pass_leaves_gradients_of_some_sizes)
+{
+    capture_block(&capture, 1, PARAMETER, "");
+    capture_block(&capture, 2, PARAMETER + 40, "");
+    layer_that_keeps(900, PARAMETER, 40);
+    generate(400);
+    ck_assert_uint_eq(count_backward(), 1);
+}
+END_TEST
+
+START_TEST(the_only_pass_may_be_most_of_the_trace)
+{
+    capture_block(&capture, 1, PARAMETER, "");
+    layer_that_keeps(900, PARAMETER, 0);
+    generate(10);
+    ck_assert_uint_eq(count_backward(), 1);
+}
+END_TEST
+
 /* Each pass saves a little more. The program drops the blocks in the order in which they were made.
  */
 START_TEST(one_step_may_have_several_passes)
@@ -251,6 +320,9 @@ TCase *category_humps_tests(void)
     tcase_add_test(tests, gradients_may_be_dropped_before_the_pass_that_counts);
     tcase_add_test(tests, the_turn_may_come_after_the_most_blocks);
     tcase_add_test(tests, a_list_that_is_dropped_is_no_turn);
+    tcase_add_test(tests, a_cache_is_not_left_by_a_backward_pass);
+    tcase_add_test(tests, the_only_pass_leaves_gradients_of_some_sizes);
+    tcase_add_test(tests, the_only_pass_may_be_most_of_the_trace);
     tcase_add_test(tests, one_step_may_have_several_passes);
     return tests;
 }
