@@ -64,6 +64,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/gan.py \
 	samples/programs/generate.py \
 	samples/programs/hook_updates.py \
+	samples/programs/kfac.py \
 	samples/programs/leak_cycle.py \
 	samples/programs/leak_hooks.py \
 	samples/programs/leak_losses.py \
@@ -81,6 +82,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/pipeline_stages.py \
 	samples/programs/plain_script.py \
 	samples/programs/ppo.py \
+	samples/programs/quantized.py \
+	samples/programs/radiance.py \
 	samples/programs/recommender.py \
 	samples/programs/resnet50.py \
 	samples/programs/sharpness.py \
@@ -126,6 +129,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/generate.truth.json.gz \
 	samples/recorded/hook-updates.pickle.gz \
 	samples/recorded/hook-updates.truth.json.gz \
+	samples/recorded/kfac.pickle.gz \
+	samples/recorded/kfac.truth.json.gz \
 	samples/recorded/leak-cycle.pickle.gz \
 	samples/recorded/leak-cycle.truth.json.gz \
 	samples/recorded/leak-hooks.pickle.gz \
@@ -166,6 +171,10 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/plain-updates.truth.json.gz \
 	samples/recorded/ppo.pickle.gz \
 	samples/recorded/ppo.truth.json.gz \
+	samples/recorded/quantized.pickle.gz \
+	samples/recorded/quantized.truth.json.gz \
+	samples/recorded/radiance.pickle.gz \
+	samples/recorded/radiance.truth.json.gz \
 	samples/recorded/recommender.pickle.gz \
 	samples/recorded/recommender.truth.json.gz \
 	samples/recorded/resnet50-kept-gradients.pickle.gz \
