@@ -7,20 +7,32 @@ static int64_t kept_in(const struct call_tree *tree, uint32_t first, uint32_t en
     return tree->runs[end].kept - tree->runs[first].kept;
 }
 
-/* Some of what a node keeps is kept by calls of modules, and some by other code. Not of one that
- * ran in a checkpoint: the other code is that of the checkpoint. */
+/* Calls i..end-1 are no chain as far as the trace tells: other code allocates between two of them,
+ * such as a sum with a skip connection, or two lines make them, which may read anything. The calls
+ * of one line in a row are those of a torch.nn.Sequential, or nested. */
+static bool are_apart(const struct module_calls *calls, uint32_t i, uint32_t end)
+{
+    for (; i + 1 < end; i++)
+        if (calls->items[i].end_run < calls->items[i + 1].first_run ||
+            calls->items[i + 1].same_line != i)
+            return true;
+    return false;
+}
+
+/* What a node keeps is kept by calls of modules and by other code, or by calls that need not form a
+ * chain. Not of one that ran in a checkpoint: the other code is that of the checkpoint. */
 static bool is_mixed(const struct call_tree *tree, const struct module_calls *calls,
                      const struct call_node *node)
 {
     int64_t kept = 0;
-    uint32_t i, end;
+    uint32_t first, end;
     for (uint32_t run = node->first_run; run < node->end_run; run++)
         if (tree->runs[run].checkpointed)
             return false;
-    module_calls_within(calls, node->first_run, node->end_run, &i, &end);
-    for (; i < end; i++)
+    module_calls_within(calls, node->first_run, node->end_run, &first, &end);
+    for (uint32_t i = first; i < end; i++)
         kept += kept_in(tree, calls->items[i].first_run, calls->items[i].end_run);
-    return kept > 0 && kept < call_kept(tree, node);
+    return kept > 0 && (kept < call_kept(tree, node) || are_apart(calls, first, end));
 }
 
 /* The number of frames that all runs from..to-1 share. */

@@ -222,8 +222,8 @@ void forward_chain_release(struct forward_chain *chain);
 /* All that an element keeps, calls of modules keep. */
 bool chain_is_modules(const struct forward_chain *chain, size_t element);
 /* One checkpoint can hold both: the calls of element i+1 are the next ones of the line that made
- * those of element i, and the program holds nothing that these made, so that they return only what
- * the next ones get. */
+ * those of element i, nothing is allocated in between, and the program holds nothing that these
+ * made, so that they return only what the next ones get. */
 bool chain_goes_on(const struct forward_chain *chain, size_t i);
 
 #endif

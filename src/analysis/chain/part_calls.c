@@ -225,5 +225,6 @@ bool chain_goes_on(const struct forward_chain *chain, size_t i)
         chain->elements[i].held_bytes > 0)
         return false;
     const struct chain_call *last = last_call(chain, i), *next = first_call(chain, i + 1);
-    return last->line == next->line && last->number + 1 == next->number && last->run == next->run;
+    return last->line == next->line && last->number + 1 == next->number && last->run == next->run &&
+           last->end_allocation == next->first_allocation;
 }

@@ -6,9 +6,9 @@
 #include "analysis/chain/cut.h"
 #include "analysis/chain/forward_chain.h"
 
-/* Divides the nodes of a cut that keep memory in calls of modules and in other code, too: each of
- * these calls becomes a node of its own, and what lies between two of them. Nothing changes if the
- * cut would have more than `most` nodes. */
+/* Divides the nodes of a cut that keep memory in calls of modules and in other code, too, or in
+ * calls that need not form a chain: each of these calls becomes a node of its own, and what lies
+ * between two of them. Nothing changes if the cut would have more than `most` nodes. */
 bool cut_at_calls(struct cut *cut, struct call_tree *tree, const struct module_calls *calls,
                   size_t most, struct error *err);
 

@@ -208,6 +208,58 @@ START_TEST(other_code_is_divided_at_calls)
 }
 END_TEST
 
+/* The calls of several lines in an iteration may read anything: no checkpoint holds two of them. */
+START_TEST(calls_of_two_lines_are_divided)
+{
+    for (int i = 0; i < 3; i++) {
+        block("t9 m46", 50);
+        block("t9 m47", 30);
+    }
+    backward(1);
+    options.level = CHAIN_CALLS;
+    build();
+    ck_assert_uint_eq(chain.count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        ck_assert(chain_is_modules(&chain, i));
+        ck_assert(!chain_goes_on(&chain, i));
+    }
+}
+END_TEST
+
+/* Before each block the program makes a sum that nothing keeps. */
+START_TEST(blocks_with_code_between_do_not_go_on)
+{
+    for (int i = 0; i < 3; i++) {
+        pass_by(64, "t9 m52");
+        block("t9 m53", 50);
+    }
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert(!chain_goes_on(&chain, i));
+}
+END_TEST
+
+/* A container runs blocks of a class, and then those of a class that is defined above it: two loops
+ * of lines of functions with the same name. */
+START_TEST(blocks_of_two_classes_are_told_apart)
+{
+    for (int i = 0; i < 3; i++) {
+        keep(20, "t9 m53 S219 b30");
+        keep(20, "t9 m53 S219 b31");
+    }
+    for (int i = 0; i < 3; i++)
+        block("t9 m53 S219", 50);
+    backward(1);
+    options.level = CHAIN_CALLS;
+    build();
+    ck_assert_uint_eq(chain.call_count, 6);
+    for (uint32_t i = 0; i < 6; i++)
+        expect_call(i, "model.py:53", i, 6);
+}
+END_TEST
+
 /* What the second module of a container makes is used up behind it, as by the sum of a residual
  * block. A call that keeps nothing and has a line of its own may be anything. */
 START_TEST(calls_that_keep_nothing_are_in_their_row)
@@ -280,6 +332,9 @@ TCase *chain_calls_tests(void)
     tcase_add_test(tests, other_modules_are_other_calls);
     tcase_add_test(tests, what_keeps_nothing_leads_on_to_other_code);
     tcase_add_test(tests, other_code_is_divided_at_calls);
+    tcase_add_test(tests, calls_of_two_lines_are_divided);
+    tcase_add_test(tests, blocks_with_code_between_do_not_go_on);
+    tcase_add_test(tests, blocks_of_two_classes_are_told_apart);
     tcase_add_test(tests, calls_that_keep_nothing_are_in_their_row);
     tcase_add_test(tests, operators_are_weighed_by_class);
     tcase_add_test(tests, without_operators_nothing_is_weighed);
