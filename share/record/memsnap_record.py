@@ -969,6 +969,32 @@ class Runs:
         edges = [edge for begins, ends, _, module in self.calls if module in found for edge in (begins, ends)]
         return found if edges and (min(edges), max(edges)) == (first, end) else []
 
+    def joined(self, found):
+        """The same calls; but for several that are all that allocate in a call around them, as the lines of a block are,
+        that call: a checkpoint of it is right whatever it does between them. Not if it allocates more by itself."""
+        if len(found) < 2 or not self.counts:
+            return found
+        wanted, path, inner = set(found), [], [[] for _ in self.calls]
+        for k, (begins, ends, depth, call) in enumerate(self.calls):
+            del path[depth:]
+            if path and (ends > begins or call in wanted):
+                inner[path[-1]].append(k)
+            path.append(k)
+        whole, outer, within = {}, [], None  # whole: how many calls found allocate in a call, and what
+        for k, (begins, ends, _, call) in reversed(list(enumerate(self.calls))[1:]):
+            if call in wanted:
+                whole[k] = int(ends > begins), ends - begins
+            elif inner[k] and all(part in whole for part in inner[k]):
+                count, made = map(sum, zip(*(whole[part] for part in inner[k])))
+                if ends - begins < 2 * made:
+                    whole[k] = count, made
+        for k, (_, _, depth, call) in enumerate(self.calls):
+            within = within if within is not None and depth > within else None
+            if within is None and k in whole and (call in wanted or whole[k][0] > 1):
+                outer.append(call)
+                within = depth
+        return outer
+
     def modules(self, written):
         """The modules, and their turns, of a call such as "model.py:50 [3/12] > block.py:12"; none if the lines make
         other calls."""
@@ -1023,6 +1049,9 @@ class Runs:
     def modules_of_run(self, part):
         """Numbers of allocations tell, as in "model.py:50 [3/12], allocations 60-71 of 310"; where the model makes more or
         fewer, numbers of calls."""
+        return self.joined(self.calls_of(part))
+
+    def calls_of(self, part):
         written = [call.partition(", allocations ") for call in part]
         numbers = [list(map(int, allocations.replace(" of ", "-").split("-"))) for _, _, allocations in written if allocations]
         begins, ends, *_ = self.calls[0]

@@ -97,6 +97,32 @@ def check_allocations():
     assert replaced(model) == ["0", "1.0.0", "1.0.1", "1.1"], replaced(model)
 
 
+class Residual(nn.Module):
+    """Two lines, each with a sum: no chain. `more` allocations are its own, too."""
+
+    def __init__(self, more):
+        super().__init__()
+        self.one, self.two = (nn.Sequential(nn.PReLU(), nn.PReLU()) for _ in range(2))
+        self.more = more
+
+    def forward(self, x):
+        x = x + self.one(x)
+        for _ in range(self.more):
+            x = x * 2
+        return x + self.two(x)
+
+
+def check_blocks():
+    """Calls that are all that a module makes have the checkpoint of that module, but not if it makes more by itself."""
+    for more, expected in (1, ["0"]), (2, ["0.one", "0.two"]):
+        model = nn.Sequential(Residual(more), nn.PReLU()).cuda()
+        total = 7 + more
+        memsnap_record.apply(model, plan_of({"modules": [
+            f"a.py:1, allocations 1-2 of {total}", f"a.py:2, allocations {4 + more}-{5 + more} of {total}"]}, target="calls"))
+        model(torch.zeros(8, 16, device="cuda"))
+        assert replaced(model) == expected, replaced(model)
+
+
 def main():
     torch.manual_seed(0)
     check_lines()
@@ -107,6 +133,7 @@ def main():
         check_kept_in_place()
     if torch.cuda.is_available():
         check_allocations()
+        check_blocks()
     print("all is right")
 
 
