@@ -43,6 +43,11 @@ run shard "$trace"
 exits 0
 out_has_not 'the shapes'
 
+# gradients that are kept from step to step are made in the first one
+run shard samples/recorded/resnet50-kept-gradients.pickle.gz
+exits 0
+out_has '25,557,032 parameters in 16 units'
+
 # nor whether a parameter without a gradient is frozen
 run shard samples/recorded/lora.pickle.gz
 exits 0

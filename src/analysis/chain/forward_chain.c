@@ -280,6 +280,9 @@ static bool look(struct build *build, struct error *err)
         return true;
     }
     bool whole = build->options->level == CHAIN_LOOPS;
+    if (whole)
+        pass_prefer_gradients(&build->pass, &build->passes, timeline, build->sites,
+                              &build->categories);
     if (!call_tree_build(&build->tree, timeline, build->sites, &build->categories, &build->pass,
                          whole, err))
         return false;

@@ -33,6 +33,15 @@ struct passes {
 bool pass_find(struct pass *pass, struct passes *all, const struct timeline *timeline,
                const struct phases *phases, const struct steps *steps,
                const struct categories *categories, struct error *err);
+/* True if a lifetime is a gradient that a backward pass makes, and not one that the program copies.
+ */
+bool pass_makes_gradient(const struct timeline *timeline, struct site_table *sites,
+                         const struct categories *categories, size_t lifetime);
+/* Replaces a pass whose backward only adds to gradients, as where several passes accumulate them or
+ * the program keeps them from step to step, by the last one like it that makes most of them. */
+void pass_prefer_gradients(struct pass *pass, const struct passes *all,
+                           const struct timeline *timeline, struct site_table *sites,
+                           const struct categories *categories);
 void passes_release(struct passes *passes);
 
 /* True if a lifetime is an activation that the pass keeps. */

@@ -1,6 +1,7 @@
 /* Which blocks a step keeps, and which layer runs backward at each moment. */
 #include <stdlib.h>
 
+#include "analysis/chain/pass.h"
 #include "analysis/shard/snapshot_reader.h"
 
 bool snapshot_is_counted(uint8_t category)
@@ -68,8 +69,8 @@ void snapshot_count_blocks(struct snapshot_reader *reader)
         uint8_t category = reader->categories.of_lifetime[i];
         int64_t size = (int64_t)trace_size(timeline->trace, life->alloc);
         count_block(reader, life->alloc, freed, size, category);
-        if (category == CATEGORY_GRADIENT && life->alloc >= chain->backward &&
-            life->alloc < chain->end && size >= ELEMENT) {
+        if (life->alloc >= chain->backward && life->alloc < chain->end && size >= ELEMENT &&
+            pass_makes_gradient(timeline, reader->sites, &reader->categories, i)) {
             struct made_gradient *made = &reader->made[reader->made_count++];
             *made = (struct made_gradient){.item = life->alloc, .bytes = size};
             bool is_bias = reader->made_count > 1 && between_freed < life->alloc &&

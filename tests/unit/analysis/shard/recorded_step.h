@@ -26,6 +26,7 @@ static struct shard_model model;
 static uint64_t kept[MOST_KEPT], kept_bytes[MOST_KEPT], next;
 static bool is_trained[MOST_KEPT];
 static size_t count, tables;
+static size_t copies;       /* of gradients, which the program makes behind the backward pass */
 static bool has_workspaces; /* of operators of the backward pass, behind their gradients */
 
 static void create(void)
@@ -34,7 +35,7 @@ static void create(void)
     chain = (struct forward_chain){0};
     model = (struct shard_model){0};
     next = 4096;
-    count = tables = 0;
+    count = tables = copies = 0;
     has_workspaces = true;
 }
 
@@ -125,6 +126,8 @@ static inline void build(void)
     for (size_t i = 0; i < tables; i++) /* the last comes first */
         capture_event_with(&capture, "alloc", next++, 4000 - i * 400, STACK_BACKWARD,
                            ",\"category\":\"gradient\"");
+    for (size_t i = 0; i < copies; i++)
+        capture_event_with(&capture, "alloc", next++, 800, MADE(20), ",\"category\":\"gradient\"");
     capture_event(&capture, "alloc", next++, 8, STACK_STEP);
     capture_load(&capture);
     const struct chain_options options = {.level = CHAIN_LOOPS, .most = 1000};

@@ -154,6 +154,17 @@ START_TEST(units_end_after_frees)
 }
 END_TEST
 
+/* As of gradients in bfloat16, for an optimizer that has its parameters in float32. */
+START_TEST(copies_of_gradients_are_no_parameters)
+{
+    copies = 3;
+    keep_blocks(3);
+    build();
+    ck_assert_uint_eq(model.tensor_count, 3);
+    ck_assert_uint_eq(model.unit_count, 1 + 3);
+}
+END_TEST
+
 /* A moment has the gradients that were there, not all of its layer. */
 START_TEST(gradients_appear_one_by_one)
 {
@@ -246,6 +257,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, blocks_of_one_line_hide);
     tcase_add_test(tests, lists_within_lists_are_divided);
     tcase_add_test(tests, units_end_after_frees);
+    tcase_add_test(tests, copies_of_gradients_are_no_parameters);
     tcase_add_test(tests, gradients_appear_one_by_one);
     tcase_add_test(tests, tables_of_a_list_are_units);
     tcase_add_test(tests, two_layers_of_a_line_may_be_terms);

@@ -1,0 +1,71 @@
+/* The pass that shows the gradients of a model: later ones add to them. */
+#include "analysis/chain/pass.h"
+#include "analysis/phase/births.h"
+#include "model/sums.h"
+
+/* No code of the program made it; or it was a backward in Python. */
+static bool is_of_backward(struct site_table *sites, const struct symbols *symbols, stack_id id)
+{
+    struct stack stack = id == STACK_NONE ? (struct stack){0} : symbols_stack_at(symbols, id);
+    bool is_user = false;
+    for (size_t i = 0; i < stack.count; i++) {
+        struct frame frame = symbols_frame_at(symbols, stack.frames[i]);
+        if (text_ends(symbols_text(symbols, frame.name), "backward"))
+            return true;
+        is_user |= site_frame_kind(sites, stack.frames[i]) == FRAME_USER;
+    }
+    return !is_user;
+}
+
+bool pass_makes_gradient(const struct timeline *timeline, struct site_table *sites,
+                         const struct categories *categories, size_t lifetime)
+{
+    stack_id stack = timeline->trace->stack[timeline->lifetimes[lifetime].alloc];
+    return categories->of_lifetime[lifetime] == CATEGORY_GRADIENT &&
+           is_of_backward(sites, timeline->snapshot->symbols, stack);
+}
+
+static int64_t made_by(const struct pass *pass, const struct timeline *timeline,
+                       struct site_table *sites, const struct categories *categories)
+{
+    int64_t bytes = 0;
+    for (size_t i = births_from(timeline, pass->backward); i < timeline->lifetime_count; i++) {
+        const struct lifetime *life = &timeline->lifetimes[i];
+        if (life->alloc >= pass->end)
+            break;
+        if (pass_makes_gradient(timeline, sites, categories, i))
+            sum_add(&bytes, trace_size(timeline->trace, life->alloc));
+    }
+    return bytes;
+}
+
+static bool keeps_as_much(const struct pass *a, const struct pass *b)
+{
+    return a->kept_bytes >= b->kept_bytes - b->kept_bytes / 8;
+}
+
+void pass_prefer_gradients(struct pass *pass, const struct passes *all,
+                           const struct timeline *timeline, struct site_table *sites,
+                           const struct categories *categories)
+{
+    const struct pass *best = NULL;
+    int64_t most = made_by(pass, timeline, sites, categories);
+    if (most > INT64_MAX / 4 || pass->unfinished)
+        return;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct pass *other = &all->items[i];
+        if (other->unfinished || !keeps_as_much(other, pass) ||
+            !pass_is_alike(timeline, pass, other))
+            continue;
+        int64_t made = made_by(other, timeline, sites, categories);
+        if (made > 2 * most || (best && made >= most)) {
+            best = other;
+            most = made;
+        }
+    }
+    if (best) {
+        bool any_backward = pass->any_backward;
+        *pass = *best;
+        pass->any_backward = any_backward;
+    }
+}
