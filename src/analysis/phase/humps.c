@@ -5,8 +5,6 @@
 
 #include "analysis/phase/births.h"
 
-#include "analysis/phase/births.h"
-
 #define LEAST_KEPT_GRAPHS 2  /* passes that only these show */
 #define MOST_AFTER        16 /* times the items of a pair of passes, if it is the only one */
 
