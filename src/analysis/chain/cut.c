@@ -230,33 +230,33 @@ static bool add_iterations(struct cutter *cutter, const struct call_node *loop, 
     return true;
 }
 
-static bool is_divided(const struct cutter *cutter, const struct call_node *loop)
-{
-    int64_t kept = weight_of(cutter, loop);
-    return looped_within(cutter, loop) >= kept - kept / 4 || one_dominates(cutter, loop);
-}
-
 static bool visit_blocks(struct cutter *cutter, uint32_t index, struct error *err)
 {
     const struct call_tree *tree = cutter->tree;
     const struct call_node *node = &tree->nodes[index];
     int64_t kept = weight_of(cutter, node), looped = cutter->looped[index];
-    if (is_loop(cutter, index))
-        return is_divided(cutter, node) ? push_children(cutter, node, err)
-                                        : add_iterations(cutter, node, err);
+    if (is_loop(cutter, index)) {
+        if (looped_within(cutter, node) >= kept - kept / 4 || one_dominates(cutter, node))
+            return push_children(cutter, node, err);
+        return add_iterations(cutter, node, err);
+    }
     if (looped > 0 && looped >= kept / 2)
         return push_children(cutter, node, err);
     return add_part(cutter, index, false, err);
 }
 
-/* One of its lines is the loop of another Sequential. */
+/* It is not one module, but runs the loop of another Sequential: in a line of it, or, if the stacks
+ * do not tell the two apart, between its own lines. */
 static bool runs_list(const struct cutter *cutter, const struct call_node *iteration)
 {
     const struct call_tree *tree = cutter->tree;
-    for (uint32_t i = iteration->first_child; i < iteration->end_child; i++)
-        if (tree->nodes[i].kind == CALL_LINE && cutter->places[i] != LIST_NONE &&
-            call_is_list(tree, tree->nodes[i].first_run, tree->nodes[i].level - 1u))
+    for (uint32_t i = iteration->first_child; i < iteration->end_child; i++) {
+        const struct call_node *child = &tree->nodes[i];
+        bool is_line = child->kind == CALL_LINE && cutter->places[i] != LIST_NONE &&
+                       call_is_list(tree, child->first_run, child->level - 1u);
+        if (is_line || (child->kind == CALL_LOOP && cutter->places[i] == LIST_LOOP))
             return true;
+    }
     return false;
 }
 
@@ -266,7 +266,7 @@ static bool visit_lists(struct cutter *cutter, uint32_t index, struct error *err
     const struct call_tree *tree = cutter->tree;
     const struct call_node *node = &tree->nodes[index], *loop = &tree->nodes[node->parent];
     bool is_module = node->kind == CALL_ITERATION && cutter->places[node->parent] == LIST_LOOP;
-    if (is_module && !is_divided(cutter, loop) && !runs_list(cutter, node)) {
+    if (is_module && !runs_list(cutter, node)) {
         const struct call_node *inner =
             is_several(cutter, loop, index) ? main_loop(cutter, index) : NULL;
         return inner ? add_iterations(cutter, inner, err) : add_part(cutter, index, false, err);

@@ -136,6 +136,28 @@ START_TEST(lists_within_lists_are_divided)
 }
 END_TEST
 
+#define STAGE(line) PY("forward", "/home/u/stage.py", line) "," CALL
+
+/* Nothing inside of a module that is a unit is one. */
+START_TEST(stages_of_a_list_are_units)
+{
+    for (int i = 0; i < 3; i++) {
+        keep(LINEAR "," STAGE(30) "," SEQUENTIAL "," MODEL(6), true);
+        for (int k = 0; k < 4; k++) {
+            keep(LINEAR "," BLOCK(20) "," SEQUENTIAL "," STAGE(31) "," SEQUENTIAL "," MODEL(6),
+                 true);
+            keep(LINEAR "," BLOCK(21) "," SEQUENTIAL "," STAGE(31) "," SEQUENTIAL "," MODEL(6),
+                 true);
+        }
+    }
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 3);
+    ck_assert(!model.hides_units);
+    for (size_t unit = 1; unit < model.unit_count; unit++)
+        ck_assert_int_eq(elements(unit, false), 900);
+}
+END_TEST
+
 /* What an operator had saved is freed when it has made its last gradient, before a unit has run. */
 START_TEST(units_end_after_frees)
 {
@@ -256,6 +278,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, a_model_may_compute_its_loss);
     tcase_add_test(tests, blocks_of_one_line_hide);
     tcase_add_test(tests, lists_within_lists_are_divided);
+    tcase_add_test(tests, stages_of_a_list_are_units);
     tcase_add_test(tests, units_end_after_frees);
     tcase_add_test(tests, copies_of_gradients_are_no_parameters);
     tcase_add_test(tests, gradients_appear_one_by_one);
