@@ -58,6 +58,7 @@ cli_tests = \
 	tests/cli/shard-code.sh \
 	tests/cli/shard-input.sh \
 	tests/cli/stats.sh \
+	tests/cli/suggest-options.sh \
 	tests/cli/suggest-same.sh \
 	tests/cli/suggest-snapshot.sh \
 	tests/cli/suggest-words.sh \
@@ -74,7 +75,7 @@ dist_check_SCRIPTS += $(cli_tests)
 check-mpi: memsnap$(EXEEXT)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS=tests/cli/mpi.sh
 
-EXTRA_DIST += tests/cli/lib.sh tests/cli/json_members.py tests/cli/on_terminal.py tests/cli/press_interrupt.py
+EXTRA_DIST += tests/cli/lib.sh tests/cli/layer_trace.sh tests/cli/json_members.py tests/cli/on_terminal.py tests/cli/press_interrupt.py
 
 # Layer traces that several tests read.
 EXTRA_DIST += tests/cli/shard/tables.json tests/cli/shard/types.json

@@ -69,6 +69,8 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/layers/panels_test.c \
 	tests/unit/analysis/one_capture.h \
 	tests/unit/analysis/phase/forward_test.c \
+	tests/unit/analysis/phase/steps_fixture.h \
+	tests/unit/analysis/phase/steps_inferred_test.c \
 	tests/unit/analysis/phase/steps_test.c \
 	tests/unit/analysis/pool/fragmentation_test.c \
 	tests/unit/analysis/pool/oom_error_test.c \

@@ -14,6 +14,7 @@ tests_unit_solve_run_SOURCES = $(unit_common) \
 	tests/unit/solve/flops_test.c \
 	tests/unit/solve/outer_test.c \
 	tests/unit/solve/peak_test.c \
+	tests/unit/solve/recorded_placement_test.c \
 	tests/unit/solve/recorded_test.c \
 	tests/unit/solve/rivals_test.c \
 	tests/unit/solve/problems.c \

@@ -10,6 +10,7 @@ TCase *cuts_tests(void);
 TCase *flops_tests(void);
 TCase *outer_tests(void);
 TCase *peak_tests(void);
+TCase *recorded_placement_tests(void);
 TCase *recorded_tests(void);
 TCase *rivals_tests(void);
 TCase *rotor_tests(void);

@@ -9,6 +9,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, flops_tests());
     suite_add_tcase(suite, outer_tests());
     suite_add_tcase(suite, peak_tests());
+    suite_add_tcase(suite, recorded_placement_tests());
     suite_add_tcase(suite, recorded_tests());
     suite_add_tcase(suite, rivals_tests());
     suite_add_tcase(suite, rotor_tests());

@@ -1,56 +1,5 @@
-/* The iterations of a trace, by each way of recognising them. */
-#include "analysis/phase/steps.h"
-#include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
-
-static struct capture capture;
-static struct steps steps;
-static uint64_t next; /* address of the next allocation */
-
-static void create(void)
-{
-    capture_init(&capture);
-    steps = (struct steps){0};
-    next = 1;
-}
-
-static void destroy(void)
-{
-    steps_release(&steps);
-    capture_release(&capture);
-}
-
-static void find(void)
-{
-    struct phases phases;
-    struct error err;
-    capture_load(&capture);
-    ck_assert(phases_build(&phases, capture.timeline, capture.sites, &err));
-    ck_assert(steps_find(&steps, capture.timeline, &phases, &err));
-    phases_release(&phases);
-}
-
-/* One event each. */
-static void born(uint64_t size, const char *frames)
-{
-    capture_event(&capture, "alloc", next++, size, frames);
-}
-
-static void annotate(const char *stage, const char *name)
-{
-    capture.time_us++;
-    capture_annotate(&capture, stage, name, 0);
-}
-
-static void expect(size_t index, int64_t number, uint32_t first, uint32_t last, bool complete)
-{
-    ck_assert_uint_lt(index, steps.count);
-    const struct step *step = &steps.items[index];
-    ck_assert_int_eq(step->number, number);
-    ck_assert_uint_eq(step->first, first);
-    ck_assert_uint_eq(step->last, last);
-    ck_assert_int_eq(step->complete, complete);
-}
+/* The iterations of a trace that annotations tell. Others are in steps_inferred_test.c. */
+#include "unit/analysis/phase/steps_fixture.h"
 
 START_TEST(profiler_steps_come_first)
 {
@@ -254,164 +203,11 @@ START_TEST(annotations_of_another_device)
 }
 END_TEST
 
-START_TEST(repeated_phases)
-{
-    for (int i = 0; i < 2; i++) {
-        born(1, STACK_FORWARD);
-        born(1, STACK_BACKWARD);
-        born(1, STACK_FORWARD); /* gradients accumulate: two passes a step */
-        born(1, STACK_BACKWARD);
-        born(1, STACK_STEP);
-        born(1, SCRIPT);
-    }
-    find();
-    ck_assert_int_eq(steps.source, STEPS_OPTIMIZER);
-    ck_assert_uint_eq(steps.count, 2);
-    expect(0, 0, 0, 4, true);
-    expect(1, 1, 5, 10, true);
-}
-END_TEST
-
-START_TEST(an_optimizer_that_allocates_nothing)
-{
-    for (int i = 0; i < 2; i++) {
-        born(1, STACK_FORWARD);
-        born(1, STACK_LOSS);
-        born(1, STACK_BACKWARD);
-    }
-    find();
-    ck_assert_int_eq(steps.source, STEPS_BACKWARD);
-    ck_assert_uint_eq(steps.count, 2);
-    expect(0, 0, 0, 2, true);
-    expect(1, 1, 3, 5, true);
-}
-END_TEST
-
-START_TEST(out_of_memory_leaves_a_step_open)
-{
-    born(1, STACK_FORWARD);
-    born(1, STACK_BACKWARD);
-    capture_event_with(&capture, "oom", 0, 4096, STACK_BACKWARD, ",\"device_free\":17");
-    find();
-    ck_assert_uint_eq(steps.count, 1);
-    expect(0, 0, 0, 2, false);
-}
-END_TEST
-
-START_TEST(inference_repeats_forwards)
-{
-    for (int i = 0; i < 3; i++) {
-        born(1, STACK_FORWARD);
-        born(1, SCRIPT);
-    }
-    find();
-    ck_assert_int_eq(steps.source, STEPS_FORWARD);
-    ck_assert_uint_eq(steps.count, 3);
-    expect(0, 0, 0, 0, true);
-    expect(1, 1, 1, 2, true);
-    expect(2, 2, 3, 4, true);
-}
-END_TEST
-
-START_TEST(a_trace_that_begins_in_the_backward_pass)
-{
-    born(1, STACK_BACKWARD);
-    born(1, STACK_STEP);
-    born(1, STACK_FORWARD);
-    born(1, STACK_BACKWARD);
-    born(1, STACK_STEP);
-    find();
-    ck_assert_uint_eq(steps.count, 2);
-    expect(0, 0, 0, 1, false);
-    expect(1, 1, 2, 4, true);
-}
-END_TEST
-
-START_TEST(no_steps)
-{
-    born(1, SCRIPT);
-    find();
-    ck_assert_int_eq(steps.source, STEPS_NONE);
-    ck_assert_uint_eq(steps.count, 0);
-    ck_assert_uint_eq(steps_of(&steps, 0), NO_STEP);
-}
-END_TEST
-
-/* Steps of 20 sizes without stacks, each freed in its step but one. They differ by `by` from step
- * to step. */
-static void steps_without_stacks(unsigned count, uint64_t by)
-{
-    born(5000, "");
-    for (unsigned step = 0; step < count; step++) {
-        uint64_t first = next;
-        for (uint64_t i = 0; i < 20; i++)
-            born(100 + 8 * i + by * step, "");
-        for (uint64_t i = 1; i < 20; i++)
-            capture_free(&capture, first + i, 100 + 8 * i + by * step, "");
-    }
-}
-
-START_TEST(sizes_that_come_back_tell_steps)
-{
-    steps_without_stacks(6, 0);
-    find();
-    ck_assert_int_eq(steps.source, STEPS_REPEATS);
-    ck_assert_uint_eq(steps.count, 6);
-    for (size_t i = 0; i < 5; i++) {
-        ck_assert(steps.items[i].complete);
-        ck_assert_int_eq(steps.items[i].end_bytes, 5000 + 100 * ((int64_t)i + 1));
-    }
-    ck_assert(!steps.items[5].complete);
-}
-END_TEST
-
-START_TEST(sizes_that_change_tell_none)
-{
-    steps_without_stacks(6, 4);
-    find();
-    ck_assert_int_ne(steps.source, STEPS_REPEATS);
-}
-END_TEST
-
-/* Each layer of a forward pass makes the same sizes, and keeps most for the backward pass. */
-START_TEST(layers_are_no_steps)
-{
-    for (unsigned layer = 0; layer < 8; layer++) {
-        uint64_t first = next;
-        for (uint64_t i = 0; i < 20; i++)
-            born(100 + 8 * i, "");
-        for (uint64_t i = 0; i < 6; i++)
-            capture_free(&capture, first + i, 100 + 8 * i, "");
-    }
-    find();
-    ck_assert_int_ne(steps.source, STEPS_REPEATS);
-}
-END_TEST
-
-/* SGD makes its state in the first step, and allocates nothing in the others. */
-START_TEST(an_optimizer_that_goes_quiet)
-{
-    for (unsigned step = 0; step < 5; step++) {
-        born(10, STACK_FORWARD);
-        born(10, STACK_BACKWARD);
-        if (step == 0)
-            born(10, STACK_STEP);
-    }
-    find();
-    ck_assert_int_eq(steps.source, STEPS_BACKWARD);
-    ck_assert_uint_eq(steps.count, 5);
-}
-END_TEST
-
 TCase *steps_tests(void)
 {
     TCase *tests = tcase_create("steps");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, profiler_steps_come_first);
-    tcase_add_test(tests, sizes_that_come_back_tell_steps);
-    tcase_add_test(tests, sizes_that_change_tell_none);
-    tcase_add_test(tests, layers_are_no_steps);
-    tcase_add_test(tests, an_optimizer_that_goes_quiet);
     tcase_add_test(tests, a_step_that_lost_its_start_or_end);
     tcase_add_test(tests, a_ring_cuts_the_first_step);
     tcase_add_test(tests, optimizer_annotations_end_steps);
@@ -421,11 +217,5 @@ TCase *steps_tests(void)
     tcase_add_test(tests, an_optimizer_that_now_and_then_allocates_more);
     tcase_add_test(tests, stages_do_not_share_a_step);
     tcase_add_test(tests, annotations_of_another_device);
-    tcase_add_test(tests, repeated_phases);
-    tcase_add_test(tests, an_optimizer_that_allocates_nothing);
-    tcase_add_test(tests, out_of_memory_leaves_a_step_open);
-    tcase_add_test(tests, inference_repeats_forwards);
-    tcase_add_test(tests, a_trace_that_begins_in_the_backward_pass);
-    tcase_add_test(tests, no_steps);
     return tests;
 }
