@@ -16,6 +16,19 @@ done
 run suggest --budget 60% --no-verify --format json "$decoder"
 exits 0
 out_has '"verified":false'
+# The plan alone, without its Python.
+for file in "$decoder" samples/train-loop.pickle.gz; do
+    run suggest --budget 60% --no-code "$file"
+    exits 0
+    out_has 'Without --no-code, the Python code that applies this plan follows here.'
+    out_has 'Basis of these figures'
+    for code in 'import torch' 'def ' 'plan = ['; do
+        check 'has no Python' lacks "$code" .run/out
+    done
+    check 'fits a screen' test "$(wc -l <.run/out)" -lt 60
+    run suggest --budgets 80%,60% --no-code "$file"
+    check 'says so of each plan' test "$(grep -c 'Without --no-code' .run/out)" -eq 2
+done
 for threads in 1 2 7; do
     run suggest --threads "$threads" --model rotor --budget 520MiB "$decoder"
     golden suggest-rotor.txt
@@ -53,6 +66,7 @@ usage "--model sum needs --checkpoints K" --model sum
 usage "--model rotor needs --budget SIZE" --model rotor
 usage "--skip-layers needs --checkpoints K" --skip-layers 3
 usage "--format csv needs --pareto" --format csv --budget 1GiB
+usage "--no-code applies only to --format text" --format json --no-code
 usage "invalid format 'xml' (expected text, json or csv)" --format xml
 usage "--checkpoints, --budget and --pareto cannot be combined" \
     --checkpoints 3 --budget 1GiB

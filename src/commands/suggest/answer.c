@@ -10,6 +10,7 @@ static struct suggest_subject subject_of(const struct suggest_run *run)
         .problem = run->problem,
         .forward = run->snapshot ? &run->snapshot->chain : NULL,
         .device = run->snapshot ? run->snapshot->device : 0,
+        .no_code = run->options->no_code,
     };
 }
 

@@ -18,6 +18,7 @@ enum {
     OPTION_GRANULARITY,
     OPTION_KEEP,
     OPTION_MODEL,
+    OPTION_NO_CODE,
     OPTION_NO_VERIFY,
     OPTION_ONLY,
     OPTION_PARETO,
@@ -62,6 +63,7 @@ const struct option_spec suggest_option_specs[] = {
      "snapshots: look only at this device (default: the one\n"
      "with the highest peak)"},
     {OPTION_RANGE, "range", "A:B", "snapshots: look only at these events, as in analyze"},
+    {OPTION_NO_CODE, "no-code", NULL, "print plans without the Python code that applies them"},
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or, with --pareto, csv"},
     ROWS_RANK_AND_OUTPUT,
     ROW_UNITS,
@@ -212,6 +214,9 @@ bool suggest_option(int option, void *to, struct error *err)
     case 'v':
         options->verbose = true;
         return true;
+    case OPTION_NO_CODE:
+        options->no_code = true;
+        return true;
     case OPTION_VERIFY:
     case OPTION_NO_VERIFY:
         options->verify = option == OPTION_VERIFY;
@@ -243,5 +248,7 @@ bool suggest_options_complete(struct suggest_options *options, struct error *err
         return error_set(err, STATUS_USAGE, "--skip-layers needs --checkpoints K");
     if (options->format == SUGGEST_CSV && options->question != SUGGEST_FRONT)
         return error_set(err, STATUS_USAGE, "--format csv needs --pareto");
+    if (options->no_code && options->format != SUGGEST_TEXT)
+        return error_set(err, STATUS_USAGE, "--no-code applies only to --format text");
     return true;
 }

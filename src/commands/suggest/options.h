@@ -37,7 +37,7 @@ struct suggest_options {
     const char *snapshot_option; /* a given option that applies only to snapshots, or NULL */
     const char *times;           /* a file of layer times, or NULL */
     const char *output;
-    bool verbose;
+    bool no_code, verbose;
 };
 
 #define SUGGEST_VERIFIED_LAYERS 2000

@@ -306,6 +306,17 @@ static bool too_deep(const struct placement *placement)
     return false;
 }
 
+/* What a program does without the code. Plans that name loops need it. */
+static void no_code_text(const struct page *page, const struct suggest_subject *subject)
+{
+    suggest_say(page,
+                subject->forward && !subject->problem->by_calls
+                    ? "Without --no-code, the Python code that applies this plan follows here."
+                    : "Without --no-code, the Python code that applies this plan follows here. "
+                      "--format json -o plan.json writes the plan for "
+                      "memsnap_record.apply(model, \"plan.json\"), which needs no code.");
+}
+
 bool suggest_placement_text(const struct page *page, const struct suggest_subject *subject,
                             const struct placement *placement)
 {
@@ -323,6 +334,10 @@ bool suggest_placement_text(const struct page *page, const struct suggest_subjec
                 "# Checkpoints are nested more than %d deep, which is too deep for Python code.\n"
                 "# A slightly larger budget takes far fewer. --format json has the schedule.\n",
                 DEEPEST_PYTHON);
+        return true;
+    }
+    if (subject->no_code) {
+        no_code_text(page, subject);
         return true;
     }
     if (!subject->forward)

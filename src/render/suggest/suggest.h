@@ -16,6 +16,7 @@ struct suggest_subject {
     uint32_t device;              /* with `forward` */
     const struct replan *replans; /* with `forward`: of each plan of an answer about budgets, or of
                                      FairScale's placement and the best one; NULL for a front */
+    bool no_code;                 /* texts leave the Python out */
 };
 
 /* False: out of memory. */
