@@ -23,9 +23,9 @@ enum chain_level {
     CHAIN_CALLS,   /* the same, and what keeps memory in calls of modules and in other code is
                     * divided at these calls */
     CHAIN_LOOPS,   /* the same, where loops in checkpoints count by all that they allocate, and
-                      frozen layers before all others are iterations, too;
-                    * modules that a torch.nn.Sequential calls are always elements, and of passes
-                    * that are alike one is taken that makes gradients */
+                    * frozen layers before all others are iterations, too; modules that a
+                    * torch.nn.Sequential calls are always elements, and of passes that are alike
+                    * one is taken that makes gradients */
     CHAIN_LINES,   /* every line that allocates, with every line that calls it */
     CHAIN_DEPTH,   /* lines of the outermost forward (1), of what these call (2), and so on */
     CHAIN_PATTERN, /* lines whose "model.py:253 forward" matches; what lies between is one */
