@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/growth/gradient_saving.h"
+#include "analysis/phase/births.h"
 #include "base/bisect.h"
 
 struct finder {
@@ -12,6 +13,7 @@ struct finder {
     const struct categories *categories;
     struct cycles *cycles;
     const struct idle_gradients *idle;
+    bool zeroes;     /* zero_grad() frees gradients before the next forward pass */
     uint64_t *sizes; /* of parameters, ascending */
     size_t size_count, sizes_capacity;
     struct stale_gradient *gradients; /* those that are stale in at least one cycle */
@@ -78,6 +80,49 @@ static bool add_gradient(struct finder *finder, struct stale_gradient gradient, 
     return true;
 }
 
+/* Where the program frees a gradient; CONTEXT_NONE: it does not, or no Python stack tells. */
+static bool freed_in(const struct finder *finder, uint32_t item, enum context *context,
+                     struct error *err)
+{
+    *context = CONTEXT_NONE;
+    if (item == EVENT_NEVER)
+        return true;
+    const struct stack_facts *facts =
+        site_stack_facts(finder->sites, finder->timeline->trace->stack[item], err);
+    if (facts && !facts->site.has_backward)
+        *context = (enum context)facts->context;
+    return facts != NULL;
+}
+
+static bool find_zero_grad(struct finder *finder, struct error *err)
+{
+    const struct timeline *timeline = finder->timeline;
+    for (size_t i = 0; !finder->zeroes && i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        enum context context;
+        if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT ||
+            cycles_from(finder->cycles, lifetime->alloc) <
+                cycles_until(finder->cycles, lifetime->free_completed))
+            continue;
+        if (!freed_in(finder, lifetime_end(lifetime), &context, err))
+            return false;
+        finder->zeroes = context == CONTEXT_ZERO_GRAD;
+    }
+    return true;
+}
+
+/* True for the gradient of an input that requires one: it is freed with the input, while
+ * zero_grad() frees those of weights in time. */
+static bool is_of_input(const struct finder *finder, uint32_t end, bool *is_of, struct error *err)
+{
+    enum context context = CONTEXT_NONE;
+    *is_of = false;
+    if (finder->zeroes && !freed_in(finder, end, &context, err))
+        return false;
+    *is_of = context == CONTEXT_OTHER || context == CONTEXT_FORWARD || context == CONTEXT_DATA;
+    return true;
+}
+
 static bool collect_gradients(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
@@ -85,9 +130,12 @@ static bool collect_gradients(struct finder *finder, struct error *err)
         const struct preexisting *preexisting = &timeline->preexisting[i];
         struct stale_gradient gradient = {
             .preexisting = true, .freed = preexisting->free_completed, .size = preexisting->size};
-        bool is_idle = finder->idle->of_preexisting && finder->idle->of_preexisting[i];
-        if (finder->categories->of_preexisting[i] == CATEGORY_GRADIENT && preexisting->in_active &&
-            !is_idle && !add_gradient(finder, gradient, err))
+        bool is_idle = finder->idle->of_preexisting && finder->idle->of_preexisting[i], of_input;
+        if (finder->categories->of_preexisting[i] != CATEGORY_GRADIENT || !preexisting->in_active ||
+            is_idle)
+            continue;
+        if (!is_of_input(finder, preexisting_end(preexisting), &of_input, err) ||
+            (!of_input && !add_gradient(finder, gradient, err)))
             return false;
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
@@ -104,6 +152,11 @@ static bool collect_gradients(struct finder *finder, struct error *err)
         if (!facts)
             return false;
         if (facts->by_hook)
+            continue;
+        bool of_input;
+        if (!is_of_input(finder, lifetime_end(lifetime), &of_input, err))
+            return false;
+        if (of_input)
             continue;
         struct stale_gradient gradient = {.born = lifetime->alloc,
                                           .freed = lifetime->free_completed,
@@ -175,7 +228,8 @@ bool stale_gradients_find(struct stale_gradients *stale, const struct timeline *
     *stale = made;
     if (cycles->count == 0)
         return true;
-    bool ok = collect_sizes(&finder, err) && collect_gradients(&finder, err);
+    bool ok = collect_sizes(&finder, err) && find_zero_grad(&finder, err) &&
+              collect_gradients(&finder, err);
     if (ok) {
         count_stale(&finder);
         ok = sum_up(&finder, &made, err);

@@ -5,7 +5,8 @@
  * first backward pass, but after the forward pass. Without any sign of an optimizer no gradient is
  * stale: they may be meant to accumulate. Memory counts only if it has the size of a parameter.
  * Idle gradients (idle_gradients.h), and copies that a hook of autograd makes, do not count: no
- * optimizer.zero_grad() reaches them. */
+ * optimizer.zero_grad() reaches them. Nor do gradients that other code frees while zero_grad()
+ * frees those of weights before the forward pass: they belong to inputs that require gradients. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_GRADIENTS_H
 #define MEMSNAP_ANALYSIS_GROWTH_GRADIENTS_H
 

@@ -93,6 +93,40 @@ START_TEST(gradients_freed_after_the_forward)
 }
 END_TEST
 
+/* Each step also makes the gradient of an input, which has the size of a weight. The next forward
+ * pass frees both when it sets the variable again. */
+static void train_with_input(bool zeroes)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned step = 0; step < 3; step++) {
+        uint64_t at = 20 + step;
+        born(1, 40, STACK_FORWARD);
+        if (step > 0)
+            freed(at - 1, 100, zeroes ? SCRIPT : STACK_ZERO);
+        born(2, 100, STACK_BACKWARD);
+        born(at, 100, STACK_BACKWARD);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+        freed(2, 100, zeroes ? STACK_ZERO : SCRIPT);
+    }
+}
+
+START_TEST(gradients_of_inputs)
+{
+    train_with_input(true);
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
+/* That of a second model whose zero_grad() comes later. */
+START_TEST(gradients_zeroed_after_the_forward)
+{
+    train_with_input(false);
+    ck_assert_uint_eq(find()->gradients.count, 1);
+}
+END_TEST
+
 /* A forward pass without modules, and frees without stacks: `zero` as for train(). */
 static void train_functional(enum zero zero)
 {
@@ -304,6 +338,8 @@ TCase *growth_gradients_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, gradients_freed_in_time);
     tcase_add_test(tests, gradients_freed_after_the_forward);
+    tcase_add_test(tests, gradients_of_inputs);
+    tcase_add_test(tests, gradients_zeroed_after_the_forward);
     tcase_add_test(tests, gradients_freed_after_an_inferred_forward);
     tcase_add_test(tests, gradients_freed_before_an_inferred_forward);
     tcase_add_test(tests, gradients_that_stay);
