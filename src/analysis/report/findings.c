@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/report/findings_internal.h"
 
@@ -73,9 +74,33 @@ static int compare_findings(const void *a, const void *b)
     return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
+/* The place of a kind of finding; their count: there is none. */
+static size_t place_of(const struct findings *findings, enum finding_kind kind)
+{
+    size_t i = 0;
+    while (i < findings->count && findings->items[i].kind != kind)
+        i++;
+    return i;
+}
+
+/* zero_grad() at the right time is one line and certain, and frees part of what takes a hook for
+ * each parameter otherwise: it comes first even where the hooks would free more. */
+static void put_simpler_first(struct findings *findings)
+{
+    struct finding *items = findings->items;
+    size_t simple = place_of(findings, FINDING_KEPT_GRADIENTS);
+    size_t all = place_of(findings, FINDING_GRADIENTS);
+    if (simple == findings->count || simple < all)
+        return;
+    struct finding moved = items[simple];
+    memmove(&items[all + 1], &items[all], (simple - all) * sizeof(*items));
+    items[all] = moved;
+}
+
 static void rank(struct findings *findings)
 {
     qsort(findings->items, findings->count, sizeof(findings->items[0]), compare_findings);
+    put_simpler_first(findings);
     while (findings->count > FINDINGS_MOST) {
         struct finding *last = &findings->items[--findings->count];
         free(last->what);

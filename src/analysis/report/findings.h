@@ -67,8 +67,9 @@ struct finding {
 };
 
 struct findings {
-    struct finding items[FINDING_KINDS]; /* growth first, then most bytes first */
-    size_t count;                        /* at most FINDINGS_MOST */
+    /* Growth first, then most bytes first, but kept gradients before all gradients. */
+    struct finding items[FINDING_KINDS];
+    size_t count; /* at most FINDINGS_MOST */
     /* Activations live at the peak of a trace without a backward pass, made while a decorator had
      * turned autograd off: no graph keeps them. inference_mode: part of them. */
     int64_t without_grad_bytes, inference_mode_bytes;

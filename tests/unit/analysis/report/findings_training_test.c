@@ -122,6 +122,33 @@ START_TEST(gradients_larger_than_any_parameters)
 }
 END_TEST
 
+/* zero_grad() before the forward pass frees 60 of the 100 that hooks might: it comes first. */
+START_TEST(kept_gradients_come_before_all_gradients)
+{
+    capture_event(&capture, "alloc", 9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105));
+    for (int step = 0; step < 3; step++) {
+        capture_event(&capture, "alloc", 1, 200, STACK_FORWARD);
+        capture_event(&capture, "alloc", 4, 60, STACK_FORWARD);
+        capture_free(&capture, 4, 60, STACK_FORWARD);
+        if (step > 0)
+            capture_free(&capture, 2, 100,
+                         PY("zero_grad", TORCH "optim/optimizer.py", 900) "," SCRIPT);
+        capture_event(&capture, "alloc", 2, 100, STACK_BACKWARD);
+        capture_free(&capture, 1, 200, ENGINE);
+        capture_event(&capture, "alloc", 3, 10, STACK_STEP);
+        capture_free(&capture, 3, 10, STACK_STEP);
+    }
+    make_report(0);
+    const struct finding *kept = report_finding(report, FINDING_KEPT_GRADIENTS);
+    const struct finding *all = report_finding(report, FINDING_GRADIENTS);
+    ck_assert_ptr_nonnull(kept);
+    ck_assert_ptr_nonnull(all);
+    ck_assert_int_eq(kept->save_bytes, 60);
+    ck_assert_int_eq(all->save_bytes, 100);
+    ck_assert(kept < all);
+}
+END_TEST
+
 #define HOOK(name, file) PY(name, TORCH file, 7) "," PY("hook", "/home/u/train.py", 3) "," ENGINE
 
 /* Gradients that an optimizer in a hook frees at once need no advice to do so. */
@@ -311,6 +338,7 @@ TCase *findings_training_tests(void)
     tcase_add_test(tests, memory_given_back_for_a_capture);
     tcase_add_loop_test(tests, gradients_of_parameters, 0, 3);
     tcase_add_test(tests, gradients_larger_than_any_parameters);
+    tcase_add_test(tests, kept_gradients_come_before_all_gradients);
     tcase_add_test(tests, optimizers_in_hooks);
     tcase_add_test(tests, temporaries_of_many_parameters);
     tcase_add_test(tests, temporaries_of_one_parameter);
