@@ -379,6 +379,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/grouping.h \
 	src/analysis/report/layer_buffers.c \
 	src/analysis/report/layer_buffers.h \
+	src/analysis/report/local_results.c \
+	src/analysis/report/local_results.h \
 	src/analysis/report/logits.c \
 	src/analysis/report/logits.h \
 	src/analysis/report/notice_list.c \

@@ -52,16 +52,20 @@ static void mark(struct layer_results *results, const struct freed *freed, size_
     }
 }
 
+uint32_t layer_results_end(const struct phases *phases, uint32_t run, size_t items)
+{
+    uint32_t next = run + 1;
+    while (next < phases->count && phases->runs[next].phase == PHASE_OTHER)
+        next++; /* the code that called the model drops what it got */
+    return next < phases->count ? phases->runs[next].first : (uint32_t)items;
+}
+
 /* `run`: the forward pass in which the moment lies. */
 static bool find(struct layer_results *results, const struct timeline *timeline,
                  const struct phases *phases, uint32_t run, uint32_t moment, struct error *err)
 {
     const struct lifetime *lifetimes = timeline->lifetimes;
-    uint32_t end = (uint32_t)timeline->trace->count, next = run + 1;
-    while (next < phases->count && phases->runs[next].phase == PHASE_OTHER)
-        next++; /* the code that called the model drops what it got */
-    if (next < phases->count)
-        end = phases->runs[next].first;
+    uint32_t end = layer_results_end(phases, run, timeline->trace->count);
     struct freed *freed = NULL;
     size_t count = 0, capacity = 0;
     bool ok = true;

@@ -2,6 +2,7 @@
 #include "analysis/report/all_pairs.h"
 #include "analysis/report/failed_pass.h"
 #include "analysis/report/findings_internal.h"
+#include "analysis/report/local_results.h"
 #include "analysis/report/summed_losses.h"
 #include "analysis/report/uneven_steps.h"
 #include "analysis/report/unused_logits.h"
@@ -10,6 +11,7 @@
 #define LEAST_PASS   10
 #define LEAST_PAIRS  5
 #define LEAST_LOGITS 5
+#define LEAST_LOCALS 10
 
 bool finding_of_unused_pass(struct findings_maker *maker)
 {
@@ -170,5 +172,47 @@ bool finding_of_unused_logits(struct findings_maker *maker)
             line.bytes, finding_size(maker, logits.bytes).text, share,
             finding_size(maker, logits.read_bytes).text);
     buffer_release(&line);
+    return ok;
+}
+
+/* Adds "model.py:39 forward (16.00 MiB), model.py:41 forward (8.00 MiB)". */
+static bool local_lines(const struct findings_maker *maker, const struct local_results *results,
+                        struct buffer *text)
+{
+    for (size_t i = 0; i < results->line_count; i++) {
+        const struct local_line *line = &results->lines[i];
+        buffer_puts(text, i > 0 ? ", " : "");
+        live_source_label(maker->evidence->at_peak, &line->source, NULL, true, text);
+        buffer_printf(text, " (%s)", finding_size(maker, line->bytes).text);
+    }
+    return !text->failed || error_out_of_memory(maker->err);
+}
+
+bool finding_of_local_results(struct findings_maker *maker)
+{
+    const struct evidence_of_all *evidence = maker->evidence;
+    struct local_results results;
+    struct buffer lines = BUFFER_INIT;
+    if (evidence->unused->at_peak || evidence->dropped->at_peak_bytes > 0)
+        return true;
+    if (!local_results_find(&results, evidence->at_peak, evidence->phases, evidence->peak->item,
+                            maker->err))
+        return false;
+    if (finding_share(maker, results.save_bytes) < LEAST_LOCALS)
+        return true;
+    bool ok =
+        local_lines(maker, &results, &lines) &&
+        finding_add(
+            maker,
+            (struct finding){
+                .kind = FINDING_LOCAL_RESULTS, .save_bytes = results.save_bytes, .at_most = true},
+            "Delete each (del NAME) after the last line that reads it. If that line goes on to "
+            "make something large, split it. What the line with the peak, or a later one, reads "
+            "has to stay.",
+            "Local variables of functions hold %s until the functions return, although no "
+            "backward pass needs it: %sthe results of %s.",
+            finding_size(maker, results.bytes).text,
+            results.line_count == LOCAL_LINES ? "above all " : "", lines.bytes);
+    buffer_release(&lines);
     return ok;
 }
