@@ -66,8 +66,16 @@ static bool same_function(const struct symbols *symbols, frame_id a, frame_id b)
     return x.file == y.file && x.name == y.name;
 }
 
+static bool is_result_of(const struct finder *finder, size_t lifetime, uint64_t size)
+{
+    uint32_t alloc = finder->set->timeline->lifetimes[lifetime].alloc;
+    return trace_size(finder->trace, alloc) == size &&
+           finder->set->categories->of_lifetime[lifetime] != CATEGORY_WORKSPACE;
+}
+
 /* Where a tensor could be deleted: after the first allocation on another line of the function. 0 if
- * the function has not gone on to a third line at the moment, or makes the tensor again. */
+ * the function has not gone on to a third line at the moment, if that probably reads the tensor, or
+ * if it makes the tensor again. */
 static uint32_t earliest_end(const struct finder *finder, size_t lifetime, frame_id line,
                              stack_id caller)
 {
@@ -75,8 +83,9 @@ static uint32_t earliest_end(const struct finder *finder, size_t lifetime, frame
     const struct symbols *symbols = site_table_symbols(finder->set->sites);
     stack_id own = finder->trace->stack[timeline->lifetimes[lifetime].alloc];
     uint32_t end = lifetime_end(&timeline->lifetimes[lifetime]), earliest = 0;
-    frame_id reader = line;
-    bool goes_on = false;
+    uint64_t size = trace_size(finder->trace, timeline->lifetimes[lifetime].alloc);
+    frame_id reader = line, last = line;
+    bool goes_on = false, makes_alike = false;
     for (size_t i = lifetime + 1;
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
         uint32_t alloc = timeline->lifetimes[i].alloc;
@@ -94,7 +103,9 @@ static uint32_t earliest_end(const struct finder *finder, size_t lifetime, frame
             reader = now;
             earliest = alloc + 1;
         }
-        goes_on = alloc == finder->moment && now != reader;
+        makes_alike = (makes_alike && now == last) || is_result_of(finder, i, size);
+        last = now;
+        goes_on = alloc == finder->moment && now != reader && !makes_alike;
     }
     return goes_on ? earliest : 0;
 }

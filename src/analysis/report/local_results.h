@@ -7,7 +7,9 @@
  * frame. A tensor counts if it is live at the moment, in a forward pass with a backward pass after
  * it, which does not free it; and if the function has since computed something on another line, and
  * is now on a third: the first may be the last to read the tensor, and the third would then run
- * without it. What the same code makes again before the free does not count: that is a list. */
+ * without it. If the third makes a tensor of the same size, it probably reads the tensor, which
+ * then does not count. What the same code makes again before the free does not count: that is a
+ * list. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_LOCAL_RESULTS_H
 #define MEMSNAP_ANALYSIS_REPORT_LOCAL_RESULTS_H
 
