@@ -87,6 +87,8 @@ struct shard_model {
     int64_t element_size; /* bytes of an element as recorded: of most parameters */
     enum shard_type type; /* of most parameters, if it is known */
     int64_t buffer_bytes; /* of modules, for example running means, and of other models */
+    int64_t master_bytes; /* a snapshot: of float32 copies of all trained parameters, which have 16
+                             bits then; 0: none */
     int64_t batch_bytes;
     int64_t library_bytes; /* that the allocator had at the peak, but no tensor: workspaces */
     int64_t end_bytes;     /* left when backward has ended: outputs that the program keeps, and

@@ -75,7 +75,8 @@ static bool add_held(struct snapshot_reader *reader, struct held_parameters *hel
     if (line > 0 && (*first_line == 0 || line < *first_line))
         *first_line = line;
     row.layer = line; /* until all are known */
-    return (line > 0 ? snapshot_line_of : maker_of)(reader, stack, &row.line, err) &&
+    return snapshot_line_of(reader, stack, &row.maker, err) &&
+           (line > 0 ? snapshot_line_of : maker_of)(reader, stack, &row.line, err) &&
            vec_push(held->rows, held->count, held->capacity, reader->model->budget, err, row);
 }
 
@@ -245,5 +246,6 @@ bool snapshot_find_held(struct snapshot_reader *reader, struct held_parameters *
         held->rows[i].is_buffer = held->rows[i].layer > first_line;
         held->rows[i].layer = FROZEN_NOWHERE;
     }
-    return held->count == 0 || mark_all(reader, held, first_line > 0, err);
+    return held->count == 0 || (snapshot_take_masters(reader, held, err) &&
+                                mark_all(reader, held, first_line > 0, err));
 }

@@ -25,7 +25,8 @@ struct held_parameter {
     int64_t bytes;
     uint64_t order; /* HELD_IN_TRACE + of allocation, or of address if older than the trace */
     uint32_t place; /* in that order */
-    frame_id line;  /* of the program, that made it; NO_FRAME if unknown */
+    frame_id line;  /* of the program, that had its model made; NO_FRAME if unknown */
+    frame_id maker; /* the innermost line of the program; NO_FRAME if unknown */
     uint32_t layer; /* frozen ones: where FROZEN_... or a layer says */
     bool is_trained, is_buffer;
     bool is_other;    /* nothing of its size is trained */
@@ -153,6 +154,10 @@ bool snapshot_find_loss(struct snapshot_reader *reader, struct error *err);
 /* Finds the parameters, and which of them get gradients. Requires `made`. */
 bool snapshot_find_held(struct snapshot_reader *reader, struct held_parameters *held,
                         struct error *err);
+/* Removes the float32 copies that the optimizer updates in place of the parameters, and sums up
+ * their bytes in the model. */
+bool snapshot_take_masters(struct snapshot_reader *reader, struct held_parameters *held,
+                           struct error *err);
 /* Sets the places of the parameters, and of the tensors if the parameters tell these. Call it again
  * when other ones are known to be trained. */
 bool snapshot_order_tensors(struct shard_model *model, struct held_parameters *held,

@@ -7,7 +7,8 @@
 #include "analysis/shard/from_snapshot.h"
 #include "solve/advice/advice.h"
 
-#define MOST_NAMES 64 /* that an error may show */
+#define MOST_NAMES   64 /* that an error may show */
+#define SIXTEEN_BITS 2  /* bytes */
 
 /* Finds units by the rule of --granularity. */
 struct finder {
@@ -235,6 +236,20 @@ static bool load_layers(struct shard_subject *subject, const struct shard_comman
     return false;
 }
 
+/* A snapshot has no types, but where a program has copies in float32, its parameters have 16 bits.
+ * Those of other types have no such copies. */
+static void set_type(struct shard_model *model, int64_t size)
+{
+    if (model->master_bytes > 0 && size == 0)
+        size = SIXTEEN_BITS;
+    if (size != SIXTEEN_BITS) {
+        model->buffer_bytes += model->master_bytes;
+        model->master_bytes = 0;
+    }
+    if (size > 0)
+        shard_model_set_type(model, size);
+}
+
 static bool load_snapshot(struct shard_subject *subject, const struct shard_command *command,
                           struct input *input, struct error *err)
 {
@@ -256,8 +271,8 @@ static bool load_snapshot(struct shard_subject *subject, const struct shard_comm
     shard_model_init(&subject->checkpointed, capture->snapshot->budget);
     bool ok = shard_model_from_snapshot(&subject->model, capture_highest(capture), capture->sites,
                                         &snapshot->chain, capture->snapshot->symbols, err);
-    if (ok && command->recorded_size > 0) /* a snapshot has no types */
-        shard_model_set_type(&subject->model, command->recorded_size);
+    if (ok)
+        set_type(&subject->model, command->recorded_size);
     if (ok && shard_model_check(&subject->model, err) &&
         (!command->is_checkpointed || add_checkpoints(subject, &snapshot->problem.problem, err)))
         return true;

@@ -28,14 +28,15 @@ static bool render(const struct shard_command *command, struct shard_report *rep
     }
 }
 
-static bool answer_sweep(const struct shard_command *command, const struct shard_model *model,
-                         const struct shard_model *checkpointed, FILE *out, struct error *err)
+static bool answer_sweep(const struct shard_command *command, const struct shard_options *options,
+                         const struct shard_model *model, const struct shard_model *checkpointed,
+                         FILE *out, struct error *err)
 {
     struct page page = page_for(out, command->unit);
     struct shard_sweep sweep;
     bool ok;
-    if (!shard_sweep_make(&sweep, model, checkpointed, &command->options, &command->worlds,
-                          &command->batches, command->gpu_bytes, err))
+    if (!shard_sweep_make(&sweep, model, checkpointed, options, &command->worlds, &command->batches,
+                          command->gpu_bytes, err))
         return false;
     if (command->format == SHARD_FORMAT_CSV)
         ok = shard_sweep_csv(out, &sweep, err);
@@ -51,8 +52,9 @@ static bool answer(const struct shard_command *command, const struct shard_subje
                    FILE *out, struct error *err)
 {
     struct shard_choice choice;
+    struct shard_options options = command->options;
     struct shard_report report = {.model = &subject->model,
-                                  .options = &command->options,
+                                  .options = &options,
                                   .choice = &choice,
                                   .source = subject->source,
                                   .checkpoints = subject->checkpoints,
@@ -65,10 +67,11 @@ static bool answer(const struct shard_command *command, const struct shard_subje
     report.checkpointed = checkpointed;
     report.has_curve = command->has_curve;
     report.has_modules_table = command->has_modules;
+    options.has_master |= subject->model.master_bytes > 0;
     if (command->has_sweep)
-        return answer_sweep(command, &subject->model, checkpointed, out, err);
-    if (!shard_choose(&choice, &subject->model, checkpointed, subject->extra_time_share,
-                      &command->options, command->gpu_bytes, err))
+        return answer_sweep(command, &options, &subject->model, checkpointed, out, err);
+    if (!shard_choose(&choice, &subject->model, checkpointed, subject->extra_time_share, &options,
+                      command->gpu_bytes, err))
         return false;
     bool ok = render(command, &report, out, err);
     shard_choice_release(&choice);

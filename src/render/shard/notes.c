@@ -65,6 +65,22 @@ static bool put_padding(const struct page *page, const struct shard_options *opt
     return ok;
 }
 
+static bool put_masters(const struct page *page, const struct shard_model *model)
+{
+    struct buffer text = BUFFER_INIT;
+    char size[UNITS_TEXT_SIZE];
+    buffer_printf(&text,
+                  "The program has copies of its parameters that are twice as large, %s, and the "
+                  "optimizer has state of their sizes: so parameters have 16 bits, and the copies "
+                  "count as optimizer state, as with --master-copy.",
+                  page_size(page, size, (uint64_t)model->master_bytes));
+    bool ok = !text.failed;
+    if (ok)
+        paragraph(page, text.bytes);
+    buffer_release(&text);
+    return ok;
+}
+
 static const char divides_flat[] =
     "Some units have parameters of several types, or both trained and frozen ones. The code of "
     "fsdp1 makes units of modules that differ from the rest of their unit, because a flat "
@@ -107,6 +123,8 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
                         "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");
     else if (!knows_rows(report->model))
         ok &= put_padding(page, report->options);
+    if (report->model->master_bytes > 0)
+        ok &= put_masters(page, report->model);
     if (report->model->assumes_type)
         paragraph(page, "The input does not tell the type of parameters; float32 is assumed, and "
                         "--recorded-dtype names another one. Recorded in bfloat16, there are twice "

@@ -91,6 +91,7 @@ TCase *shard_flat_tests(void);
 TCase *shard_optimizers_tests(void);
 TCase *shard_owners_tests(void);
 TCase *shard_snapshot_frozen_tests(void);
+TCase *shard_snapshot_masters_tests(void);
 TCase *shard_snapshot_tests(void);
 TCase *shard_stops_tests(void);
 TCase *shard_sweep_tests(void);

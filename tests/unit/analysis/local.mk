@@ -110,6 +110,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/shard/recorded_step.h \
 	tests/unit/analysis/shard/shard_test.c \
 	tests/unit/analysis/shard/snapshot_frozen_test.c \
+	tests/unit/analysis/shard/snapshot_masters_test.c \
 	tests/unit/analysis/shard/snapshot_test.c \
 	tests/unit/analysis/shard/sweep_test.c \
 	tests/unit/analysis/shard/stops_test.c \

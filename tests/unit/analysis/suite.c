@@ -77,6 +77,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, shard_optimizers_tests());
     suite_add_tcase(suite, shard_owners_tests());
     suite_add_tcase(suite, shard_snapshot_frozen_tests());
+    suite_add_tcase(suite, shard_snapshot_masters_tests());
     suite_add_tcase(suite, shard_snapshot_tests());
     suite_add_tcase(suite, shard_sweep_tests());
     suite_add_tcase(suite, shard_stops_tests());

@@ -1,0 +1,108 @@
+/* Float32 copies of parameters, and what is as large, in a step that a snapshot recorded. */
+#include "unit/analysis/shard/recorded_step.h"
+
+#define WEIGHTS    MADE(3)
+#define COPIES     MADE(4)
+#define OTHER      MADE(5)
+#define PARAMETERS 4
+
+static void hold_times(size_t times, uint64_t bytes, const char *line)
+{
+    for (size_t i = 0; i < times; i++)
+        hold(bytes, line);
+}
+
+/* Two for each parameter. */
+static void hold_states(uint64_t bytes)
+{
+    for (size_t i = 0; i < 2 * PARAMETERS; i++)
+        capture_event_with(&capture, "alloc", next++, bytes, STACK_STEP,
+                           ",\"category\":\"optimizer_state\"");
+}
+
+static void expect(int64_t masters, int64_t buffers)
+{
+    keep_blocks(PARAMETERS);
+    build();
+    ck_assert_int_eq(model.master_bytes, masters);
+    ck_assert_int_eq(model.buffer_bytes, buffers);
+    for (size_t unit = 0; unit < model.unit_count; unit++) {
+        ck_assert_int_eq(elements(unit, false), unit > 0 ? 100 : 0);
+        ck_assert_int_eq(elements(unit, true), 0);
+    }
+    destroy();
+    create();
+}
+
+/* They may be made before the states or behind them, and by a constructor that makes the model. */
+START_TEST(optimizer_updates_copies)
+{
+    hold_times(PARAMETERS, 400, WEIGHTS);
+    hold_times(PARAMETERS, 800, COPIES);
+    hold_states(800);
+    expect(3200, 0);
+    hold_times(PARAMETERS, 400, PY("__init__", "/home/u/trainer.py", 5) "," MADE(3));
+    hold_states(800);
+    hold_times(PARAMETERS, 800, PY("__init__", "/home/u/trainer.py", 6) "," MADE(3));
+    expect(3200, 0);
+}
+END_TEST
+
+/* An average or gradients in float32 besides: one copy has the states. */
+START_TEST(others_stay_buffers)
+{
+    hold_times(PARAMETERS, 400, WEIGHTS);
+    hold_times(PARAMETERS, 800, COPIES);
+    hold_times(PARAMETERS, 800, OTHER);
+    hold_states(800);
+    expect(3200, 3200);
+}
+END_TEST
+
+/* The optimizer has states of the parameters: it updates these. */
+START_TEST(averages_are_not_updated)
+{
+    static const uint64_t sizes[] = {400, 800};
+    for (size_t i = 0; i < 2; i++) {
+        hold_times(PARAMETERS, 400, WEIGHTS);
+        hold_times(PARAMETERS, sizes[i], COPIES);
+        hold_states(400);
+        expect(0, PARAMETERS * (int64_t)sizes[i]);
+    }
+}
+END_TEST
+
+/* Of another number or size than the parameters, or made with something else. */
+START_TEST(buffers_are_no_copies)
+{
+    static const struct {
+        size_t count;
+        uint64_t bytes, more;
+    } programs[] = {{PARAMETERS - 1, 800, 0},
+                    {PARAMETERS + 1, 800, 0},
+                    {PARAMETERS, 1600, 0},
+                    {PARAMETERS, 800, 1200}};
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        hold_times(PARAMETERS, 400, WEIGHTS);
+        hold_times(programs[i].count, programs[i].bytes, COPIES);
+        hold_times(programs[i].more > 0, programs[i].more, COPIES);
+        hold_states(800);
+        keep_blocks(PARAMETERS);
+        build();
+        ck_assert_int_eq(model.master_bytes, 0);
+        destroy();
+        create();
+    }
+}
+END_TEST
+
+TCase *shard_snapshot_masters_tests(void)
+{
+    TCase *tests = tcase_create("float32 copies in snapshots");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, optimizer_updates_copies);
+    tcase_add_test(tests, others_stay_buffers);
+    tcase_add_test(tests, averages_are_not_updated);
+    tcase_add_test(tests, buffers_are_no_copies);
+    return tests;
+}
