@@ -121,6 +121,33 @@ static void find_copies(struct snapshot_reader *reader, struct held_parameters *
     }
 }
 
+static bool is_marked(const uint8_t *category, const uint8_t *why)
+{
+    return *category == CATEGORY_OPTIMIZER_STATE && reason_of(*why) == REASON_MASTER_SIZES;
+}
+
+/* Those that count as state already. `room` is for as many. */
+static void find_marked(struct snapshot_reader *reader, const struct sizes *copies, int64_t *room)
+{
+    const struct timeline *timeline = reader->timeline;
+    const struct categories *categories = &reader->categories;
+    struct sizes found = {room, 0};
+    size_t count = 0;
+    int64_t sum = 0;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (is_marked(&categories->of_preexisting[i], &categories->why_preexisting[i]) &&
+            count++ < copies->count)
+            sum += found.bytes[found.count++] = (int64_t)timeline->preexisting[i].size;
+    for (size_t i = 0; i < timeline->lifetime_count; i++)
+        if (is_marked(&categories->of_lifetime[i], &categories->why_lifetime[i]) &&
+            count++ < copies->count)
+            sum += found.bytes[found.count++] =
+                (int64_t)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+    sort(&found);
+    if (count == copies->count && contains(&found, copies))
+        reader->model->master_bytes = sum;
+}
+
 /* A float32 average of the weights, or float32 gradients, have these sizes, too. But only an
  * optimizer that updates copies has states of them; and it updates one copy of each parameter, so
  * that what has the sizes besides is something else. */
@@ -132,6 +159,8 @@ bool snapshot_take_masters(struct snapshot_reader *reader, struct held_parameter
     bool ok = room && take_copies(reader, &copies) && take_states(reader, &states);
     if (ok && contains(&states, &copies))
         find_copies(reader, held, &copies, room);
+    if (ok && reader->model->master_bytes == 0 && contains(&states, &copies))
+        find_marked(reader, &copies, room);
     free(room);
     free(copies.bytes);
     free(states.bytes);

@@ -48,6 +48,17 @@ START_TEST(optimizer_updates_copies)
 }
 END_TEST
 
+/* Their sizes alone make them state: that is not counted twice. */
+START_TEST(copies_may_be_known)
+{
+    hold_times(PARAMETERS, 400, WEIGHTS);
+    for (size_t i = 0; i < PARAMETERS; i++)
+        capture_event(&capture, "alloc", next++, 800, COPIES);
+    hold_states(800);
+    expect(3200, 0);
+}
+END_TEST
+
 /* An average or gradients in float32 besides: one copy has the states. */
 START_TEST(others_stay_buffers)
 {
@@ -101,6 +112,7 @@ TCase *shard_snapshot_masters_tests(void)
     TCase *tests = tcase_create("float32 copies in snapshots");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, optimizer_updates_copies);
+    tcase_add_test(tests, copies_may_be_known);
     tcase_add_test(tests, others_stay_buffers);
     tcase_add_test(tests, averages_are_not_updated);
     tcase_add_test(tests, buffers_are_no_copies);
