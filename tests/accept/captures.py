@@ -8,7 +8,7 @@ import sys
 TOP = pathlib.Path(os.environ.get("srcdir", "."))
 MEMSNAP = os.environ.get("MEMSNAP", "./memsnap")
 SKIPPED = 77
-# MEMSNAP_SHARE=N: of what a test makes up or combines, an Nth; every other sample; and no capture above
+# MEMSNAP_SHARE=N: of what a test makes up or combines, an Nth; every fourth sample; and no capture above
 # LARGE.
 SHARE = int(os.environ.get("MEMSNAP_SHARE", "1"))
 LARGE = 1_000_000
@@ -25,7 +25,7 @@ def all_samples():
 def samples():
     """Snapshots of the allocator."""
     found = [path for path in all_samples() if is_snapshot(path)]
-    return found if SHARE == 1 else found[::2]
+    return found if SHARE == 1 else found[::4]
 
 
 def layer_traces():

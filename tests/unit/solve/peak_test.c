@@ -204,7 +204,7 @@ END_TEST
 START_TEST(long_chains_keep_their_promises)
 {
     struct chance chance = {12};
-    for (int round = 0; round < 20; round++) {
+    for (unsigned round = 0; round < unit_share(20); round++) {
         struct chain chain =
             random_chain(&chance, (size_t)chance_in(&chance, 50, 300), 1 << 30, 1 << 20, &budget);
         struct front front;
