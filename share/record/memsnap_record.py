@@ -2808,8 +2808,11 @@ def apply(model, plan, one_by_one=False):
     list of them. With `one_by_one`, no checkpoint runs several blocks: for models that skip layers at random.
     """
     if not isinstance(plan, dict):
-        with open(plan) as file:
-            plan = json.load(file)
+        with open(plan, errors="replace") as file:
+            try:
+                plan = json.load(file)
+            except ValueError:
+                plan = None
     wanted = plan_of(plan)
     for item in wanted.get("left_out", ()):
         print("without a checkpoint, since it %s: %s" % (LEFT_OUT.get(item["reason"], item["reason"]), item["module"]),
@@ -2864,6 +2867,8 @@ class layers(contextlib.ContextDecorator):
         self.termination = Termination(self.terminate)
 
     def __enter__(self):
+        if not isinstance(self.model, torch.nn.Module):
+            raise TypeError("layers(model, path): model is no torch.nn.Module, but %r" % type(self.model).__name__)
         self.begun = self.depth = self.missed = self.unlike = 0
         self.untrained = self.passes = 0
         self.passes_of_step, self.goes_on = None, False
@@ -3131,15 +3136,15 @@ class Driver:
 class snapshots(contextlib.ContextDecorator):
     """Records the history of the CUDA allocator, and writes snapshots to a folder.
 
-    After each optimizer step in `steps`, counted from 0, writes step-N.pickle; at the end end.pickle unless steps are
-    given; and oom.pickle when memory runs out. Of several ranks, each adds its number. The history is a ring of
-    `max_entries` events; if it was on before, it stays as it is, then and afterwards. Where PyTorch can (2.15), marks
-    the category of tensors, and events with step, phase, and the memory of the device and of the host.
+    After each optimizer step in `steps`, numbers counted from 0 or a single one, writes step-N.pickle; at the end
+    end.pickle unless steps are given; and oom.pickle when memory runs out. Of several ranks, each adds its number. The
+    history is a ring of `max_entries` events; if it was on before, it stays as it is, then and afterwards. Where PyTorch
+    can (2.15), marks the category of tensors, and events with step, phase, and the memory of the device and of the host.
     """
 
     def __init__(self, folder, *, steps=None, on_oom=True, max_entries=200000, stacks="all", annotate=True):
         self.folder, self.on_oom, self.max_entries, self.stacks = folder, on_oom, max_entries, stacks
-        self.steps = None if steps is None else set(steps)
+        self.steps = None if steps is None else {steps} if isinstance(steps, int) else set(map(int, steps))
         memory = torch.cuda.memory
         self.can_annotate = annotate and hasattr(memory, "_annotate_tensor")
         self.can_mark = annotate and hasattr(memory, "_set_memory_metadata")
@@ -3147,8 +3152,10 @@ class snapshots(contextlib.ContextDecorator):
         self.is_active = False
         self.is_own = True  # the history was off before
         self.done = {}     # steps of each optimizer
+        self.dumped = set()  # steps after which there is a snapshot
         self.ooms = self.depth = 0
         self.seen = {}     # storages that are marked, by key
+        self.shapes = ()   # of the float32 parameters of the model that runs
         self.handles = []
         self.saving = self.error = None
         self.termination = Termination(self.dump_end)
@@ -3198,6 +3205,7 @@ class snapshots(contextlib.ContextDecorator):
         self.saving, self.handles, self.seen = None, [], {}
         self.termination.__exit__()
         self.dump_end()
+        self.tell_missing()
         self.is_active = False
         if self.can_mark:
             torch.cuda.memory._set_memory_metadata("")
@@ -3212,6 +3220,12 @@ class snapshots(contextlib.ContextDecorator):
     def dump_end(self):
         if self.steps is None:
             self.dump("end")
+
+    def tell_missing(self):
+        missing = sorted((self.steps or set()) - self.dumped)
+        if missing:
+            print("memsnap_record: no snapshot after step %s: the optimizer made %d steps, counted from 0"
+                  % (", ".join(map(str, missing)), self.step), file=sys.stderr)
 
     def dump(self, name):
         path = path_of_rank(os.path.join(self.folder, name + ".pickle"))
@@ -3240,10 +3254,11 @@ class snapshots(contextlib.ContextDecorator):
     def annotate(self, value, category):
         for key, storage in storages_of(value).items():
             known = self.seen.get(key)
-            if storage.device.type == "cuda" and (known is None or known.expired()):
+            if storage.device.type == "cuda" and storage.nbytes() > 0 and (known is None or known.expired()):
                 self.seen[key] = StorageWeakRef(storage)
                 tensor = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
-                torch.cuda.memory._annotate_tensor(tensor, "memsnap:" + category)
+                with contextlib.suppress(RuntimeError):  # memory that PyTorch's allocator does not manage
+                    torch.cuda.memory._annotate_tensor(tensor, "memsnap:" + category)
 
     @guarded
     def before_module(self, module, args):
@@ -3254,6 +3269,8 @@ class snapshots(contextlib.ContextDecorator):
         if self.can_annotate:
             self.annotate([*module.parameters(), *module.buffers()], "parameter")
             self.annotate(args, "input")
+            self.shapes = {tuple(sorted(parameter.shape)) for parameter in module.parameters()
+                           if parameter.dtype == torch.float32}
 
     @guarded
     def after_module(self, _module, _args, output):
@@ -3265,9 +3282,13 @@ class snapshots(contextlib.ContextDecorator):
                 node.register_prehook(lambda _gradients: self.is_active and self.mark("backward") or None)
 
     def pack(self, tensor):
-        if not isinstance(tensor, torch.nn.Parameter):
+        if not isinstance(tensor, torch.nn.Parameter) and not self.may_be_cast(tensor):
             self.annotate(tensor, "activation")
         return pack(tensor)
+
+    def may_be_cast(self, tensor):
+        """Whether it may be autocast's copy of a weight, which is no activation: memsnap tells by its stack."""
+        return tensor.dtype in (torch.float16, torch.bfloat16) and tuple(sorted(tensor.shape)) in self.shapes
 
     @guarded
     def before_step(self, optimizer, *_arguments):
@@ -3281,6 +3302,7 @@ class snapshots(contextlib.ContextDecorator):
         step = self.done.get(id(optimizer), 0)
         self.annotate_states(optimizer)
         if self.steps is not None and step in self.steps:
+            self.dumped.add(step)
             self.dump("step-%d" % step)
         self.done[id(optimizer)] = step + 1
         self.mark("")

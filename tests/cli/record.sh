@@ -271,8 +271,17 @@ for option in '' --no-cache; do
 done
 
 # what the driver and the host say, as marks of events
-"$MEMSNAP" dryrun --late 1000 -- "$MEMSNAP_TORCH" marks.py marks >.run/out 2>.run/err
+"$MEMSNAP" dryrun --steps 0 --late 1000 -- "$MEMSNAP_TORCH" marks.py marks >.run/out 2>.run/err
 check 'removes its hooks, also after an exception' grep -q '^all is right$' .run/out
+check 'takes a single step' test -e marks/1/step-1.pickle -a ! -e marks/1/end.pickle
+check 'tells for which steps there is no snapshot' grep -qx \
+    'memsnap_record: no snapshot after step 7: the optimizer made 2 steps, counted from 0' .run/err
+check 'marks tensors that have no memory as well' sh -c '! grep "marked in part" .run/err'
+run analyze --format json marks/cast/end.pickle
+check 'leaves casts of weights to memsnap' "$PYTHON3" -c '
+import json
+categories = {row["name"]: row["bytes"] for row in json.load(open(".run/out"))["devices"][0]["categories"]}
+assert categories["cast_cache"] >= 2 * 256 * 512, categories'
 check 'marks events where PyTorch can' "$PYTHON3" -c '
 import pickle
 events = [event for trace in pickle.load(open("marks/end.pickle", "rb"))["device_traces"] for event in trace]

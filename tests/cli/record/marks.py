@@ -30,6 +30,18 @@ def step(model, optimizer):
     optimizer.zero_grad()
 
 
+class Cast(torch.nn.Linear):
+    def forward(self, value, _nothing):
+        return super().forward(value).square()
+
+
+def cast():
+    """A step of autocast, with a tensor that has no memory."""
+    layer = Cast(256, 512).cuda()
+    with torch.autocast("cuda", torch.bfloat16):
+        layer(torch.zeros(64, 256, device="cuda", requires_grad=True), torch.empty(0, device="cuda")).sum().backward()
+
+
 def main():
     sys.modules["pynvml"] = torch.cuda.pynvml = Nvml("pynvml")
     torch.cuda._HAS_PYNVML = True
@@ -40,6 +52,12 @@ def main():
     with contextlib.suppress(ZeroDivisionError), memsnap_record.snapshots(sys.argv[1] + "/again"):
         step(model, optimizer)
         raise ZeroDivisionError
+    for steps in 1, (0, 7):
+        with memsnap_record.snapshots("%s/%s" % (sys.argv[1], steps), steps=steps):
+            step(model, optimizer)
+            step(model, optimizer)
+    with memsnap_record.snapshots(sys.argv[1] + "/cast"):
+        cast()
     assert global_hooks() == 0
     assert not torch._C._cuda_isHistoryEnabled()
     print("all is right")
