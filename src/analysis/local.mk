@@ -357,6 +357,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/all_pairs.h \
 	src/analysis/report/attention.c \
 	src/analysis/report/attention.h \
+	src/analysis/report/benchmarks.c \
+	src/analysis/report/benchmarks.h \
 	src/analysis/report/elementwise.c \
 	src/analysis/report/elementwise.h \
 	src/analysis/report/explain.c \

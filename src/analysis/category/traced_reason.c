@@ -255,6 +255,8 @@ static bool is_workspace_of_product(const struct classifier *classifier,
 
 enum reason traced_reason(const struct classifier *classifier, const struct evidence *evidence)
 {
+    if (evidence->birth->is_benchmark)
+        return REASON_BENCHMARK;
     if (evidence->birth->is_workspace)
         return REASON_WORKSPACE;
     if (evidence->birth->communicates)

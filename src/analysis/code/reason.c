@@ -19,6 +19,8 @@ static const struct {
                                "as large as a workspace of cuBLAS, and never freed, or made by a "
                                "matrix product after its result",
                                CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM},
+    [REASON_BENCHMARK] = {"benchmark", "torch.compile or Triton allocated it to time kernels on it",
+                          CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
     [REASON_COMMUNICATION] = {"communication", "torch.distributed allocated it",
                               CATEGORY_COMMUNICATION, CONFIDENCE_HIGH},
     [REASON_STEP_FREED] = {"step-freed", "made in the optimizer step and freed in it",

@@ -29,6 +29,8 @@ bool site_stacks_include(struct site_table *table, struct stacks_include *includ
             table->include.autocast = true;
         if (facts->is_kv_cache)
             table->include.kv_cache = true;
+        if (facts->is_benchmark)
+            table->include.benchmark = true;
     }
     *include = table->include;
     return true;

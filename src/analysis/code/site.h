@@ -89,6 +89,7 @@ struct stack_facts {
     bool copies_tensor;    /* copy.deepcopy() copies a tensor */
     uint8_t copied_in;     /* enum copied_in, if it does */
     bool is_workspace;     /* allocated by a library for its scratch space */
+    bool is_benchmark;     /* the same, of torch.compile or Triton, which times kernels on it */
     bool in_main;          /* a Python frame is a script's top level: not a thread of autograd */
     bool empties_cache;    /* torch.cuda.empty_cache(), called by the program */
     bool to_device;        /* Tensor.to(device) copies: the dtype may be the same */
@@ -130,7 +131,8 @@ const struct stack_facts *site_stack_facts(struct site_table *table, stack_id st
  * out.
  */
 struct stacks_include {
-    bool autocast, kv_cache; /* is_autocast or ends_autocast; is_kv_cache */
+    bool autocast, kv_cache,
+        benchmark; /* is_autocast or ends_autocast; is_kv_cache; is_benchmark */
 };
 
 /* Looks each stack up once. */

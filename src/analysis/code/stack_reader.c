@@ -139,6 +139,9 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
     case ROLE_KV_CACHE:
         facts->is_kv_cache = facts->is_kv_cache || is_innermost;
         return true;
+    case ROLE_BENCHMARK:
+        facts->is_workspace = facts->is_benchmark = true;
+        return true;
     case ROLE_COPY_TENSOR:
         facts->copies_tensor = true;
         return true;

@@ -23,6 +23,7 @@ static const char *const names[] = {
     [FINDING_ELEMENTWISE] = "elementwise",
     [FINDING_ALL_PAIRS] = "all_pairs",
     [FINDING_CASTS] = "casts",
+    [FINDING_BENCHMARK] = "benchmark",
     [FINDING_OPTIMIZER_TEMPORARIES] = "optimizer_temporaries",
     [FINDING_LOADED_WEIGHTS] = "loaded_weights",
     [FINDING_COPIED_WEIGHTS] = "copied_weights",
@@ -57,11 +58,11 @@ static bool find_at_peak(struct findings_maker *maker)
            finding_of_failed_pass(maker) && finding_of_uneven_steps(maker) &&
            finding_of_summed_losses(maker) && finding_of_all_pairs(maker) &&
            finding_of_unused_logits(maker) && finding_of_local_results(maker) &&
-           finding_of_empty_cache(maker) && finding_of_repeated_state(maker) &&
-           finding_of_loaded_weights(maker) && finding_of_copied_weights(maker) &&
-           finding_of_layer_buffers(maker) && finding_of_gradient_buckets(maker) &&
-           finding_of_state(maker) && finding_of_table_gradients(maker) &&
-           finding_of_gradients(maker);
+           finding_of_benchmark(maker) && finding_of_empty_cache(maker) &&
+           finding_of_repeated_state(maker) && finding_of_loaded_weights(maker) &&
+           finding_of_copied_weights(maker) && finding_of_layer_buffers(maker) &&
+           finding_of_gradient_buckets(maker) && finding_of_state(maker) &&
+           finding_of_table_gradients(maker) && finding_of_gradients(maker);
 }
 
 /* Growth comes first: what it holds is only what the trace has seen of it so far. */

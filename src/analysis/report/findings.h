@@ -36,6 +36,7 @@ enum finding_kind {
     FINDING_ELEMENTWISE,   /* intermediate results of elementwise operators */
     FINDING_ALL_PAIRS,     /* tensors of all pairs, made by broadcasting */
     FINDING_CASTS,         /* activations that are copies in another dtype */
+    FINDING_BENCHMARK,     /* torch.compile or Triton times kernels */
     FINDING_OPTIMIZER_TEMPORARIES, /* that cause the peak to lie in the optimizer step */
     FINDING_REPEATED_STATE,        /* of a second optimizer for the same parameters */
     FINDING_LOADED_WEIGHTS,        /* a copy of the weights that was read from a file */

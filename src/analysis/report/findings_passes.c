@@ -1,5 +1,6 @@
 /* Findings on the pass or the step in which the peak lies. */
 #include "analysis/report/all_pairs.h"
+#include "analysis/report/benchmarks.h"
 #include "analysis/report/failed_pass.h"
 #include "analysis/report/findings_internal.h"
 #include "analysis/report/local_results.h"
@@ -186,6 +187,30 @@ static bool local_lines(const struct findings_maker *maker, const struct local_r
         buffer_printf(text, " (%s)", finding_size(maker, line->bytes).text);
     }
     return !text->failed || error_out_of_memory(maker->err);
+}
+
+bool finding_of_benchmark(struct findings_maker *maker)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    struct benchmarks benchmarks;
+    if (!benchmarks_find(&benchmarks, set->timeline, set->sites, maker->err))
+        return false;
+    if (finding_share(maker, benchmarks.save_bytes) < LEAST_SHARE)
+        return true;
+    int64_t peak = maker->evidence->peak->active_bytes - benchmarks.save_bytes;
+    struct buffer at = BUFFER_INIT;
+    bool ok =
+        finding_line(maker, benchmarks.stack, &at) &&
+        finding_add(
+            maker, (struct finding){.kind = FINDING_BENCHMARK, .save_bytes = benchmarks.save_bytes},
+            "A kernel is timed when it first runs, and not in later steps: judge the "
+            "memory of training by these.",
+            "At the peak, torch.compile or Triton times kernels%s, for which it "
+            "allocates %s. Without that memory, the peak is %s.",
+            at.bytes, finding_size(maker, benchmarks.at_peak_bytes).text,
+            finding_size(maker, peak).text);
+    buffer_release(&at);
+    return ok;
 }
 
 bool finding_of_local_results(struct findings_maker *maker)

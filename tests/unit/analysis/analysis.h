@@ -43,6 +43,7 @@ TCase *elementwise_tests(void);
 TCase *elsewhere_tests(void);
 TCase *findings_copies_tests(void);
 TCase *findings_inference_tests(void);
+TCase *findings_benchmark_tests(void);
 TCase *findings_locals_tests(void);
 TCase *findings_logits_tests(void);
 TCase *findings_operators_tests(void);

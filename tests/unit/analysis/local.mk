@@ -88,6 +88,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/report/elementwise_test.c \
 	tests/unit/analysis/report/findings_copies_test.c \
 	tests/unit/analysis/report/findings_inference_test.c \
+	tests/unit/analysis/report/findings_benchmark_test.c \
 	tests/unit/analysis/report/findings_locals_test.c \
 	tests/unit/analysis/report/findings_logits_test.c \
 	tests/unit/analysis/report/findings_operators_test.c \

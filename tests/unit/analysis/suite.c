@@ -23,6 +23,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, oom_rest_tests());
     suite_add_tcase(suite, findings_copies_tests());
     suite_add_tcase(suite, elementwise_tests());
+    suite_add_tcase(suite, findings_benchmark_tests());
     suite_add_tcase(suite, findings_locals_tests());
     suite_add_tcase(suite, findings_logits_tests());
     suite_add_tcase(suite, findings_operators_tests());
