@@ -157,6 +157,12 @@ run help snapshots-and-so-on
 exits 2
 one_err_line
 
+# No manual page was cut off: the last section of each is there.
+for page in "$cli"/../../man/*.[17]; do
+    last="${page##*/}"
+    check 'has SEE ALSO' grep -q '^\.SH "SEE ALSO"$' "$page"
+done
+
 # The manual page knows every option.
 run analyze --help
 for option in $(sed -n 's/^ .* --\([a-z-]*\).*/\1/p' .run/out); do
