@@ -14,6 +14,7 @@ struct arena {
     struct budget *budget;      /* not owned */
 };
 
+/* The budget must outlive the arena. */
 void arena_init(struct arena *arena, struct budget *budget);
 void arena_release(struct arena *arena); /* frees every piece */
 

@@ -14,19 +14,22 @@ struct budget {
     size_t used;  /* bytes, never above limit */
 };
 
-/* 3/4 of the machine's memory (or of the cgroup's limit, where lower). */
+/* Three quarters of machine_memory(""), in bytes. */
 size_t budget_default_limit(void);
 
 /* Counts `bytes` more. Fails with STATUS_LIMIT if that would exceed the limit. */
 bool budget_take(struct budget *budget, size_t bytes, struct error *err);
+/* Counts `bytes` less, which budget_take() has counted before. */
 void budget_give(struct budget *budget, size_t bytes);
 
+/* Used by vec_grow() when the capacity is too small. */
 bool vec_grow_beyond(void **data, size_t *capacity, size_t need, size_t item, struct budget *budget,
                      struct error *err);
 
-/* Grows `*data` (of `*capacity` items of `item` bytes) so that it holds at
- * least `need` items. Doubles, checks every product, counts in the budget.
- * The caller owns `*data` and releases it with vec_free(). */
+/* Grows `*data` (of `*capacity` items of `item` bytes) so that it holds at least `need` items.
+ * Doubles the capacity, checks every product, and counts the bytes in the budget. The caller owns
+ * `*data` and releases it with vec_free(). STATUS_LIMIT if the budget or the memory does not
+ * suffice; `*data` and its items are then unchanged. */
 static inline bool vec_grow(void **data, size_t *capacity, size_t need, size_t item,
                             struct budget *budget, struct error *err)
 {
@@ -38,7 +41,7 @@ static inline bool vec_grow(void **data, size_t *capacity, size_t need, size_t i
 #define vec_reserve(data, capacity, need, budget, err)                                             \
     vec_grow((void **)&(data), &(capacity), need, sizeof *(data), budget, err)
 
-/* Appends an item, which may contain commas. False if memory runs out. */
+/* Appends an item, whose expression may contain commas. STATUS_LIMIT as vec_grow(). */
 #define vec_push(data, count, capacity, budget, err, ...)                                          \
     (vec_reserve(data, capacity, (count) + 1, budget, err) &&                                      \
      ((data)[(count)++] = (__VA_ARGS__), true))

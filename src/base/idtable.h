@@ -11,7 +11,7 @@
 
 #include "base/budget.h"
 
-/* One less than the largest id_plus_one, since 0 marks a free slot. */
+/* The largest id: a slot stores the id plus 1, since 0 marks a free slot. */
 #define IDTABLE_MAX_ID (UINT32_MAX - 1)
 
 struct idslot {

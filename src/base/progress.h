@@ -18,7 +18,7 @@ void progress_begin(struct progress *progress, int fd);
 void progress_update(struct progress *progress, uint64_t done, uint64_t total);
 /* Like progress_update(), counting files instead of bytes. */
 void progress_update_files(struct progress *progress, uint64_t done, uint64_t total);
-/* The same for a line of the caller's. */
+/* Shows `text` instead, of which the first 78 characters fit. */
 void progress_update_text(struct progress *progress, const char *text);
 /* Wipes the line. The next update shows it again. */
 void progress_end(struct progress *progress);

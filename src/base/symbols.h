@@ -48,10 +48,12 @@ struct symbols;
 struct symbols *symbols_create(struct budget *budget, struct error *err);
 void symbols_destroy(struct symbols *symbols); /* NULL is allowed */
 
+/* Each of these four finds the id of equal content, or else copies the content and gives it the
+ * next id. STATUS_LIMIT if the budget is used up or there are too many ids. */
 bool symbols_string(struct symbols *symbols, const char *bytes, size_t size, string_id *id,
                     struct error *err);
 bool symbols_frame(struct symbols *symbols, struct frame frame, frame_id *id, struct error *err);
-/* A detail of empty strings is DETAIL_NONE. */
+/* The id of a detail that consists of empty strings is DETAIL_NONE. */
 bool symbols_detail(struct symbols *symbols, const struct frame_detail *detail, detail_id *id,
                     struct error *err);
 bool symbols_stack(struct symbols *symbols, const frame_id *frames, size_t count, stack_id *id,

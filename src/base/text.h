@@ -31,10 +31,10 @@ const char *text_find(struct text text, const char *word);
 /* Without the spaces, tabs and carriage returns at both ends. */
 struct text text_trim(struct text text);
 
-/* True if the whole text is decimal digits; then `*number` is their value. */
+/* True if the whole text is decimal digits whose value fits an int64_t; `*number` is the value. */
 bool text_number(struct text text, int64_t *number);
 
-/* At most the first `most` bytes. Never cuts a character of valid UTF-8. */
+/* At most the first, or the last, `most` bytes. Neither cuts a character of valid UTF-8. */
 struct text text_first(struct text text, size_t most);
 struct text text_last(struct text text, size_t most);
 

@@ -13,19 +13,19 @@
 /* A line of code in a traceback. The texts are parts of the traceback. */
 struct traceback_line {
     struct text file, name; /* name: of the function; empty if it is not given */
-    uint32_t number;        /* 0 if it does not fit */
+    uint32_t number;        /* 0 if the number exceeds 32 bits */
 };
 
 /* Finds the next line of the form `File "F", line N, in NAME`, and removes it from `*rest` with
  * everything before it. False if there is none. Takes time proportional to the bytes removed. */
 bool traceback_next(struct text *rest, struct traceback_line *line);
 
-/* The last line of a traceback, which is the innermost, as a frame. `*found` is false if the text
- * names no line in its last 16 KiB. Reads of the same text give the same frame. */
+/* The last line of code that a traceback names, which is the innermost, as a frame. `*found` is
+ * false if the text names no line in its last 16 KiB. */
 bool traceback_innermost(struct symbols *symbols, string_id text, frame_id *frame, bool *found,
                          struct error *err);
 
-/* The frames of strings that were read before. */
+/* A cache of the frames of strings that were read before. */
 struct traceback_frames {
     struct symbols *symbols; /* not owned */
     struct budget *budget;   /* not owned */
@@ -35,7 +35,7 @@ struct traceback_frames {
 
 void traceback_frames_release(struct traceback_frames *frames);
 
-/* The frame of a string. */
+/* The frame of a string, whose detail is the string itself. */
 bool traceback_frame(struct traceback_frames *frames, string_id string, frame_id *frame,
                      struct error *err);
 

@@ -9,15 +9,14 @@ enum unit { UNIT_AUTO, UNIT_BYTES, UNIT_KIB, UNIT_MIB, UNIT_GIB };
 
 #define UNITS_TEXT_SIZE 48
 
-/* "11.57 GiB", "512 B", "1,024 bytes" for UNIT_BYTES ("1,024 B"): returns `out`.
- * UNIT_AUTO picks the largest unit in which the value is at least 1. Negative values carry a sign.
- */
+/* "11.57 GiB", "512 B"; with UNIT_BYTES "1,024 B". Returns `out`. UNIT_AUTO chooses the largest
+ * unit in which the value is at least 1. A negative value has a minus sign. */
 const char *units_bytes(char out[UNITS_TEXT_SIZE], int64_t bytes, enum unit unit);
 
 /* "1,234,567" */
 const char *units_count(char out[UNITS_TEXT_SIZE], uint64_t count);
 
-/* "+1.234567 s", "+12.3 ms": a duration in microseconds, for people */
+/* "+1.234567 s", "+12.3 ms", "+800 us": a duration of `microseconds`, always with its sign */
 const char *units_duration(char out[UNITS_TEXT_SIZE], int64_t microseconds);
 
 /* auto|bytes|KiB|MiB|GiB, case ignored; false for any other text */

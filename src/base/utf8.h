@@ -18,8 +18,8 @@ size_t utf8_decode(const char *bytes, size_t size, enum utf8_surrogates surrogat
 /* The length of the longest valid prefix in bytes, which ends at a character boundary. */
 size_t utf8_valid_prefix(const char *bytes, size_t size, enum utf8_surrogates surrogates);
 
-/* The number of bytes of a NUL-terminated text to show when at most `most` may be shown: all, or as
- * many as do not split a character. */
+/* The number of bytes of a NUL-terminated text to show if at most `most` bytes may be shown. A
+ * character that would be split is left out. */
 int utf8_clip(const char *text, int most);
 
 #define UTF8_LENGTH_MAX 4
