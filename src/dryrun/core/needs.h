@@ -32,7 +32,7 @@ bool needs_is_function(const char *name);
 
 /* Adds a library with no functions, if it is not there. */
 bool needs_add_library(struct needs *needs, const char *soname, struct error *err);
-/* Adds what the object needs. Functions are counted once. */
+/* Adds the libraries, versions and functions that the object needs, each only once. */
 bool needs_add(struct needs *needs, const struct elf *elf, struct error *err);
 /* Removes the functions that the objects define themselves, and those for which is_implemented() is
  * true. */

@@ -16,10 +16,12 @@ struct space {
     size_t count, capacity;
 };
 
-/* First fit: the lowest free address that is a multiple of `align`, a power of two. The same calls
- * thus give the same addresses in every run. Returns 0 if nothing fits. `size` must not be 0. */
+/* Takes a block at the lowest free address that is a multiple of `align`, a power of two (first
+ * fit). The same calls thus give the same addresses in every run. Returns 0 if nothing fits, if
+ * `size` is 0, or if memory runs out. */
 uint64_t space_take(struct space *space, uint64_t size, uint64_t align);
-/* Takes a block at an address that the caller knows to be free. */
+/* Takes a block at an address that the caller knows to be free. The address may lie outside of the
+ * range. False if memory runs out. */
 bool space_take_at(struct space *space, uint64_t address, uint64_t size);
 /* Returns the size of the block that begins at the address; 0 if there is none. */
 uint64_t space_give_back(struct space *space, uint64_t address);

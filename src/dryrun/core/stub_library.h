@@ -24,8 +24,8 @@ struct stub_library {
 };
 
 /* Appends the file to `out`. Each stub calls the handler with its own first argument and its name,
- * and returns what the handler returns. False if the machine is another one; memory that runs out
- * is noted in `out`. */
+ * and returns what the handler returns. False if there is no code for the machine. If memory runs
+ * out, out->failed is set. */
 bool stub_library_write(const struct stub_library *library, struct buffer *out);
 
 #endif

@@ -50,7 +50,7 @@ struct machine {
     struct device devices[DEVICES_MOST];
     struct space pinned;     /* addresses of cudaHostAlloc() */
     struct space streams;    /* handles: each is the address of its struct stream */
-    struct space registered; /* of cudaHostRegister(), anywhere */
+    struct space registered; /* memory that cudaHostRegister() registered, at any address */
     pthread_mutex_t lock;    /* of everything above that changes while the program runs */
 };
 
@@ -63,12 +63,14 @@ void machine_start(void);
 int device_current(void);
 void device_select(int device);
 
-/* Counts memory of a device. False if there is not enough. The caller holds the lock. */
+/* Counts memory of a device as used, or as free again. False if there is not enough. The caller
+ * holds machine.lock. */
 bool device_charge(int device, uint64_t bytes);
 void device_discharge(int device, uint64_t bytes);
 
-/* The device that the address belongs to; -1: it is no device's. */
+/* The device whose memory the address lies in; -1 if it lies in none. */
 int address_device(const void *address);
+/* True for host memory from cudaHostAlloc() or cudaHostRegister(). Takes machine.lock. */
 bool address_is_pinned(const void *address);
 
 /* Records an error for cudaGetLastError() and returns it. */

@@ -7,21 +7,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Larger ones are not kept. The state of a generator of random numbers, which ranks exchange, has
- * 5056 bytes. */
+/* Larger values are not kept, and of these only the latest 64. The state of a random number
+ * generator, which ranks exchange, has 5056 bytes. */
 #define VALUE_BYTES_MOST 8192
 
-/* The bytes were copied to this address of a GPU. */
+/* To be called when bytes were copied to this address of a GPU. */
 void values_put(const void *address, const void *bytes, size_t size);
-/* Every byte there has this value. */
+/* To be called when every byte at this address was set to one value. */
 void values_fill(const void *address, int byte, size_t size);
-/* Copies what is known of the bytes at the address to the host; false if it is not known. */
+/* Copies the bytes at this address of a GPU to the host. False if not all of them are known. */
 bool values_get(void *to, const void *address, size_t size);
-/* The bytes were copied from one address of a GPU to another. */
+/* To be called when bytes were copied from one address of a GPU to another. */
 void values_move(const void *to, const void *from, size_t size);
-/* The bytes at this address are not known any more. */
+/* Forgets the bytes at this address. */
 void values_drop(const void *address, size_t size);
-/* Something was started that may change them. */
+/* Forgets all values: a kernel was started that may change any of them. */
 void values_forget(void);
 
 #endif
