@@ -8,12 +8,12 @@
 
 struct store {
     sqlite3 *handle;
-    int64_t deadline_s; /* of reading, by the monotonic clock */
-    int64_t run;        /* that is being written */
+    int64_t deadline_s; /* when a read is given up, by the monotonic clock */
+    int64_t run;        /* the number of the run that is being written */
     sqlite3_stmt *insert_rank, *insert_category, *insert_site;
 };
 
-/* Fills `*err` by what SQLite says of its last call, and returns false. */
+/* Fills `*err` from the result of SQLite's last call, and returns false. */
 bool store_failed(const struct store *store, struct error *err);
 bool store_run_sql(struct store *store, const char *sql, struct error *err);
 bool store_prepare(struct store *store, const char *sql, sqlite3_stmt **statement,

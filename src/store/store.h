@@ -17,8 +17,8 @@ struct store;
 /* Opens a history, or makes one if there is no file or an empty one. STATUS_BAD_INPUT if the file
  * is something else. NULL on failure. */
 struct store *store_open_to_write(const char *path, struct error *err);
-/* Opens a history to read, and begins to: nothing needs to be opened later, and the history does
- * not change meanwhile. */
+/* Opens a history for reading, and begins a read transaction: SQLite opens no file after that, and
+ * the history does not change until store_close(). NULL on failure. */
 struct store *store_open_to_read(const char *path, struct error *err);
 void store_close(struct store *store); /* discards an unfinished run; NULL is allowed */
 
@@ -41,16 +41,18 @@ struct store_query {
     const char *metric;  /* "peak_active", "category:activation", ... */
     int64_t rank;        /* or STORE_EVERY_RANK: the highest value of all */
     const char *pattern; /* of names, with * and ?; NULL: all */
-    size_t last;         /* this many runs; 0: all */
+    size_t last;         /* how many of the newest runs; 0: all */
 };
 
-/* False: not a metric; then `*err` lists them. */
+/* STATUS_USAGE if there is no such metric; the error lists the metrics. */
 bool store_metric_check(const char *metric, struct error *err);
 
-/* Adds the points of a query to an empty trend. */
+/* Adds one point for each run that the query selects to an empty trend, the oldest first. The trend
+ * keeps query->metric, which must outlive it. */
 bool store_trend(struct store *store, const struct store_query *query, struct trend *trend,
                  struct error *err);
-/* What the holder of a point had at its active peak, by name: categories, or call sites. */
+/* Reads what the holder of a point (trend_point.holder) had at its active peak: its categories, or
+ * its call sites, by name. */
 enum store_shares { STORE_CATEGORIES, STORE_SITES };
 bool store_shares(struct store *store, int64_t holder, enum store_shares what, struct trend *trend,
                   struct trend_shares *shares, struct error *err);
