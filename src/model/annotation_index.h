@@ -33,8 +33,9 @@ bool annotation_index_make(struct annotation_index *index, const struct annotati
 
 /* All annotations of a device. */
 struct annotation_range annotations_of(const struct annotation_index *index, uint32_t device);
-/* The annotations named `prefix`, which ends in its only '#', followed by a number (`numbered`) or
- * by anything. Searches the device, then the lowest device that has any. */
+/* Finds the annotations whose name is `prefix`, which ends in its only '#', and then a number
+ * (`numbered`) or anything: those of the device or, if it has none, those of the lowest device that
+ * has any. */
 bool annotations_like(const struct annotation_index *index, uint32_t device, const char *prefix,
                       bool numbered, struct symbols *symbols, struct annotation_range *range,
                       struct error *err);

@@ -66,7 +66,7 @@ static inline uint64_t column_address_low(uint64_t address, uint64_t base)
     return offset >> COLUMN_ADDRESS_BITS | offset << (64 - COLUMN_ADDRESS_BITS);
 }
 
-/* The value of an item in the list of wide values. */
+/* The value of an item in the list of wide values, which must contain it. */
 uint64_t wide_value_of(const struct wide_value *wide, size_t count, size_t item);
 /* The extra of the run that contains the item. */
 uint32_t column_extra(const struct extra_column *column, size_t item);

@@ -12,14 +12,14 @@ struct curve_cursor {
     struct trace_signs signs;
 };
 
-/* Before the first item. */
+/* A cursor before the first item, where the value is the baseline. */
 static inline struct curve_cursor curve_cursor_begin(const struct timeline *timeline)
 {
     return (struct curve_cursor){timeline->trace, 0, timeline->active.baseline_bytes,
                                  trace_active_signs(timeline->trace)};
 }
 
-/* Passes the next item, which the trace has. Returns the bytes after it. */
+/* Moves past the next item, which must exist. Returns the active bytes after it. */
 static inline int64_t curve_cursor_step(struct curve_cursor *cursor)
 {
     size_t item = cursor->item++;

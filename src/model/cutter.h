@@ -1,4 +1,5 @@
-/* Applies a window to one device's trace. It is fed with every event. */
+/* Applies a window to one device's trace. The caller passes it every event of the device, in file
+ * order. */
 #ifndef MEMSNAP_MODEL_CUTTER_H
 #define MEMSNAP_MODEL_CUTTER_H
 
@@ -6,11 +7,12 @@
 
 struct cutter;
 
-/* Clocks of several threads may differ a little; the order of the file is right then. */
+/* A time that is earlier by less than this, in microseconds, does not go back: the clocks of
+ * threads may differ a little, and the order of the file is then right. */
 #define LEAST_STEP_BACK_US 1000
 
-/* True if a time is clearly earlier than the latest so far, which starts at INT64_MIN and is
- * updated. */
+/* True if a time is earlier than the latest one so far by at least LEAST_STEP_BACK_US. Updates
+ * `*latest_us`, which must be INT64_MIN before the first time. */
 static inline bool time_goes_back(int64_t *latest_us, int64_t time_us)
 {
     int64_t back;

@@ -9,7 +9,7 @@
 
 #define DEVICE_TEXT_SIZE 24
 
-/* As torch numbers it, which other programs expect: -1 for the host. */
+/* The number of a device as torch writes it, which other programs expect: -1 for the host. */
 static inline int64_t device_number(uint32_t device)
 {
     return device == DEVICE_HOST ? -1 : (int64_t)device;
@@ -19,7 +19,7 @@ static inline int64_t device_number(uint32_t device)
 const char *device_name(char text[DEVICE_TEXT_SIZE], uint32_t device);
 /* "device 0", or "host memory", in a sentence. Returns `text`. */
 const char *device_words(char text[DEVICE_TEXT_SIZE], uint32_t device);
-/* The same at the beginning of a sentence. */
+/* "Device 0", or "Host memory": the same at the beginning of a sentence. */
 const char *device_title(char text[DEVICE_TEXT_SIZE], uint32_t device);
 
 /* The same, in memory that is valid to the end of the block. */

@@ -28,7 +28,7 @@ struct excerpt_visitor {
     bool (*segment)(void *self, const struct segment_row *row, struct error *err);
 };
 
-/* Contradictions found. */
+/* Contradictions that excerpt_segments() found. */
 struct excerpt_doubts {
     uint64_t stray_blocks; /* live, but in no segment: put into an extra last segment of size 0 */
     /* Live, but allocated again at the same address. Left out, since a snapshot has one block for

@@ -26,7 +26,7 @@ struct fit_gpu {
     const char *name;      /* as in --gpu */
     const char *product;   /* as CUDA reports it */
     uint64_t memory_bytes; /* total */
-    uint64_t other_bytes;  /* of them used by the context and other processes */
+    uint64_t other_bytes;  /* the part that the context and other processes use */
     struct fit_run *runs;  /* ascending by value, each value once */
     size_t run_count, run_capacity;
 };
@@ -36,14 +36,14 @@ struct fit {
     const char *values;   /* as the user wrote them: "1..1024" */
     const char **command; /* with "{VARIABLE}" for the value */
     size_t command_count, command_capacity;
-    uint64_t steps; /* of the optimizer, in each run; 0: until the program ends */
+    uint64_t steps; /* optimizer steps after which a run ends; 0: it ends by itself */
     struct fit_gpu *gpus;
     size_t gpu_count, gpu_capacity;
     struct arena texts;
     struct budget *budget; /* owned */
 };
 
-/* Memory that the program can use. */
+/* The bytes that the program can use. */
 static inline uint64_t fit_available(const struct fit_gpu *gpu)
 {
     return gpu->memory_bytes > gpu->other_bytes ? gpu->memory_bytes - gpu->other_bytes : 0;
@@ -61,9 +61,11 @@ struct fit *fit_load_input(struct input *input, struct error *err);
 
 /* A copy that belongs to `fit`; NULL if out of memory. */
 const char *fit_copy_text(struct fit *fit, const char *text, size_t size, struct error *err);
+/* Appends a copy of a word to the command. */
 bool fit_add_word(struct fit *fit, const char *word, struct error *err);
+/* Appends a GPU, without copying its texts. */
 bool fit_add_gpu(struct fit *fit, const struct fit_gpu *gpu, struct error *err);
-/* Inserts the run in its place. Replaces a run with the same value. */
+/* Adds a run in the order of values, or replaces the run with the same value. */
 bool fit_add_run(struct fit *fit, struct fit_gpu *gpu, const struct fit_run *run,
                  struct error *err);
 

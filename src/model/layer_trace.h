@@ -15,7 +15,7 @@
 #define LAYER_TRACE_UNKNOWN_KEYS 16
 
 struct layer_trace {
-    const struct layer_row *rows; /* below UINT32_MAX */
+    const struct layer_row *rows; /* `count` of them, fewer than UINT32_MAX */
     size_t count, forward_count;
     struct layer_facts facts;
     const uint32_t *storage_numbers; /* of all lists of rows, each below storage_count */
@@ -54,7 +54,7 @@ static inline struct text layer_name(const struct layer_trace *trace, const stru
     return symbols_text(trace->symbols, row->module_name);
 }
 
-/* One of the traits of a row is `word`. */
+/* True if `word` is one of the row's traits. */
 bool layer_has_trait(const struct layer_trace *trace, const struct layer_row *row,
                      const char *word);
 

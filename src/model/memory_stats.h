@@ -1,5 +1,5 @@
-/* What torch.cuda.memory_stats() left in a file, or memory_summary() in a log: a row a call.
- * Immutable once loaded. */
+/* The counters that torch.cuda.memory_stats() left in a file, or memory_summary() in a log: one row
+ * for each call. Immutable once loaded. */
 #ifndef MEMSNAP_MODEL_MEMORY_STATS_H
 #define MEMSNAP_MODEL_MEMORY_STATS_H
 

@@ -6,7 +6,7 @@
 #include "base/symbols.h"
 #include "decode/core/input.h"
 
-/* In bytes, from 0 to 2^62. The file has them as MiB in floating point. */
+/* Sizes are bytes, from 0 to 2^62. The file has them in MiB, as floating-point numbers. */
 struct operator_point {
     string_id name; /* "layer.forward.mm.default_3": module, phase, operator, count */
     int64_t allocated, active, reserved;
@@ -18,7 +18,7 @@ struct operator_marker {
 };
 
 struct operator_curves {
-    struct operator_point *points; /* in execution order; below UINT32_MAX */
+    struct operator_point *points; /* in execution order; fewer than UINT32_MAX */
     size_t count;
     struct operator_marker *markers; /* in file order */
     size_t marker_count;

@@ -10,7 +10,7 @@ struct profiled {
     size_t count, capacity;
     struct operator_call *calls;
     size_t call_count, call_capacity;
-    bool has_kernels;
+    bool has_kernels; /* some operator launched a kernel, so their times are known */
     struct symbols *symbols;
     struct budget *budget; /* owned */
 };

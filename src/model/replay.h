@@ -44,11 +44,12 @@ bool replay_events(struct replay *replay, struct error *err);
 /* Reads the dump: fills timeline->state, and adds what existed before the first event. */
 bool replay_dump(struct replay *replay, struct error *err);
 
-/* Gives the early notes to the allocations that the other two found, and sorts all notes. */
+/* Gives the early notes to the allocations that replay_events() and replay_dump() found, and sorts
+ * all notes. */
 bool replay_notes(struct replay *replay, struct error *err);
-/* The annotate events before the range. */
+/* Adds the notes of annotate events before the range. */
 bool replay_edge_notes(struct replay *replay, struct error *err);
-/* An annotate event. */
+/* Adds the note of an annotate event. */
 bool replay_note(struct replay *replay, size_t item, struct error *err);
 
 #endif

@@ -54,7 +54,7 @@ struct run_trace {
     uint32_t device;
     uint64_t events;
     int64_t active_peak_bytes;
-    int64_t reserved_peak_bytes; /* RUN_ABSENT: not in the trace */
+    int64_t reserved_peak_bytes; /* RUN_ABSENT if the trace does not record reserved memory */
 };
 
 /* The tables of one iteration in one file. */
@@ -88,25 +88,28 @@ struct memory_run {
 struct memory_run *memory_run_create(size_t max_memory, struct error *err);
 void memory_run_destroy(struct memory_run *run); /* NULL is allowed */
 
-/* Each reads and closes an input that has not been read yet, also on failure. A failure leaves the
- * run as it was. */
+/* Each of the functions with an `input` reads an input that has not been read yet, closes it and
+ * frees its budget, also on failure. A failure leaves the run as it was. */
 bool memory_run_add_stats(struct memory_run *run, const char *path, struct input *input,
                           struct error *err);
-/* The tables say everything but their rank. */
+/* Tables of FSDP memory. They do not tell the rank, so the caller does. STATUS_BAD_INPUT if there
+ * is none. */
 bool memory_run_add_tables(struct memory_run *run, const char *path, uint32_t rank,
                            struct input *input, struct error *err);
-/* Adds a device of a snapshot; `file` from memory_run_add_file(). */
+/* Adds a device of a snapshot. `file` is the number that memory_run_add_file() gave to its file. */
 bool memory_run_add_snapshot(struct memory_run *run, const struct run_key *key, uint32_t file,
                              const struct timeline *timeline, struct error *err);
-/* Adds a device of a profiler trace. */
+/* Adds a device of a profiler trace. `has_reserved`: the trace records reserved memory. */
 bool memory_run_add_trace(struct memory_run *run, uint32_t rank, uint32_t file,
                           const struct timeline *timeline, bool has_reserved, struct error *err);
 /* Tables that torch.profiler printed. */
 bool memory_run_add_operators(struct memory_run *run, const char *path, struct input *input,
                               struct error *err);
+/* Adds a file, whose path is copied, and sets `*file` to its index in `files`. facts->path is
+ * ignored. */
 bool memory_run_add_file(struct memory_run *run, const char *path, const struct run_file *facts,
                          uint32_t *file, struct error *err);
-/* Sorts what was added. */
+/* Sorts all arrays into the orders given above, once everything was added. */
 void memory_run_finish(struct memory_run *run);
 
 /* The order of moments: by rank, function in order of appearance, iteration, side. */

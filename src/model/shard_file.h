@@ -6,9 +6,9 @@
 #include "decode/core/input.h"
 
 #define SHARD_FILE_NAME 16
-#define SHARD_FILE_UNIT 80 /* bytes of the name of a module that are kept */
+#define SHARD_FILE_UNIT 80 /* bytes for the name of a unit; a longer one is cut */
 
-/* Of what is live at a peak. */
+/* The kinds of memory that are live at a peak. */
 enum shard_file_part {
     SHARD_FILE_PARAMETERS,
     SHARD_FILE_GRADIENTS,
@@ -26,27 +26,27 @@ struct shard_file_column {
 /* The curve of some ranks: the sum of all kinds in each column. */
 struct shard_file_line {
     uint64_t first_rank, last_rank;
-    size_t first, count; /* heights */
+    size_t first, count; /* in `heights`: bytes, one for each column */
 };
 
 struct shard_file_row {
     char name[SHARD_FILE_NAME]; /* of the strategy: letters and digits */
-    uint64_t peak_bytes;        /* a rank, the highest */
-    uint64_t traffic_bytes;     /* a rank sends in a step */
-    bool runs;                  /* false: its code would stop */
+    uint64_t peak_bytes;        /* of the rank with the highest peak */
+    uint64_t traffic_bytes;     /* that a rank sends in a step */
+    bool runs;                  /* false: the printed code would stop with an error */
     /* side by side */
     bool is_checkpointed;
     uint64_t parts[SHARD_FILE_PARTS];  /* at the peak of the highest rank */
-    size_t first_column, column_count; /* of the file; 0 columns: written without --curve */
-    size_t peak_column;                /* of those */
-    bool has_units;                    /* some column has the name of one */
+    size_t first_column, column_count; /* in `columns`; no columns: written without --curve */
+    size_t peak_column;                /* counted from first_column */
+    bool has_units;                    /* some column names a unit */
     char peak_phase[SHARD_FILE_NAME];
     char peak_unit[SHARD_FILE_UNIT]; /* raw bytes; empty: outside of the units, or unknown */
-    size_t first_line, line_count;
+    size_t first_line, line_count;   /* in `lines`: the curves of ranks */
     /* sweep */
     uint64_t world;
-    uint64_t largest_batch; /* 0: not even the smallest fits, or its code would stop */
-    bool is_last;           /* no larger one was tried */
+    uint64_t largest_batch; /* 0: not even the smallest fits, or the code would stop */
+    bool is_last;           /* largest_batch is the largest that was tried */
 };
 
 struct shard_file {
@@ -66,7 +66,8 @@ struct shard_file {
     struct budget *budget; /* owned */
 };
 
-/* Closes the input and takes over its budget, also on failure. NULL on failure. */
+/* Reads an input that has not been read yet. Closes it and takes over its budget, also on failure.
+ * NULL on failure. */
 struct shard_file *shard_file_load(struct input *input, struct error *err);
 void shard_file_destroy(struct shard_file *file); /* NULL is allowed */
 

@@ -72,7 +72,7 @@ struct summary_device {
     int64_t start_bytes, peak_bytes, end_bytes; /* active */
     int64_t allocated_peak_bytes, reserved_peak_bytes, reserved_at_peak_bytes;
     int64_t unused_bytes;   /* at the active peak, reserved but unused; SUMMARY_UNKNOWN */
-    int64_t growth_bytes;   /* a step */
+    int64_t growth_bytes;   /* per step */
     int64_t peak_event;     /* in the file; -1: before the first */
     int64_t peak_us;        /* since the first event; SUMMARY_UNKNOWN */
     int64_t duration_us;    /* of the trace; SUMMARY_UNKNOWN */
@@ -90,13 +90,13 @@ struct summary_device {
 
 struct summary {
     int64_t rank;          /* SUMMARY_UNKNOWN */
-    const char *rank_from; /* rank_source_name(); "" in version 1 */
+    const char *rank_from; /* what told the rank: rank_source_name(); "" in version 1 */
     const char *path;      /* as the user named it */
     const char *encoding;  /* of the capture, for people */
     uint64_t input_bytes;
-    struct summary_device *devices; /* with any memory, ascending */
+    struct summary_device *devices; /* those that have any memory, ascending */
     size_t device_count;
-    struct arena arena; /* holds everything it points to, but for curves */
+    struct arena arena; /* holds everything it points to, except the curves */
     struct budget budget;
 };
 
@@ -104,9 +104,11 @@ struct summary {
 struct summary *summary_create(size_t max_memory, struct error *err);
 void summary_destroy(struct summary *summary); /* NULL is allowed */
 
-/* `count` cleared items, at least one, that the summary owns. */
+/* `count` cleared items of `size` bytes each (one item if `count` is 0), which the summary owns.
+ * NULL if out of memory. */
 void *summary_items(struct summary *summary, size_t count, size_t size, struct error *err);
-/* A copy that the summary owns; see text_of() for its form. NULL if out of memory. */
+/* A NUL-terminated copy that the summary owns, of `size` bytes of valid UTF-8. NULL if out of
+ * memory. */
 const char *summary_text(struct summary *summary, const char *bytes, size_t size,
                          struct error *err);
 
@@ -165,12 +167,12 @@ struct summary_array_type {
 
 extern const struct summary_array_type summary_arrays[SUMMARY_ARRAYS];
 
-/* Called for each summary of a file. `bin` is its form in the file, valid during the call. Takes
- * over the summary, also on failure. */
+/* Called for each summary of a file. It takes over the summary, also on failure. `bin` is the form
+ * of the summary in the file, and valid only during the call. */
 typedef bool summary_taker(void *self, struct summary *summary, struct text bin, struct error *err);
 
-/* Reads an input that has not been read yet, and closes it, also on failure. Each summary gets a
- * budget of what the input's has left. */
+/* Reads an input that has not been read yet, and closes it, also on failure. The limit of each
+ * summary's own budget is what the input's budget has left. */
 bool summaries_load_input(struct input *input, summary_taker *take, void *self, struct error *err);
 
 #endif

@@ -33,7 +33,7 @@ static inline bool sum_add_signed(int64_t *sum, int64_t value)
     return true;
 }
 
-/* Saturates at INT64_MAX; `value` must not be negative. */
+/* Adds `value`, which must not be negative. A sum that would exceed INT64_MAX becomes INT64_MAX. */
 static inline void sum_add_capped(int64_t *sum, int64_t value)
 {
     if (__builtin_add_overflow(*sum, value, sum))

@@ -15,11 +15,12 @@ struct trend_point {
     int64_t run; /* its number in the history */
     struct text name, commit;
     int64_t time_s;         /* when it was stored, in seconds since 1970 */
-    uint64_t ranks, failed; /* devices of ranks that count; files that could not be read */
-    bool is_known;          /* else no rank has the value, and the rest is 0 */
-    int64_t value;          /* the highest of the ranks */
-    int64_t rank;           /* that has it; -1: unknown */
-    int64_t holder;         /* its row in the history */
+    uint64_t ranks, failed; /* number of devices of the ranks asked for, without the host; number of
+                               files that could not be read */
+    bool is_known;          /* false: no rank has the metric, and the members below are 0 */
+    int64_t value;          /* the highest of all ranks, in trend.unit */
+    int64_t rank;           /* the rank that has it; -1: unknown */
+    int64_t holder;         /* the row of that rank's device in the history */
 };
 
 struct trend {
@@ -44,7 +45,7 @@ struct trend_shares {
 
 void trend_init(struct trend *trend, size_t max_memory);
 void trend_release(struct trend *trend);
-/* A copy that the trend owns. */
+/* Replaces `*text` by a copy that the trend owns. */
 bool trend_text(struct trend *trend, struct text *text, struct error *err);
 
 /* Reads what `memsnap trend --format json` writes into an empty trend. Closes the input, which has
