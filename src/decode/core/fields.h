@@ -23,10 +23,10 @@ enum field_kind {
     FIELD_DURATION,     /* double in microseconds, from 0 to 2^53 */
     FIELD_BOOL,         /* bool */
     FIELD_STRING,       /* string_id */
-    FIELD_LOOSE_BOOL,   /* bool; false if the value is not true */
+    FIELD_LOOSE_BOOL,   /* bool: true only if the value is true; any other value means false */
     FIELD_LOOSE_STRING, /* string_id; empty if the value is not a string */
     FIELD_LOOSE_LINE,   /* uint32_t; 0 if the value is not an integer from 0 to 2^32-1 */
-    FIELD_POOL,         /* uint64_t[2]; an integer stands for itself and 0 */
+    FIELD_POOL,         /* uint64_t[2]; a single integer N means (N, 0) */
     FIELD_STACK,        /* stack_id: a list of frames */
     FIELD_OTHER,        /* stored by code specific to the field */
 };
@@ -90,13 +90,14 @@ static inline bool field_has_name(const struct field *field, struct text name)
 /* The index of the field with that name; `count` if there is none. */
 unsigned field_find(const struct field *fields, unsigned count, struct text name);
 
-/* Stores an integer in a field of any kind of number; `offset` is the value's. */
+/* Stores an integer in a field of any kind of number. STATUS_BAD_INPUT at `offset`, which is that
+ * of the value in the file, if it is out of range. */
 bool field_set_integer(const struct field *field, void *row, bool negative, uint64_t magnitude,
                        uint64_t offset, struct error *err);
-/* FIELD_DURATION only. */
+/* The same for a real number; for FIELD_DURATION only. */
 bool field_set_real(const struct field *field, void *row, double real, uint64_t offset,
                     struct error *err);
-/* Sets the field to its value when absent from the file. */
+/* Sets the field to the value that it has if it is absent from the file. */
 void field_reset(const struct field *field, void *row);
 
 /* Reports "expected ..., found FOUND". Returns false. */

@@ -8,7 +8,7 @@
 
 #include "decode/core/source_stream.h"
 
-#define GZIP_CUT_SHORT "gzip data is cut short" /* the error if the end is missing begins so */
+#define GZIP_CUT_SHORT "gzip data is cut short" /* how the error begins if the end is missing */
 
 #define GZIP_INPUT ((size_t)64 * 1024) /* compressed bytes held at once */
 

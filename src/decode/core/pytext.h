@@ -1,4 +1,5 @@
-/* Formats values as Python prints them. Failure shows in buffer.failed. */
+/* Formats values as Python prints them, and appends them to `out`. out->failed is set if memory
+ * runs out. */
 #ifndef MEMSNAP_DECODE_CORE_PYTEXT_H
 #define MEMSNAP_DECODE_CORE_PYTEXT_H
 

@@ -28,7 +28,7 @@ enum action {
 
 extern const struct text action_texts[ACTION_OTHER]; /* the names of the known actions */
 
-/* Actions that change no memory, and are events of ACTION_OTHER. */
+/* Names of actions that change no memory. Their events are ACTION_OTHER. */
 #define ACTION_TEXT_ANNOTATE    "annotate"    /* user_metadata describes the allocation at addr */
 #define ACTION_TEXT_EMPTY_CACHE "empty_cache" /* of some vendors */
 
@@ -47,8 +47,8 @@ struct event_extra {
     /* of a backward pass: where the forward pass made the autograd node that runs */
     stack_id forward_stack;
     string_id internal_metadata; /* the allocator's own label, such as "mallocWithAddress" */
-    /* "aten::addmm": of a profiler trace, the operator that autograd recorded; only if the sink
-     * wants launches */
+    /* "aten::addmm": the operator that autograd recorded. Only in a profiler trace, and only if the
+     * sink wants launches */
     string_id operation;
 };
 
@@ -111,23 +111,23 @@ struct launch_row {
 struct row_sink {
     void *self;
     bool (*event)(void *self, uint32_t device, const struct event_row *row, struct error *err);
-    /* the same event object occurs again in a trace. `sequence` is the number of events handed out
-     * before its first occurrence, including repeats, over all devices. Only pickles share objects.
-     */
+    /* Called if the same event object occurs again in a trace. `sequence` is the number of events
+     * that were handed out before its first occurrence, including repeats, over all devices. Only
+     * pickles share objects. */
     bool (*event_again)(void *self, uint32_t device, uint64_t sequence, struct error *err);
-    /* the stack of an event that was handed out, by the number of events before it. NULL if the
-     * sink does not keep stacks. */
+    /* Returns the stack of an event that was handed out; `sequence` is the number of events before
+     * it. NULL if the sink does not keep stacks. */
     stack_id (*stack)(void *self, uint64_t sequence);
-    /* announces every list in device_traces, including empty ones, before its events; and
-     * host_traces, as that of DEVICE_HOST */
+    /* Announces every list in device_traces, including empty ones, before its events. host_traces
+     * is announced as the list of DEVICE_HOST. */
     bool (*trace)(void *self, uint32_t device, struct error *err);
     bool (*segment)(void *self, const struct segment_row *row, struct error *err);
     bool (*annotation)(void *self, const struct annotation_row *row, struct error *err);
-    /* in order of time. NULL if the sink does not want launches. */
+    /* Called in order of time. NULL if the sink does not want launches. */
     bool (*launch)(void *self, const struct launch_row *row, struct error *err);
     bool (*setting)(void *self, const struct setting_row *row, struct error *err);
-    /* a key that memsnap does not know: `where` is "snapshot", "segment", "block", "event" or
-     * "annotation". Called once for each distinct (where, key). */
+    /* Called once for each distinct pair of `where` and a key that memsnap does not know. `where`
+     * is "snapshot", "segment", "block", "event" or "annotation". */
     bool (*unknown_key)(void *self, const char *where, string_id key, struct error *err);
 };
 
@@ -140,7 +140,7 @@ struct profile_facts {
     bool has_python;   /* Python functions were recorded (with_stack) */
     bool is_cut;       /* the file ends early, at byte `cut_at` */
     uint64_t cut_at;
-    uint64_t oom_count;       /* [OutOfMemory] events, which are no rows */
+    uint64_t oom_count;       /* [OutOfMemory] events, for which there are no rows */
     int64_t rank, world_size; /* -1 if absent */
     /* of a memory timeline */
     bool is_heap; /* a pprof profile of live memory: there are no events */

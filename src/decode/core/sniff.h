@@ -10,7 +10,7 @@ enum encoding {
     ENCODING_JSON,
     ENCODING_MSGPACK,
     ENCODING_PROTOBUF,
-    /* never found by sniff_encoding() */
+    /* sniff_encoding() never finds these */
     ENCODING_YAML,
     ENCODING_TEXT,
 };
@@ -44,7 +44,7 @@ static inline bool kind_is_snapshot(enum file_kind kind)
            kind == KIND_PPROF;
 }
 
-/* True for those of them that can tell which code allocated. */
+/* True for the kinds of snapshot that can tell which code allocated. */
 static inline bool kind_has_stacks(enum file_kind kind)
 {
     return kind == KIND_SNAPSHOT || kind == KIND_PROFILE;

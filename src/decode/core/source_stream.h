@@ -16,10 +16,11 @@ struct source_stream {
      */
     bool (*read)(struct source_stream *stream, uint8_t *bytes, size_t size, size_t *got,
                  struct error *err);
-    /* Like read(), but lends memory with the bytes in it: STREAM_ROOM bytes before them and
-     * STREAM_PAD bytes behind them may be written to. It stays until the call after the next, but
-     * no longer than to the next read(). `*bytes` is NULL if read() must be called now. NULL: the
-     * stream lends nothing. */
+    /* Like read(), but lends memory that contains the bytes. The caller may write to the
+     * STREAM_ROOM bytes before them and the STREAM_PAD bytes after them. The memory stays valid
+     * until the call of lend() after the next one, or until the next read(), whichever comes first.
+     * Sets `*bytes` to NULL if read() must be called now. The pointer is NULL if the stream lends
+     * nothing. */
     bool (*lend)(struct source_stream *stream, uint8_t **bytes, size_t *got, struct error *err);
     uint64_t (*bytes_read)(const struct source_stream *stream); /* of the outermost input */
     /* Makes a read() waiting on another thread return, and all later ones; close() must follow. */

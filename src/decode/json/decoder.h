@@ -48,8 +48,8 @@ bool json_decode_segments(struct json_decoder *decoder, bool of_host, struct err
 bool json_decode_annotations(struct json_decoder *decoder, struct error *err);
 bool json_decode_settings(struct json_decoder *decoder, struct error *err);
 
-/* Replaces `out` by a value of any kind as Python's str() prints it; STATUS_LIMIT beyond `limit`
- * bytes. */
+/* Reads a value of any kind, and replaces the contents of `out` by what Python's str() prints for
+ * it. STATUS_LIMIT beyond `limit` bytes. */
 bool json_python_text(struct json_reader *reader, size_t limit, struct buffer *out,
                       struct error *err);
 

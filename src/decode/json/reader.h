@@ -101,7 +101,8 @@ struct json_nest {
     char open[JSON_MAX_DEPTH];
 };
 
-/* json_open() of a value of any kind. The container is added to `nest` if it is not empty. */
+/* json_open() for a container inside a value of any kind. Adds the container to `nest` if it is not
+ * empty. STATUS_LIMIT beyond JSON_MAX_DEPTH. */
 bool json_nest_open(struct json_nest *nest, struct json_reader *reader, char open, bool *more,
                     struct error *err);
 
@@ -110,6 +111,7 @@ bool json_too_deep(struct json_reader *reader, struct error *err);
 
 /* Reads a key and its colon. The text is valid until the next call. */
 bool json_read_key(struct json_reader *reader, struct text *key, struct error *err);
+/* Reads a string, which `what` describes in errors. The text is valid until the next call. */
 bool json_read_string(struct json_reader *reader, const char *what, struct text *text,
                       struct error *err);
 /* Rejects integers beyond 64 bits, and reals. */
@@ -120,12 +122,13 @@ bool json_read_number(struct json_reader *reader, struct json_number *number, st
 bool json_read_literal(struct json_reader *reader, enum json_literal *literal, struct error *err);
 /* Consumes a null, if that is the next value. */
 bool json_take_null(struct json_reader *reader, bool *taken, struct error *err);
+/* Consumes the next value, and checks that it is valid. */
 bool json_skip(struct json_reader *reader, struct error *err);
 /* Consumes the rest of a container of which `*pos` is inside, up to its closing bracket. Checks
  * brackets and strings only, which makes it several times as fast as json_skip(). */
 bool json_leave(struct json_reader *reader, struct error *err);
-/* Where json_leave() would stop, as a pointer into the source's buffer. NULL if that is not known
- * before more is read or checked: it can be NULL for any text. */
+/* The place where json_leave() would stop, as a pointer into the source's buffer. NULL if the place
+ * is not known without reading or checking more; callers must expect NULL for any text. */
 const uint8_t *json_find_end(const struct json_reader *reader);
 /* Checks that only white space follows. */
 bool json_finish(struct json_reader *reader, struct error *err);

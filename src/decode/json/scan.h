@@ -60,7 +60,8 @@ static inline const uint8_t *json_scan_plain(const uint8_t *p)
  * `*plain` is true if it has no escapes. Without `size`: consumes the token. */
 bool json_scan_string(struct source *source, size_t *size, bool *plain, struct error *err);
 
-/* Replaces `out` by the decoded string of a token with escapes; `token` includes the quotes. */
+/* Replaces the contents of `out` by the decoded string of a token with escapes; `token` includes
+ * the quotes. False if an escape is invalid or memory runs out. */
 bool json_unescape(const char *token, size_t size, struct buffer *out);
 
 #endif

@@ -40,9 +40,9 @@ static inline enum layer_fact layer_fact_find(struct text key)
     return (enum layer_fact)field_find(layer_fact_fields, LAYER_FACTS, key);
 }
 
-/* The list of LAYER_READS or LAYER_SAVES. */
+/* The list of a row that the field LAYER_READS or LAYER_SAVES holds. */
 struct storage_list *layer_list(struct layer_row *row, enum layer_field field);
-/* Checks the number of a storage in such a list. */
+/* Checks and converts the number of a storage in such a list. */
 bool layer_storage_number(bool negative, uint64_t magnitude, uint64_t offset, uint32_t *number,
                           struct error *err);
 /* Sets the bytes (item 0), the row (item 1), or the row until which it is held (item 2). */

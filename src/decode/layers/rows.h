@@ -44,7 +44,9 @@ enum layer_field {
     LAYER_FIELDS,
 };
 
-/* Storages of a row: those that layer_sink.storage got as numbers first.. of all rows. */
+/* A list of storages of a row or an operator. layer_sink.storage receives the storages of all
+ * lists, one after the other; this list is `count` of them, beginning with number `first`,
+ * from 0. */
 struct storage_list {
     uint32_t first, count;
 };
@@ -65,26 +67,27 @@ struct layer_row {
     int64_t depth;                  /* in the module tree */
     int64_t saved_activations;      /* kept for backward, if different from memory_activations */
     bool is_leaf;                   /* see layer_is_leaf() */
-    bool plain;                     /* returned a tensor, and was called with one and the other
-                                       arguments of the sibling that ran before */
-    bool follows;                   /* that tensor is the result of the module that ran before */
-    int64_t changes;                /* the row whose tensors it changed in place, the first one */
+    bool plain;                     /* the first argument and the result are tensors, and the other
+                                       arguments equal those of the sibling that ran before */
+    bool follows;                   /* the first argument is the result of the module before */
+    int64_t changes;                /* the first row whose tensors it changed in place */
     int64_t forward_row;            /* backward: the row of the call that it belongs to */
     int64_t cast_bytes;             /* casts of parameters, which autocast keeps until it ends */
-    int64_t saved_peak_bytes;       /* as peak_bytes, until the last tensor that it saved */
+    int64_t saved_peak_bytes;       /* as peak_bytes, but only until it saved its last tensor */
     int64_t old_gradient_bytes;     /* gradients of the step before that were still there, and were
                                        freed before the backward pass; not part of its peaks */
     string_id dtype;                /* of its parameters: "float32", or "bfloat16,float32" */
     string_id tensors;              /* its parameters that no earlier row has: "7:3072x768,8:3072";
                                        place in model.parameters(), shape, and ":frozen" */
-    string_id traits;          /* what a checkpoint must mind: names with commas between them, of
+    string_id traits;          /* what a checkpoint must allow for: names with commas between, of
                                   "batch_norm", "fsdp", "random" (draws random numbers),
                                   "recursive" (the module calls itself) */
     int64_t output_bytes;      /* storages of its result */
     int64_t gradient_bytes;    /* gradients that its backward makes */
     int64_t peak_bytes;        /* the most that was allocated while it ran */
     double tail_us;            /* part of forward_us after the last tensor that it saved */
-    int64_t flops, tail_flops; /* as the times: of what torch.utils.flop_counter counts */
+    int64_t flops, tail_flops; /* as forward_us and tail_us, in operations that
+                                  torch.utils.flop_counter counts */
     struct storage_list reads; /* made by earlier rows */
     struct storage_list saves; /* for backward */
 };
@@ -94,8 +97,9 @@ static inline bool layer_has(const struct layer_row *row, enum layer_field field
     return (row->present >> field & 1) != 0;
 }
 
-/* False for a row of what a module with children ran between them, and for what ran outside of the
- * model, as the loss does; such a module may have several rows. */
+/* False for a row about code that a module with children runs itself, between its children,
+ * and about code outside of the model, such as the loss. There may be several such rows of
+ * one module. */
 static inline bool layer_is_leaf(const struct layer_row *row)
 {
     return row->is_leaf || !layer_has(row, LAYER_IS_LEAF);
@@ -104,7 +108,8 @@ static inline bool layer_is_leaf(const struct layer_row *row)
 #define LAYER_TIME_KERNELS "kernels" /* the sum of what was launched on the device */
 #define LAYER_TIME_HOST    "host"    /* of the CPU, from one module to the next */
 
-/* What the recorder says of the whole step. Bytes are 0 and strings empty if absent. */
+/* Facts about the whole step, which the recorder states. Absent sizes are 0, absent strings
+ * empty. */
 enum layer_fact {
     FACT_SCHEMA,
     FACT_TORCH,
@@ -126,24 +131,23 @@ enum layer_fact {
 struct layer_facts {
     uint32_t present; /* 1 << enum layer_fact */
     string_id schema, torch, device;
-    string_id time; /* "events", or "roofline": times follow from operations and bytes; from a
-                       profiler trace LAYER_TIME_KERNELS or LAYER_TIME_HOST */
+    string_id time; /* how times were found: "events"; "roofline", from operations and bytes; or,
+                       from a profiler trace, LAYER_TIME_KERNELS or LAYER_TIME_HOST */
     int64_t rank, ranks;
     int64_t parameter_bytes, buffer_bytes, batch_bytes;
     int64_t beside_bytes; /* parameters and buffers of modules that are no part of the model */
     int64_t before_bytes; /* allocated before the step */
-    int64_t peak_bytes;   /* allocated at most in the step */
-    int64_t host_bytes;   /* resident memory of the process */
-    string_id
-        failed_in; /* "forward of MODULE" or "backward of MODULE", if an error ended the step */
+    int64_t peak_bytes;   /* the most that was allocated in the step */
+    int64_t host_bytes;   /* the largest resident memory that the process has had */
+    string_id failed_in; /* if an error ended the step: "forward of MODULE", "backward of MODULE" */
 };
 
 /* A storage that a row made. */
 struct layer_storage {
     int64_t bytes;
     int64_t row;
-    int64_t held; /* the row in which the program dropped it, if it is in a module's result beside
-                     the first tensor: until then no checkpoint frees it; else 0 */
+    int64_t held; /* for a storage of a module's result other than the first tensor: the row in
+                     which the program dropped it, before which no checkpoint frees it; else 0 */
 };
 
 enum operator_field {
@@ -167,7 +171,7 @@ struct layer_operator {
     double us;                 /* part of the row's forward_us */
     double tail_us;            /* part of the row's tail_us */
     int64_t flops, tail_flops; /* as the times; 0 if absent */
-    int64_t other_bytes;       /* of its results that have no number */
+    int64_t other_bytes;       /* of its results that are not among the numbered storages */
     bool keepable;             /* a checkpoint may keep its results: see the recorder */
     struct storage_list made;  /* its results */
 };
@@ -179,7 +183,8 @@ struct layer_sink {
     /* Called for each occurrence of a key unknown to memsnap. `key` is only valid during the call.
      */
     bool (*unknown_key)(void *self, struct text key, struct error *err);
-    /* Called for every storage that a row reads or saves, or an operator makes, before that. */
+    /* Called for every storage in the lists of a row or of an operator, before row() or operation()
+     * is called for it. `storage` is the number of the storage in the file's table. */
     bool (*storage)(void *self, uint32_t storage, struct error *err);
     /* Called for every storage of the file's table, in order. */
     bool (*made)(void *self, const struct layer_storage *storage, uint64_t offset,
@@ -187,7 +192,7 @@ struct layer_sink {
     /* Called for every operator of the file's table. */
     bool (*operation)(void *self, const struct layer_operator *operation, uint64_t offset,
                       struct error *err);
-    struct layer_facts *facts; /* filled */
+    struct layer_facts *facts; /* filled by the decoder */
 };
 
 #endif

@@ -10,7 +10,7 @@ struct layers_value {
     const struct layer_sink *sink;
     uint64_t offset; /* of the current value, for errors */
     struct error *err;
-    uint32_t storages; /* of the lists of all rows */
+    uint32_t storages; /* number of storages in all lists so far */
 };
 
 /* The text of a string; "" for any other value. */
@@ -21,7 +21,7 @@ bool layers_bad(const struct layers_value *in, const char *expected, value v);
 /* Reads one field from a value. */
 bool layers_take_field(struct layers_value *in, struct layer_row *row, enum layer_field field,
                        value v);
-/* Reads what the recorder says of the whole step. */
+/* Reads one fact about the whole step. */
 bool layers_take_fact(struct layers_value *in, enum layer_fact fact, value v);
 /* Reads a list of [bytes, row]. */
 bool layers_take_storages(struct layers_value *in, value v);

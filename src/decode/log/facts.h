@@ -1,4 +1,4 @@
-/* Reads the facts from the text of an out-of-memory error, behind the words that open it. */
+/* Reads the facts in the text of an out-of-memory error, after its opening words. */
 #ifndef MEMSNAP_DECODE_LOG_FACTS_H
 #define MEMSNAP_DECODE_LOG_FACTS_H
 

@@ -25,7 +25,7 @@ struct log_lines {
     enum log_escape escape;
     uint64_t number, offset; /* of the current line */
     uint64_t count;          /* of the lines so far; the last may lack a line feed */
-    bool is_continued;       /* the last piece was */
+    bool is_continued;       /* the last piece handed out had is_continued set */
     bool has_line;           /* bytes were read since the last line ended */
 };
 
@@ -33,7 +33,7 @@ bool log_lines_open(struct log_lines *lines, struct source *source, struct error
 void log_lines_close(struct log_lines *lines);
 /* Line feeds and carriage returns end lines. `*found` is false at the end of the log. */
 bool log_lines_next(struct log_lines *lines, struct log_line *line, bool *found, struct error *err);
-/* Calls `take` for each line of the source, until it returns false. */
+/* Calls `take` for each line of the source. Stops, and returns false, if it returns false. */
 bool log_lines_each(struct source *source,
                     bool (*take)(void *self, const struct log_line *line, struct error *err),
                     void *self, struct error *err);

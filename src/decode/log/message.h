@@ -5,13 +5,13 @@
 #include "base/text.h"
 #include "decode/log/rows.h"
 
-/* The first place in a line where the text of an error begins, or NULL. `*rest` is what follows the
- * words by which it was found. */
+/* The first place in a line where the text of an error begins, or NULL. `*rest` is the part of the
+ * line after the words by which the text was recognised. */
 const char *oom_text_find(struct text line, struct text *rest);
 
 /* Parses a text that begins there. Line breaks in it may be spaces, and spaces may be repeated.
- * Fills `source`, `backend`, `device`, the sizes, the processes and the flags; false, leaving the
- * rest alone, if it is not the text of an error. */
+ * Fills `source`, `backend`, `device`, the sizes, the processes and the flags, and leaves the other
+ * members alone. False if it is not the text of an error. */
 bool oom_text_parse(struct text text, struct oom_message *message);
 
 #endif

@@ -16,8 +16,8 @@ struct traceback_frame {
 
 struct traceback {
     struct traceback_frame frames[TRACEBACK_FRAMES]; /* a ring, outermost first */
-    size_t count;                                    /* of all frames, also those lost */
-    unsigned foreign; /* lines since the last frame that are not its */
+    size_t count;     /* of all frames, including those that the ring has lost */
+    unsigned foreign; /* lines since the last frame that may be another process's */
 };
 
 /* True if a line without its prefix may change a traceback that has no frames. Fast. */

@@ -10,11 +10,13 @@
 
 #include "decode/pickle/hot.h"
 
-#define PATTERNS        8  /* at most SPAN_NOTES */
+#define PATTERNS        8
 #define PATTERN_CHUNKS  16 /* 256 bytes */
 #define PATTERN_PUSHES  16
 #define PATTERN_INTS    4
 #define PATTERN_NO_PUSH UINT32_MAX
+
+_Static_assert(PATTERNS <= SPAN_NOTES, "a span notes the number of a pattern");
 
 typedef uint64_t chunk __attribute__((vector_size(16))); /* unit of comparison */
 

@@ -21,7 +21,7 @@ struct span {
 };
 
 #define SPAN_LIMIT (UINT32_C(1) << 28)
-#define SPAN_NOTES 16
+#define SPAN_NOTES 16 /* a note is below this */
 
 /* A span and the caller's note on its event: the number of the event's pattern. Both are compared
  * with the recorded sequence. Where many equal lists follow each other, the notes tell the

@@ -6,7 +6,7 @@
 #include "decode/core/source.h"
 #include "decode/profiler/rows.h"
 
-/* STATUS_BAD_INPUT if the trace has no addresses (of 2021), by which it could be joined. */
+/* STATUS_BAD_INPUT if the trace has no addresses, as in 2021: without them it cannot be joined. */
 bool decode_profiler_allocations(struct source *source, struct symbols *symbols,
                                  const struct allocation_sink *sink, struct error *err);
 

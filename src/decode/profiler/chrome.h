@@ -13,7 +13,7 @@
 #define IS(text, literal)                                                                          \
     ((text).size == sizeof(literal) - 1 && memcmp((text).bytes, literal, sizeof(literal) - 1) == 0)
 
-/* Part of the key of a thread. */
+/* The name of a process or thread. Both together are the key of a thread. */
 struct thread_name {
     char bytes[THREAD_KEY_HALF];
     size_t size;
@@ -71,10 +71,12 @@ struct chrome {
     struct error *err;
 };
 
-/* scalars.c: microseconds, with or without a fraction, as nanoseconds; the name of a process or
- * thread, a number or a string; a copy of a text, the beginning of one that is too long. */
+/* scalars.c: reads microseconds, with or without a fraction, and converts them to nanoseconds. */
 bool chrome_read_time(struct chrome *chrome, int64_t *time_ns);
+/* Reads the name of a process or thread, which is a number or a string. */
 bool chrome_read_thread_name(struct chrome *chrome, struct thread_name *name);
+/* Replaces the contents of the buffer by a copy of the text. Only the beginning of a text that is
+ * too long is copied. */
 bool chrome_hold(struct chrome *chrome, struct buffer *buffer, struct text text);
 
 /* arguments.c */

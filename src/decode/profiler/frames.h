@@ -1,10 +1,11 @@
-/* Frames of stacks from the names of ranges. Internal to decode/profiler. */
+/* Makes the frames of stacks from the names of ranges. Internal to decode/profiler. */
 #ifndef MEMSNAP_DECODE_PROFILER_FRAMES_H
 #define MEMSNAP_DECODE_PROFILER_FRAMES_H
 
 #include "decode/profiler/profile.h"
 
-/* The file of the frames of nn.Module calls, which the profiler records in its place. */
+/* The file of the frames that stand for calls of an nn.Module. The profiler records only the name
+ * of such a call, not the file. */
 #define MODULE_FILE "torch/nn/modules/module.py"
 
 struct profile_frames {

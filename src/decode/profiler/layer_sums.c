@@ -10,7 +10,7 @@ static bool in_pass(const struct layers *layers, int64_t time_ns)
     return time_ns >= layers->pass.start_ns && time_ns <= layers->pass.end_ns;
 }
 
-/* Chooses the device on which the pass allocates most. */
+/* Chooses the first GPU on which the pass allocates; the host if the pass allocates more there. */
 static void choose_device(struct layers *layers)
 {
     const struct profile *profile = layers->profile;

@@ -1,19 +1,20 @@
-/* The sums from which the rows of a layer trace are made. */
+/* The sums from which the rows of a layer trace are made. Sizes are bytes. */
 #ifndef MEMSNAP_DECODE_PROFILER_LAYERS_INTERNAL_H
 #define MEMSNAP_DECODE_PROFILER_LAYERS_INTERNAL_H
 
 #include "decode/layers/fields.h"
 #include "decode/profiler/modules.h"
 
-/* The sums of a leaf. */
+/* The sums of a leaf. "Its time" is that of struct leaf. */
 struct layer {
     int64_t change;              /* of allocated memory in its time */
     int64_t allocated, reserved; /* at its end */
-    int64_t largest;             /* of what it made and passed on */
-    int64_t output, output_ns;   /* the latest of these above half of the largest */
+    int64_t largest;             /* the largest allocation made in its time and freed later */
+    int64_t output, output_ns;   /* the latest of those that are larger than half of `largest` */
     int64_t saved;               /* made in its time, and live at the end of the forward pass */
     int64_t gradients;           /* made by its backward pass, and live after that of the model */
-    int64_t flow;                /* the largest that its backward pass hands on */
+    int64_t flow; /* the largest allocation that its backward pass makes and leaves to
+                     the rest of the model's backward pass */
     int64_t backward_ns, backward_end_ns;
     int64_t kernel_ns, backward_kernel_ns; /* of the kernels that it launched */
     int64_t backward_allocated, backward_reserved;

@@ -1,8 +1,9 @@
-/* Operators as a checkpoint sees them. Internal to decode/profiler.
+/* Finds the operators that a selective checkpoint sees. Internal to decode/profiler.
  *
- * A selective checkpoint is told of the operators that autograd records: of linear, addmm and what
- * addmm calls, that is addmm. The profiler gives those an autograd node's number, and also the
- * operators that only call them, but not those that they call. */
+ * A selective checkpoint sees the operators that autograd records. When linear calls addmm, which
+ * calls other operators, that is addmm. The profiler gives the number of an autograd node to addmm
+ * and to linear, but not to the operators that addmm calls. So the innermost numbered operator is
+ * the one that is wanted. */
 #ifndef MEMSNAP_DECODE_PROFILER_OPERATIONS_H
 #define MEMSNAP_DECODE_PROFILER_OPERATIONS_H
 
@@ -17,9 +18,9 @@ struct operation_walk {
     int64_t nodes_end; /* when the autograd nodes that began so far end */
 };
 
-/* After profile_prepare() has sorted the ranges. */
+/* To be called after profile_prepare(), which sorts the ranges. */
 struct operation_walk operation_walk_begin(const struct profile *profile, size_t thread);
-/* "aten::addmm", or STRING_EMPTY: outside of operators, and in the backward pass. */
+/* "aten::addmm"; STRING_EMPTY outside of operators and in the backward pass. */
 string_id operation_walk_to(struct operation_walk *walk, int64_t time_ns);
 
 #endif

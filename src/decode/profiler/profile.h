@@ -66,8 +66,8 @@ void profile_release(struct profile *profile);
 /* The index of a thread; STATUS_LIMIT if there are too many. */
 bool profile_thread(struct profile *profile, struct text key, uint16_t *thread, struct error *err);
 
-/* Sorts everything, and finds the stacks of memory events. Neither ranges nor memory may be added
- * afterwards. */
+/* Sorts everything, and finds the stacks of memory events. No range and no memory event may be
+ * added afterwards. */
 bool profile_prepare(struct profile *profile, struct error *err);
 
 /* The outermost operator or autograd node that is open on a thread at a moment. Moments of one walk
@@ -93,8 +93,8 @@ bool profile_match(struct profile *profile, struct error *err);
 /* stacks.c: sets the stacks of all memory events. */
 bool profile_stacks(struct profile *profile, struct error *err);
 
-/* order.c: sorts `count` indices with a stable merge sort that is fast if there are few runs, so
- * that `is_less(self, a, b)` is false for neighbours b, a. */
+/* order.c: sorts `count` indices into ascending order by `is_less`, with a stable merge sort that
+ * is fast if there are few sorted runs. `is_less` is called with `self`. */
 bool profile_sort(uint32_t *items, size_t count,
                   bool (*is_less)(const void *self, uint32_t a, uint32_t b), const void *self,
                   struct budget *budget, struct error *err);

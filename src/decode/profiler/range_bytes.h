@@ -1,8 +1,10 @@
-/* How ranges are written in bytes. Internal to ranges.c and cursor.c.
+/* How ranges are encoded as bytes. Internal to ranges.c and cursor.c.
  *
- * A range is its label, twice, plus 1 if it has a sequence number; its start, less that of the
- * range before; its duration; and its sequence number, less the last one. Numbers have 7 bits a
- * byte, the lowest first. Differences are doubled, and negative ones are odd. */
+ * A range is three or four numbers: twice the index of its label, plus 1 if it has a sequence
+ * number; its start, as the difference to that of the range before; its duration; and its sequence
+ * number, if it has one, as the difference to the last one. A number takes 7 bits a byte, the
+ * lowest first, as in LEB128. A difference is doubled before that; a negative one becomes odd
+ * (zigzag). */
 #ifndef MEMSNAP_DECODE_PROFILER_RANGE_BYTES_H
 #define MEMSNAP_DECODE_PROFILER_RANGE_BYTES_H
 
@@ -43,9 +45,9 @@ static inline uint64_t take_difference(const uint8_t **at)
     return number >> 1 ^ (0 - (number & 1));
 }
 
-/* cursor.c: reads a run. Before the first call of range_stream_next(), `head` is no range. */
+/* cursor.c: reads a run. `head` is not set before the first call of range_stream_next(). */
 struct range_stream range_stream_begin(const struct range_run *run);
-/* Sets `head`, and returns its label's index. Not at the end. */
+/* Reads the next range into `head`, and returns the index of its label. There must be one. */
 uint32_t range_stream_next(struct range_stream *stream, const struct range_label *labels);
 
 #endif

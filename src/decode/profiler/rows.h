@@ -17,17 +17,18 @@ struct operator_call {
 
 struct profiled_allocation {
     uint32_t device;
-    uint32_t call; /* number of calls handed out before it; or NO_OPERATOR_CALL */
+    uint32_t call; /* its call: the number of calls handed out before that; or NO_OPERATOR_CALL */
     int64_t time_us;
     uint64_t addr;
     uint64_t bytes;   /* of the block */
-    string_id module; /* "Block_0.Linear_1"; in the backward pass that of the forward pass */
+    string_id module; /* "Block_0.Linear_1"; in the backward pass, the module whose forward pass
+                         made the autograd node */
 };
 
 struct allocation_sink {
     void *self;
     bool (*call)(void *self, const struct operator_call *call, struct error *err);
-    /* in order of time */
+    /* Called in order of time. */
     bool (*allocation)(void *self, const struct profiled_allocation *allocation, struct error *err);
 };
 

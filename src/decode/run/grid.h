@@ -38,18 +38,18 @@ struct tables_reader {
 
 /* STATUS_BAD_INPUT with the number of the line; returns false, as all functions below do then. */
 bool tables_bad(const struct tables_reader *in, const char *expected, struct text found);
-/* Takes the prefix off the text, if it has it. */
+/* Removes the prefix from the text. False if the text does not begin with it. */
 bool tables_skip(struct text *text, const char *prefix);
-/* "# 1" after a state, or alone. */
+/* Parses the number of a call: "# 1" after a state, or alone. */
 bool tables_parse_call(struct text text, uint32_t *call);
 
 void tables_begin_row(struct tables_reader *in);
 bool tables_take_size(struct tables_reader *in, enum run_kind kind, struct text text);
 bool tables_take_device(struct tables_reader *in, struct text text);
-/* Hands the row to the sink; a row has a total. */
+/* Hands the row to the sink. STATUS_BAD_INPUT if it has no total. */
 bool tables_finish_row(struct tables_reader *in);
 
-/* "=====  ===" */
+/* True for a line such as "===== ===". */
 bool tables_is_border(struct text text);
 /* Begins a table at its first line, which shows where its columns are. */
 bool tables_begin(struct tables_reader *in, struct text line);

@@ -19,7 +19,7 @@ enum run_file_kind {
  * "0_training_step_2", "0.training_step.2.end". */
 enum run_file_kind run_file_kind(const char *path, struct text *middle);
 
-/* The rank in the name of a file of tables. False if there is none. */
+/* Finds the rank in the name of a file of tables. False if there is none. */
 bool run_tables_rank(const char *path, uint32_t *rank);
 
 #endif

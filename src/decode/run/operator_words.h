@@ -27,8 +27,8 @@ bool operator_title_parse(struct text title, struct operator_column *column);
 
 /* "1.349ms" */
 bool operator_time_parse(struct text text, int64_t *nanoseconds, int64_t *slack);
-/* "531.07" and "MB", which is 2^20 bytes. Old versions write "Mb"; `*is_old` is set if the spelling
- * shows the version. */
+/* "531.07" and "MB", which is 2^20 bytes. Old versions of torch write "Mb"; `*is_old` tells which
+ * of the two spellings the unit has. */
 bool operator_size_parse(struct text number, struct text unit, int64_t *bytes, int64_t *slack,
                          bool *is_old);
 /* "-1.32%", "NaN", "0" */

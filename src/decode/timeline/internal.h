@@ -50,9 +50,9 @@ struct timeline_decoder {
     int64_t first_time_us;         /* TIME_NONE until it is known */
     struct timeline_change *older; /* rows from before the profile, until the first time is known */
     size_t older_count, older_capacity;
-    bool has_held;               /* the first row of a new version of a tensor, read last */
-    struct timeline_change held; /* until the second row tells whether anything changes */
-    int64_t *times_us;           /* of sums */
+    bool has_held; /* the last row is the first of the two for a tensor's new version */
+    struct timeline_change held; /* that row, until the second one tells whether anything changes */
+    int64_t *times_us;           /* the times of a file of sums */
     size_t time_count, time_capacity;
     int64_t sums[TIMELINE_CATEGORIES];
     struct error *err;
