@@ -1,4 +1,5 @@
-/* The answers of `memsnap suggest` as numbers; render/suggest prints them. */
+/* The answers of `memsnap suggest` as numbers, which render/suggest prints. Times are in the unit
+ * of the problem's chain. */
 #ifndef MEMSNAP_SOLVE_ADVICE_ADVICE_H
 #define MEMSNAP_SOLVE_ADVICE_ADVICE_H
 
@@ -18,7 +19,7 @@ struct fairscale_advice {
 
     struct placement parts;        /* every part of the model checkpointed: pieces of `leaves` */
     struct replay_outcome outcome; /* of `parts` */
-    size_t inside;                 /* number of cuts that lie inside a piece of `problem` */
+    size_t inside; /* number of cuts of `answer` that lie inside a piece of `problem` */
 
     int64_t without_bytes; /* peak with no checkpoint */
     struct placement
@@ -43,7 +44,7 @@ struct budget_plan {
 
     /* feasible only */
     int64_t peak_bytes;
-    int64_t total_bytes; /* recorded layers: with all that is not an activation */
+    int64_t total_bytes; /* recorded layers: the peak with everything that is not an activation */
     int64_t extra_time;
     struct placement segments;
     struct schedule schedule;
@@ -107,7 +108,7 @@ bool advise_nested(const struct problem *problem, unsigned threads, struct front
                    struct budget *budget, struct error *err);
 void front_advice_release(struct front_advice *advice, struct budget *budget);
 
-/* The time of one forward and one backward pass. */
+/* The time of one forward and one backward pass, in the unit of the chain. */
 int64_t problem_step_time(const struct problem *problem);
 
 #endif

@@ -8,16 +8,17 @@
 
 #include "solve/cost/cost_table.h"
 
-/* Seconds that a device took, start-up aside. */
+/* Seconds that a device took, without its start-up: to load the problems, to run the kernels, and
+ * to fetch the tables. */
 struct backend_times {
     double load, kernels, fetch;
 };
 
 struct backend_options {
-    unsigned threads;      /* CPU threads at most; 0: as many as the process may run on */
-    struct budget *budget; /* counts all memory that grows with the problem */
-    struct backend_times
-        *times; /* devices add their times; NULL: not wanted, which saves a synchronization */
+    unsigned threads;            /* CPU threads at most; 0: as many as the process may run on */
+    struct budget *budget;       /* counts all memory that grows with the problem */
+    struct backend_times *times; /* a device adds its times; NULL: not wanted, which saves a
+                                    synchronization */
 };
 
 /* Where a back end runs. */

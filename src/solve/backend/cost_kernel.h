@@ -1,13 +1,13 @@
-/* The cost kernel as every device runs it: the recurrence of cost_table.h, into COST_ROWS.
- * opencl/kernel.cl and cuda/kernel.cu give the words in capitals their meaning in their language,
- * so that what a test sees of one holds for the other.
+/* The cost kernel as every device runs it: it computes the recurrence of cost_table.h, in the
+ * layout COST_ROWS. opencl/kernel.cl and cuda/kernel.cu define the words in capitals for their
+ * language, so a test of one kernel also covers the algorithm of the other.
  *
  * The pairs (i, j) are cut into blocks of TILE by TILE. The blocks of a diagonal need only blocks
  * nearer to the main diagonal, so there are two launches a diagonal of blocks, from the main one
  * outwards:
- *   cost_product  the splits between a block's i and its j: a min-plus product of finished blocks,
- *                 tiled, which is where nearly all the work is
- *   cost_finish   the splits among the block's own i and j, and all else that a row needs
+ *   cost_product  the splits between a block's i and its j: a tiled min-plus product of finished
+ *                 blocks, which is nearly all of the work
+ *   cost_finish   the splits among the block's own i and j, and the rest of the recurrence
  * Blocks of the main diagonal have no splits of the first kind, and no first launch.
  *
  * Groups are [block of the diagonal][chunk of slots, in cost_product only][problem]. */

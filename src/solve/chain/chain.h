@@ -17,17 +17,18 @@ struct chain_option {
     int64_t *kept;    /* [n] bytes of such results of layer i */
     int64_t *unsaved; /* [n] part of kept[i] that xbar[i] does not include; freed as soon as the
                          layer has run again */
-    int64_t *late;    /* [n] part of kept[i] that is made after the last tensor that layer i saves,
-                         and so part of chain.over that is there all the same */
+    int64_t *late;    /* [n] part of kept[i] that is made after the last tensor that layer i saves.
+                         The checkpoint holds it all the time, so chain_over() takes it off
+                         chain.over */
     int64_t *forward; /* [n] time of the layer without those operators */
     int64_t *tail;    /* [n] as chain.tail, without them */
-    int64_t *reach;   /* [n] as chain.reach: some results cannot be kept */
+    int64_t *reach;   /* [n] as chain.reach, but less if some results cannot be kept */
 };
 
 #define CHAIN_OPTIONS 4
 
-/* Something that several layers read and none saves. A checkpoint that begins with one of them
- * holds it, and those after it hold the same. */
+/* A storage that several layers read and none saves. A checkpoint that begins with one of these
+ * layers holds it; later checkpoints hold the same storage, which counts once. */
 struct chain_shared {
     int64_t bytes;
     uint32_t maker;                 /* the layer that makes it */
@@ -51,24 +52,27 @@ struct chain {
     int64_t *far;    /* [n+1] what layer i reads of layers before i-1 and nothing else keeps */
     int64_t *tail;   /* [n] time at the end of a segment ending here that is not run again, because
                         nothing is saved in it; may exceed forward[i] */
-    int64_t *over;   /* [n] by how much less than xbar + ftmp is there until the last tensor that a
-                        layer saves, where a checkpoint that ends with it stops; at least 0 */
-    int64_t *outer;  /* [n] part of ftmp that is there only while the model first runs */
+    int64_t *over;   /* [n] how much less than xbar + ftmp the layer needs until it saves its last
+                        tensor, where a checkpoint that ends with the layer stops; at least 0 */
+    int64_t *outer;  /* [n] part of ftmp that exists only in the first forward pass, because the
+                        program holds it in variables around the layer */
     int64_t *pinned; /* [n] part of xbar that a checkpoint does not free before the backward pass */
     int64_t *cast; /* [n] part of pinned that is freed when the backward pass begins. Solvers do not
                       count on that, so their peaks are upper bounds; a replay does */
     int64_t *gradient; /* [n] parameters' gradients that the backward of layer i makes */
-    int64_t *old;   /* [n] parameters' gradients of the step before that are still there while layer
-                       i first runs; a replay counts them in the total, solvers do not */
+    int64_t *old;   /* [n] parameters' gradients of the step before that still exist while layer i
+                       first runs; a replay counts them in the total, solvers do not */
     int64_t *piled; /* [n+1] gradients of parameters that exist once the backward of layer i has
                        run; zeros unless a solver is to minimize the total */
-    int64_t *reach; /* [n] the furthest end of a segment that begins here; i: none */
+    int64_t *reach; /* [n] the furthest end of a segment that begins at layer i; i if none can begin
+                       there */
 
     struct chain_option options[CHAIN_OPTIONS];
     size_t option_count;
 
-    /* Part of xbar and of pinned of their makers, as if these saved them: solvers do not know which
-     * checkpoint is the first to hold them, so their peaks are upper bounds; a replay does. */
+    /* Their bytes count in xbar and pinned of their makers, as if the makers saved them. Solvers do
+     * not know which checkpoint is the first to hold them, so their peaks are upper bounds. A
+     * replay does know. */
     struct chain_shared *shared;
     size_t shared_count, shared_capacity;
     uint32_t *shared_readers;
@@ -95,7 +99,7 @@ bool chain_check(const struct chain *chain, struct error *err);
 
 int64_t chain_forward_time(const struct chain *chain);
 
-/* How much less than xbar + ftmp of layer i a checkpoint that ends with it reaches. */
+/* How much less than xbar + ftmp of layer i a checkpoint needs that ends with layer i. */
 static inline int64_t chain_over(const struct chain *chain, const struct chain_option *option,
                                  size_t i)
 {
@@ -129,16 +133,17 @@ static inline int64_t chain_stored(const struct chain *chain, size_t i)
     return chain->x[i] - chain->late[i];
 }
 
-/* What layer i takes while it runs forward and keeps nothing, beside its input, of which
- * `loose_input` is counted in ftmp, too. */
+/* Bytes that layer i needs, besides its input, while it runs forward and keeps nothing.
+ * `loose_input` is the part of the input that ftmp includes, too. */
 static inline int64_t chain_running(const struct chain *chain, size_t i, int64_t loose_input)
 {
     int64_t output = chain->loose[i + 1], beside = chain->ftmp[i] - loose_input;
     return chain->x[i + 1] - output + (beside > output ? beside : output);
 }
 
-/* What is there, beside what a checkpoint that ends before layer i stores, while that layer reads
- * its result: at least, since the layer may keep more than its output. */
+/* Bytes that exist while layer i reads the result of a checkpoint that ends before it,
+ * besides what that checkpoint stores. This is a lower bound, because the layer may keep more
+ * than its output. */
 static inline int64_t chain_reading(const struct chain *chain, size_t i)
 {
     return chain->late[i] - chain->loose[i] + chain_running(chain, i, 0);

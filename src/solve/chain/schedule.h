@@ -16,7 +16,7 @@ enum operation_kind {
 struct operation {
     enum operation_kind kind;
     uint32_t layer;
-    uint32_t option; /* forward: of the chain, whose results are kept; 0: none */
+    uint32_t option; /* forward: the chain's option whose results are kept, from 1; 0: none */
 };
 
 struct schedule {
@@ -48,7 +48,7 @@ bool schedule_replay(const struct schedule *schedule, const struct chain *chain,
 struct wrapped {
     size_t first, end; /* layers first..end-1 */
     unsigned depth;    /* number of enclosing segments; 0 with one level of checkpoints */
-    unsigned option;   /* of the chain: operators whose results are kept, too; 0: none */
+    unsigned option;   /* the chain's option whose results are kept, too, from 1; 0: none */
 };
 
 struct placement {
@@ -60,8 +60,8 @@ bool placement_add(struct placement *placement, size_t first, size_t end, struct
                    struct error *err);
 void placement_release(struct placement *placement, struct budget *budget);
 
-/* Adds layers first..end-1 in as few segments as chain.reach allows, without those that cannot be
- * wrapped. */
+/* Adds segments that cover the layers first..end-1, as few as chain.reach allows. Layers that
+ * cannot be wrapped stay outside of segments. */
 bool placement_add_parts(struct placement *placement, const struct chain *chain, size_t first,
                          size_t end, struct budget *budget, struct error *err);
 

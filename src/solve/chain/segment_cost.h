@@ -11,7 +11,7 @@ struct segment_cost {
     int64_t stored;                    /* sum of the option's kept results */
     int64_t pinned;                    /* sum of chain.pinned: held until the segment runs again */
     int64_t again;                     /* maximum during the second forward, without x[end] */
-    int64_t stop;    /* the same if the segment ends here, at the last saved tensor */
+    int64_t stop;    /* the same if the segment ends here: it stops at the last saved tensor */
     int64_t rest;    /* maximum during the first forward or the backward */
     int64_t forward; /* time of the second forward */
 };

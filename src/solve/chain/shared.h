@@ -4,10 +4,12 @@
 
 #include "solve/chain/schedule.h"
 
-/* Bytes by layer: made in its first forward; freed when that has run, because no checkpoint holds
- * them; freed with its backward, because the first checkpoint that holds them begins with it. */
+/* Bytes of shared storages, by layer. */
 struct shared_times {
-    int64_t *made, *read, *held;
+    int64_t *made; /* made by the first forward of the layer */
+    int64_t *read; /* freed after the first forward of the layer: no checkpoint holds them */
+    int64_t *held; /* freed with the backward of the layer: the first checkpoint that holds them
+                      begins with the layer */
     unsigned char *begins; /* a checkpoint begins with the layer */
 };
 

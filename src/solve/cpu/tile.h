@@ -15,7 +15,7 @@
  * be writing the next block. */
 #define TILE_TOPS(width) (COST_STRIP * (width) + TILE_GROUP)
 
-/* The chain, padded with zeros to whole strips. */
+/* The arrays of struct cost_problem, padded with zeros to whole strips. */
 struct tile_chain {
     int32_t *x, *xbar, *ftmp, *btmp, *forward;
     int32_t *before; /* P(i) */
@@ -55,8 +55,8 @@ struct tile {
     int32_t *left, *right;  /* [block][s]: see solve/cpu/bounds.h */
     int32_t *shape_rows;    /* r(i) of solve/cpu/bounds.h: the same for a row strip in a pass */
     int32_t *shape_columns; /* c(j): the same for a column strip in a span, until it is renewed */
-    bool is_first;          /* the first tile of its row strip in the pass, but for the diagonal */
-    const int32_t *least;   /* [i][column]: least(i,j) */
+    bool is_first;        /* the first tile of its row strip in the pass, except on the diagonal */
+    const int32_t *least; /* [i][column]: least(i,j) */
     int32_t *finite;  /* [i]: a slot from which H(i, j, .) is finite in all columns; or infinite */
     uint32_t *chosen; /* room for the splits that were not ruled out */
     struct tile_split *splits;        /* room for the inputs of the chosen splits */

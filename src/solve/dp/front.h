@@ -55,9 +55,9 @@ bool front_create(struct front *front, const struct chain *chain, struct budget 
 void front_release(struct front *front, struct budget *budget);
 
 /* For chains with gradients of parameters. These pile up while few activations are left, so a plan
- * with less activations may have a larger total. Adds the points with the least total for their
- * time, finds the totals of all points, and drops those that take more time than another but no
- * less in total. Points still have ascending memory. */
+ * with fewer bytes of activations may have a larger total. Adds the points with the least total for
+ * their time, finds the totals of all points, and drops each point that takes more time than
+ * another without having a smaller total. Points still have ascending memory. */
 bool front_weigh_totals(struct front *front, struct budget *budget, struct error *err);
 
 /* The point with the least extra time whose peak is at most `bytes`, or NULL. */

@@ -12,8 +12,9 @@
 
 #include "solve/chain/schedule.h"
 
-/* Appends at most `most` segments with the least peak to `placement`. Takes O(n^2) for each
- * segment, until one more does not help; STATUS_LIMIT if that would take minutes. */
+/* Appends the segments with the least peak to `placement`, at most `most` of them. Takes O(n^2)
+ * time for each segment, and stops when one more does not lower the peak. STATUS_LIMIT if that
+ * would take minutes. */
 bool peak_place(const struct chain *chain, size_t most, struct placement *placement,
                 int64_t *peak_bytes, struct budget *budget, struct error *err);
 

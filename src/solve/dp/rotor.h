@@ -1,6 +1,7 @@
-/* Optimal persistent schedules (model `rotor`): checkpoints within checkpoints. They fit where one
- * level of checkpoints does not, and take less time at tight budgets. Algorithm: Beaumont,
- * Eyraud-Dubois, Herrmann, Joly, Shilova, hal-02352969; recurrence: solve/cost/cost_table.h.
+/* Optimal persistent schedules (model `rotor`): checkpoints within checkpoints. They fit into
+ * budgets into which one level of checkpoints does not, and take less time at tight budgets.
+ * Algorithm: Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova, hal-02352969; recurrence:
+ * solve/cost/cost_table.h.
  *
  * The search counts memory in slots. Every size is rounded up, which wastes half a slot per tensor
  * held. So the search covers a few more slots than the budget has, and the fastest schedule whose
@@ -35,7 +36,7 @@ enum rotor_limit { ROTOR_NO_LIMIT, ROTOR_LIMIT_TIME, ROTOR_LIMIT_MEMORY };
 
 struct rotor_report {
     const struct backend *backend; /* the back end that filled the tables */
-    struct error device_error; /* error of a device that failed before it; status 0: none failed */
+    struct error device_error; /* of a device that failed first; status STATUS_OK: none failed */
     enum rotor_limit limit;
     size_t
         slots; /* only if limited: the largest number of slots within the limit, which was used */

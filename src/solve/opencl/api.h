@@ -18,7 +18,6 @@ typedef struct _cl_event *cl_event;
 
 enum {
     CL_SUCCESS = 0,
-    CL_DEVICE_NOT_FOUND = -1,
     CL_MEM_OBJECT_ALLOCATION_FAILURE = -4,
     CL_OUT_OF_RESOURCES = -5,
     CL_OUT_OF_HOST_MEMORY = -6,

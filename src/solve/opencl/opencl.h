@@ -17,8 +17,8 @@ struct opencl_place {
 };
 
 /* Loads the library, which stays loaded, and finds the best device: GPUs and accelerators come
- * before CPUs, then the one with the most compute units. STATUS_IO: none, and the error says why.
- * The first call searches, later ones return its result. */
+ * before CPUs; among equals, the one with the most compute units wins. STATUS_IO if there is none;
+ * the error says why. The first call searches, later ones return its result. */
 bool opencl_find(struct opencl_place *place, struct error *err);
 
 struct opencl_device {

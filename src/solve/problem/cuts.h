@@ -14,7 +14,7 @@ enum cut_kind {
      * children if they have no others (Sequential in Sequential). Modules beside such containers
      * are blocks, too, unless they contain some. */
     CUT_BLOCKS,
-    CUT_LOOPS,   /* snapshots: the same, where blocks are checkpointed already, too */
+    CUT_LOOPS,   /* snapshots: the same, and also blocks that are checkpointed already */
     CUT_LEAVES,  /* every module that the trace names */
     CUT_DEPTH,   /* modules named by the first `depth` components */
     CUT_PATTERN, /* modules whose name matches; rows between two of them form one piece */
@@ -22,9 +22,9 @@ enum cut_kind {
 
 struct cuts {
     enum cut_kind kind;
-    bool inner;          /* CUT_BLOCKS: in a block that holds blocks itself, as a stage does, take
-                            those */
-    size_t depth;        /* >= 1 */
+    bool inner;   /* CUT_BLOCKS: replace a block that contains blocks itself, such as a stage, by
+                     the inner ones */
+    size_t depth; /* >= 1 */
     const char *pattern; /* pattern_matches() */
 };
 
@@ -39,16 +39,16 @@ struct tree {
 };
 
 void tree_init(struct tree *tree, struct budget *budget);
-/* To be called for all names before tree_add() is for any. A module is a leaf if it has no
- * children.
- */
+/* To be called for all names before the first call of tree_add(). A module is a leaf if it has no
+ * children. */
 bool tree_add_stems(struct tree *tree, struct text name, bool is_leaf, struct error *err);
+/* Adds a module, and the modules that contain it. */
 bool tree_add(struct tree *tree, struct text name, bool is_leaf, struct error *err);
-/* The module was called. If that is known of any, what was not called, such as a ModuleDict, is no
- * enclosing module. */
+/* Notes that the module was called. Once this is known of any module, modules that were not called,
+ * such as a ModuleDict, do not count as enclosing modules. */
 bool tree_add_call(struct tree *tree, struct text name, struct error *err);
-/* True if the module named by the first `size` letters is one of several alike: layers.0, or down1
- * beside down2. */
+/* True if the module that the first `size` bytes of the name denote is one of several numbered
+ * ones: layers.0, or down1 if there is a down2 beside it. */
 bool tree_is_numbered(const struct tree *tree, struct text name, size_t size);
 void tree_release(struct tree *tree);
 

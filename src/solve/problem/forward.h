@@ -3,7 +3,7 @@
  *
  *   x       the estimated output of the previous element; the model's input is unknown: 0
  *   xbar    the activations of an element, or its output if that is larger and stays
- *   late    an output that the next element frees
+ *   late    the output, if the next element frees it
  *   ftmp    the maximum during its forward, less all activations up to its own. Temporary
  *           memory without stored activations is not recorded, but is at most this
  *   btmp    the same for its backward, less the gradient of its output
@@ -29,9 +29,10 @@ struct forward_problem {
     struct problem problem; /* pieces are elements, modules are parts */
 };
 
-/* `chain` must have been found. With `by_calls`, checkpoints hold only calls of modules, if these
- * keep most of what the chain does: such a plan can be applied without a change of the model's
- * code. `symbols`, which has its names, and `budget` must outlive the problem. */
+/* `chain` must have been found. With `by_calls`, checkpoints contain only calls of modules,
+ * provided that these keep most of the chain's activations: such a plan can be applied without a
+ * change of the model's code. `symbols`, which has the names of the chain, and `budget` must
+ * outlive the problem. */
 bool forward_problem_create(struct forward_problem *made, const struct forward_chain *chain,
                             bool by_calls, struct symbols *symbols, struct budget *budget,
                             struct error *err);

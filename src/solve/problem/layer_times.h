@@ -29,7 +29,7 @@ bool layer_times_parse(struct layer_times *times, const char *path, const char *
                        struct budget *budget, struct error *err);
 void layer_times_release(struct layer_times *times);
 
-/* Gives the pieces of a problem these times. A module of a piece takes the time of the line with
+/* Sets the times of the pieces of a problem. A module of a piece takes the time of the line with
  * its name, or else the total of its rows' lines; "NAME [3]" also matches the line of "NAME".
  * STATUS_USAGE, naming the first module without a line. Backward times are only used if all used
  * lines have one. `trace` has the names of the rows. */

@@ -29,11 +29,11 @@
 struct piece {
     size_t first_row, end_row;       /* of problem.rows */
     size_t first_module, end_module; /* of problem.modules: the modules of the piece */
-    struct text called; /* its module, if it is one of several calls; the name in problem.modules
-                           then has the number of the call behind it */
-    bool ended;         /* recorded: it has the end of a call of its module */
-    bool interrupted;   /* recorded: another piece has a part of that call, or which call it is of
-                           is not known */
+    struct text called; /* the name of its module, if the piece is one of several calls; the name in
+                           problem.modules then ends in the number of the call */
+    bool ended;         /* recorded: a call of its module ends in the piece */
+    bool interrupted;   /* recorded: another piece contains a part of the same call, or it is not
+                           known which call the piece belongs to */
 };
 
 struct problem {
@@ -51,7 +51,8 @@ struct problem {
     bool backward_timed;
     bool partly_timed, partly_backward; /* not timed, although some rows of the trace have times */
     bool recorded;                      /* by memsnap's recorder: storages are known (recorded.c) */
-    bool has_totals; /* recorded, of a whole step: an error ends one before all of it is known */
+    bool has_totals; /* recorded, and the step is whole; an error ends a step before its totals are
+                        known */
     bool by_calls;   /* of a snapshot: checkpoints hold calls of modules only (forward.h) */
     bool one_level;  /* not all segments can be wrapped, so checkpoints within checkpoints are not
                         planned */
@@ -75,7 +76,8 @@ void problem_release(struct problem *problem, struct budget *budget);
 /* The piece that contains row `row` of problem.rows. */
 size_t problem_piece_of(const struct problem *problem, size_t row);
 
-/* turns.c: of recorded rows, a call of `module` ends in one from `from` on, before `end`. */
+/* turns.c: true if a call of `module` ends in one of the recorded rows from `from` to before
+ * `end`. */
 bool problem_call_ends(const struct layer_trace *trace, const struct layer_row *from,
                        const struct layer_row *end, struct text module);
 /* turns.c: sets piece.called, ended and interrupted, and names pieces by call: "layer [2/12]". */

@@ -5,9 +5,15 @@
 #include "solve/chain/shared.h"
 #include "solve/problem/problem.h"
 
-/* Saved by any row; read by the next piece, or by others; saved by another piece than its maker; in
- * chain.shared; part of a module's result that the program holds while the memory is highest. */
-enum { SAVED = 1, NEAR = 2, FAR = 4, SAVED_LATER = 8, SHARED = 16, HELD = 32 };
+/* Flags of a storage. */
+enum {
+    SAVED = 1,       /* some row saves it */
+    NEAR = 2,        /* the piece after its maker reads it */
+    FAR = 4,         /* a later piece reads it */
+    SAVED_LATER = 8, /* a piece other than its maker saves it */
+    SHARED = 16,     /* it is in chain.shared */
+    HELD = 32,       /* part of a module's result that the program holds while memory is highest */
+};
 
 /* What is known of a storage. */
 struct usage {
@@ -15,7 +21,8 @@ struct usage {
     uint32_t last;  /* the last piece that reads it */
     uint32_t mark;  /* the last piece for which it was counted, plus one */
     uint32_t flags;
-    uint32_t readers; /* of shared.c */
+    uint32_t readers; /* used by shared.c only: the number of pieces that read it, then a place in
+                         chain.shared_readers */
 };
 
 struct recorded {
@@ -25,9 +32,9 @@ struct recorded {
     uint32_t *named;    /* by string id: the last piece of a row with that name, plus one */
     struct usage *usages;
     uint32_t *crossing;      /* [n+2] storages that cross the boundary before a piece */
-    uint32_t *nearby;        /* [n+1] those of them that the piece before it made */
-    uint32_t *leaves_far;    /* [n] a piece makes something that is read further on than by the
-                                next piece, or that the program holds */
+    uint32_t *nearby;        /* [n+1] those of them that the piece before the boundary made */
+    uint32_t *leaves_far;    /* [n] not 0 if a piece makes a storage that a piece after the next one
+                                reads, or that the program holds */
     uint32_t *since, *stack; /* [n] of end_before_changes(); since: the piece that made what a piece
                                 changes in place */
 };

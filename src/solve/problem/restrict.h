@@ -19,10 +19,10 @@ struct restriction {
     struct patterns keep; /* never in a plan */
 };
 
-/* Removes pieces from plans: those of which some module or row matches `keep`, and those of which
- * some module and some row do not match `only`. The model itself, which has no name, is always
- * removed: it would wrap everything. STATUS_USAGE if a pattern matches nothing; `what` ("module" or
- * "line") names what it could match. */
+/* Removes pieces from plans: those in which any module or row matches `keep`, and those in which
+ * neither all modules nor all rows match `only`. The model itself, which has no name, is always
+ * removed, because it would wrap everything. STATUS_USAGE if a pattern matches nothing; `what`
+ * ("module" or "line") names what it could match. */
 bool problem_restrict(struct problem *problem, const struct layer_trace *trace,
                       const struct restriction *restriction, const char *what, struct error *err);
 

@@ -19,10 +19,11 @@ int64_t weighed_cost(struct weighed_sum from, struct weighed_sum to, struct weig
 /* The cost of a layer without that of a part of it. */
 int64_t weighed_less(int64_t cost, int64_t part);
 
-/* The part of all activations that a cost makes again; above 1 if some are made several times. */
+/* The share of all activations that is made again at this cost; above 1 if some are made
+ * several times. */
 double weighed_share(int64_t cost);
 
-/* No costly operator runs again, or next to none. `whole` is the sum over all layers. */
+/* True if no costly operator runs again, or next to none. `whole` is the sum over all layers. */
 bool weighed_is_cheap(int64_t cost, struct weighed_sum whole);
 
 #endif
