@@ -31,10 +31,10 @@ struct analysis {
     const char *trace_path;            /* of --with-trace */
     const struct joined_trace *joined; /* one per device; NULL without --with-trace */
     bool at_given, at_end;             /* as in struct report_options */
-    bool verbose;                      /* keys that memsnap does not know */
-    bool allocations;                  /* JSON: every allocation */
-    enum stack_detail stacks;          /* text: below the call sites */
-    size_t largest; /* text: how many single allocations; 0: all that the report has */
+    bool verbose;                      /* also print the keys that memsnap does not know */
+    bool allocations;                  /* JSON: also write every allocation */
+    enum stack_detail stacks;          /* text: which stacks to print below the call sites */
+    size_t largest; /* text: how many single allocations to print; 0: all that the report has */
 };
 
 bool analyze_text(const struct page *page, const struct analysis *analysis);

@@ -9,6 +9,7 @@
 const char *growth_step(const struct device_report *report);
 const char *growth_steps(const struct device_report *report);
 
+/* Adds the label of a row, escaped. */
 void growth_add_label(struct buffer *text, const struct growth_row *row);
 
 /* Prints `text`, which is already escaped, and empties it. False if out of memory. */

@@ -1,5 +1,5 @@
-/* The parts of the report of one device: of the text in the order they are printed, then those of
- * JSON that have a file of their own. */
+/* The parts of the report of one device: first those of the text, in the order in which they are
+ * printed, then those of the JSON that have a file of their own. */
 #ifndef MEMSNAP_RENDER_ANALYZE_INTERNAL_H
 #define MEMSNAP_RENDER_ANALYZE_INTERNAL_H
 
@@ -21,9 +21,10 @@ static inline struct field_context report_context(const struct device_report *re
     };
 }
 
+/* True if the device has events from which lifetimes follow, not only the state at the dump. */
 bool device_has_history(const struct device_report *report);
 
-/* A line in place of all that follows, for a device that the program did not use. */
+/* Prints one line in place of all parts below, for a device that the program did not use. */
 void device_unused(const struct page *page, const struct device_report *report);
 /* Headline, warnings, key figures. */
 bool device_summary(const struct page *page, const struct analysis *analysis,
@@ -35,10 +36,10 @@ bool device_baseline(const struct page *page, const struct device_report *report
 /* Live memory at the moment: by category, by call site, and the largest single allocations. */
 bool device_live(const struct page *page, const struct analysis *analysis,
                  const struct device_report *report);
-/* What --with-trace says of that memory. */
+/* What the trace of --with-trace tells about that memory. */
 bool device_joint(const struct page *page, const struct analysis *analysis,
                   const struct device_report *report);
-/* "joined": the same. */
+/* "joined": the same in JSON. */
 void joint_json(struct json_writer *json, const struct analysis *analysis,
                 const struct device_report *report);
 /* An example stack of a call site: the largest of `stacks`. If that is 0 or 1, other stacks are not
@@ -55,7 +56,7 @@ bool site_stack(const struct page *page, struct site_table *sites, enum stack_de
 
 /* "baseline": memory allocated before the first event, by category and reason. */
 void baseline_json(struct json_writer *json, const struct device_report *report);
-/* "by": live memory grouped by what --by names; nothing by call site. */
+/* "by": live memory grouped as --by asks for. Nothing if that is by call site. */
 void groups_json(struct json_writer *json, const struct device_report *report);
 /* "allocations": every allocation of the device with its category and reason. Those from before the
  * trace come first; the others are sorted by birth. */

@@ -14,10 +14,10 @@ extern const struct row_type pool_type, pin_type;
              .present = present_),                                                                 \
         FIELD_AS(row_, PAIR, "pool_id", key.pool, .present = present_),                            \
         FIELD_AS(row_, NUMBER, "stream", key.stream, .present = present_)
-/* "small", "large": a name of pool_key.is_small */
+/* "small" or "large": the name of a value of pool_key.is_small. */
 const char *pool_size_name(unsigned is_small);
 
-/* Text. Prints nothing if there is nothing to say. Called for every device. */
+/* Text. Both print nothing if there is nothing to say. They are called for every device. */
 bool device_ooms(const struct page *page, const struct device_report *report);
 bool device_fragmentation(const struct page *page, const struct analysis *analysis,
                           const struct device_report *report);

@@ -33,6 +33,7 @@ void check_words_failure(struct buffer *out, const struct check_row *row, enum u
 void check_words_blame(struct buffer *out, const struct check_row *row, enum unit unit);
 /* The reason and the next step, if they are known. */
 void check_words_advice(struct buffer *out, const struct check_row *row);
+/* The command that shows more about the failure of a row. */
 enum check_look_closer check_words_closer(const struct check_row *row);
 /* "memsnap diff old.pickle new.pickle", quoted for a shell. */
 void check_words_command(struct buffer *out, const struct check_row *row,
@@ -41,7 +42,7 @@ void check_words_command(struct buffer *out, const struct check_row *row,
  * none. */
 const char *check_words_whole(const struct check_kind *kind);
 
-/* Text from the input. */
+/* Adds text from the input, escaped. */
 void check_words_escaped(struct buffer *out, const char *text);
 /* "f.pickle", "standard input" */
 void check_words_path(struct buffer *out, const char *path);

@@ -25,7 +25,8 @@ void escape_name(struct buffer *out, struct text name);
  * escape_text() makes visible are written as \uXXXX. */
 void escape_json(struct buffer *out, const char *bytes, size_t size);
 
-/* Part of such a string, without the quotes. */
+/* A part of such a string, without the quotes. `surrogates` tells whether lone surrogates are
+ * valid. */
 void escape_json_piece(struct buffer *out, const char *bytes, size_t size,
                        enum utf8_surrogates surrogates);
 

@@ -35,7 +35,7 @@ void json_put_null(struct json_writer *json, const char *key);
 void json_put_real(struct json_writer *json, const char *key, double value);
 void json_put_string(struct json_writer *json, const char *key, const char *text);
 void json_put_bytes(struct json_writer *json, const char *key, const char *bytes, size_t size);
-/* A pair whose key comes from the input. */
+/* Members whose keys come from the input. */
 void json_put_input_pair(struct json_writer *json, const char *key, size_t key_size,
                          const char *bytes, size_t size);
 void json_put_input_count(struct json_writer *json, const char *key, size_t key_size,

@@ -10,7 +10,8 @@
 /* "3,485": an event's index in the file. */
 const char *event_number(char out[UNITS_TEXT_SIZE], const struct trace *trace, int64_t item);
 
-/* "281.1 ms" from the first event kept to the last, or nothing where events carry no time. */
+/* "281.1 ms": the time from the first event of the trace to the last; "" if events have no
+ * times. */
 const char *trace_span(char out[UNITS_TEXT_SIZE], const struct trace *trace);
 
 /* "event 3,485 of 22,332, +87.6 ms", "before the first event", "before the range". */

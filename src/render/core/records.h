@@ -1,12 +1,13 @@
 /* Tables for other programs: rows of named cells as CSV, JSON lines or msgpack, written
  * incrementally through one buffer.
  *
- * CSV is RFC 4180: a header row, CRLF. JSON lines: an object a row, all keys in every one.
- * msgpack: a map {"schema", "table", "columns"}, then an array a row. A cell is a whole number, a
- * flag, text or nothing: an empty cell, null, nil. Text is the same in all three: one line of
- * valid UTF-8 as escape_text() makes it, cut behind RECORD_TEXT_MOST bytes. In CSV a text that a
- * spreadsheet might take for a formula has an apostrophe in front, and so has one that begins with
- * an apostrophe, so that nothing is lost. */
+ * CSV follows RFC 4180, with a header row and CRLF. JSON lines have one object for each row,
+ * with all keys in every object. msgpack has a map {"schema", "table", "columns"}, then one
+ * array for each row. A cell is a whole number, a flag, text or nothing (an empty cell, null,
+ * nil). Text is the same in all three formats: one line of valid UTF-8 as escape_text() makes
+ * it, cut after RECORD_TEXT_MOST bytes. In CSV, a text that a spreadsheet might take for a
+ * formula has an apostrophe in front. So has a text that begins with an apostrophe, so that a
+ * reader can undo it. */
 #ifndef MEMSNAP_RENDER_CORE_RECORDS_H
 #define MEMSNAP_RENDER_CORE_RECORDS_H
 
@@ -47,9 +48,9 @@ struct record_writer {
     enum record_format format;
     const char *name;                        /* of the row type */
     const struct field *fields[FIELDS_MOST]; /* a column each */
-    bool is_member[FIELDS_MOST];             /* just a member of the row, always present */
-    size_t columns, column;                  /* number of columns; index of the next cell */
-    char *bytes;                             /* bytes not yet written to `out` */
+    bool is_member[FIELDS_MOST]; /* the cell is a member of the row, and always present */
+    size_t columns, column;      /* number of columns; index of the next cell */
+    char *bytes;                 /* bytes not yet written to `out` */
     size_t used;
     bool no_memory;
     int write_errno; /* not 0: `out` failed */
@@ -78,10 +79,10 @@ void record_word(struct record_writer *records, const char *word); /* constant p
 void record_text(struct record_writer *records, const char *bytes, size_t size); /* empty: none */
 bool record_end(struct record_writer *records, struct error *err);
 
-/* A text in the form of its cell, to be put into any number of rows. An empty text is an absent
- * value. Valid until the next text. */
+/* Converts a text to the form of its cell, which may be put into any number of rows. The result is
+ * valid until the next text. An empty text is an absent value. */
 struct text record_cell_of(struct record_writer *records, const char *bytes, size_t size);
-/* The bytes of the cell must stay valid until the writer is released. */
+/* Writes such a cell. Its bytes must stay valid until the writer is released. */
 void record_cell(struct record_writer *records, struct text cell);
 
 /* The cells of texts that have dense ids. */

@@ -17,7 +17,7 @@ enum column_kind {
 };
 
 struct table_column {
-    const char *title; /* no title line when the first is NULL */
+    const char *title; /* if that of the first column is NULL, there is no line of titles */
     enum column_kind kind;
     enum cut cut;      /* COLUMN_TEXT: how */
     unsigned least;    /* text and prose: the preferred minimum width; 0: none */

@@ -23,8 +23,8 @@ struct diff_limit {
 /* One device of each capture. */
 struct diff_view {
     const struct diff *diff;
-    const struct diff *like; /* like with like: the peaks of the phase of B's peak, where those of
-                                `diff` are in different phases; else NULL */
+    const struct diff *like; /* if the peaks of `diff` are in different phases: the comparison of
+                                both peaks within the phase of B's peak; else NULL */
     struct diff_limit limit; /* of `diff` */
 };
 
@@ -65,7 +65,7 @@ struct summaries_diff_report {
 };
 
 bool summaries_diff_text(const struct page *page, const struct summaries_diff_report *report);
-/* The same schema, without what a summary does not tell. */
+/* The same schema, without the members that a summary does not know. */
 bool summaries_diff_json(FILE *out, const struct summaries_diff_report *report);
 bool summaries_diff_csv(FILE *out, const struct summaries_diff_report *report, struct error *err);
 

@@ -13,7 +13,7 @@ struct diff_amounts {
 };
 
 struct value diff_delta_of(const void *row, const struct field_context *context);
-/* Text: the side has neither bytes nor allocations. */
+/* True if side A, or side B, has bytes or allocations. For text, where an absent side is "-". */
 bool diff_has_a(const void *row, const struct field_context *context);
 bool diff_has_b(const void *row, const struct field_context *context);
 /* "12", "12 > 48" */

@@ -11,13 +11,13 @@
 /* Finds the values that a dump reaches more than once, so that each is written in full only once.
  */
 struct dump_refs {
-    uint32_t *nodes; /* by node; see dump_refs.c */
+    uint32_t *nodes; /* by node: its state, see refs.c */
     uint32_t *texts; /* by string id; long ones only */
     size_t node_capacity, text_capacity;
-    size_t depth; /* how many nodes are open at once where `root` and then `discarded` are walked,
-                     an empty tuple aside */
+    size_t depth; /* the most nodes that are open at once while `root` and `discarded` are walked;
+                     an empty tuple does not count */
     uint32_t last_id;
-    value *discarded; /* instances first, then what they are not; the last made first */
+    value *discarded; /* instances, then other values; in both groups, the last one made first */
     size_t discarded_count, discarded_capacity;
     struct budget *budget;
 };
@@ -35,6 +35,7 @@ enum meeting {
     MET_AGAIN, /* `*id` is its number */
 };
 
+/* Both are called at each use of a value, in the order in which the dump is written. */
 enum meeting dump_refs_meet_node(struct dump_refs *refs, value v, uint32_t *id);
 enum meeting dump_refs_meet_text(struct dump_refs *refs, string_id text, uint32_t *id);
 bool dump_refs_node_is_shared(const struct dump_refs *refs, value v);
@@ -77,8 +78,7 @@ struct dumper {
 
 struct text dumper_text(const struct dumper *dumper, value string);
 
-/* dump_scalars.c: values that are written in one go. `key` as in render/core/json.h; `id` 0: none.
- */
+/* scalars.c: values that are written in one go. `key` as in render/core/json.h; `id` 0: none. */
 void dumper_put_text(struct dumper *dumper, const char *key, value string);
 /* False, with nothing written, if the node is of a kind that can have a number. */
 bool dumper_put_scalar(struct dumper *dumper, const char *key, const struct node *node);

@@ -23,7 +23,7 @@ extern const struct row_type *const export_tables[EXPORT_TABLES];
 
 /* The output of the rows, with caches of their text. Must not be moved. */
 struct export_sheet {
-    struct record_writer records; /* first: cells that are made once are found from it */
+    struct record_writer records; /* must be first: functions of fields get the sheet from it */
     struct site_table *sites;     /* not owned; of those symbols that the rows refer to */
     struct record_cells strings, labels, operators; /* by string, by stack, by stack */
     const struct live_set *set;                     /* not owned; of tables of a loaded capture */

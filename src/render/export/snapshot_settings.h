@@ -5,8 +5,9 @@
 #include "model/snapshot.h"
 #include "render/export/pickler.h"
 
-/* Writes a dict: "a.b" becomes b in a dict a, and a value what Python prints like that (True, -1,
- * 0.0, None), else a string. A name in capitals is an environment variable's: always a string. */
+/* Writes a dict. A key "a.b" becomes the key b in a dict a. A value becomes the constant or number
+ * that Python prints in this way (True, -1, 0.0, None), or else a string. A key in capitals is the
+ * name of an environment variable, whose value is always a string. */
 bool snapshot_settings_pickle(struct pickler *pickle, const struct snapshot *snapshot,
                               struct error *err);
 

@@ -15,7 +15,7 @@ struct fact {
 extern const struct fact layers_facts[LAYER_FACTS];
 
 bool layers_has_fact(const struct layer_trace *trace, enum layer_fact fact);
-/* Of a fact that is a text, and of one that is a number. */
+/* The value of a fact that is a text, and of one that is a number. */
 struct text layers_fact_text(const struct layer_trace *trace, enum layer_fact fact);
 int64_t layers_fact_number(const struct layer_trace *trace, enum layer_fact fact);
 

@@ -9,7 +9,7 @@ struct oom_report {
     const char *path;
     const struct oom_log *log;
     const struct oom_errors *errors; /* at least one */
-    size_t top;                      /* text: explain so many ranks; 0: all */
+    size_t top;                      /* text: how many ranks to explain; 0: all */
 };
 
 /* False if memory ran out. */

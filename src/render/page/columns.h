@@ -16,14 +16,14 @@ void html_emit_shown(struct json_writer *json, const char *key, const char *byte
 /* The same for raw bytes. */
 void html_emit_raw(struct json_writer *json, const char *key, const char *bytes, size_t size);
 
-/* Adds a number, of `size` bytes, to an array. */
+/* Adds a number of `size` bytes, little-endian, to an array. */
 void html_add_number(struct buffer *numbers, uint64_t value, size_t size);
 void html_add_double(struct buffer *numbers, double value);
 /* Writes the array and empties it. */
 void html_emit_numbers(struct json_writer *json, const char *key, struct buffer *numbers);
 
 uint64_t html_band_category(const struct html_numbers *numbers, size_t band);
-/* `sizes` is empty before and after. */
+/* Writes the bands. `sizes` is scratch: empty before and after. */
 void html_emit_bands(struct json_writer *json, const struct html_numbers *numbers,
                      struct buffer *sizes);
 /* layout.c: the blocks at every moment. */

@@ -1,12 +1,13 @@
 /* A picture over time as a self-contained interactive HTML page: a canvas that zooms, with all its
  * data inside the page, and a static picture for browsers without JavaScript.
  *
- * The page asks for nothing from anywhere, and its policy forbids it to: only its own script and
- * style are run, by their hashes. What comes from the input is data in JSON, made visible by
- * escape_text(), which the script shows as text and never as markup.
+ * The page loads nothing from anywhere, and its content security policy forbids it: the browser
+ * runs only the page's own script and style, which the policy names by their hashes. Text from the
+ * input is data in JSON, made visible by escape_text(). The script shows it as text, never as
+ * markup.
  *
  * Bounded: at most HTML_COLUMNS moments, HTML_BANDS allocations, LIVES_BYTES for blocks, and as
- * much text and as many frames as html_stacks.h allows: below 15 MB, whatever the input. */
+ * much text and as many frames as stacks.h allows. That is below 15 MB for any input. */
 #ifndef MEMSNAP_RENDER_PAGE_HTML_H
 #define MEMSNAP_RENDER_PAGE_HTML_H
 

@@ -5,8 +5,8 @@
 #include "render/page/html.h"
 #include "render/page/run_internal.h"
 
-/* The files of src/render/page, and the hashes of two of them as a policy of a page names them:
- * base64 of SHA-256. */
+/* The files of src/render/page, and the hashes of two of them as the content security policy names
+ * them: base64 of SHA-256. */
 extern const unsigned char html_frame[], html_style[], html_script[];
 extern const size_t html_frame_size, html_style_size, html_script_size;
 extern const char html_style_hash[], html_script_hash[];

@@ -1,11 +1,11 @@
 /* The ranks of a run as one HTML page: groups, outliers, a heat map, and the details of each rank,
  * which a click on the rank opens.
  *
- * The page has no script, and asks for nothing from anywhere; its policy allows only its style.
- * Details are sections that the style shows while the address names them.
+ * The page has no script, and loads nothing from anywhere; its content security policy allows only
+ * its style. Details are sections that the style shows while the page's address names them.
  *
- * Bounded: the details have at most RUN_PAGE_DETAILS bytes. Outliers come first, then the first
- * ranks of groups; the page says of how many ranks there was no room. */
+ * Bounded: the details have at most RUN_PAGE_DETAILS bytes. Those of outliers come first, then
+ * those of the first ranks of each group; the page says for how many ranks there was no room. */
 #ifndef MEMSNAP_RENDER_PAGE_RUN_H
 #define MEMSNAP_RENDER_PAGE_RUN_H
 

@@ -7,9 +7,9 @@
 #include "base/buffer.h"
 #include "render/plot/plot.h"
 
-#define PLOT_BAR_PIXELS 25   /* from one bar to the next */
-#define PLOT_BAR_MOST   36   /* of these pixels, if there are few bars */
-#define PLOT_BAR_HALF   0.37 /* of that: how far a bar reaches from its middle in bars.gp */
+#define PLOT_BAR_PIXELS 25   /* the least distance from one bar to the next */
+#define PLOT_BAR_MOST   36   /* the largest distance in pixels, if there are few bars */
+#define PLOT_BAR_HALF   0.37 /* half the height of a bar, as a share of the distance: see bars.gp */
 #define PLOT_BAR_TEXT   80
 
 struct plot_bar {

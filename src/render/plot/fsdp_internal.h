@@ -27,8 +27,8 @@ struct fsdp {
 
 double fsdp_total(const int64_t *bytes); /* of all kinds */
 
-/* Finds the rows: at most `room`, with two headings. False also if there is nothing to plot. To be
- * released in any case. */
+/* Finds the rows: at most `room`, two headings included. False also if there is nothing to plot.
+ * Call fsdp_release() in any case. */
 bool fsdp_make_rows(struct fsdp *plot, size_t room, struct error *err);
 void fsdp_release(struct fsdp *plot);
 

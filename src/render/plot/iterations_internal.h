@@ -27,8 +27,9 @@ struct iterations {
     double most; /* the highest bar, bytes */
 };
 
-/* Makes at most `most` bars, call by call and in each rank by rank. If there are too many, one for
- * each call; if calls are too many, one for several. plot->bars is the caller's also on failure. */
+/* Makes at most `most` bars, sorted by call, then by rank. If there are too many, a bar stands for
+ * all ranks of a call; if there are still too many, for several calls. The caller releases
+ * plot->bars, also on failure. */
 bool iterations_make_bars(struct iterations *plot, size_t most, struct error *err);
 
 /* "rank 1, training_step 2", and the figures from the start of the call to its end: raw bytes. */

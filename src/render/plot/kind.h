@@ -1,7 +1,8 @@
 /* A kind of picture: its input, and how it is drawn.
  *
- * Each kind is a file of its own, KIND.c, which computes what the picture shows and writes its
- * settings and data, and a template, share/plots/KIND.gp, which draws them. kinds.h lists them. */
+ * Each kind is a file of its own, KIND.c, which computes what the picture shows and writes
+ * its settings and data, and a template, share/plots/KIND.gp, which draws them. PLOT_KINDS
+ * lists them. */
 #ifndef MEMSNAP_RENDER_PLOT_KIND_H
 #define MEMSNAP_RENDER_PLOT_KIND_H
 

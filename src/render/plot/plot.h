@@ -2,8 +2,8 @@
  * in them only as escape_plot() leaves it.
  *
  * A script is the settings that a kind of picture writes, and after them its templates (folder
- * share/plots); script.h says what a setting may be. What kinds have in common is here; plot_time.h
- * has what pictures over time share, and plot_KIND.h each kind's own. */
+ * share/plots); script.h says what a setting may be. What all kinds have in common is here, and
+ * time.h has what pictures over time have in common. */
 #ifndef MEMSNAP_RENDER_PLOT_PLOT_H
 #define MEMSNAP_RENDER_PLOT_PLOT_H
 
@@ -37,7 +37,8 @@ struct plot_look {
 /* Writes the beginning of a script, which settings cannot change: terminal and output, label_lift,
  * tic_lift (characters by which text below the axis is raised) and key_spacing. */
 void plot_begin(FILE *script, const struct plot_look *look);
-/* NAME = 'TEXT', which may be raw bytes. */
+/* Writes the setting NAME = 'TEXT'. The text may be raw bytes; at most `most` characters are
+ * kept. */
 void plot_put_text(FILE *script, const char *name, const char *text, size_t most);
 /* Number of bytes of a text that fit in `pixels` at a font height of `font` pixels: all of them, or
  * those up to the last space that fits. A word that is too long is cut. */
@@ -53,7 +54,7 @@ struct plot_margins {
 };
 #define PLOT_TITLES 28, 55, 76, 32, 16, 0, false
 
-/* Height of the graph in pixels; 1 if the margins leave nothing. */
+/* Width and height of the graph in pixels; 1 if the margins leave nothing. */
 double plot_graph_width(const struct plot_look *look, struct plot_margins margins);
 double plot_graph_height(const struct plot_look *look, struct plot_margins margins);
 /* left, right, top, bottom, title_y, subtitle_y, note_y, title_x, title_font: the same as shares of

@@ -19,7 +19,7 @@ struct rank_lines {
     const struct ranks *ranks;
     struct rank_line *items;
     size_t count;
-    size_t most;       /* ranks in a line */
+    size_t most;       /* the most ranks in a line */
     bool by_time;      /* all curves are by time; otherwise the axis is the share of each trace */
     double duration;   /* by_time: of the longest trace, in microseconds */
     int64_t top_bytes; /* the highest peak, at least 1 */

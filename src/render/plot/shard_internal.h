@@ -17,7 +17,7 @@ extern const struct shard_part {
     enum category category;
 } shard_parts[SHARD_FILE_PARTS];
 
-/* All write the settings and the data. Side by side: a bar for each strategy. */
+/* All three write the settings and the data. Strategies side by side: a bar for each. */
 bool shard_bars_draw(const struct plot_job *job, const struct shard_file *file, struct error *err);
 /* The same with --curve: the memory along the step. */
 bool shard_curves_draw(const struct plot_job *job, const struct shard_file *file,

@@ -5,11 +5,12 @@
 #include "render/plot/bars.h"
 #include "render/plot/snapshot.h"
 
-/* The largest `most` call sites and a last bar for all others. What has no call site has bars of
- * its own, and all are in the order of their size. */
+/* Makes bars for the `most` largest call sites, and a last bar for all others. Memory without a
+ * call site has bars of its own. All bars are in the order of their size. `letters` is the most
+ * letters of a label. */
 bool plot_sites_bars(const struct plot_snapshot *snapshot, size_t most, size_t letters,
                      struct plot_bars *bars, struct error *err);
-/* A bar a category. */
+/* Makes one bar for each category. */
 bool plot_category_bars(const struct plot_snapshot *snapshot, size_t most, size_t letters,
                         struct plot_bars *bars, struct error *err);
 

@@ -33,8 +33,8 @@ bool svg_titles_note(FILE *notes, const struct svg_shape *shape, const struct bu
  * second. */
 #define SVG_TITLES_MOST 3000
 
-/* The size from which on a shape has a title, at least `least`, given the sizes of all `count`
- * shapes. */
+/* The size of the smallest shape that gets a title: at least `least`, and large enough that at most
+ * SVG_TITLES_MOST of the `count` shapes get one. */
 typedef double svg_size_of(const void *self, size_t i);
 double svg_titles_least(double least, size_t count, svg_size_of *size_of, const void *self);
 

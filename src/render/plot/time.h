@@ -41,7 +41,7 @@ struct plot_scale plot_time_scale(const struct plot_time *plot);
 double plot_time_unit(double span, const char **label);
 /* The bytes that half a pixel of height stands for. */
 double plot_time_half_pixel(const struct plot_time *plot);
-/* The height in pixels that is left for the legend below its two curves. */
+/* The height in pixels that is left for the legend, below its entries for the two curves. */
 unsigned plot_time_legend(const struct plot_time *plot);
 /* The sampling's column with the most active memory. */
 size_t plot_time_peak_column(const struct sampling *sampling);

@@ -6,8 +6,10 @@
 #include "render/plot/kind.h"
 #include "render/plot/time.h"
 
-#define PLOT_RUNS  60000 /* of bands; four points each: keeps an SVG below 4 MB, */
-#define PLOT_BANDS 15000 /* and below 8 with their titles */
+/* Limits that keep an SVG below 4 MB, and below 8 MB with titles. A run of a band has four
+ * points. */
+#define PLOT_RUNS  60000 /* the most runs of all bands */
+#define PLOT_BANDS 15000 /* the most bands */
 
 /* The contents of the picture. Nothing is owned. */
 struct plot_timeline {

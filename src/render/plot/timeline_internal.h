@@ -24,8 +24,8 @@ bool plot_groups_make(struct plot_groups *groups, const struct plot_timeline *pl
 void plot_groups_release(struct plot_groups *groups);
 uint8_t plot_group_of(const struct plot_groups *groups, const struct band *band);
 
-/* Settings and data of what has no band: an area a group, above the bands. Adds the groups to the
- * legend. */
+/* Writes the settings and data of the memory that has no band: one area for each group, above the
+ * bands. Adds the groups to the legend. */
 bool plot_rest_write(const struct plot_timeline *plot, const struct plot_scale *scale,
                      const struct plot_groups *groups, struct plot_legend *legend, FILE *script,
                      FILE *out, struct error *err);

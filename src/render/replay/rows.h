@@ -1,4 +1,4 @@
-/* The rows of `memsnap replay`, a setting each. */
+/* The rows of `memsnap replay`, one for each setting. */
 #ifndef MEMSNAP_RENDER_REPLAY_ROWS_H
 #define MEMSNAP_RENDER_REPLAY_ROWS_H
 

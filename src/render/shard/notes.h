@@ -5,7 +5,7 @@
 #include "render/core/page.h"
 #include "render/shard/shard.h"
 
-/* False without memory. */
+/* Prints the notes. False if out of memory. */
 bool shard_put_notes(const struct page *page, const struct shard_report *report);
 
 #endif

@@ -24,16 +24,17 @@ struct shard_report {
     enum shard_strategy code;
 };
 
-/* All set the error. */
+/* Write all strategies side by side. All three set the error on failure. */
 bool shard_text(const struct page *page, const struct shard_report *report, struct error *err);
 bool shard_json(FILE *out, const struct shard_report *report, struct error *err);
 bool shard_csv(FILE *out, const struct shard_report *report, struct error *err);
 /* A row for each strategy, ranks and column of their curve. Sets the error. */
 bool shard_curves_csv(FILE *out, const struct shard_report *report, struct error *err);
 
+/* Write the results of a sweep. False if out of memory. */
 bool shard_sweep_text(const struct page *page, const struct shard_sweep *sweep);
 bool shard_sweep_json(FILE *out, const struct shard_sweep *sweep);
-/* Sets the error. */
+/* The same as CSV. Sets the error on failure. */
 bool shard_sweep_csv(FILE *out, const struct shard_sweep *sweep, struct error *err);
 
 /* The Python code that applies a strategy. */

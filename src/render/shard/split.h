@@ -4,8 +4,10 @@
 
 #include "render/shard/shard.h"
 
+/* True if the printed code needs that Python. */
 bool shard_splits_units(const struct shard_report *report);
 
+/* Prints it. */
 void shard_put_split(FILE *out, const struct shard_report *report);
 
 #endif

@@ -6,10 +6,10 @@
 #include "base/buffer.h"
 #include "render/core/page.h"
 
-/* Appends "zero, oss and fsdp" of those that are true. */
+/* Appends the names of the strategies whose flag is set: "zero, oss and fsdp". */
 void shard_add_names(struct buffer *text, const bool are[SHARD_STRATEGIES]);
 
-/* A paragraph for each reason. False without memory. */
+/* Prints a paragraph for each reason why code would stop. False if out of memory. */
 bool shard_put_stops(const struct page *page, const struct shard_choice *choice);
 
 #endif

@@ -7,7 +7,7 @@
 
 const struct shard_rank *shard_highest_rank(const struct shard_result *result);
 
-/* The recommendation, and what else to know. False without memory. */
+/* Prints the recommendation and further remarks. False if out of memory. */
 bool shard_tell(const struct page *page, const struct shard_report *report);
 
 #endif

@@ -7,14 +7,14 @@
 
 #define SUGGEST_INDENT 2
 
-/* Escaped; the root, whose name is empty, as "(the model)". Adds something in any case. */
+/* Adds the name of a module, escaped. The name of the root, which is empty, is "(the model)". */
 void suggest_add_name(struct buffer *out, struct text name);
 
-/* "layer1.0", or "layer1.0 .. layer2.3": escaped. */
+/* Adds the names of the pieces first..end-1: "layer1.0", or "layer1.0 .. layer2.3". Escaped. */
 void suggest_add_span(struct buffer *out, const struct problem *problem, size_t first, size_t end);
 
-/* `time` as a share of the time of a step, as a fraction and as text such as "12.3%". Where no
- * times are known, `time` is bytes of activations, and this is a share of all activations. */
+/* `time` as a share of the time of a step: as a fraction, and as text such as "12.3%". If no times
+ * are known, `time` is bytes of activations, and the result is a share of all activations. */
 double suggest_share(const struct problem *problem, int64_t time);
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time);
 /* The peak of the chain without checkpoints. */
@@ -34,20 +34,22 @@ const char *suggest_comparison_remark(const char *name);
  * layers are missing, or the peak does not consist of activations. */
 void suggest_head_text(const struct page *page, const struct suggest_subject *subject);
 
-/* The layers are all of those at the peak, as far as is known, so what fits for them fits. */
+/* True if, as far as is known, these are all layers that are live at the peak. Then the program
+ * fits if they fit. */
 bool suggest_is_whole(const struct suggest_subject *subject);
 
 #define SUGGEST_WHOSE 64
 
-/* "step 1 ", for a verdict on layers that are not whole; else "". */
+/* "step 1 ", before a verdict on layers that are not whole; else "". */
 const char *suggest_whose(char out[SUGGEST_WHOSE], const struct suggest_subject *subject);
 
-/* "18 blocks" and where they come from; what the figures rest on and leave out. */
+/* Prints the number of layers ("18 blocks") and where they come from, and what the figures are
+ * based on and leave out. */
 bool suggest_basis_text(const struct page *page, const struct suggest_subject *subject);
 
 /* True if the layers of a snapshot hold hardly any of the activations at its peak. */
 bool suggest_misses_peak(const struct suggest_subject *subject);
-/* The same of the layers of a snapshot: subject->forward. */
+/* The same for the layers of a snapshot: subject->forward. */
 bool suggest_basis_forward_text(const struct page *page, const struct suggest_subject *subject);
 void suggest_put_forward(struct json_writer *json, const struct suggest_subject *subject);
 
@@ -93,11 +95,11 @@ size_t suggest_kept(const struct problem *problem, struct wrapped segment,
                     struct text names[CHAIN_OPTIONS]);
 /* True if some segment keeps results. */
 bool suggest_keeps_results(const struct problem *problem, const struct placement *placement);
-/* Adds them as a list of Python; nothing, and false, if there are none. */
+/* Adds these operators as a Python list. False, with nothing added, if there are none. */
 bool suggest_add_kept_list(struct buffer *out, const struct problem *problem,
                            struct wrapped segment);
 
-/* The checkpointed segments, one a line, and the Python. */
+/* Prints the checkpointed segments, one a line, and the Python that applies them. */
 bool suggest_placement_text(const struct page *page, const struct suggest_subject *subject,
                             const struct placement *placement);
 
@@ -114,7 +116,7 @@ bool left_out_find(struct left_out *left_out, const struct problem *problem); /*
 size_t left_out_index(const struct left_out *left_out, struct text name);     /* or NOT_LEFT_OUT */
 void left_out_release(struct left_out *left_out);
 
-/* Every segment is one module, and none is nested or keeps results. */
+/* True if every segment is one module, and none is nested or keeps results. */
 bool suggest_whole_modules(const struct problem *problem, const struct placement *placement);
 
 /* Writes "keep_operators", the operators whose results a segment keeps, if there are any. */
@@ -133,7 +135,7 @@ bool suggest_warnings_text(const struct page *page, const struct suggest_subject
 bool suggest_put_warnings(struct json_writer *json, const struct suggest_subject *subject,
                           const struct placement *placement);
 
-/* A paragraph at SUGGEST_INDENT, of text that needs no escaping. */
+/* Prints a paragraph at SUGGEST_INDENT. The text must need no escaping. */
 void suggest_say(const struct page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void suggest_title(const struct page *page, const char *format, ...)

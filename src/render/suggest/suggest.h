@@ -12,11 +12,12 @@ struct suggest_subject {
     const struct layer_trace *trace;
     const struct problem *problem;
     const struct forward_chain
-        *forward;                 /* where a snapshot's layers come from; NULL: a layer trace */
-    uint32_t device;              /* with `forward` */
-    const struct replan *replans; /* with `forward`: of each plan of an answer about budgets, or of
-                                     FairScale's placement and the best one; NULL for a front */
-    bool no_code;                 /* texts leave the Python out */
+        *forward;    /* where a snapshot's layers come from; NULL: a layer trace */
+    uint32_t device; /* with `forward` */
+    const struct replan
+        *replans; /* with `forward`: one for each plan of an answer about budgets, or
+                     for FairScale's placement and the best one; NULL for a front */
+    bool no_code; /* texts leave the Python out */
 };
 
 /* False: out of memory. */
