@@ -17,8 +17,9 @@ struct jobs {
     size_t *inputs; /* every index once */
 };
 
-/* Files whose names MemProfiler gives, among them statistics or tables, are one job with the others
- * in their folder. The content is looked at later. False: out of memory. */
+/* If a folder has files with the names that MemProfiler gives, among them statistics or
+ * tables, all such files of the folder are one job. Their contents are looked at later. False
+ * if out of memory. */
 bool jobs_make(struct jobs *jobs, char *const *paths, size_t count);
 void jobs_release(struct jobs *jobs);
 

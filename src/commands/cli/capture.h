@@ -35,8 +35,8 @@ bool capture_open(struct capture *capture, int fd, const struct capture_options 
 bool capture_open_input(struct capture *capture, struct input *input,
                         const struct capture_options *options, const struct load_progress *progress,
                         struct error *err);
-/* Opens the first input, which must be a snapshot, with a progress bar that keeps clear of `out`.
- * `lacks` ends the error about another kind of file: ", which has no call stacks", or "". */
+/* Opens the first input, which must be a snapshot, with a progress line that does not disturb
+ * `out`. `lacks` ends the error about another kind of file: ", which has no call stacks", or "". */
 bool capture_open_first(struct capture *capture, struct inputs *inputs,
                         const struct capture_options *options, FILE *out, const char *lacks,
                         struct error *err);

@@ -13,7 +13,7 @@ struct file_choice {
     uint64_t rank;            /* if has_rank */
     const char *rank_pattern; /* NULL: as rank_of_path() has it */
     bool has_verbose;         /* the command has --verbose, which sets the next one */
-    bool verbose; /* name the files that are left out on standard error, not their number */
+    bool verbose; /* name the files that are left out on standard error, instead of counting them */
 };
 
 /* Replaces each folder and pattern by its files of the right kinds, in order of ranks, then of

@@ -40,8 +40,9 @@ struct command {
     const struct option_spec *options; /* ends with a NULL name; read by command_options() */
     const struct option_spec *(*make_options)(void); /* used if there is no constant table */
     const struct option_words *words;                /* ends with a NULL option; NULL: none */
-    bool spreads;            /* over the processes of MPI: see commands/cluster/cluster.h */
-    bool stops_at_argument;  /* options end at the first other argument: it is another command */
+    bool spreads;           /* the command divides its work among processes of MPI: see
+                               commands/cluster/cluster.h */
+    bool stops_at_argument; /* options end at the first other argument, which is a program to run */
     void (*help_more)(void); /* prints more of --help, below the options; NULL: nothing */
     enum status (*run)(int argc, char **argv); /* argv[0] is the command's name */
 };

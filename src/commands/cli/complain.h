@@ -20,7 +20,7 @@ enum status complain_error(const char *path, const struct error *err);
 
 /* "standard input" for "-". */
 const char *path_name(const char *path);
-/* True for a name with the ending, such as ".json", that is more than it. */
+/* True if the path ends in `ending`, such as ".json", and is longer than that. */
 bool path_ends_in(const char *path, const char *ending);
 
 /* Finds the closest of several words, for "did you mean ...?". */

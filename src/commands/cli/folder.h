@@ -16,8 +16,8 @@ struct paths {
 bool paths_add(struct paths *paths, char *path, struct error *err);
 void paths_release(struct paths *paths);
 
-/* Adds the regular files inside the folder, at any depth, in no order. Links and names that begin
- * with a dot are not followed. */
+/* Adds the regular files inside the folder, at any depth, in no order. Leaves out symbolic links,
+ * and files and folders whose names begin with a dot. */
 bool folder_list(struct paths *files, const char *folder, struct error *err);
 
 #endif

@@ -23,9 +23,9 @@ struct look_for {
 struct look {
     bool wanted;
     bool is_empty;
-    int64_t rank;           /* that a profiler trace tells; -1: none */
-    char about[LOOK_ABOUT]; /* of a file that is not wanted: "an HTML page"; empty if it could not
-                             * be read */
+    int64_t rank;           /* the rank that a profiler trace states; -1: none */
+    char about[LOOK_ABOUT]; /* what a file is that is not wanted: "an HTML page"; empty if it could
+                             * not be read */
 };
 
 /* Fills one struct look for each path. Files that cannot be read are not wanted. */

@@ -19,7 +19,8 @@ bool worker_start(struct worker *worker, const struct command *command, int argc
                   enum status *status);
 bool worker_begin(struct worker *worker, const struct cluster *self);
 
-/* Waits for the next message of the worker, copying its output. False: it has ended. */
+/* Waits for the next message of the worker, and meanwhile copies its output. False if it has
+ * ended. */
 bool worker_await(struct worker *worker, enum frame_kind *kind, struct buffer *bytes);
 
 /* Copies the rest of its output, and waits for its end. True with its exit status; false with a

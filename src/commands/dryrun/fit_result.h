@@ -1,4 +1,4 @@
-/* What one run of a search for the largest value that fits has shown. */
+/* The result of one run in a search for the largest value that fits. */
 #ifndef MEMSNAP_COMMANDS_DRYRUN_FIT_RESULT_H
 #define MEMSNAP_COMMANDS_DRYRUN_FIT_RESULT_H
 

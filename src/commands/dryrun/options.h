@@ -11,7 +11,7 @@
 struct dryrun_gpu {
     char name[24]; /* as the user wrote it */
     const struct card *card;
-    uint64_t memory; /* bytes; 0: as the card has */
+    uint64_t memory; /* bytes; 0: the memory of the card */
 };
 
 struct dryrun_options {

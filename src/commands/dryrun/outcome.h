@@ -9,16 +9,16 @@ struct outcome {
         OUTCOME_FITS,
         OUTCOME_OUT_OF_MEMORY,
         OUTCOME_FAILED,  /* the program failed for another reason */
-        OUTCOME_REFUSED, /* there can be no dry run of it */
+        OUTCOME_REFUSED, /* the program cannot be run dry */
     } kind;
     const char *snapshot; /* its name in the folder; NULL: there is none */
     bool is_stopped;      /* after --steps */
     bool is_interrupted;  /* an uncaught KeyboardInterrupt ended the program */
-    uint64_t steps;       /* of the optimizer that made most */
+    uint64_t steps;       /* steps of the optimizer that made the most */
     uint64_t ooms;        /* how often memory ran out */
     uint64_t values_read;
     bool has_others;    /* processes that used CUDA after the recorded one */
-    char reads[3][200]; /* lines that read most values; "": none */
+    char reads[3][200]; /* the lines of code that read most values; "": none */
 };
 
 /* Reads the files. If there is no snapshot to explain, the error says why. */

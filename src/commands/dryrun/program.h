@@ -29,7 +29,7 @@ struct program_end {
 void program_hold_signals(void);
 /* The signals that are held back. */
 void program_held_signals(sigset_t *set);
-/* Ends memsnap if such a signal arrived afterwards, or if `interrupt` is not 0 by that signal. */
+/* Ends memsnap by the signal `interrupt` if that is not 0, or by a signal that was held back. */
 void program_release_signals(int interrupt);
 
 /* Starts the program without waiting for it. */

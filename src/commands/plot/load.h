@@ -17,9 +17,10 @@ struct plot_load {
     struct input opened; /* input 0, if plot_load_look() has opened it */
     enum file_kind opened_kind;
     bool is_open;
-    enum status failed;    /* of the first file that was left out, because it could not be read */
+    enum status failed; /* status of the first file that was left out because it could not be read;
+                           STATUS_OK: none */
     struct store *history; /* input 0, if it is one; then `opened` is not used */
-    bool told;             /* there is nothing to draw, and the reasons have been reported */
+    bool told;             /* there is nothing to draw, and the user has been told why */
 };
 
 /* Opens the first input as a history of runs, if that is what it is and the kind is NULL or draws

@@ -11,8 +11,8 @@
 struct shard_subject {
     struct shard_model model;
     struct shard_model checkpointed; /* if it has layers */
-    double extra_time_share;         /* of the checkpoints */
-    struct text *checkpoints;        /* the modules that they wrap, where names are known */
+    double extra_time_share;         /* the extra time of the checkpoints, as a share of a step */
+    struct text *checkpoints;        /* the modules that they wrap, if their names are known */
     size_t checkpoint_count;
     const char *source;        /* "layer trace", ... */
     struct layer_trace *trace; /* owned; NULL if none */

@@ -15,8 +15,8 @@ enum shard_format { SHARD_FORMAT_TEXT, SHARD_FORMAT_JSON, SHARD_FORMAT_CSV, SHAR
 
 struct shard_command {
     struct shard_options options;
-    struct shard_sizes sizes; /* by hand; 0 elements: from a file */
-    int64_t recorded_size;    /* of a snapshot: bytes of an element; 0: not given */
+    struct shard_sizes sizes; /* given by hand; with 0 elements, sizes come from a file */
+    int64_t recorded_size;    /* bytes of an element in a snapshot; 0: not given */
     struct cuts cuts;
     enum shard_format format;
     enum unit unit;

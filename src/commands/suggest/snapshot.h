@@ -19,7 +19,7 @@ bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *inpu
                            const struct capture_options *options, const struct cuts *cuts,
                            size_t most, bool by_calls, struct error *err);
 void suggest_snapshot_close(struct suggest_snapshot *snapshot);
-/* Closes an input that has no layers, for it is of another kind: STATUS_BAD_INPUT, and false. */
+/* Closes an input of a kind that has no layers. Reports STATUS_BAD_INPUT, and returns false. */
 bool suggest_refuse_kind(struct input *input, enum file_kind kind, struct error *err);
 
 #endif

@@ -18,7 +18,7 @@ struct gather_options {
     struct input *first;         /* input 0, if it is open already */
     bool reduced;                /* without stacks, findings and steps (model/summary_reduce.h) */
     struct summary_texts *texts; /* gather() sets it: those of reduced summaries */
-    bool bins;                   /* keep only what gathered_take() keeps then */
+    bool bins;                   /* as in struct gathered_parts */
 };
 
 struct gather_failure {
@@ -40,8 +40,9 @@ struct gathered_parts gather_parts(const struct gather_options *options);
 /* True for the kinds of files that can be gathered. */
 bool gather_wants(enum file_kind kind);
 
-/* Reads the inputs, which are open, within the sandbox. Failures of single files are reported on
- * standard error and kept. `out` is the stream of which a progress bar must keep clear. */
+/* Reads the inputs, which are open, in the sandbox. Failures of single files are reported on
+ * standard error, and kept in gathering->failures. `out` is the output stream, whose lines the
+ * progress line must not disturb. */
 bool gather(struct gathering *gathering, struct inputs *inputs,
             const struct gather_options *options, FILE *out, struct error *err);
 void gathering_release(struct gathering *gathering);

@@ -21,7 +21,7 @@ struct gathered_parts {
     bool curves;
     size_t columns;              /* the most columns of curves; 0: as many as they have */
     struct summary_texts *texts; /* not NULL: reduced, with these texts (model/summary_reduce.h) */
-    bool bins; /* the form in a file, and of the summary no more than its rank and path */
+    bool bins; /* keep the form in a file and, of the summary itself, only its rank and path */
 };
 
 /* Adds a summary, which it takes over, also on failure. `bin` has no bytes if the summary did not

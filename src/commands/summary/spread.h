@@ -21,7 +21,8 @@ bool spread_follows(void);
 /* Reads the part of this process. */
 enum status spread_follow(const char *rules, const struct gather_options *options);
 
-/* In process 0: tells the others the inputs, and leaves it only its own. */
+/* In process 0: tells the other processes the inputs, and marks in inputs->elsewhere those that
+ * others read. */
 bool spread_share(struct inputs *inputs, struct error *err);
 
 /* Moves the slots of the others' inputs to process 0. `memory` is the limit for a file. */
