@@ -11,9 +11,9 @@
 bool dispatched_operator(struct site_table *table, stack_id stack, string_id *name,
                          struct error *err);
 
-/* How much more time an operator takes for each byte of its results than one that only reads and
- * writes memory, as a rough figure for all of its class: attention, convolutions and matrix
- * products take much more. 1 for all others. */
+/* The time of an operator for each byte of its results, as a multiple of that of an operator that
+ * only reads and writes memory: a rough figure for a class of operators. Attention, convolutions
+ * and matrix products have figures above 1, all others 1. */
 unsigned operator_weight(struct text name);
 
 #endif

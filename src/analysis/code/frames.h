@@ -12,11 +12,11 @@ enum frame_role {
     ROLE_FORWARD,     /* a function named forward */
     ROLE_BACKWARD,    /* a function that runs the backward pass, or one named backward */
     ROLE_TRANSFORM,   /* torch.func.grad(): the forward pass of a function, and the backward pass */
-    ROLE_TRANSFORM_END,     /* wraps torch.func's, and drops what they leave */
+    ROLE_TRANSFORM_END,     /* wraps a torch.func transform: frees what the transform leaves */
     ROLE_COMPILED_BACKWARD, /* of torch.compile, within which frames name the forward lines */
     ROLE_RECOMPUTE,         /* torch.utils.checkpoint recomputing the forward pass */
     ROLE_OPTIMIZER,         /* torch.optim, which wraps the step of every subclass */
-    ROLE_OWN_STEP, /* an optimizer of torch.optim, which the user's code runs in by a closure */
+    ROLE_OWN_STEP, /* step() of a torch.optim optimizer, which may call the user's closure */
     ROLE_HISTORY,  /* the same of torch.optim.LBFGS, which keeps earlier gradients and steps */
     ROLE_SPARSE,   /* the same of torch.optim.SparseAdam, which takes sparse gradients only */
     ROLE_ZERO_GRAD,
@@ -40,7 +40,7 @@ enum frame_role {
     ROLE_NO_GRAD,
     ROLE_INFERENCE_MODE,
     ROLE_ENABLE_GRAD,
-    ROLE_SOME_GRAD_MODE, /* a decorator of torch before 2.10, which may be any of the three */
+    ROLE_SOME_GRAD_MODE, /* a decorator of torch before 2.10, which may set any of these modes */
 };
 
 /* `file` and `facts` belong to frame.file; `name` is the text of frame.name. */
@@ -54,8 +54,8 @@ enum file_class frame_script_class(struct text file, struct text name, uint32_t 
  * wrappers around an optimizer's step, dispatch modes. False for torch's functions and layers. */
 bool frame_only_forwards_calls(struct text file, struct file_facts facts, struct text name);
 
-/* True for the methods to which PyTorch passes operators, of dispatch modes and of subclasses of
- * Tensor: they pass them on, and their callers say what an allocation is for. */
+/* True for methods of dispatch modes and of Tensor subclasses that PyTorch calls for each operator.
+ * They pass the operator on, so their callers tell what an allocation is for. */
 bool frame_handles_operators(struct text name);
 
 /* True for names such as allocate, empty_like and _new_buffer: functions that make storage for

@@ -119,8 +119,8 @@ enum reason {
     REASON_COUNT,
 };
 
-/* What makes a reason less certain: the phase that it rests on is itself inferred, which lowers the
- * confidence by one degree, or only a guess, which leaves little of it. */
+/* What makes a reason less certain. If the phase that it rests on is itself inferred, the
+ * confidence is one degree lower. If the phase is only a guess, the confidence is low. */
 enum doubt { DOUBT_NONE, DOUBT_INFERRED, DOUBT_GUESS };
 
 #define REASON_LIMIT 85 /* reasons that a reason byte can hold beside the doubt */

@@ -44,7 +44,7 @@ struct program {
 
 /* All of these return false when the program would have more than REGEX_STATES_MOST states. */
 bool program_emit(struct program *program, struct state state);
-/* Puts a state before the code from `start` on, into which nothing before it jumps. */
+/* Puts a state before the code from `start` on. No state before `start` may jump into that code. */
 bool program_insert(struct program *program, size_t start, struct state state);
 /* Replaces the code from `start` on by `least` to `most` copies of it; `most` may be NO_LIMIT. */
 bool program_repeat(struct program *program, size_t start, int least, int most);

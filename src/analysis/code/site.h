@@ -120,22 +120,22 @@ bool site_of(struct site_table *table, stack_id stack, struct site *site, struct
 /* Makes the line that called the model the user frame of `site`: the innermost user frame outside
  * of every module. Leaves `site` alone if the stack has none. */
 void site_at_model_call(struct site_table *table, stack_id stack, struct site *site);
-/* True for the stack of a copy of a gradient that a hook makes: the copy is not in .grad, and no
- * zero_grad() frees it. For stacks that were looked up before, since it cannot fail. */
+/* True for the stack of a copy of a gradient that a hook makes: the copy is not in .grad, and
+ * no zero_grad() frees it. Only for stacks that were looked up before, because it reports no
+ * errors. */
 bool site_is_hook_copy(struct site_table *table, stack_id stack);
 /* NULL on failure. Valid until stacks are added to the symbols. */
 const struct stack_facts *site_stack_facts(struct site_table *table, stack_id stack,
                                            struct error *err);
 
-/* Kinds of stack that occur in the symbols. A search for a kind that does not occur can be left
- * out.
- */
+/* Tells which kinds of stack occur in the symbols, so that a search for another kind can be
+ * skipped. */
 struct stacks_include {
     bool autocast, kv_cache,
         benchmark; /* is_autocast or ends_autocast; is_kv_cache; is_benchmark */
 };
 
-/* Looks each stack up once. */
+/* Fills `*include`. Looks up only stacks that were added since the last call. */
 bool site_stacks_include(struct site_table *table, struct stacks_include *include,
                          struct error *err);
 

@@ -5,9 +5,10 @@
 #include "analysis/live/source.h"
 #include "base/idtable.h"
 
+/* Bytes, or a product of bytes and another number. */
 __extension__ typedef unsigned __int128 live_weight;
 
-/* Allocations with the same stacks, kind and age. Hence the same live_source. */
+/* Allocations with the same stacks, kind and age, which therefore have the same live_source. */
 struct live_bundle {
     live_weight weight;
     uint64_t count;

@@ -18,7 +18,8 @@ struct live_source {
     struct site site;    /* of `shown`, with operator and node of `own` if it has them */
 };
 
-/* The live allocations at a moment and what is known of each. */
+/* The live allocations at a moment, and the tables that tell the facts about each. Nothing is
+ * owned. */
 struct live_set {
     const struct timeline *timeline;
     struct site_table *sites;
@@ -45,7 +46,7 @@ void live_source_label(const struct live_set *set, const struct live_source *sou
 bool live_source_make_label(const struct live_set *set, const struct live_source *source,
                             const struct label_files *files, struct buffer *text,
                             struct label *label, struct error *err);
-/* Adds that file, if any, to those of a report. */
+/* Adds the file of the source's call site, if it has one, to the files of a report. */
 bool live_source_note_file(const struct live_set *set, const struct live_source *source,
                            struct label_files *files, struct error *err);
 

@@ -14,7 +14,7 @@ struct live_sum {
     int64_t top_bytes;       /* bytes that the line holds */
 };
 
-/* Further facts that tests use. */
+/* Facts about the trace and the moment that tests use. Nothing is owned. */
 struct live_facts {
     const struct phases *phases;
     const struct failures *failures;
@@ -29,9 +29,10 @@ struct live_facts {
     bool trains;                    /* there is a backward pass */
     bool is_last_pass;              /* no backward pass begins after the moment */
     uint32_t first_forward;         /* first item of the first forward pass; 0: there is none */
-    uint32_t last_backward; /* first item of the last backward pass; EVENT_NEVER: there are not two
-                             */
-    uint32_t last_pass;     /* first item of the last backward pass that ended before it, or 0 */
+    uint32_t last_backward; /* first item of the last backward pass; EVENT_NEVER if there are fewer
+                               than two */
+    uint32_t last_pass; /* first item of the last backward pass that ended before the moment; 0 if
+                           there is none */
 };
 
 /* The phase in which an allocation was made: enum phase, or this if it is older than the recording.
@@ -46,12 +47,13 @@ const char *live_phase_name(unsigned phase);
 typedef bool live_test(const struct live_set *set, const struct live_facts *facts,
                        const struct live *live, const struct live_source *source);
 
-/* A sum to make: over what, and by which line of code its bytes are divided. */
+/* A sum to make: which allocations count, and by which line of code their bytes are divided. */
 struct live_question {
     live_test *counts;
     bool by_model_call; /* by the line that called the model, not by the line inside it */
-    live_test *unless;  /* but by the line inside it if the line that called the model with most of
-                           the bytes also made what passes this test; NULL: never */
+    live_test *unless;  /* with by_model_call: if the line with most of the bytes also called the
+                           model for allocations that pass this test, bytes are divided by the line
+                           inside it after all; NULL: never */
 };
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
@@ -77,8 +79,8 @@ live_test live_is_recomputed;
 live_test live_is_attention; /* live_waits_for_backward, and a matrix of attention by hand */
 live_test live_is_multihead; /* the same, but made by torch.nn.MultiheadAttention */
 live_test live_is_logits;    /* logits, or their loss or gradient */
-/* live_waits_for_backward, an intermediate result of elementwise operators, and nothing of the two
- * above. */
+/* live_waits_for_backward, and an intermediate result of elementwise operators, but neither a
+ * matrix of attention nor logits. */
 live_test live_is_elementwise;
 /* An activation that is not freed in the trace, and that no decorator shows to be without a graph.
  */
@@ -90,8 +92,9 @@ live_test live_is_layer_result; /* see growth/layer_results.h: no backward pass 
 live_test live_is_plain_result; /* what code outside modules computed, if nothing is trained */
 live_test live_is_running; /* an activation or scratch space that the forward phase of the moment
                               makes and frees */
-live_test live_is_resident_data; /* input, made before the first forward pass and freed after the
-                                    last backward pass has begun, if ever, of two or more */
+live_test live_is_resident_data; /* input that is made before the first forward pass and not freed
+                                    before the last backward pass begins; only if there are two or
+                                    more backward passes */
 live_test live_is_pass_result;   /* of a forward pass that kept no graph, and not freed by a later
                                     backward pass */
 live_test live_is_cast;          /* live_waits_for_backward, and a copy in another dtype, but not of

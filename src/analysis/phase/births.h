@@ -24,9 +24,9 @@ static inline uint32_t births_end(const struct timeline *timeline)
     return count > 0 ? timeline->lifetimes[count - 1].alloc + 1 : 0;
 }
 
-/* The item from which on the trace only frees because the program ends, so that what is freed there
- * might have stayed as well. EVENT_NEVER if fewer long-lived bytes are freed there than stay
- * allocated: then the program does not end there, or it does not free its model. */
+/* The item from which on the trace only frees, because the program ends; what is freed there would
+ * otherwise have stayed. EVENT_NEVER if fewer long-lived bytes are freed there than stay allocated:
+ * then the program does not end there, or it does not free its model. */
 uint32_t births_program_end(const struct timeline *timeline);
 
 /* The first lifetime born at or after the item. */

@@ -1,5 +1,5 @@
-/* Requests that failed for lack of memory. The exception may end a forward pass, and a program that
- * catches it then frees what the pass had saved. */
+/* Requests that failed for lack of memory. The exception may end a forward pass. If the program
+ * catches it, what the pass had saved is freed without a backward pass. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_FAILURES_H
 #define MEMSNAP_ANALYSIS_PHASE_FAILURES_H
 

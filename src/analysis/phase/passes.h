@@ -39,20 +39,22 @@ enum pattern_flag {
     PATTERN_UNSAVED = 7, /* any of these: not saved for a backward pass */
     PATTERN_IN_STEP = 8, /* born in an annotated optimizer step */
     PATTERN_SHARED = 16, /* of a weight's size, but freed too early for a gradient */
-    PATTERN_RARE = 32,   /* the same, of a size of which no more blocks are so than stay */
+    /* PATTERN_SHARED, but perhaps a gradient that is added to another: before the step there are no
+     * more such blocks of its size than weights and states */
+    PATTERN_RARE = 32,
 };
 
 /* Blocks of the sizes of weights that are made while a hump falls. */
 struct weight_births {
-    double kept, all; /* bytes; kept beyond the fall: gradients */
-    size_t sizes;     /* different ones */
+    double kept, all; /* bytes; `kept`: of those that outlive the fall, which are gradients */
+    size_t sizes;     /* number of different sizes */
 };
 
 /* A hump whose fall may be the beginning of a backward pass that checkpoints interrupt. */
 struct candidate {
     struct passes passes;
     struct weight_births births; /* also those of the humps that nest in it */
-    size_t members;              /* of the largest of these humps; 0: there is no candidate */
+    size_t members;              /* blocks of the largest of these humps; 0: no candidate */
     bool has_nested;
 };
 
@@ -72,8 +74,8 @@ struct pattern {
     size_t change_capacity, certain_capacity;
     double most_gradients; /* bytes that the fall of one hump leaves in blocks of those sizes */
     size_t most_members;   /* blocks at the top of one hump */
-    size_t most_sizes;     /* of weights, of which the fall of one hump makes blocks */
-    uint8_t *marks;        /* by size of a weight: made in the fall that is looked at */
+    size_t most_sizes;     /* different sizes of weights among the blocks that one fall makes */
+    uint8_t *marks; /* by size of a weight: 1 if the fall that is looked at makes such a block */
     size_t marks_capacity;
     struct saved *saved; /* in order of birth; between humps, those still alive */
     size_t saved_count, saved_capacity;
@@ -81,7 +83,7 @@ struct pattern {
     struct candidate candidate; /* the last hump may become one */
     struct passes *passes;
     size_t pass_count, pass_capacity;
-    size_t kept_graphs; /* how many of those have one; see held_graph.c */
+    size_t kept_graphs; /* how many of them have a graph that is kept: see held_graph.c */
     struct budget *budget;
 };
 
@@ -98,8 +100,9 @@ static inline bool pattern_may_be_saved(const struct pattern *pattern, size_t in
     return (pattern->flags[index] & unsaved) == 0;
 }
 
-/* True if these are no passes, but code that makes a model, which piles up tensors as well: it
- * makes nearly all of what stays for the whole trace, and leaves nothing that may be gradients. */
+/* True if these are not passes but code that makes a model, which piles up tensors as well. Such
+ * code makes nearly all of what stays for the whole trace, and leaves nothing that may be
+ * gradients. */
 bool pattern_makes_model(const struct pattern *pattern, const struct passes *passes);
 
 /* True if it is live for most of the trace and never freed. */
@@ -145,7 +148,8 @@ bool passes_from_anchors(struct pattern *pattern, struct error *err);
  */
 void passes_correct_turns(struct pattern *pattern);
 
-/* last_forward.c: the passes must be in order. */
+/* last_forward.c: adds the forward pass in which a program ran out of memory after its last step.
+ * The passes must be in order. */
 bool passes_add_unfinished(struct pattern *pattern, struct error *err);
 
 #endif

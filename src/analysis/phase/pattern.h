@@ -6,23 +6,29 @@
  * (such as parameters, gradients and optimizer states) unless activations share the size, blocks
  * that outlive an annotated optimizer step, and scratch space.
  *
- * A rise that falls again by half is a hump. It is a pair of passes if most of the blocks alive at
- * its top are freed in the reverse order of their birth (last in, first out), and its fall makes
- * blocks of the weights' sizes that outlive it, as gradients do; a smaller hump without them, such
- * as a network that is not trained, is a part of the forward pass that goes on. A hump is a part of
- * the backward pass before it if it nests in that: what the pass has left to free in the hump's
- * fall, it frees after the hump's own blocks, as checkpointing does. A fall that makes too few
- * gradients may be the beginning of such a pass. What a variable of the program
- * holds is freed before them, or later than the hump. Before an annotated
- * optimizer step there is always a pair of passes, however little it saves; its turn is where most
- * of what it makes and frees is alive, or where more piles up once again before the first
- * gradient. A turn after which a pass saves much for its first gradient is too early: a list was
- * dropped there. Passes before these that save as much belong to the step as well if they leave
- * gradients. A step with a closure holds its passes itself, and updates
- * the weights after each of them. A pair of passes that is the only one, leaves blocks of one size,
- * and is a small part of the trace, is none: generation makes its caches so. Without any pass or
- * annotation, everything after the permanent allocations have been made is guessed to be forward.
- */
+ * A hump is a rise of this number that falls again by half.
+ *   - A hump is a pair of passes if most of the blocks alive at its top are freed in the reverse
+ *     order of their birth (last in, first out), and if its fall makes blocks of the weights' sizes
+ *     that outlive it, as gradients do.
+ *   - A smaller hump without such blocks, such as a network that is not trained, belongs to the
+ *     forward pass, which goes on.
+ *   - A hump belongs to the backward pass before it if it nests in that pass, as with checkpoints:
+ *     of what the pass frees during the hump's fall, it frees more after most of the hump's own
+ *     blocks than before. (What a variable of the program holds is freed before them, or after the
+ *     hump.) A hump whose fall makes too few gradients may be the beginning of such a pass.
+ *   - A hump that is the only pair of passes, leaves blocks of one size and is a small part of the
+ *     trace does not count: generation makes its caches in this way.
+ *
+ * Before an annotated optimizer step there is always a pair of passes, however little it saves. It
+ * turns where most of what it makes and frees is alive or, if more piles up again before the first
+ * gradient, there. Earlier passes that save as much belong to the step as well if they leave
+ * gradients. A step with a closure contains its passes, and updates the weights after each of them.
+ *
+ * A turn from forward to backward is too early if the pass saves much after it for its first
+ * gradient: the program dropped a list there. Such a turn is moved.
+ *
+ * Without any pass or annotation, everything after the permanent allocations have been made is
+ * guessed to be forward. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_PATTERN_H
 #define MEMSNAP_ANALYSIS_PHASE_PATTERN_H
 

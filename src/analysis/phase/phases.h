@@ -1,11 +1,10 @@
 /* The phases of training steps in a trace: which events belong to forward, backward, optimizer
  * step, data loading, or other code.
  *
- * Evidence, strongest first: the stack of the event (of an alloc, and of a free
- * where frees carry stacks); the phase of the event before it (allocations on
- * autograd's threads may have no stack, so a stretch without evidence belongs to
- * what came before); and where that is no step's phase either, an annotation open
- * at its time: Optimizer.step, or a DataLoader's.
+ * Evidence, strongest first: the stack of the event (of an alloc, and of a free where frees carry
+ * stacks); the phase of the event before it (allocations on autograd's threads may have no stack,
+ * so a stretch without evidence belongs to what came before); and, if that is not a phase of a
+ * step, an annotation that is open at its time: Optimizer.step, or one of a DataLoader.
  *
  * What remains between the phases of a step is told by what it allocates (refine.h), and the phases
  * of a trace without any stack by how long its allocations live (pattern.h). */

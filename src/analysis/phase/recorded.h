@@ -1,5 +1,6 @@
-/* Backward passes that autograd records in turn (create_graph=True), for a later pass through them:
- * a gradient penalty, a Hessian-vector product, an inner step of meta-learning.
+/* Backward passes that autograd itself records (create_graph=True), so that a later backward pass
+ * can go through them: a gradient penalty, a Hessian-vector product, an inner step of
+ * meta-learning.
  *
  * Such a pass leaves what the forward pass saved alone, because the later pass needs it as well. So
  * a pass is recorded if what is made before it and freed by a later backward pass, with no
@@ -10,7 +11,7 @@
 
 #include "analysis/phase/runs.h"
 
-/* Sets is_recorded, is_saved and updates of every run. The guide must be there. */
+/* Sets is_recorded, is_saved and updates of every run. `of_lifetime` must be filled. */
 bool phases_mark_recorded(struct phases *phases, const struct timeline *timeline,
                           struct error *err);
 

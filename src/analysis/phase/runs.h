@@ -27,8 +27,8 @@ struct phase_run {
     uint8_t evidence; /* enum phase_evidence */
     bool is_saved;    /* a backward pass of its step frees what it made */
     bool is_recorded; /* a backward pass that a later one goes through again (recorded.h) */
-    uint32_t pass;    /* how many backward passes had ended, each by a forward pass after it */
-    uint32_t updates; /* how many optimizer runs that not only lifetimes show came before */
+    uint32_t pass;    /* number of backward passes before it that a forward pass has followed */
+    uint32_t updates; /* number of optimizer runs before it, except those only lifetimes show */
 };
 
 /* Other Python code of at most this many events inside the backward pass or the optimizer step (a
@@ -69,8 +69,8 @@ static inline uint32_t phases_run_end(const struct phases *phases, size_t run, s
     return run + 1 < phases->count ? phases->runs[run + 1].first : (uint32_t)items;
 }
 
-/* True if both runs belong to one backward pass, which optimizers may interrupt that run in its
- * hooks. */
+/* True if both runs belong to one backward pass. Optimizers that run in its hooks may
+ * interrupt it. */
 static inline bool phases_same_backward(const struct phases *phases, uint32_t a, uint32_t b)
 {
     return a < phases->count && b < phases->count && phases->runs[a].phase == PHASE_BACKWARD &&

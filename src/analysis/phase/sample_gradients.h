@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number of samples by which the blocks of these sizes may be gradients of nearly all weights;
- * 0 if there is none. Sorts both lists. */
+/* The number of samples with which `blocks` (sizes in bytes) may be the gradients of nearly all
+ * weights (sizes in bytes); 0 if there is no such number. Sorts both lists. */
 uint32_t samples_by_sizes(uint64_t *weights, size_t weight_count, uint64_t *blocks,
                           size_t block_count);
 

@@ -8,11 +8,13 @@
  *   optimizer steps (phases.h)        the same; not used if they end long before backward passes
  *   backward passes                   the same, if the optimizer allocates nothing
  *   forward passes                    the same
- *   repeated sizes (repeats.h)        if phases tell fewer than three complete steps, and these
- * more Several optimizer steps (or backward passes) without a forward pass between them end one
- * step: an optimizer a parameter, or several losses. So do optimizers that take turns
- * (step_groups.h). Annotations carry the device that was current; a device without any of its own
- * takes those of the lowest device that has some. */
+ *   repeated sizes (repeats.h)        if phases show fewer than three complete steps, and repeated
+ *                                     sizes show more
+ *
+ * Several optimizer steps (or backward passes) without a forward pass between them end one step, as
+ * with an optimizer for each parameter or with several losses. So do optimizers that take turns
+ * (step_groups.h). An annotation carries the device that was current. A device without annotations
+ * of its own takes those of the lowest device that has some. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_STEPS_H
 #define MEMSNAP_ANALYSIS_PHASE_STEPS_H
 
@@ -29,7 +31,7 @@ enum steps_source {
 };
 
 /* "profiler_step", "optimizer_annotation", "optimizer_phase", "backward_phase", "forward_phase",
- * "none" */
+ * "repeated_sizes", "none" */
 const char *steps_source_name(enum steps_source source);
 
 /* first <= last; steps do not overlap, and come in the order of the trace. */

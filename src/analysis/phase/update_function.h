@@ -1,4 +1,4 @@
-/* Updates of weights that are a function of the program's own, such as an optimizer by hand. */
+/* Finds updates of weights in a function of the program, such as a handwritten optimizer. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_UPDATE_FUNCTION_H
 #define MEMSNAP_ANALYSIS_PHASE_UPDATE_FUNCTION_H
 
@@ -17,9 +17,9 @@ struct update_search {
     uint64_t gradient_bytes; /* of all of them */
 };
 
-/* Finds the part [*begin, *stop) in which a function of the user computes with blocks of the
- * gradients' sizes and drops them, for most of the sizes and while gradients are there; whatever
- * else it makes belongs to the update. Empty if there is none. */
+/* Finds the part [*begin, *stop) in which a function of the user makes and frees blocks of the
+ * gradients' sizes, for most of these sizes, while gradients are allocated. Whatever else the
+ * function makes belongs to the update. The part is empty if there is none. */
 bool update_in_function(const struct update_search *search, uint32_t *begin, uint32_t *stop,
                         struct error *err);
 
