@@ -5,16 +5,17 @@
  * graph itself frees them. Without C++ frames it shows where many tensors of one forward pass, from
  * different lines, are freed at once by one line.
  *
- * A forward pass counts if no backward pass follows it before the next forward pass, and if it has
- * at least four times as many bytes of these as a backward pass frees of it, so that parts of a
- * training graph that no gradient reaches do not count. Nor does a pass that a failed request
- * ended, nor what is live over a backward pass that frees little of its step: it may have gone
- * through the graph, and left it for another pass (retain_graph=True). Calls of a model do count if
- * the backward pass surely leaves them alone (untouched_calls.h).
+ * A forward pass counts if no backward pass follows it before the next forward pass, and if its
+ * graph holds at least four times as many bytes of such tensors as a backward pass frees of it, so
+ * that parts of a training graph that no gradient reaches do not count. A pass that a failed
+ * request ended does not count. Nor do tensors that are live during a backward pass that frees
+ * little of its step: the pass may have gone through the graph, and left it for another pass
+ * (retain_graph=True). Calls of a model do count if the backward pass surely leaves them alone
+ * (untouched_calls.h).
  *
  * A graph that is dropped before the backward pass begins, such as that of a teacher which runs
- * before the model in training, counts in any case, but only C++ frames show it. What is live at
- * the end of the trace counts if graphs dropped all else that the same stack made
+ * before the model in training, counts in any case, but only C++ frames show it. A tensor that is
+ * live at the end of the trace counts if graphs dropped all other tensors of the same stack
  * (dropped_last.h). */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_DROPPED_GRAPHS_H
 #define MEMSNAP_ANALYSIS_GROWTH_DROPPED_GRAPHS_H

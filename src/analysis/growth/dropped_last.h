@@ -15,9 +15,9 @@ static inline bool dropped_last_may_hold(const struct categories *categories, si
            categories->of_lifetime[lifetime] == CATEGORY_CAST_CACHE;
 }
 
-/* Adds to the flags, one for each lifetime, what is never freed and was made by a stack of
- * which some is flagged, and nothing was freed by a backward pass. Leaves out what was made
- * before a request failed. */
+/* Extends the flags, one for each lifetime: also flags a tensor that is never freed if the same
+ * stack made tensors that are flagged, and none that a backward pass freed. Leaves out tensors that
+ * were made before a request failed. */
 bool dropped_last_mark(uint8_t *is_dropped, const struct timeline *timeline,
                        const struct categories *categories, const struct phases *phases,
                        const struct failures *failures, struct error *err);

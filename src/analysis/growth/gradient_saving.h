@@ -21,7 +21,7 @@ struct gradient_saving { /* not owned */
     size_t count;
 };
 
-/* The assumptions are those of stale_gradients.save_bytes. */
+/* Sets `*bytes` under the assumptions of stale_gradients.save_bytes. */
 bool gradient_saving_measure(const struct gradient_saving *saving, int64_t *bytes,
                              struct error *err);
 

@@ -26,7 +26,7 @@ struct stale_gradients {
     int64_t save_bytes;
 };
 
-/* Fills in the sums of `cycles`. */
+/* Fills `*stale`, and the sums of stale gradients in `cycles`. */
 bool stale_gradients_find(struct stale_gradients *stale, const struct timeline *timeline,
                           struct site_table *sites, const struct phases *phases,
                           const struct categories *categories, struct cycles *cycles,

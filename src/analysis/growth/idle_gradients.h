@@ -6,7 +6,8 @@
  *   untrained       the parameters are not in the optimizer, but have requires_grad set: each
  *                   backward pass computes their gradients and adds them up, and
  *                   optimizer.zero_grad() does not reach them. The optimizer keeps states for
- *                   others, and none for them; how many for each, their stacks tell
+ *                   other parameters, but none for these. (The stacks of the states tell how many
+ *                   it keeps for each parameter.)
  *   earlier model   they belong to a model that was trained before the present one was made. Its
  *                   optimizer may be alive as well
  *
@@ -28,9 +29,9 @@ struct idle_gradients {
     enum idle_reason reason;
     /* IDLE_EARLIER_MODEL: what the earlier optimizer and the earlier model still hold. */
     int64_t state_bytes, parameter_bytes;
-    /* How much lower the active peak would be: without these gradients if they are untrained; and
-     * else without them and the state of the earlier optimizer from where the present model is
-     * made. 0 for IDLE_UNKNOWN. */
+    /* How much lower the active peak would be. IDLE_UNTRAINED: without these gradients.
+     * IDLE_EARLIER_MODEL: if these gradients and the state of the earlier optimizer were freed
+     * before the present model is made. IDLE_UNKNOWN: 0. */
     int64_t save_bytes;
     struct budget *budget; /* not owned */
 };

@@ -1,13 +1,13 @@
 /* Results of an earlier iteration that variables hold until the next one sets them again.
  *
- * A training loop's variables, such as the logits, keep their tensors while the next iteration
- * computes new ones. A tensor counts from the end of the step that made it (steps.h), or from the
- * next forward pass if nothing is trained, until it is freed, if it is freed after that step, right
- * after the same code has made a block of the same size, or of up to twice or half of it. So do
- * older tensors of that step which are freed together with it, such as an autograd graph that
- * backward(retain_graph=True) has kept. In the last step it counts, too, if earlier tensors of the
- * same code did. Weights, gradients (but for copies that a hook makes), optimizer states and caches
- * do not count, nor what has no stack.
+ * The variables of a training loop, such as the logits, keep their tensors while the next iteration
+ * computes new ones. A tensor counts if it is freed after the step that made it (steps.h), right
+ * after the same code has made a block of the same size, or of half to twice that size. It counts
+ * from the end of its step, or from the next forward pass if nothing is trained, until it is freed.
+ * Older tensors of the step that are freed together with it count, too, such as an autograd graph
+ * that backward(retain_graph=True) has kept. A tensor of the last step counts if earlier tensors of
+ * the same code did. Weights, gradients (except copies that a hook makes), optimizer states, caches
+ * and allocations without a stack do not count.
  *
  * The next iteration may need such a tensor, as the state of a recurrent network. The trace does
  * not tell. */

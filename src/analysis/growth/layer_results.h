@@ -19,8 +19,8 @@ struct layer_results {
 bool layer_results_find(struct layer_results *results, const struct timeline *timeline,
                         const struct phases *phases, int64_t item, struct error *err);
 void layer_results_release(struct layer_results *results);
-/* The item before which such results of a forward pass are freed, in a trace of `items`: where the
- * next phase begins that has a name. */
+/* The item before which such results of the forward pass `run` are freed: where the next phase with
+ * a name begins, or `items`, the length of the trace. */
 uint32_t layer_results_end(const struct phases *phases, uint32_t run, size_t items);
 
 #endif

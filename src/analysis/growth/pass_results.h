@@ -1,9 +1,9 @@
 /* Results of forward passes that ran without autograd, as an evaluation that collects its logits.
  *
  * A pass that keeps a graph for its backward pass leaves many tensors behind. A pass counts as one
- * without autograd if at least 16 tensors were made in it, and at most two of them outlive it.
- * Where the trace has passes with a backward pass, the limit is a quarter of the tensors that each
- * of them keeps: a model may return the results of its layers, too. */
+ * without autograd if at least 16 tensors were made in it, and at most two of them outlive it. If
+ * the trace has passes with a backward pass, the limit is not two but a quarter of the tensors that
+ * each of those passes keeps, because a model may also return the results of its layers. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_PASS_RESULTS_H
 #define MEMSNAP_ANALYSIS_GROWTH_PASS_RESULTS_H
 

@@ -21,7 +21,8 @@ struct pending_row {
     bool stream_known;
     int64_t stream; /* the stream that the blocks were allocated on */
     uint64_t count;
-    int64_t bytes, bytes_at_peak; /* of all frees; of those that wait at the active peak */
+    int64_t bytes;         /* of all frees */
+    int64_t bytes_at_peak; /* of those that wait at the active peak */
     int64_t longest_us;
 };
 

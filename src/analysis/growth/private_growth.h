@@ -19,7 +19,7 @@ struct private_growth {
     bool has_many_pools; /* private ones */
 };
 
-/* groups[0..count) grow; `item` is the last compared end. */
+/* Fills `*found`. groups[0..count) are the groups that grow; `item` is the last compared end. */
 bool private_growth_find(const struct survivors *survivors, const struct timeline *timeline,
                          const uint32_t *groups, size_t count, int64_t item,
                          struct private_growth *found, struct error *err);

@@ -34,8 +34,8 @@ void state_runs_release(struct state_runs *runs);
  */
 bool state_runs_at(const struct state_runs *runs, size_t from, struct state_run *run);
 
-/* The states that an optimizer keeps for each parameter: each has a line of code of its own. 0: not
- * known. */
+/* The number of states that an optimizer keeps for each parameter, told by the lines of code that
+ * make them: each state has a line of its own. 0 if it is not known. */
 size_t state_run_each(const struct state_run *run);
 
 /* The number of states from `begin` on that have its size. */

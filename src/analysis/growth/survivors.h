@@ -20,7 +20,7 @@ struct survival {
 
 /* All allocations that are live at one of the ends, or at step_ends.before. */
 struct survivors {
-    struct live *items; /* sizes are clamped; they only serve to compare stacks */
+    struct live *items; /* sizes are capped, and serve only to compare stacks */
     struct survival *lives;
     uint32_t *group;  /* by survivor: its index in groups */
     uint32_t *order;  /* indices of survivors, sorted by group */

@@ -17,8 +17,8 @@ struct all_pairs {
     stack_id stack; /* of the first of them */
 };
 
-/* Finds the largest in the step of the peak, at an item of the trace. The operators are known by
- * C++ frames. */
+/* Finds the largest such tensor in the step of the peak, which is at the item `peak` of the trace.
+ * Needs C++ frames, which name the operators. */
 bool all_pairs_find(struct all_pairs *pairs, const struct live_set *at_peak,
                     const struct steps *steps, int64_t peak, struct error *err);
 

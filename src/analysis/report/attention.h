@@ -17,9 +17,9 @@ struct attention {
  * operators are known by C++ frames. */
 bool attention_find(struct attention *attention, const struct timeline *timeline,
                     struct site_table *sites, int64_t item, struct error *err);
-/* How much lower the active peak would be without the matrices that torch.nn.MultiheadAttention has
- * made, or without all others. A program that trains saves more: its backward pass makes gradients
- * of them. */
+/* Sets `*save_bytes` to how much lower the active peak would be without the matrices that
+ * torch.nn.MultiheadAttention has made (`in_multihead`), or without all other matrices. A program
+ * that trains saves more, because its backward pass makes gradients of them. */
 bool attention_saving(const struct timeline *timeline, struct site_table *sites, bool in_multihead,
                       int64_t *save_bytes, struct error *err);
 void attention_release(struct attention *attention);

@@ -40,8 +40,8 @@ struct size_evidence {
     uint64_t never_freed, all;
 };
 
-/* The evidence for each distinct size among items[0..count), ascending; *sizes is their number.
- * Takes one pass over all allocations. malloc'ed; NULL: out of memory. */
+/* The evidence for each distinct size among items[0..count), ascending by size; `*sizes` is their
+ * number. The array is malloc'ed; NULL if out of memory. Takes one pass over all allocations. */
 struct size_evidence *explain_sizes(const struct device_report *report,
                                     const struct explained *items, size_t count, size_t *sizes);
 /* NULL if there is no such size. */

@@ -1,5 +1,6 @@
-/* The forward pass that ran out of memory, if the line that calls the model has never been followed
- * by a backward pass while another line has: an evaluation, perhaps, with autograd on. */
+/* The forward pass that ran out of memory, if no backward pass has ever followed the line that
+ * calls the model, but one has followed another such line. The pass is then probably an evaluation
+ * with autograd on. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_FAILED_PASS_H
 #define MEMSNAP_ANALYSIS_REPORT_FAILED_PASS_H
 
@@ -8,9 +9,9 @@
 #include "analysis/phase/phases.h"
 
 struct failed_pass {
-    int64_t bytes;  /* activations that it keeps, of calls from that line; 0: there is none */
-    stack_id stack; /* of one of them */
-    struct site call;
+    int64_t bytes;    /* of activations that calls from that line keep; 0: there is no such pass */
+    stack_id stack;   /* of one of them */
+    struct site call; /* the line that calls the model */
 };
 
 /* The moment of `set` is the peak, at an item of the trace. The lines are known by Python stacks.

@@ -25,7 +25,7 @@ double finding_share(const struct findings_maker *maker, int64_t bytes);
 int64_t finding_live_bytes(const struct live_set *set, enum category category);
 /* Adds " at train.py:20 <module>" if the stack names a line. */
 bool finding_line(const struct findings_maker *maker, stack_id stack, struct buffer *text);
-/* Adds a finding with copies of its sentences. */
+/* Adds a finding with copies of its sentences: `next`, and `what` as printf() formats it. */
 bool finding_add(struct findings_maker *maker, struct finding finding, const char *next,
                  const char *what, ...) __attribute__((format(printf, 4, 5)));
 

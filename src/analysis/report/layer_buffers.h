@@ -1,9 +1,10 @@
 /* Buffers of one size that every layer of a trained model has, such as a mask or a table of
  * positions, and that the layers might share.
  *
- * They belong to the model, but no gradient has their size, while those of other parameters lie
- * between them in the order in which the model was made or moved to the device. A frozen model is
- * told from them by its weights of other sizes, and adapters of frozen weights by their number. */
+ * They belong to the model, but no gradient has their size. In the order in which the model was
+ * made or moved to the device, parameters with gradients lie between them. The weights of a frozen
+ * model differ from such buffers in that they have several sizes; frozen weights with adapters
+ * differ in their number. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_LAYER_BUFFERS_H
 #define MEMSNAP_ANALYSIS_REPORT_LAYER_BUFFERS_H
 

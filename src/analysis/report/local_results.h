@@ -4,12 +4,14 @@
  * When a function returns, what only its variables held is freed, and the innermost Python frame is
  * that of the function's caller. So the stack of the free is that of the allocation without the
  * function's frame. What the caller keeps, such as the input of the next layer, is freed by another
- * frame. A tensor counts if it is live at the moment, in a forward pass with a backward pass after
- * it, which does not free it; and if the function has since computed something on another line, and
- * is now on a third: the first may be the last to read the tensor, and the third would then run
- * without it. If the third makes a tensor of the same size, it probably reads the tensor, which
- * then does not count. What the same code makes again before the free does not count: that is a
- * list. */
+ * frame.
+ *
+ * A tensor counts if it is live at the moment, which lies in a forward pass, and if the backward
+ * pass after that does not free it. The function must also have computed something on a second line
+ * since it made the tensor, and must now be on a third: the second line may be the last to read the
+ * tensor, and the third could then run without it. A tensor does not count if the third line makes
+ * a tensor of the same size, because that line probably reads it; nor if the same code makes
+ * another one before the free, because the program then collects them in a list. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_LOCAL_RESULTS_H
 #define MEMSNAP_ANALYSIS_REPORT_LOCAL_RESULTS_H
 
@@ -25,8 +27,8 @@ struct local_line {
 
 struct local_results {
     int64_t bytes;
-    /* How much lower the peak of the step would be if each were freed as soon as one other line has
-     * computed something: an upper bound, as later lines may read it. */
+    /* How much lower the peak of the step would be if each tensor were freed as soon as one other
+     * line has computed something. This is an upper bound, because later lines may read it. */
     int64_t save_bytes;
     struct local_line lines[LOCAL_LINES]; /* those that made most of them, most bytes first */
     size_t line_count;

@@ -1,6 +1,6 @@
-/* The logits of a model, and what the loss makes of them: from the last matrix product, convolution
- * or upsampling to the softmax and what is computed of it, and their gradients. Each has a number
- * for every token and every word, or for every pixel and every class. */
+/* The logits of a model, and the tensors that the loss computes from them: everything from the last
+ * matrix product, convolution or upsampling to the softmax and its results, and the gradients of
+ * these. Each has a number for every token and every word, or for every pixel and every class. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_LOGITS_H
 #define MEMSNAP_ANALYSIS_REPORT_LOGITS_H
 

@@ -4,7 +4,8 @@
 
 #include "analysis/report/report.h"
 
-/* `unit` is for sizes in the texts. *notices is malloc'ed. */
+/* Makes the notices of a device. `unit` is the unit of sizes in the texts. `*notices` is malloc'ed
+ * and belongs to the caller, even if there are none. */
 bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, enum unit unit,
                   struct notice **notices, size_t *count, struct error *err);
 

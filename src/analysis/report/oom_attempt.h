@@ -10,10 +10,11 @@
 #include "analysis/phase/steps.h"
 #include "analysis/pool/oom.h"
 
-/* Fills in `tries_again` of the rows: cuDNN tries algorithms with other workspaces one after
- * another, and PyTorch notes each that does not fit. Fills in `attempt_bytes` and `attempt_item`,
- * and says in `next` what to do if they hold much. What was made since the step of the earlier
- * failure began counts, without parameters, gradients, inputs and states. */
+/* Fills `tries_again` of the rows: cuDNN tries algorithms with different workspaces one after
+ * another, and PyTorch records each request that does not fit. Fills `attempt_bytes` and
+ * `attempt_item` of the other rows, and sets `next` to advice if the earlier attempt holds much.
+ * What counts was made between the beginning of the step of the earlier failure and that failure;
+ * parameters, gradients, inputs and states do not count. */
 void oom_attempt_add(struct ooms *ooms, const struct timeline *timeline, const struct steps *steps,
                      const struct categories *categories, enum unit unit);
 

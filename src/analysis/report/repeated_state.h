@@ -10,9 +10,9 @@ struct repeated_state {
     uint32_t first_item, second_item; /* the first allocation of the older and of the newer */
 };
 
-/* Looks among the allocations of `set`. The number of states that an optimizer keeps for a
- * parameter is known by their stacks; without them, or with an optimizer that steps in hooks,
- * nothing is found. */
+/* Looks among the allocations of `set`. The stacks of the states tell how many of them an optimizer
+ * keeps for a parameter. Without stacks, or with an optimizer that steps in hooks, nothing is
+ * found. */
 bool repeated_state_find(struct repeated_state *state, const struct live_set *set,
                          const struct phases *phases, struct error *err);
 

@@ -23,14 +23,14 @@ struct category_row {
     int64_t bytes;
     uint64_t count;
     int64_t low_bytes;    /* part of bytes: categorised with low confidence */
-    int64_t unseen_bytes; /* part of low_bytes: no stack, or older than the trace, so that a better
+    int64_t unseen_bytes; /* part of low_bytes: without a stack, or older than the trace. A better
                              recording would help */
 };
 
 /* Memory that is older than the first event, by category and reason. */
 struct baseline_row {
-    uint8_t category; /* enum category; CATEGORY_COUNT: the difference that frees before the range
-                         left over, which were of another size than the allocations */
+    uint8_t category; /* enum category; CATEGORY_COUNT: bytes that no allocation explains, because
+                         frees before the range differ in size from their allocations */
     uint8_t reason;   /* a reason byte; REASON_NONE where it is unexplained */
     int64_t bytes;
     uint64_t count;
@@ -53,13 +53,13 @@ struct group_row {
     const char *name; /* raw bytes, in symbols */
     int64_t bytes;
     uint64_t count;
-    bool is_remainder; /* rows that a limit cut, or memory that the trace does not explain */
+    bool is_remainder; /* the sum of rows beyond a limit, or what the trace does not explain */
 };
 
 /* What a profiler trace says of the allocations of a call site. */
 struct site_joint {
     bool is_joined;    /* some of them are in the trace */
-    string_id module;  /* the one with the most bytes; several that differ in numbers have * */
+    string_id module;  /* the one with the most bytes; * for a number in which several differ */
     uint64_t matched;  /* allocations that are in the trace */
     uint64_t kernels;  /* launched by the operators that made them, each counted once */
     int64_t kernel_us; /* of these; -1 if the trace has no kernels at all */
@@ -145,8 +145,8 @@ struct device_report {
      * remainders. The sum is at.active_bytes. */
     struct site_row *sites;
     size_t site_count, site_capacity;
-    /* The same memory by something else, largest first, then the remainders, if options ask for it.
-     * The sum is at.active_bytes. */
+    /* The same memory grouped by `by`, largest first, then the remainders; empty if `by` is
+     * BY_SITE. The sum is at.active_bytes. */
     enum group_by by;
     struct group_row *groups;
     size_t group_count, group_capacity;

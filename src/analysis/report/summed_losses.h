@@ -1,10 +1,10 @@
 /* Forward passes on several batches that share one backward pass, as where a loop adds up the
  * losses of its batches and calls backward() on the sum: the graphs of all exist at once.
  *
- * The code from the backward pass or optimizer step before on must be several times the same, by
- * the stacks of its allocations, and each time make a batch anew, or have a backward pass of its
- * own. The latter tells it from the time steps of a recurrent network, which need each other's
- * results. */
+ * Since the last backward pass or optimizer step before, the program must have repeated the same
+ * code several times, as the stacks of its allocations show. Each time it must have made a new
+ * batch, or have a backward pass of its own. This distinguishes the passes from the time steps of a
+ * recurrent network, which need each other's results. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_SUMMED_LOSSES_H
 #define MEMSNAP_ANALYSIS_REPORT_SUMMED_LOSSES_H
 

@@ -1,10 +1,10 @@
 /* Logits of every position of a text that a model continues, of which the program reads those of
  * the last position.
  *
- * They are the result of a matrix product, or a copy of it in another dtype, from which nothing is
- * computed but what is many times smaller. That the program generates shows in the next calls of
- * the same code: their results grow by the same amount each, or are many times smaller, as with a
- * cache of keys and values. */
+ * Such logits are the result of a matrix product, or a copy of it in another dtype, and all that is
+ * computed from them is many times smaller. The next calls of the same code show that the program
+ * generates a text: each result is larger than the one before by the same amount or, with a cache
+ * of keys and values, many times smaller. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_UNUSED_LOGITS_H
 #define MEMSNAP_ANALYSIS_REPORT_UNUSED_LOGITS_H
 
@@ -12,8 +12,8 @@
 
 struct unused_logits {
     int64_t bytes;      /* at the peak, of all that the same code made; 0: none found */
-    int64_t read_bytes; /* of the largest of what is computed from one of them */
-    stack_id stack;     /* that made them */
+    int64_t read_bytes; /* the size of the largest tensor that is computed from one of them */
+    stack_id stack;     /* the stack that made them */
 };
 
 /* `at_peak` is live at the peak. The operators are known by C++ frames. */

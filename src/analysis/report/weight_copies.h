@@ -14,13 +14,14 @@ enum weight_origin {
 struct weight_copies {
     int64_t bytes;      /* live at the peak */
     int64_t save_bytes; /* how much lower the active peak would be if they had never been made */
-    stack_id stack;     /* that made the first one */
-    bool of_states;     /* the states of an optimizer are copied, too */
+    stack_id stack;     /* the stack that made the first one */
+    bool of_states;     /* the program also copied the states of an optimizer */
 };
 
-/* `set` is live at the peak. Finds nothing unless most parameters that are no such copies have one
- * of their size each. Parameters of a copied module do not count either: of WEIGHTS_LOADED, the
- * model itself may be what was loaded. Needs Python frames; clone() is known by C++ frames. */
+/* `set` is live at the peak. Finds copies only if, for most parameters, there is one copy of the
+ * same size. Parameters of a copied module do not count as copies. They do not count as parameters,
+ * either: with WEIGHTS_LOADED, the model itself may be what was loaded. Needs Python frames;
+ * clone() is recognised by C++ frames. */
 bool weight_copies_find(struct weight_copies *copies, const struct live_set *set,
                         const struct phases *phases, enum weight_origin origin, struct error *err);
 
