@@ -19,7 +19,7 @@ enum allocator_setting {
 
 struct advice {
     const char *setting;       /* PyTorch's name for it */
-    bool in_force;             /* not set to its default */
+    bool in_force;             /* the program has set it to a value other than the default */
     bool is_derivable;         /* false: the layout does not tell what it would save */
     uint64_t would_save_bytes; /* an upper bound; 0 if not derivable */
     char why[400];             /* one or two sentences */
@@ -36,9 +36,9 @@ struct cut_up {
 struct fragmentation {
     struct cut_up dump;     /* exact: the totals are those of timeline->state */
     struct pin_rows pinned; /* at the dump */
-    /* At the moment that the report describes, if the layout then follows from the trace; all holes
-     * together may be smaller by unsure_bytes. At the end of a trace that agrees with the dump, it
-     * is the layout of the dump. */
+    /* The division at the moment that the report describes, if the trace tells the layout at that
+     * moment. All holes together may be smaller by moment_doubts.unsure_bytes. At the end of a
+     * trace that agrees with the dump, it is the division at the dump. */
     bool has_moment;
     struct cut_up moment;
     struct layout_doubts moment_doubts;

@@ -8,9 +8,9 @@
 
 struct given_back {
     int64_t bytes;       /* that the calls gave back */
-    int64_t again_bytes; /* of these, what the allocator asked the device for again */
-    uint64_t calls;      /* that gave something back */
-    uint64_t mallocs;    /* by which it did: segment_alloc and segment_map events */
+    int64_t again_bytes; /* the part that the allocator then asked the device for again */
+    uint64_t calls;      /* calls that gave something back */
+    uint64_t mallocs;    /* segment_alloc and segment_map events that asked for it again */
 };
 
 /* Calls are recognised by their Python frame. */

@@ -14,13 +14,13 @@ enum oom_elsewhere_kind {
     ELSEWHERE_KINDS,
 };
 
-/* Unused memory that could not serve a request because it belongs to another pool: the kind of
- * place that has most of it. A place is a private pool (GRAPHS), a stream
- * (DEFAULT, STREAMS), or the one pool (SIZES). */
+/* Unused memory that could not serve a request because it belongs to another pool. Only the kind of
+ * place that has most of it is described. A place is a private pool (GRAPHS), a stream (DEFAULT,
+ * STREAMS), or the one pool (SIZES). */
 struct oom_elsewhere {
     enum oom_elsewhere_kind kind;
-    uint64_t bytes;  /* 0 if nothing was unused elsewhere; then all else is 0, too */
-    uint64_t places; /* how many have any of it */
+    uint64_t bytes;  /* 0 if nothing was unused elsewhere; the other members are then 0, too */
+    uint64_t places; /* number of places that have any of it */
     uint64_t least_bytes, most_bytes; /* per place */
     struct pool_key most;             /* a pool of the place that has most */
 };
@@ -29,10 +29,11 @@ struct oom_elsewhere {
 void oom_find_elsewhere(struct pool_rows *pools, const struct pool_key *own,
                         struct oom_elsewhere *elsewhere);
 
-#define OOMS_MOST 16 /* only the last ones are explained, */
-#define OOMS_WORK                                                                                  \
-    4000000 /* and fewer in a trace of over 250,000 events: each takes a few passes                \
-             */
+/* Only the last OOMS_MOST events are explained. In a trace of more than OOMS_WORK / OOMS_MOST
+ * events there are fewer, because each takes a few passes over the trace. */
+#define OOMS_MOST 16
+#define OOMS_WORK 4000000
+
 #define OOM_SITES_MOST 10
 #define OOM_PINS_MOST  3
 
@@ -55,8 +56,8 @@ const char *oom_verdict_text(enum oom_verdict verdict);
 
 /* The division of reserved memory when the request failed. */
 struct oom_layout {
-    bool is_known;            /* if not, all the others are zero, */
-    bool after_range;         /* because --range leaves out the events that show it */
+    bool is_known;            /* if not, all members except after_range are 0 */
+    bool after_range;         /* not known because --range leaves out the events that show it */
     uint64_t block_bytes;     /* active blocks, in rounded sizes */
     uint64_t inactive_bytes;  /* all holes: reserved memory without the blocks */
     uint64_t pool_bytes;      /* holes in the request's own pool */
@@ -106,8 +107,9 @@ struct oom_row {
      * report/oom_attempt.h. */
     int64_t attempt_bytes;
     int64_t attempt_item; /* the failed request of that attempt */
-    bool tries_again;     /* one call asked for memory before, and for nothing else since */
-    char *asker;          /* its label, or NULL */
+    bool tries_again;     /* the same line made the failed request before this one, and nothing was
+                             allocated since */
+    char *asker;          /* label of the call site that made the request, or NULL */
 };
 
 struct ooms {
@@ -144,8 +146,8 @@ struct oom_facts {
 
 enum oom_verdict oom_decide(const struct oom_facts *facts);
 
-/* The verdict that the figures of a row support; all but the verdict and its sentences are filled.
- */
+/* The verdict that the figures of a row support. All members except the verdict and its sentences
+ * must be filled. */
 enum oom_verdict oom_choose_verdict(const struct oom_row *row);
 /* True if the row tells how much of the device was used in all: reserved + other_bytes. */
 bool oom_used_is_known(const struct oom_row *row);

@@ -15,8 +15,8 @@ void say_too_large(const struct words *words, uint64_t requested_bytes, uint64_t
  * allocator's settings. */
 void say_set_expandable(const struct words *words, const char *variable);
 void say_share_pool(const struct words *words);
-/* The same where the verdict alone decides; false if it does not. `monitor` is the tool that shows
- * the use of the device. */
+/* Says the advice if the verdict alone decides it. False, with nothing said, if it does not.
+ * `monitor` is the tool that shows the use of the device. */
 bool say_next_by_verdict(const struct words *words, enum oom_verdict verdict, const char *monitor);
 
 #endif

@@ -1,4 +1,4 @@
-/* Words about errors of one source, whose texts tell nothing of PyTorch's memory. */
+/* Words about errors of sources whose texts tell nothing about PyTorch's memory. */
 #ifndef MEMSNAP_ANALYSIS_POOL_OOM_SOURCE_WORDS_H
 #define MEMSNAP_ANALYSIS_POOL_OOM_SOURCE_WORDS_H
 
@@ -9,7 +9,8 @@
 bool oom_source_say(const struct words *words, const struct oom_message *message);
 bool oom_source_say_next(const struct words *words, const struct oom_message *message);
 
-/* The event, where nothing was requested: "a process killed by the system"; or NULL. */
+/* Names the event of a source that requested nothing: "a process killed by the system". NULL for a
+ * source that requested memory. */
 const char *oom_source_event(enum oom_source source);
 
 /* True if a snapshot of PyTorch's allocator would show memory that matters for this error. */

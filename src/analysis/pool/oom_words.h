@@ -8,8 +8,8 @@
 void oom_write_sentences(struct oom_row *row, const struct allocator_rules *rules,
                          const char *doubt, const struct oom_question *question);
 
-/* True if the advice on a row with fragmentation goes on with the blocks that keep segments from
- * being released (row->pinned), else with what holds most memory. */
+/* True if the advice about a row with fragmentation continues with the blocks that keep segments
+ * from being released (row->pinned); false if it continues with what holds most memory. */
 bool oom_names_pinned(const struct oom_row *row);
 
 #endif

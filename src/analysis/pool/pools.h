@@ -31,7 +31,8 @@ struct pool_row {
     uint64_t reserved_bytes;
     uint64_t allocated_bytes, active_bytes, requested_bytes; /* requested_bytes: of active blocks */
     uint64_t inactive_split_bytes; /* holes beside active blocks: cannot be released */
-    uint64_t releasable_bytes;     /* segments, and pages of expandable ones, with nothing active */
+    uint64_t releasable_bytes; /* whole segments, and pages of expandable ones, without any active
+                                  block */
     /* The part of releasable_bytes in private pools: releasable once no CUDA graph uses them. */
     uint64_t after_graphs_bytes;
     uint64_t largest_hole_bytes;

@@ -14,8 +14,8 @@ struct map_span {
     stack_id stack;     /* of its allocation; STACK_NONE for a hole or if unknown */
     string_id note;     /* annotations of its allocation, or STRING_EMPTY */
     uint8_t state;      /* enum span_state, or SPAN_UNTOLD */
-    bool is_releasable; /* a hole, most of which could be released to the device, */
-    bool after_graph;   /* but only once the CUDA graph of its pool is gone */
+    bool is_releasable; /* a hole, most of which could be released to the device */
+    bool after_graph;   /* is_releasable, but only once the CUDA graph of its pool is gone */
 };
 
 struct map_segment {

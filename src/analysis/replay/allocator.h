@@ -83,16 +83,16 @@ void allocator_destroy(struct allocator *allocator); /* NULL is allowed */
  * exhausted or a trace asks for more work than any real one. */
 bool allocator_malloc(struct allocator *allocator, uint32_t place, uint64_t requested,
                       struct memory_block **block, struct error *err);
-/* The program freed the block in the slot, which another stream may still use. The slot must stay
- * where it is until the free is completed: a release completes it, and sets the slot to NULL. A
- * slot that is NULL has no effect here and below. */
+/* To be called when the program frees the block in the slot, which another stream may still use.
+ * The slot must not move until the free is completed: a release of cached memory may complete it,
+ * and sets the slot to NULL. A slot that is NULL has no effect here and below. */
 bool allocator_free_requested(struct allocator *allocator, struct memory_block **slot,
                               struct error *err);
-/* The block can be used again. Sets the slot to NULL. */
+/* To be called when the block can be used again. Sets the slot to NULL. */
 bool allocator_free_completed(struct allocator *allocator, struct memory_block **slot,
                               struct error *err);
 bool allocator_empty_cache(struct allocator *allocator, struct error *err);
-/* The graph that owns the pool is gone: its memory may be released. */
+/* To be called when the graph that owns the pool is gone, so that its memory may be released. */
 void allocator_end_pool(struct allocator *allocator, uint32_t place);
 
 const struct allocator_totals *allocator_totals(const struct allocator *allocator);
@@ -125,8 +125,8 @@ bool allocator_end_segments(struct allocator *allocator, struct error *err);
 
 /* From now on the free blocks can be found by address, as the functions below need it. */
 bool allocator_follow(struct allocator *allocator, struct error *err);
-/* Release exactly this memory. `*done` is false, and nothing changes, if the model could not have
- * released it. */
+/* Both release exactly this memory. `*done` is false, and nothing changes, if the model could not
+ * have released it. */
 bool allocator_force_free(struct allocator *allocator, uint64_t addr, uint64_t size, bool *done,
                           struct error *err);
 bool allocator_force_unmap(struct allocator *allocator, uint64_t addr, uint64_t size, bool *done,

@@ -28,14 +28,15 @@ static inline bool as_is_exact(const struct as_is *as_is)
            as_is->exact_segment_events == as_is->segment_events;
 }
 
-/* For people: "exact", or what differs first. */
+/* For people: "exact", or the kind of the first difference in words. */
 const char *difference_text(enum difference_kind kind);
 /* For programs: "address", "block" or "segment". */
 const char *tie_break_name(enum tie_break tie_break);
 /* "up to 2.11" */
 const char *tie_break_versions(enum tie_break tie_break);
 
-/* Replays with the tie-break that reproduces most; with `only`, unless that is TIE_BREAKS. */
+/* Replays with the tie-break `only` or, if that is TIE_BREAKS, with the one that reproduces
+ * most. */
 bool as_is_replay(const struct program *program, const struct allocator_settings *settings,
                   enum tie_break only, struct as_is *as_is, struct error *err);
 

@@ -11,8 +11,8 @@
 struct replay_figure {
     bool is_known; /* false: the trace cannot be replayed, or the replay cannot be trusted */
     uint64_t recorded_bytes, replayed_bytes; /* peaks of reserved memory */
-    /* Requests ran out of memory, and whether all of them fit with the setting. */
-    bool ran_out, fits;
+    bool ran_out;                            /* requests of the recording ran out of memory */
+    bool fits;              /* ran_out: all of these requests fit with the setting */
     uint64_t fitting_bytes; /* fits: the peak of reserved memory with these requests */
     uint64_t needed_bytes;  /* the least memory that the recorded settings need for them */
 };
@@ -21,7 +21,7 @@ struct replay_figure {
 struct replay_peak {
     bool is_known;
     uint64_t bytes;
-    char why[256]; /* it is not known: "cannot be replayed: ..." */
+    char why[256]; /* if it is not known, the reason: "cannot be replayed: ..." */
 };
 
 bool replay_peak_make(const struct timeline *timeline, struct site_table *sites, const char *conf,

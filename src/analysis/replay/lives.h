@@ -38,17 +38,21 @@ struct piece_life {
 struct lives {
     enum lives_source source;
     char why[232];             /* why the source is not a replay; "" if it is */
-    uint64_t addresses;        /* of the trace, all of which the replay reproduced */
+    uint64_t addresses;        /* LIVES_REPLAYED: how many allocations had their addresses compared,
+                                  all of which the replay reproduced */
     struct block_life *blocks; /* all of them, by address */
     size_t block_count, block_capacity;
     struct piece_life *pieces; /* those that are kept, by address */
     size_t piece_count, piece_capacity;
-    /* The blocks that are kept, as numbers in LEB128. For each address and size, in ascending
-     * order: the address less the one before, the size, and the number of its lives. For each of
-     * these, in the order of their beginnings: `from` less that of the one before; twice its
-     * moments, or 0 if it does not end; plus 1 if another number follows. Without that number the
-     * block waits only at its last moment, or if it does not end, never. It is 0 if the block never
-     * waits, else 1 plus the moments before it waits. */
+    /* The blocks that are kept, as numbers in LEB128. Each pair of an address and a size, in
+     * ascending order, is three numbers: the difference of the address to the one before, the size,
+     * and the number of its lives. Each of these lives, in the order of their beginnings, is two or
+     * three numbers:
+     *   1. the difference of `from` to that of the life before
+     *   2. twice the number of its moments, or 0 if it does not end; plus 1 if there is a third
+     *   3. 0 if the block never waits, else 1 plus the number of moments before it waits
+     * Without the third number, a block that ends waits at its last moment only, and a block that
+     * does not end never waits. */
     struct buffer packed;
     uint32_t last; /* moment */
     uint32_t peak; /* moment of the peak of active memory */

@@ -59,7 +59,7 @@ bool program_make(const struct timeline *timeline, struct site_table *sites,
                   struct item_range range, struct program *program, struct error *err);
 void program_release(struct program *program);
 
-#define USUAL_DEVICE (UINT64_C(80) << 30) /* bytes: how large devices are that nobody named */
+#define USUAL_DEVICE (UINT64_C(80) << 30) /* bytes: assumed for a device of unknown size */
 
 /* The memory of the device: `said_bytes`, or a guess if that is 0. It decides only how many
  * addresses an expandable segment has. */

@@ -1,5 +1,5 @@
-/* What `memsnap replay` says about a device: if the model reproduces the recording, and what the
- * same program would have reserved with other settings. */
+/* What `memsnap replay` says about a device: whether the model reproduces the recording, and what
+ * the same program would have reserved with other settings. */
 #ifndef MEMSNAP_ANALYSIS_REPLAY_REPLAY_H
 #define MEMSNAP_ANALYSIS_REPLAY_REPLAY_H
 
@@ -24,7 +24,8 @@ struct replay_setting {
     bool has_least; /* false: does not fit with any amount of memory */
     uint64_t least_capacity;
     bool fits;        /* in the capacity, if that is known */
-    uint64_t retries; /* in the capacity, if that is known: releases before memory was there */
+    uint64_t retries; /* in the capacity, if that is known: how often cached memory had to be
+                         released before a request could be served */
 };
 
 enum replay_trust {

@@ -29,7 +29,7 @@ struct what_if {
 
 struct what_if_result {
     struct allocator_totals totals;
-    size_t steps; /* done: fewer than the program has if it stopped */
+    size_t steps; /* steps done: fewer than the program has if what_if.stops ended it */
 };
 
 bool what_if_run(const struct program *program, const struct what_if *question,
