@@ -24,7 +24,8 @@ struct code_lines {
 /* Decides which rows count. */
 typedef bool site_row_test(void *self, const struct site_row *row);
 
-/* The remainder of a report never counts. counts NULL: all other rows do. */
+/* True if `counts` accepts the row. The remainders of a report never count. If `counts` is NULL,
+ * all other rows do. */
 bool code_lines_counts(const struct site_row *row, site_row_test *counts, void *self);
 
 bool code_lines_make(struct code_lines *lines, const struct device_report *report,

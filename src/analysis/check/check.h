@@ -29,12 +29,13 @@ struct check_row {
     bool judged;          /* false: `why` says why not, `passed` is true, and the rest is 0 */
     int64_t limit, value; /* in the rule's unit */
     bool passed;          /* value <= limit */
-    int64_t whole;        /* bytes that a share is of: reserved, or the baseline's peak; 0: none */
+    int64_t whole;        /* bytes of which a limit may be a share: reserved memory, or the peak of
+                             the baseline; 0: none */
     struct check_blame blame;
     char *capture;    /* of summaries: the one whose value this is; otherwise NULL */
     size_t captures;  /* number of summaries with this device */
-    char *why, *next; /* sentences, malloc'ed raw bytes; NULL: none, as always where it passed and
-                         was judged */
+    char *why, *next; /* sentences, malloc'ed raw bytes; NULL: none. A row that was judged and
+                         passed has none */
 };
 
 struct check_result {
@@ -49,10 +50,10 @@ struct check_result {
                                         malloc'ed, or NULL */
 };
 
-void check_result_release(struct check_result *result); /* does nothing to a zeroed one */
-/* No limit is exceeded. */
+void check_result_release(struct check_result *result); /* a zeroed result is allowed */
+/* True if no limit is exceeded. */
 bool check_result_holds(const struct check_result *result);
-/* The same, and it is not incomplete. */
+/* True if no limit is exceeded and the result is not incomplete. */
 bool check_result_passed(const struct check_result *result);
 
 /* Finds the memory of the largest segment with the best placement of `checkpoints`, as printed by
@@ -95,14 +96,16 @@ struct check_history {
 bool check_runs(const struct check_question *question, const struct check_history *history,
                 struct check_result *result, struct error *err);
 
-/* Adds the devices of a summary. Of several summaries, a rule has one row for each device, with the
- * highest value. Call check_summaries_finish() after the last, which says whose values they are. */
+/* Adds the devices of a summary. If there are several summaries, a rule has one row for each
+ * device, with the highest value. Call check_summaries_finish() after the last one: it adds
+ * warnings that name the capture of each value. */
 bool check_summary(const struct check_question *question, const struct summary *summary,
                    struct check_result *result, struct error *err);
 bool check_summaries_finish(struct check_result *result, struct error *err);
 
 /* To be called after all devices. A rule that applied to nothing in the file gets a row that says
- * so, since it could not fail. STATUS_USAGE, naming the first one, if that is true of all rules. */
+ * so, because it could not fail. STATUS_USAGE, naming the first rule, if no rule applied to
+ * anything. */
 bool check_finish(const struct check_rules *rules, struct check_result *result, struct error *err);
 
 #endif

@@ -76,8 +76,8 @@ bool check_advise(struct judge *judge, const struct device_report *report, enum 
 int64_t check_summary_category(const struct summary_device *device, enum category category,
                                bool *found);
 
-/* Tell if any allocation, in the trace or older than it, has a category, or comes from a
- * call site that matches a pattern. */
+/* Tell whether any allocation, in the trace or older than it, has the category, or comes from a
+ * call site that matches the pattern. */
 bool check_category_occurs(const struct device_report *report, enum category category);
 bool check_site_occurs(const struct device_report *report, struct site_table *sites,
                        const char *pattern, bool *occurs, struct error *err);

@@ -17,7 +17,7 @@ struct check_limit {
 
 struct check_rule {
     const struct check_kind *kind;
-    struct check_limit limit; /* 0 where the kind takes nothing */
+    struct check_limit limit; /* 0 if the kind takes no argument */
     char *subject;            /* a category's name, a site's pattern, a number; NULL: none */
     bool is_replayed;         /* judged by a replay with the settings in `subject` */
     enum category category;   /* CHECK_TAKES_CATEGORY, once resolved */
@@ -63,8 +63,9 @@ bool check_rules_merge(struct check_rules *rules, struct check_rules *more, stru
 bool check_rules_resolve(struct check_rules *rules, struct error *err);
 void check_rules_release(struct check_rules *rules);
 
-/* The limit in bytes; a share is of `whole`, which is not negative. Rounded down, which is exact: a
- * whole number of bytes exceeds the share exactly where it exceeds this. */
+/* The limit in bytes, rounded down; a share is a share of `whole`, which must not be negative.
+ * Rounding changes no verdict: a whole number of bytes exceeds the share exactly if it exceeds the
+ * result. */
 int64_t check_limit_bytes(const struct check_limit *limit, int64_t whole);
 
 #endif

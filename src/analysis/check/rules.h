@@ -11,8 +11,8 @@
 
 enum check_unit { CHECK_BYTES, CHECK_BYTES_A_STEP, CHECK_EVENTS, CHECK_SITES };
 
-/* The argument of a rule. From CHECK_TAKES_CATEGORY on it is SUBJECT=SIZE, and a rule for each
- * subject can be given. */
+/* The argument of a rule. From CHECK_TAKES_CATEGORY on it is SUBJECT=SIZE, and the user may give
+ * one rule for each subject. */
 enum check_takes {
     CHECK_TAKES_NOTHING,
     CHECK_TAKES_SIZE,
@@ -47,7 +47,7 @@ struct check_kind {
     /* Why the value never exceeds the bytes that a share is of, so that a limit of 100% or more
      * cannot fail; NULL: it may exceed them. */
     const char *at_most_whole;
-    const char *absence; /* why a capture may hold nothing to judge; ends an error message */
+    const char *absence; /* why a capture may have nothing to judge; the end of an error message */
     /* Fills in row->value and row->whole, or says that there is nothing to judge. */
     check_function *judge;
     /* On a device of a snapshot: fills in the code to blame, and what to do about it. */

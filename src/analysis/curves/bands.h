@@ -3,16 +3,18 @@
  * Bands are chosen by area: bytes times the columns of the picture in which an allocation is live.
  * Choosing by size alone would hide many small allocations that live long. The rest is summed up.
  *
- * Bands are stacked as in PyTorch's memory viewer: in the order of allocation, and those above fall
- * when one is freed. Allocations from before the trace lie lowest: those never freed, then those
- * freed last. */
+ * Bands are stacked as in PyTorch's memory viewer: in the order of allocation. When one is freed,
+ * those above it move down. Allocations from before the trace are lowest: first those that are
+ * never freed, then the others, those that are freed last first. */
 #ifndef MEMSNAP_ANALYSIS_CURVES_BANDS_H
 #define MEMSNAP_ANALYSIS_CURVES_BANDS_H
 
 #include "analysis/curves/sampling.h"
 
-#define BANDS_USUAL  2000 /* default number of bands; more until they are 98 % of the area, */
-#define BANDS_ENOUGH 6000 /* but never more than this */
+/* The default number of bands is BANDS_USUAL, or as many more as make up 98 % of the area, but at
+ * most BANDS_ENOUGH. */
+#define BANDS_USUAL  2000
+#define BANDS_ENOUGH 6000
 #define BANDS_MOST   50000
 
 struct band {

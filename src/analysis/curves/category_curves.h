@@ -11,8 +11,9 @@ struct category_curves {
                       active curve that the trace does not explain */
 };
 
-/* The same for any grouping: each of timeline->lifetimes and ->preexisting has the id of a group,
- * which is below CATEGORY_LIMIT and not CATEGORY_COUNT. */
+/* Makes the curves of any grouping. `of_lifetime` and `of_preexisting` have the id of a group for
+ * each of timeline->lifetimes and timeline->preexisting: below CATEGORY_LIMIT, but not
+ * CATEGORY_COUNT. */
 bool group_curves_make(struct category_curves *curves, const struct timeline *timeline,
                        const uint8_t *of_lifetime, const uint8_t *of_preexisting,
                        const struct sampling *sampling, struct error *err);

@@ -20,8 +20,8 @@ struct sampling {
                        the first item */
     double *edges;  /* count + 1: column c goes from edges[c] to edges[c + 1], in event numbers or
                        in microseconds since the first event of the file */
-    size_t unknown; /* of that many columns active memory is not known, and 0 here: 0, or all but
-                       those of the dump */
+    size_t unknown; /* in the first `unknown` columns, active memory is not known and stored as 0:
+                       all columns before those of the dump, or none */
     int64_t *active;   /* bytes at the moment of the column */
     int64_t *lowest;   /* bytes of active memory, the minimum in the column */
     int64_t *reserved; /* bytes, the maximum in the column */
@@ -39,7 +39,7 @@ void sampling_release(struct sampling *sampling);
  * free. */
 size_t sampling_column(const struct sampling *sampling, uint32_t item);
 
-/* The same, but the last column for items after its moment. */
+/* The same, but the last column if the moment of every column is before `item`. */
 size_t sampling_column_showing(const struct sampling *sampling, uint32_t item);
 
 #endif

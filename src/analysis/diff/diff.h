@@ -24,7 +24,7 @@ struct diff_pair {
 struct diff_annotation_row {
     const char *name; /* raw bytes */
     struct diff_sum sums[2];
-    bool is_remainder; /* rows that a limit cut, or what the traces do not explain */
+    bool is_remainder; /* the sum of rows beyond a limit, or what the traces do not explain */
 };
 
 /* A setting of the allocator that differs. */

@@ -4,12 +4,12 @@
 
 #include "analysis/diff/matcher.h"
 
-/* Both functions take time by the square of the number of call sites: with more of them than this,
- * they are not worth it. */
+/* The time of both functions grows with the square of the number of call sites. If there are more
+ * call sites than this, the functions are not called. */
 #define DIFF_RENAMED_MOST 5000
 
-/* Each capture has one file of which no call site is matched: from now on both count as one. False
- * if there is no such pair. */
+/* If each capture has exactly one file of which no call site is matched, the two files count as one
+ * from now on. False if there is no such pair. */
 bool diff_join_files(struct diff_matcher *matcher);
 
 /* The same for functions of a file that allocate by the same operators for the same categories, in

@@ -10,8 +10,8 @@
 bool diff_place_of(struct translation *translation, const struct site_table *sites,
                    const struct site_group *group, struct diff_place *place, struct error *err);
 
-/* Adds to `side` the call sites of what is live, with their stacks and what these tell of the
- * recording. */
+/* Adds the call sites of the live allocations to `side`, with their stacks. Also sets the members
+ * that tell how the capture was recorded. */
 bool diff_sites_make(struct diff_side *side, const struct live_set *set,
                      struct translation *translation, struct error *err);
 

@@ -1,4 +1,4 @@
-/* The sentences of a comparison, made once its rows and lines are. */
+/* The sentences of a comparison. To be made after its rows and lines. */
 #ifndef MEMSNAP_ANALYSIS_DIFF_SUMMARY_H
 #define MEMSNAP_ANALYSIS_DIFF_SUMMARY_H
 

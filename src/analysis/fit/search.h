@@ -1,9 +1,8 @@
 /* Searches the largest value that fits into memory with few runs.
  *
- * It assumes that what fits with a value also fits with smaller ones, and that peaks are about
- * linear in the value. The second assumption only saves runs: the search ends when a value
- * fits and the next one does not, and it never needs more than a few runs beyond twice those of a
- * binary search.
+ * It assumes that smaller values fit if a value fits, and that peaks are about linear in the value.
+ * The second assumption only saves runs: the search ends when a value fits and the next one does
+ * not, and it never needs more than a few runs beyond twice those of a binary search.
  *
  * Where memory runs out although active memory alone would fit, how blocks lie in segments decides,
  * and the first assumption may not hold. The search then tries a few values beyond. */
@@ -37,7 +36,7 @@ enum fit_mode {
     FIT_BISECT,
 };
 
-/* May be copied, to see what the search does next if a run has this or that result. */
+/* A plain copy of it may be used to see what the search would do next after a certain result. */
 struct fit_search {
     const struct fit_values *values; /* not owned */
     double available;                /* bytes */
@@ -57,12 +56,12 @@ struct fit_search {
 
 void fit_search_begin(struct fit_search *search, const struct fit_values *values,
                       uint64_t available);
-/* Peaks measured on another GPU, from which the first guess is made. */
+/* Tells the search the peaks of a run on another GPU, from which it makes its first guess. */
 void fit_search_hint(struct fit_search *search, uint64_t value, struct fit_peaks peaks);
 
 /* The index of the value to try next; false if the search is done. */
 bool fit_search_next(const struct fit_search *search, size_t *index);
-/* The result of a run. The peaks are used only if the value fits. */
+/* Tells the search the result of a run. The peaks are used only if the value fits. */
 void fit_search_tell(struct fit_search *search, size_t index, bool fits, struct fit_peaks peaks);
 
 /* The peaks that the points predict for a value. */

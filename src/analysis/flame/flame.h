@@ -40,7 +40,7 @@ enum flame_word {
     FLAME_NO_PYTHON,
     FLAME_NATIVE_ONLY,
     FLAME_UNEXPLAINED,
-    FLAME_CUT,          /* in place of the middle of a stack of more than FLAME_STACK_MOST frames */
+    FLAME_CUT,          /* replaces the middle of a stack of more than FLAME_STACK_MOST frames */
     FLAME_PHASE_BEFORE, /* as a phase: allocated before the trace */
     FLAME_NO_ANNOTATION,
 };

@@ -4,7 +4,7 @@
 
 #include "analysis/joint/match.h"
 
-#define PLACES_MOST 8 /* that are tried */
+#define PLACES_MOST 8 /* the most places that are tried */
 
 /* An allocation of either input. */
 struct joint_item {

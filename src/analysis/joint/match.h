@@ -18,11 +18,11 @@ struct joint {
     uint32_t *allocation;            /* by lifetime: index in profiled->items, or JOINT_NONE */
     size_t capacity;
     uint64_t profiled_count; /* allocations of the device in the trace */
-    uint64_t inside;         /* those made while the snapshot was recorded */
+    uint64_t inside;         /* those of them that were made while the snapshot was recorded */
     uint64_t matched;
     bool by_time;      /* the times agree; otherwise the snapshot has none */
-    int64_t offset_us; /* of the snapshot's times from the trace's: the median */
-    int64_t spread_us; /* 90 % of the times differ from that by at most this */
+    int64_t offset_us; /* the median of the snapshot's times minus the trace's */
+    int64_t spread_us; /* 90 % of these differences are at most this far from the median */
     struct budget *budget;
 };
 

@@ -40,7 +40,7 @@ struct layers_node {
     int64_t own_params;                        /* beside those of its children */
     uint32_t modules;
     bool shown;    /* has a line in the report */
-    bool expanded; /* its children have, too */
+    bool expanded; /* its children have lines, too */
 };
 
 /* A block that FSDP might wrap: an outermost node that holds at most a quarter of all parameters or
@@ -48,7 +48,8 @@ struct layers_node {
 struct layers_shard {
     uint32_t node;
     int64_t saved_bytes; /* per rank: its parameters without the rank's own shard */
-    bool worth;          /* all blocks save at least 1% of the peak, and this one over 1% of that */
+    bool worth; /* all blocks together save at least 1% of the peak of allocated memory, and
+                   this one more than 1% of what they save */
 };
 
 enum layers_notice {
@@ -68,7 +69,7 @@ struct layers_options {
 struct layers_report {
     const struct layer_trace *trace; /* not owned */
     struct layers_options options;
-    struct layers_peak allocated, reserved, gathered; /* the last of cumul_all_gathered */
+    struct layers_peak allocated, reserved, gathered; /* `gathered`: of cumul_all_gathered */
     int64_t total_activations, total_forward;         /* memory_activations, memory_diff */
     int64_t gathered_forward, gathered_backward;      /* all_gathered */
     struct layers_module *modules;
@@ -84,7 +85,7 @@ struct layers_report {
     uint64_t notices[LAYERS_NOTICES]; /* 0 if it does not apply; else its number, or 1 */
 };
 
-/* NULL on failure. Its memory counts in the trace's budget. */
+/* NULL on failure. The memory of the report is counted in the trace's budget. */
 struct layers_report *layers_report_build(const struct layer_trace *trace,
                                           const struct layers_options *options, struct error *err);
 void layers_report_destroy(struct layers_report *report); /* NULL is fine */

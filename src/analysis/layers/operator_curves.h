@@ -13,7 +13,7 @@ struct curves_span {
 
 struct curves_growth {
     uint32_t point;
-    int64_t bytes; /* change of what is allocated since the operator before */
+    int64_t bytes; /* change of allocated memory since the operator before */
 };
 
 struct curves_report {
@@ -27,7 +27,7 @@ struct curves_report {
     size_t span_capacity, growth_capacity;
 };
 
-/* NULL on failure. Its memory counts in the curves' budget. */
+/* NULL on failure. The memory of the report is counted in the curves' budget. */
 struct curves_report *curves_report_build(const struct operator_curves *curves, struct error *err);
 void curves_report_destroy(struct curves_report *report); /* NULL is fine */
 

@@ -26,8 +26,8 @@ bool rank_pattern_is_valid(const char *pattern);
  * `source` may be NULL. */
 int64_t rank_of_path(const char *path, const char *pattern, enum rank_source *source);
 
-/* False if numbers at the ends of `count` names, of which `highest` is one, are more likely
- * something else, such as sizes of models. */
+/* True if the numbers at the ends of `count` names, of which `highest` is the largest, may be
+ * ranks. False if they are more likely something else, such as sizes of models. */
 bool rank_numbers_may_be_ranks(int64_t highest, size_t count);
 
 #endif

@@ -32,7 +32,7 @@ struct rank_group {
     size_t count;
     struct rank_spread peak, reserved;
     size_t ooms;   /* rows that ran out of memory */
-    bool is_mixed; /* the group of those that came after RANKS_GROUPS_MOST others */
+    bool is_mixed; /* the group of all ranks that do not fit into RANKS_GROUPS_MOST groups */
 };
 
 /* A call site by which an outlier differs. */
@@ -74,7 +74,7 @@ struct rank_gaps {
     struct rank_gap items[RANK_GAPS]; /* the first ones */
     size_t count;
     size_t repeated;    /* number of ranks */
-    int64_t repeats_of; /* the last of them, plus 1; 0: none */
+    int64_t repeats_of; /* the last rank that has several captures, plus 1; 0: none */
 };
 
 void ranks_find_missing(const struct ranks *ranks, struct rank_gaps *gaps);

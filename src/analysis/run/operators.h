@@ -7,8 +7,8 @@
 struct operator_ranking {
     const struct operator_table *table; /* not owned */
     const struct operator_row **rows;   /* the highest of the figure first; not owned */
-    enum operator_figure by; /* memory of the device, else of the CPU; else time of the device,
-                                else of the CPU */
+    enum operator_figure by; /* the first of these that the table has: memory of the device, memory
+                                of the CPU, time of the device, time of the CPU */
     int64_t left_out_ns;     /* self CPU time of operators that the table leaves out; 0: none */
 };
 

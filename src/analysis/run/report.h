@@ -75,7 +75,7 @@ struct run_inconsistency {
     uint32_t expected_file, found_file; /* in run->files */
 };
 
-#define RUN_INCONSISTENCIES_MOST 1000 /* that are kept */
+#define RUN_INCONSISTENCIES_MOST 1000 /* the most that are kept */
 
 struct run_report {
     const struct memory_run *run; /* not owned */
@@ -98,7 +98,8 @@ void run_report_destroy(struct run_report *report); /* NULL is allowed */
 /* Compares the files; part of run_report_build(). */
 bool run_check_all(struct run_report *report, struct error *err);
 bool run_check_tables(struct run_report *report, struct error *err);
-/* Counts a comparison, and keeps what was found unless it holds. */
+/* Counts a comparison. If it does not hold, keeps `found`, as one of at most
+ * RUN_INCONSISTENCIES_MOST. */
 bool run_compare(struct run_report *report, const struct run_inconsistency *found, bool holds,
                  struct error *err);
 

@@ -10,7 +10,7 @@ struct run_module {
     uint32_t depth;                    /* 0: the outermost */
     size_t first, count;               /* its rows of all devices, in run->rows */
     int64_t peak_bytes;                /* the highest total while it ran */
-    int64_t peak_kinds[RUN_KINDS];     /* then, by kind; RUN_NO_BYTES: no such column */
+    int64_t peak_kinds[RUN_KINDS];     /* at that peak, by kind; RUN_NO_BYTES: no such column */
     int64_t before_bytes, after_bytes; /* totals before and after its first forward pass, or
                                           RUN_ABSENT */
 };
