@@ -127,11 +127,12 @@ const struct command command_convert = {
     .name = "convert",
     .summary = "write a layer trace in another format",
     .arguments = "[OPTION]... FILE",
-    .about = "Reads a layer trace that FairScale's LayerwiseMemoryTracker recorded, or the\n"
-             "calls of modules in a profile of torch.profiler, and writes it as JSON or\n"
-             "msgpack. FILE may be JSON, a pickle or msgpack, compressed with gzip or not;\n"
-             "- is standard input. Nothing in a pickle is run. JSON can be read by\n"
-             "LayerwiseMemoryTracker.load(); msgpack takes about a sixth of the space.\n",
+    .about = "Reads a layer trace of memsnap's recorder or of FairScale's\n"
+             "LayerwiseMemoryTracker, or the calls of modules in a profile of torch.profiler,\n"
+             "and writes it as JSON or msgpack. FILE may be JSON, a pickle or msgpack,\n"
+             "compressed with gzip or not; - is standard input. Nothing in a pickle is run.\n"
+             "LayerwiseMemoryTracker.load() can read the JSON; msgpack takes about a sixth of\n"
+             "the space.\n",
     .examples = "  memsnap convert traces.pickle -o traces.json\n"
                 "  memsnap convert traces.json -o traces.msgpack\n"
                 "  memsnap convert traces.msgpack | jq .traces[0]\n",

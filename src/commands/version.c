@@ -75,7 +75,7 @@ const struct command command_version = {
     .summary = "print the version, formats and libraries",
     .arguments = "",
     .about = "Prints the version, the formats that memsnap reads, the libraries it uses, and\n"
-             "how it is confined while it reads a file.\n",
+             "which sandbox confines it while it reads a file.\n",
     .options = options,
     .run = run,
 };

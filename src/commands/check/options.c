@@ -45,7 +45,7 @@ static const struct option_spec other_options[] = {
      "{\"schema\": \"memsnap.policy/1\", \"max-peak\": \"70GiB\"};\n"
      "an option replaces the rule of the same name"},
     {OPTION_NOT_JUDGED, CHECK_NOT_JUDGED, "WHAT",
-     "a rule that a file gives nothing to judge by: pass\n"
+     "what to do if a file has no data for a rule: pass\n"
      "(the default: a note says so) or error (status 2)"},
     ROW_AT("moment of categories, call sites and fragmentation\n"
            "(default: peak):\n"),

@@ -56,11 +56,12 @@ enum {
     }
 #define ROW_MAX_MEMORY                                                                             \
     {                                                                                              \
-        OPTION_MAX_MEMORY, "max-memory", "SIZE", "limit the memory, for example 512MiB"            \
+        OPTION_MAX_MEMORY, "max-memory", "SIZE", "limit memsnap's memory, for example 512MiB"      \
     }
 #define ROW_MAX_MEMORY_OF_FILE                                                                     \
     {                                                                                              \
-        OPTION_MAX_MEMORY, "max-memory", "SIZE", "limit the memory for a file, for example 512MiB" \
+        OPTION_MAX_MEMORY, "max-memory", "SIZE",                                                   \
+            "limit memsnap's memory for a file, for example 512MiB"                                \
     }
 #define ROW_RANGE                                                                                  \
     {                                                                                              \
@@ -68,7 +69,7 @@ enum {
     }
 #define ROW_RANK                                                                                   \
     {                                                                                              \
-        OPTION_OF_RANK, "rank", "N", "read only files of rank N, for example of a folder"          \
+        OPTION_OF_RANK, "rank", "N", "read only the files of rank N, for example in a folder"      \
     }
 #define ROW_RANK_PATTERN                                                                           \
     {                                                                                              \

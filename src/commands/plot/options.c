@@ -61,7 +61,7 @@ const struct option_spec plot_option_specs[] = {
      "replay: this PYTORCH_CUDA_ALLOC_CONF instead of the\n"
      "usual settings; can be given several times"},
     {OPTION_GPU_MEMORY, "gpu-memory", "SIZE", "replay: draw the memory of a device as a line"},
-    {OPTION_OTHER_USE, "other-use", "SIZE", "replay: the part of it that PyTorch cannot have"},
+    {OPTION_OTHER_USE, "other-use", "SIZE", "replay: the part of it that PyTorch cannot use"},
     {OPTION_TORCH, "torch", "VERSION",
      "replay: order free blocks as this version of torch\n"
      "does"},
@@ -69,7 +69,7 @@ const struct option_spec plot_option_specs[] = {
     {OPTION_LAST, "last", "N",
      "trend: compare each run with the median of the N runs\n"
      "before it (default: 10)"},
-    {OPTION_RUN, "run", "PATTERN", "trend: draw only runs whose name matches, as 'main-*'"},
+    {OPTION_RUN, "run", "PATTERN", "trend: draw only runs that match, such as 'main-*'"},
     {OPTION_SIZE, "size", "WxH", "size in pixels (default: 1600x900)"},
     {OPTION_TITLE, "title", "TEXT", "title (default: the name of the file)"},
     ROW_RANGE,

@@ -18,7 +18,7 @@ const struct option_spec replay_option_specs[] = {
      "the usual settings; can be given several times"},
     {OPTION_GPU_MEMORY, "gpu-memory", "SIZE", "say which settings fit a device of this size"},
     {OPTION_OTHER_USE, "other-use", "SIZE",
-     "memory of the device that PyTorch cannot have: the\n"
+     "memory of the device that PyTorch cannot use: the\n"
      "CUDA context, NCCL, other processes (default: 0)"},
     {OPTION_NO_EMPTY_CACHE, "no-empty-cache", NULL,
      "leave out the calls of torch.cuda.empty_cache()"},

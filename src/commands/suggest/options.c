@@ -40,7 +40,7 @@ const struct option_spec suggest_option_specs[] = {
     {OPTION_SKIP_LAYERS, "skip-layers", "N", "with --checkpoints: ignore the first N modules"},
     {OPTION_BUDGET, "budget", "SIZE",
      "find the least recomputation that keeps activations\n"
-     "within SIZE, for example 8GiB, 60% of their size\n"
+     "within SIZE: for example 8GiB, 60% of their size\n"
      "without checkpoints, or 'least'"},
     {OPTION_BUDGETS, "budgets", "SIZE,...", "the same for several budgets"},
     {OPTION_PARETO, "pareto", NULL, "print all efficient placements (the default)"},
@@ -72,8 +72,8 @@ const struct option_spec suggest_option_specs[] = {
     {OPTION_THREADS, "threads", "N", "use at most N CPU threads"},
     {OPTION_VERIFY, "verify", NULL, "verify plans of any size by replaying them"},
     {OPTION_NO_VERIFY, "no-verify", NULL, "verify no plan"},
-    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "limit the memory, including tables"},
-    {'v', "verbose", NULL, "tell how long reading, the model and the solver took"},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", "limit memsnap's memory, tables included"},
+    {'v', "verbose", NULL, "print how long reading, the model and the solver took"},
     ROWS_END,
 };
 

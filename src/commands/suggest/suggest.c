@@ -225,9 +225,9 @@ const struct command command_suggest = {
     .arguments = "[OPTION]... [FILE]",
     .about = "Finds where activation checkpoints save the most memory for the least extra\n"
              "compute, and prints the Python code for it. FILE is an allocator snapshot with\n"
-             "Python stacks of a training step, or a layer trace that FairScale's\n"
-             "LayerwiseMemoryTracker.save_traces() wrote, compressed with gzip or not; - is\n"
-             "standard input. Sizes are those of activations, which checkpoints can change.\n",
+             "Python stacks of a training step, or a layer trace of memsnap's recorder or of\n"
+             "FairScale's LayerwiseMemoryTracker, compressed with gzip or not; - is standard\n"
+             "input. Sizes are those of activations, which checkpoints can change.\n",
     .examples = "  memsnap suggest trace.json                    print the choices\n"
                 "  memsnap suggest --budget 8GiB trace.json      least recomputation that fits\n"
                 "  memsnap suggest --budget 60% snapshot.pickle  the same for a snapshot\n"

@@ -131,7 +131,7 @@ static const struct option_spec options[] = {
      "or category:NAME"},
     {OPTION_RANK, "rank", "N", "look only at rank N (default: the highest of all)"},
     {OPTION_LAST, "last", "N", "look only at the last N runs (0: all, the default)"},
-    {OPTION_RUN, "run", "PATTERN", "look only at runs whose name matches, as 'main-*'"},
+    {OPTION_RUN, "run", "PATTERN", "look only at runs whose name matches, such as 'main-*'"},
     {OPTION_FORMAT, "format", "FORMAT", "print text (the default), json or csv"},
     ROW_UNITS,
     ROW_OUTPUT,
