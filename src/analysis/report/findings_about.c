@@ -45,8 +45,8 @@ bool finding_about_kept_results(struct findings_maker *maker, const struct live_
               "body of the loop into a function."
             : "Unless the next step needs them, delete these variables at the end of the step (del "
               "NAME), or move the body of the loop into a function.",
-        "At the peak, variables still hold %s of the step before%s; they are freed only when the "
-        "same code sets them again.",
+        "At the peak, variables still hold %s of the step before%s; this memory is freed only when "
+        "the same code sets the variables again.",
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 

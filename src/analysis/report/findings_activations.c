@@ -52,9 +52,10 @@ bool finding_about_transform(struct findings_maker *maker, const struct live_sum
         "Activations of a function that torch.func differentiates, and results of its backward "
         "pass,",
         "",
-        "torch.func.grad() frees nothing of it before it returns, and checkpoints do not work in "
-        "it. For gradients of one loss, torch.autograd.grad() of tensors that require them frees "
-        "it on the way. For gradients of each sample, pass chunk_size to torch.func.vmap().");
+        "torch.func.grad() frees none of this memory before it returns, and checkpoints do not "
+        "work inside it. For gradients of one loss, call torch.autograd.grad() on tensors that "
+        "require gradients: it frees the memory on the way. For gradients of each sample, pass "
+        "chunk_size to torch.func.vmap().");
 }
 
 /* Checkpoints would recompute what the second backward pass needs, and keep as much. */
@@ -91,12 +92,12 @@ bool finding_about_layer_results(struct findings_maker *maker, const struct live
 {
     if (finding_share(maker, sum->bytes) < LEAST_ACTIVATIONS)
         return true;
-    return add(
-        maker, FINDING_LAYER_RESULTS, sum->bytes, sum, most,
-        "Results of layers that the program holds until the forward pass is over", "",
-        "No backward pass needs them. If nothing reads them, as attention weights that are "
-        "returned for inspection, let the layers return less, or drop each result when the next "
-        "layer has run; libraries have options for this, such as output_attentions=False.");
+    return add(maker, FINDING_LAYER_RESULTS, sum->bytes, sum, most,
+               "Results of layers that the program holds until the forward pass is over", "",
+               "No backward pass needs them. If nothing reads them, such as attention weights "
+               "that are returned for inspection, let the layers return less, or drop each result "
+               "when the next layer has run; libraries have options for this, such as "
+               "output_attentions=False.");
 }
 
 bool finding_about_running(struct findings_maker *maker, const struct live_sum *sum,

@@ -152,8 +152,8 @@ static bool about_derivatives(struct findings_maker *maker, int64_t bytes, int64
 {
     return finding_add(
         maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
-        "Compute them for a part of the batch at a time, and delete them (del) as soon as they are "
-        "used, also before the next iteration.",
+        "Compute them for a part of the batch at a time, and delete them (del) as soon as they "
+        "have been used, at the latest before the next iteration.",
         "Gradients hold %s, %.1f%% of the peak and %.1f times the parameters: most are results of "
         "torch.autograd.grad() or torch.func.grad(), or intermediate results of a second "
         "derivative.",

@@ -96,17 +96,17 @@ bool finding_of_summed_losses(struct findings_maker *maker)
             maker,
             (struct finding){
                 .kind = FINDING_SUMMED_LOSSES, .save_bytes = summed.save_bytes, .at_most = true},
-            "Call backward() on the loss of each as soon as it is computed.",
+            "Call backward() on the loss of each forward pass as soon as it is computed.",
             "%zu forward passes, each with a backward pass of its own, come before the first of "
-            "these, and keep %s at the peak.",
+            "these backward passes, and keep %s at the peak.",
             summed.passes, finding_size(maker, summed.bytes).text);
     return finding_add(
         maker,
         (struct finding){
             .kind = FINDING_SUMMED_LOSSES, .save_bytes = summed.save_bytes, .at_most = true},
-        "If the loss is the sum or the mean of theirs, and no pass uses results of another, call "
-        "backward() on the loss of each batch as soon as it is computed: the gradients add up to "
-        "the same.",
+        "If the loss is the sum or the mean of the losses of these passes, and no pass uses "
+        "results of another, call backward() on the loss of each batch as soon as it is computed: "
+        "the sum of the gradients is the same.",
         "%zu forward passes, each on a batch of its own, come before one backward pass, and keep "
         "%s at the peak.",
         summed.passes, finding_size(maker, summed.bytes).text);
@@ -231,11 +231,11 @@ bool finding_of_local_results(struct findings_maker *maker)
             maker,
             (struct finding){
                 .kind = FINDING_LOCAL_RESULTS, .save_bytes = results.save_bytes, .at_most = true},
-            "Delete each (del NAME) after the last line that reads it. If that line goes on to "
-            "make something large, split it. What the line with the peak, or a later one, reads "
-            "has to stay.",
+            "Delete each variable (del NAME) after the last line that reads it. If that line also "
+            "makes a large tensor afterwards, split the line. Variables that the line with the "
+            "peak or a later line reads have to stay.",
             "Local variables of functions hold %s until the functions return, although no "
-            "backward pass needs it: %sthe results of %s.",
+            "backward pass needs this memory: %sthe results of %s.",
             finding_size(maker, results.bytes).text,
             results.line_count == LOCAL_LINES ? "above all " : "", lines.bytes);
     buffer_release(&lines);

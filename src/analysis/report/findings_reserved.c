@@ -111,8 +111,8 @@ bool finding_of_empty_cache(struct findings_maker *maker)
     return finding_add(
         maker, (struct finding){.kind = FINDING_EMPTY_CACHE},
         "Remove the calls: the allocator keeps freed memory for the next requests, and releases it "
-        "itself before it runs out. They help only if another process, or the other stream or "
-        "pool, needs the memory in between.",
+        "itself before it runs out. They help only if another process, stream or pool needs "
+        "the memory in between.",
         "torch.cuda.empty_cache() gave back %s in %llu call%s, and %s were asked for again, by "
         "%llu cudaMallocs.",
         finding_size(maker, given.bytes).text, (unsigned long long)given.calls,

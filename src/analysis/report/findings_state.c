@@ -43,9 +43,9 @@ bool finding_of_repeated_state(struct findings_maker *maker)
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_REPEATED_STATE, .save_bytes = repeated.bytes},
-        "If the first optimizer is done, delete it before the second is made, with what refers to "
-        "it, such as a scheduler; or go on with it.",
-        "Optimizer state exists twice: it was made at event %s for the same parameters again, "
+        "If the first optimizer is not used any more, delete it before the second is made, and "
+        "everything that refers to it, such as a scheduler. Otherwise, keep using the first.",
+        "Optimizer state exists twice: at event %s it was made again for the same parameters, "
         "while %s of an earlier optimizer, made from event %s on, stay allocated.",
         units_count(second, repeated.second_item), finding_size(maker, repeated.bytes).text,
         units_count(first, repeated.first_item));

@@ -16,7 +16,8 @@ void notices_of_profile(struct notice_list *list, const struct timeline *timelin
         notice_add(
             list, NOTICE_MATCHED,
             "the file has no addresses: each free was taken to end the latest allocation of its "
-            "size; the curve is exact, but what is live may be another of equal size");
+            "size; the curve is exact, but a live allocation may be confused with another of equal "
+            "size");
     if (timeline->device != DEVICE_HOST && profile->oom_count > 0)
         notice_add(list, NOTICE_OOM_TOLD, "%s allocation%s failed for lack of memory",
                    units_count(text, profile->oom_count), notice_plural(profile->oom_count));
@@ -38,17 +39,16 @@ void notices_of_timeline(struct notice_list *list, const struct timeline *timeli
             "numbers of allocations are those of changes; export_memory_timeline() to a name that "
             "ends in .raw.json.gz keeps every allocation");
     if (profile->recategorized_count > 0)
-        notice_add(
-            list, NOTICE_RECATEGORIZED,
-            "%s free%s of a category that has no allocation of that size: another category's was "
-            "taken; the sum of all categories is exact",
-            units_count(count, profile->recategorized_count),
-            notice_plural(profile->recategorized_count));
+        notice_add(list, NOTICE_RECATEGORIZED,
+                   "%s free%s of a category that has no allocation of that size: an allocation of "
+                   "another category was taken; the sum of all categories is exact",
+                   units_count(count, profile->recategorized_count),
+                   notice_plural(profile->recategorized_count));
     if (profile->unmatched_count > 0)
         notice_add(
             list, NOTICE_UNMATCHED,
             "%s free%s of memory that the file does not show as allocated: all curves begin %s "
-            "higher for it",
+            "higher because of that",
             units_count(count, profile->unmatched_count), notice_plural(profile->unmatched_count),
             units_bytes(size, timeline->active.baseline_bytes, list->unit));
 }
