@@ -49,7 +49,7 @@ out_has '"verdict":"host_memory"'
 printf 'out of resource: shared memory, Required: 131072, Hardware limit: 101376.\n' >triton.log
 run oom triton.log
 exits 0
-out_has "not the device's memory"
+out_has "the device's memory is not the cause"
 
 # everything that fits neither way
 printf 'step 1\nstep 2\n' >healthy.log

@@ -26,16 +26,16 @@ static const struct source_words {
     {OOM_SOURCE_FRAMEWORK, "CuPy",
      "CuPy ran out of memory, not PyTorch: CuPy has a pool of its own, which keeps freed blocks",
      "call cupy.get_default_memory_pool().free_all_blocks() and torch.cuda.empty_cache() where "
-     "one hands over to the other"},
+     "the program changes from one library to the other"},
     {OOM_SOURCE_CACHE, NULL,
      "vLLM has no memory for its cache of keys and values: the weights and the memory of its "
-     "trial run take all that gpu_memory_utilization allows, or other processes do",
+     "trial run take all that gpu_memory_utilization allows, or other processes hold too much",
      "raise gpu_memory_utilization if the device has memory to spare (nvidia-smi), or lower "
      "max_num_batched_tokens and max_num_seqs, quantize the weights, or use more devices "
      "(tensor_parallel_size)"},
     {OOM_SOURCE_WORKER, NULL,
-     "the system killed a process: the CPU's memory ran out, not the device's, unless somebody "
-     "else killed it",
+     "the system killed a process: the CPU's memory ran out, not the device's, unless a user or "
+     "another program killed it",
      "use fewer DataLoader workers or a smaller prefetch_factor, keep large Python lists out of "
      "the dataset (each worker copies them), or raise the memory limit of the job or container"},
     {OOM_SOURCE_SHM, NULL,
@@ -62,7 +62,7 @@ static const struct source_words *find(const struct oom_message *message)
 /* "a kernel of Triton's asks for 128.00 KiB ..." */
 static void say_on_chip(const struct words *words, const struct oom_message *message)
 {
-    say(words, "not the device's memory: a kernel asks for ");
+    say(words, "the device's memory is not the cause: a kernel asks for ");
     if (message->requested.is_stated)
         say(words, "%s of ", SIZE(message->requested.bytes));
     say(words, "the fast memory on the chip that the threads of a block share");
@@ -90,7 +90,7 @@ bool oom_source_say_next(const struct words *words, const struct oom_message *me
     const struct source_words *found = find(message);
     if (message->source == OOM_SOURCE_ON_CHIP)
         say(words, "use smaller blocks or fewer stages (num_stages) in that kernel, or a kernel "
-                   "made for this GPU; less memory in use changes nothing");
+                   "made for this GPU; using less of the device's memory does not help");
     else if (message->source == OOM_SOURCE_BUFFER)
         say(words, "make that tensor smaller: a smaller batch, image or sequence, or attention in "
                    "slices; no setting raises this limit");

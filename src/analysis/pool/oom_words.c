@@ -207,7 +207,7 @@ static const char *remedy(enum category category, bool trains)
     case CATEGORY_KV_CACHE:
         return "fewer or shorter requests at a time, a smaller pool, or a cache of lower precision";
     case CATEGORY_CAST_CACHE:
-        return "weights in the lower precision (model.to(dtype)) instead of autocast, where they "
+        return "weights in the lower precision (model.to(dtype)) instead of autocast, if they "
                "are not trained";
     case CATEGORY_WORKSPACE:
         return "a smaller CUBLAS_WORKSPACE_CONFIG";
