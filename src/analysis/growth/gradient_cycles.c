@@ -19,6 +19,8 @@ static void extend_forward(struct cycle *cycle, const struct timeline *timeline,
 {
     size_t births = births_from(timeline, end);
     uint32_t last = births > 0 ? timeline->lifetimes[births - 1].alloc : 0;
+    if (is_new)
+        cycle->forward = begin;
     if (births > 0 && last >= begin)
         cycle->forward_end = last + 1;
     else if (is_new)
@@ -41,8 +43,13 @@ static bool is_sure_step(const struct phase_run *run)
            (run->evidence == PHASE_BY_STACK || run->evidence == PHASE_BY_ANNOTATION);
 }
 
-static bool add_cycle(struct cycles *cycles, struct cycle cycle, struct error *err)
+static bool add_cycle(struct cycles *cycles, const struct timeline *timeline, struct cycle cycle,
+                      struct error *err)
 {
+    size_t first = births_from(timeline, cycle.forward);
+    size_t count = births_from(timeline, cycle.forward_end) - first;
+    cycle.forward_most =
+        count > 0 ? timeline->lifetimes[first + (count - 1) / 2].alloc + 1 : cycle.forward_end;
     return vec_push(cycles->items, cycles->count, cycles->capacity, cycles->budget, err, cycle);
 }
 
@@ -75,7 +82,7 @@ static bool find(struct cycles *cycles, const struct timeline *timeline,
             open.backward = begin;
             open.end = open.pass_end = end;
             in_forward = false;
-            if (!add_cycle(cycles, open, err))
+            if (!add_cycle(cycles, timeline, open, err))
                 return false;
         } else if (phase == PHASE_BACKWARD && !waits && cycles->count > 0) {
             extend_backward(&cycles->items[cycles->count - 1], end, forward_again);
@@ -118,5 +125,5 @@ size_t cycles_from(const struct cycles *cycles, uint32_t item)
 size_t cycles_until(const struct cycles *cycles, uint32_t item)
 {
     const struct cycle *items = cycles->items;
-    return items ? bisect_until(&items->forward_end, sizeof(*items), cycles->count, item) : 0;
+    return items ? bisect_until(&items->forward_most, sizeof(*items), cycles->count, item) : 0;
 }

@@ -7,7 +7,9 @@
 /* All positions are items of the trace. */
 struct cycle {
     uint32_t used;          /* end of the optimizer step: its gradients are stale from here on */
-    uint32_t forward_end;   /* after the last allocation of the forward pass before the backward */
+    uint32_t forward;       /* where the forward pass before the backward begins */
+    uint32_t forward_most;  /* after half of the allocations of that pass */
+    uint32_t forward_end;   /* after the last of them */
     uint32_t backward, end; /* the backward passes up to the next step: [backward, end) */
     uint32_t pass_end;      /* of the first of them: up to another forward pass */
     bool first;             /* no optimizer step before it is in the trace */
@@ -26,8 +28,8 @@ bool cycles_find(struct cycles *cycles, const struct timeline *timeline,
                  const struct phases *phases, struct error *err);
 void cycles_release(struct cycles *cycles);
 
-/* The number of cycles that begin at or before `item`; that have ended their forward pass by then.
- */
+/* The number of cycles that begin at or before `item`; that have made at least half of the
+ * allocations of their forward pass by then: the loss, or the scaled loss, may come later. */
 size_t cycles_from(const struct cycles *cycles, uint32_t item);
 size_t cycles_until(const struct cycles *cycles, uint32_t item);
 

@@ -3,11 +3,13 @@
 #include <stdlib.h>
 
 #include "analysis/growth/pass_births.h"
+#include "analysis/phase/births.h"
 #include "model/curve_cursor.h"
 
-/* What the backward pass of a cycle allocates, and what the pass did that made the gradients. */
+/* What the first backward pass of a cycle allocates, what the backward passes up to its step may
+ * add to gradients, and what the pass allocated that made the gradients. */
 struct repeated {
-    struct pass_births now, earlier;
+    struct pass_births now, summands, earlier;
     size_t run; /* of `earlier`; SIZE_MAX: none yet */
 };
 
@@ -21,16 +23,60 @@ static uint32_t as_late(const struct gradient_saving *saving, uint32_t born, siz
     return now->backward + (uint32_t)(later / (end - begin));
 }
 
+/* True if AccumulateGrad may have added it to a gradient: C++ frames show that this freed it. */
+static bool may_be_summand(const struct gradient_saving *saving, size_t index, bool *may_be,
+                           struct error *err)
+{
+    const struct lifetime *lifetime = &saving->timeline->lifetimes[index];
+    const struct phase_run *run = &saving->phases->runs[saving->phases->of_lifetime[index].birth];
+    uint32_t end = lifetime_end(lifetime);
+    stack_id stack = end == EVENT_NEVER ? STACK_NONE : saving->timeline->trace->stack[end];
+    *may_be = run->phase == PHASE_BACKWARD && end != EVENT_NEVER;
+    if (!*may_be || stack == STACK_NONE)
+        return true;
+    const struct trace *trace = saving->timeline->trace;
+    const struct stack_facts *birth =
+        site_stack_facts(saving->sites, trace->stack[lifetime->alloc], err);
+    bool in_operator = birth && birth->in_operator;
+    const struct stack_facts *facts = site_stack_facts(saving->sites, stack, err);
+    *may_be = !in_operator || (facts && facts->accumulates_grad);
+    return birth && facts;
+}
+
+/* Collects, from the backward passes of the cycle, what may be added to gradients, by size. */
+static bool find_summands(const struct gradient_saving *saving, const struct cycle *cycle,
+                          struct pass_births *summands, struct error *err)
+{
+    const struct timeline *timeline = saving->timeline;
+    *summands = (struct pass_births){.budget = timeline->snapshot->budget};
+    for (size_t i = births_from(timeline, cycle->backward);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < cycle->end; i++) {
+        struct pass_birth birth = {.size =
+                                       trace_size(timeline->trace, timeline->lifetimes[i].alloc),
+                                   .item = timeline->lifetimes[i].alloc};
+        bool may_be;
+        if (!may_be_summand(saving, i, &may_be, err) ||
+            (may_be && !vec_push(summands->items, summands->count, summands->capacity,
+                                 summands->budget, err, birth)))
+            return false;
+    }
+    pass_births_sort(summands);
+    return true;
+}
+
 /* Sets `item` to the item at which a gradient that is stale in a cycle is freed, or needed again.
  * The pass that adds to a gradient makes the summand first. If the gradient were not there, the
- * summand would become it: so it is needed from the item on at which the summand is freed. */
+ * summand would become it: so it is needed from the item on at which the summand is freed. Passes
+ * that make no summand, as that of a gradient with respect to the input, do not need it. */
 static bool needed_again(const struct gradient_saving *saving,
                          const struct stale_gradient *gradient, size_t cycle,
                          struct repeated *repeated, uint32_t *item, struct error *err)
 {
     const struct cycle *now = &saving->cycles->items[cycle];
-    *item = gradient->freed <= now->pass_end ? gradient->freed : now->backward;
-    if (gradient->freed <= now->pass_end || gradient->preexisting)
+    bool is_unused = gradient->freed <= now->end &&
+                     !pass_births_any(&repeated->summands, gradient->size, gradient->freed);
+    *item = gradient->freed <= now->pass_end || is_unused ? gradient->freed : now->backward;
+    if (gradient->freed <= now->pass_end || is_unused || gradient->preexisting)
         return true;
     const struct phases *phases = saving->phases;
     size_t run = phases_run_of(phases, gradient->born);
@@ -88,8 +134,10 @@ static bool list_endings(const struct gradient_saving *saving, size_t cycle,
     struct repeated repeated = {.run = SIZE_MAX};
     bool ok =
         pass_births_find(&repeated.now, saving->timeline, now->backward, now->pass_end, err) &&
+        find_summands(saving, now, &repeated.summands, err) &&
         add_endings(saving, cycle, &repeated, endings, err);
     pass_births_release(&repeated.now);
+    pass_births_release(&repeated.summands);
     pass_births_release(&repeated.earlier);
     if (ok && endings->count > 0)
         qsort(endings->items, endings->count, sizeof(*endings->items), compare_endings);

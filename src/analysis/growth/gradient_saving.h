@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_ANALYSIS_GROWTH_GRADIENT_SAVING_H
 #define MEMSNAP_ANALYSIS_GROWTH_GRADIENT_SAVING_H
 
+#include "analysis/code/site_table.h"
 #include "analysis/growth/gradient_cycles.h"
 
 /* A gradient, stale in cycles [from, to). */
@@ -15,6 +16,7 @@ struct stale_gradient {
 
 struct gradient_saving { /* not owned */
     const struct timeline *timeline;
+    struct site_table *sites;
     const struct phases *phases;
     const struct cycles *cycles; /* with the sums of their stale gradients */
     const struct stale_gradient *gradients;

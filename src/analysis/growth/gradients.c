@@ -207,8 +207,8 @@ static bool sum_up(const struct finder *finder, struct stale_gradients *stale, s
     stale->stay = stale->stay && !any_freed;
     if (stale->count == 0)
         return true;
-    const struct gradient_saving saving = {finder->timeline, finder->phases, cycles,
-                                           finder->gradients, finder->count};
+    const struct gradient_saving saving = {finder->timeline, finder->sites,     finder->phases,
+                                           cycles,           finder->gradients, finder->count};
     return gradient_saving_measure(&saving, &stale->save_bytes, err);
 }
 

@@ -1,12 +1,13 @@
 /* Gradients that outlive the optimizer step that used them.
  *
- * A gradient is stale from the end of an optimizer step on if it lives through the whole next
+ * A gradient is stale from the end of an optimizer step on if it lives through most of the next
  * forward pass, which has no use for it. So is a gradient that zero_grad frees before the trace's
- * first backward pass, but after the forward pass. Without any sign of an optimizer no gradient is
- * stale: they may be meant to accumulate. Memory counts only if it has the size of a parameter.
- * Idle gradients (idle_gradients.h), and copies that a hook of autograd makes, do not count: no
- * optimizer.zero_grad() reaches them. Nor do gradients that other code frees while zero_grad()
- * frees those of weights before the forward pass: they belong to inputs that require gradients. */
+ * first backward pass, but after most of the forward pass. Without any sign of an optimizer no
+ * gradient is stale: they may be meant to accumulate. Memory counts only if it has the size of a
+ * parameter. Idle gradients (idle_gradients.h), and copies that a hook of autograd makes, do not
+ * count: no optimizer.zero_grad() reaches them. Nor do gradients that other code frees while
+ * zero_grad() frees those of weights before the forward pass: they belong to inputs that require
+ * gradients. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_GRADIENTS_H
 #define MEMSNAP_ANALYSIS_GROWTH_GRADIENTS_H
 

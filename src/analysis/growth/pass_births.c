@@ -13,6 +13,12 @@ static int compare(const void *a, const void *b)
     return (x->item > y->item) - (x->item < y->item);
 }
 
+void pass_births_sort(struct pass_births *births)
+{
+    if (births->count > 0)
+        qsort(births->items, births->count, sizeof(*births->items), compare);
+}
+
 bool pass_births_find(struct pass_births *births, const struct timeline *timeline, uint32_t first,
                       uint32_t end, struct error *err)
 {
@@ -26,8 +32,7 @@ bool pass_births_find(struct pass_births *births, const struct timeline *timelin
         if (!vec_push(births->items, births->count, births->capacity, births->budget, err, birth))
             return false;
     }
-    if (births->count > 0)
-        qsort(births->items, births->count, sizeof(*births->items), compare);
+    pass_births_sort(births);
     return true;
 }
 
@@ -48,6 +53,12 @@ static struct range with_size(const struct pass_births *births, uint64_t size)
     return (struct range){
         bisect_less_64(&births->items->size, sizeof(*births->items), births->count, size),
         bisect_less_64(&births->items->size, sizeof(*births->items), births->count, size + 1)};
+}
+
+bool pass_births_any(const struct pass_births *births, uint64_t size, uint32_t item)
+{
+    struct range range = with_size(births, size);
+    return range.first < range.end && births->items[range.first].item < item;
 }
 
 const struct pass_birth *pass_births_again(const struct pass_births *earlier,

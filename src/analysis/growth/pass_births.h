@@ -25,6 +25,11 @@ bool pass_births_find(struct pass_births *births, const struct timeline *timelin
                       uint32_t end, struct error *err);
 void pass_births_release(struct pass_births *births);
 
+/* Puts what a caller has collected in order, for the functions below. */
+void pass_births_sort(struct pass_births *births);
+/* True if something of the size is allocated before the item. */
+bool pass_births_any(const struct pass_births *births, uint64_t size, uint32_t item);
+
 /* The allocation of `later` that makes the same tensor as the allocation of `earlier` with this
  * size and item. NULL if the passes differ in the number of allocations of that size. */
 const struct pass_birth *pass_births_again(const struct pass_births *earlier,

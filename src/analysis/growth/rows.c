@@ -80,8 +80,23 @@ static bool doubt_parts(const struct growth_builder *builder, struct candidate *
     return true;
 }
 
+/* True if an optimizer of PyTorch makes it for weights that it has not updated before, such as
+ * those of a layer that is trained only now, or if any optimizer seems to. */
+static bool is_first_state(const struct growth_fit *fit, const struct site_group *group,
+                           const struct stack_facts *facts, struct site_table *sites)
+{
+    if (fit->kind != GROWTH_GROWING || group->category != CATEGORY_OPTIMIZER_STATE ||
+        facts->context != CONTEXT_OPTIMIZER)
+        return false;
+    if (fit->confidence == CONFIDENCE_LOW)
+        return true;
+    struct stack stack = symbols_stack_at(site_table_symbols(sites), group->source.own);
+    uint32_t index = facts->site.any_python_frame;
+    return index != NO_FRAME && site_frame_kind(sites, stack.frames[index]) == FRAME_LIBRARY;
+}
+
 /* Says nothing of what LBFGS keeps: its history grows to history_size entries, and no further. Nor
- * of batches. */
+ * of states of weights, and of batches. */
 static bool doubt_known(const struct growth_builder *builder, struct candidate *candidates,
                         struct error *err)
 {
@@ -94,7 +109,8 @@ static bool doubt_known(const struct growth_builder *builder, struct candidate *
         struct growth_fit *fit = &candidates[i].fit;
         bool is_batch =
             is_larger_batch(fit, &groups->items[i], facts, site_table_symbols(builder->set.sites));
-        if (facts->is_history || is_batch)
+        bool is_state = is_first_state(fit, &groups->items[i], facts, builder->set.sites);
+        if (facts->is_history || is_state || is_batch)
             fit->kind = GROWTH_UNCLEAR;
         if (is_batch)
             fit->bytes_per_step = 0;

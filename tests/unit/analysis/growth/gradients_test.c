@@ -1,6 +1,7 @@
 /* Gradients that are kept too long. */
 #include "analysis/growth/growth.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "analysis/growth/gradient_cycles.h"
@@ -47,6 +48,7 @@ static const struct growth_row *row_of(const char *label)
     ck_abort_msg("no row: %s", label);
 }
 
+#define ACCUMULATE CPP("torch::autograd::AccumulateGrad::apply(x)") "," ENGINE
 #define STACK_ZERO                                                                                 \
     PY("zero_grad", TORCH "optim/optimizer.py", 900) "," PY("main", "/home/u/train.py", 8)
 
@@ -276,6 +278,51 @@ START_TEST(history_of_lbfgs)
 }
 END_TEST
 
+#define STACK_STATE(file)                                                                          \
+    CPP("at::_ops::zeros_like::call(x)")                                                           \
+    "," PY("step", file, 7) "," PY("wrapper", TORCH "optim/optimizer.py", 533) "," SCRIPT
+
+/* In some of the steps, the optimizer makes a state. */
+static void train_more(unsigned steps, bool (*makes)(unsigned step), const char *stack)
+{
+    for (unsigned step = 0; step < steps; step++) {
+        born(1, 40, STACK_FORWARD);
+        born(2, 10, STACK_BACKWARD);
+        freed(1, 40, ENGINE);
+        if (makes(step))
+            born(20 + step, 300, stack);
+        else
+            freed(2, 10, STACK_STEP);
+        if (makes(step))
+            freed(2, 10, SCRIPT);
+    }
+}
+
+static bool every_third(unsigned step)
+{
+    return step % 3 == 0;
+}
+
+static bool all(unsigned step)
+{
+    return step < UINT_MAX;
+}
+
+/* More and more layers are trained. */
+START_TEST(states_of_weights_that_are_trained_later)
+{
+    train_more(13, every_third, STACK_STATE(TORCH "optim/adam.py"));
+    ck_assert_uint_eq(find()->growing, 0);
+}
+END_TEST
+
+START_TEST(states_that_a_custom_optimizer_piles_up)
+{
+    train_more(8, all, STACK_STATE("/home/u/optimizer.py"));
+    ck_assert_uint_eq(find()->growing, 1);
+}
+END_TEST
+
 /* The peak, in the second forward pass, needs no gradient of the first step. */
 START_TEST(gradients_at_the_peak)
 {
@@ -292,9 +339,8 @@ START_TEST(gradients_at_the_peak)
 }
 END_TEST
 
-/* The first of two passes that precede the next step needs the gradient, so the second, which is as
- * high, would have it in any case. */
-START_TEST(gradients_that_an_earlier_pass_needs)
+/* Two high passes and a third one precede the step. */
+static void train_in_passes(bool adds)
 {
     train(1, ZERO_NEVER);
     for (int pass = 0; pass < 3; pass++) {
@@ -303,15 +349,60 @@ START_TEST(gradients_that_an_earlier_pass_needs)
             freed(2, 100, STACK_ZERO);
         born(4, pass < 2 ? 500 : 20, STACK_BACKWARD);
         freed(4, pass < 2 ? 500 : 20, ENGINE);
+        if (adds && pass < 2)
+            born(5, 100, STACK_BACKWARD);
+        if (adds && pass < 2)
+            freed(5, 100, ACCUMULATE);
         if (pass == 2)
             born(2, 100, STACK_BACKWARD);
         freed(1, 40, ENGINE);
     }
     born(3, 10, STACK_STEP);
     freed(3, 10, STACK_STEP);
+}
+
+/* The first of two passes that precede the next step adds to the gradient and so needs it, and the
+ * second, which is as high, would have it in any case. */
+START_TEST(gradients_that_an_earlier_pass_needs)
+{
+    train_in_passes(true);
     const struct growth *growth = find();
     ck_assert_uint_eq(growth->gradients.count, 1);
     ck_assert_int_eq(growth->gradients.save_bytes, 0);
+}
+END_TEST
+
+/* Passes that compute gradients of the input alone do not need it. */
+START_TEST(gradients_that_no_earlier_pass_needs)
+{
+    train_in_passes(false);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_int_eq(growth->gradients.save_bytes, 100);
+}
+END_TEST
+
+/* With mixed precision, the scaled loss is made once zero_grad() has run, as is a loss of its own.
+ */
+START_TEST(gradients_freed_before_the_loss)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (int step = 0; step < 3; step++) {
+        born(1, 600, STACK_FORWARD);
+        born(4, 20, STACK_FORWARD);
+        freed(4, 20, STACK_FORWARD);
+        if (step > 0)
+            freed(2, 100, STACK_ZERO);
+        born(5, 10, STACK_FORWARD);
+        born(2, 100, STACK_BACKWARD);
+        freed(5, 10, ENGINE);
+        freed(1, 600, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+    }
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_uint_eq(growth->gradients.passes, 2);
 }
 END_TEST
 
@@ -347,8 +438,12 @@ TCase *growth_gradients_tests(void)
     tcase_add_test(tests, derivatives_that_the_program_keeps);
     tcase_add_test(tests, copies_that_a_hook_makes);
     tcase_add_test(tests, history_of_lbfgs);
+    tcase_add_test(tests, states_of_weights_that_are_trained_later);
+    tcase_add_test(tests, states_that_a_custom_optimizer_piles_up);
     tcase_add_test(tests, gradients_at_the_peak);
     tcase_add_test(tests, gradients_that_an_earlier_pass_needs);
+    tcase_add_test(tests, gradients_that_no_earlier_pass_needs);
+    tcase_add_test(tests, gradients_freed_before_the_loss);
     tcase_add_test(tests, gradients_that_accumulate);
     tcase_add_loop_test(tests, cycles_need_a_sure_optimizer_step, 0, 3);
     return tests;
