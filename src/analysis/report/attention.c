@@ -6,8 +6,7 @@
 #include "base/text.h"
 #include "model/peak_without.h"
 
-#define WINDOW  24 /* allocations from one matrix product to the next, at most */
-#define SMALLER 4  /* times smaller than the result of softmax: not one of the matrices */
+#define WINDOW 24 /* allocations from one matrix product to the next, at most */
 
 enum step { STEP_OTHER, STEP_PRODUCT, STEP_SOFTMAX };
 
@@ -37,6 +36,13 @@ static bool step_of(const struct timeline *timeline, struct site_table *sites, s
     return true;
 }
 
+/* True if a block has as many elements as the result of softmax: of its type, of half or twice the
+ * width, or a byte each, as a mask. With short sequences, queries and values are as large, too. */
+static bool is_matrix(uint64_t size, uint64_t softmax)
+{
+    return size == softmax || size == softmax / 2 || size / 2 == softmax || size == softmax / 4;
+}
+
 /* Softmax of a product has as many elements, of the same type or of twice or half the width. */
 static bool fits(uint64_t product, uint64_t softmax)
 {
@@ -46,9 +52,9 @@ static bool fits(uint64_t product, uint64_t softmax)
 static void mark(struct attention *attention, const struct timeline *timeline, size_t first,
                  size_t softmax, size_t end)
 {
-    uint64_t least = size_of(timeline, softmax) / SMALLER;
+    uint64_t size = size_of(timeline, softmax);
     for (size_t i = first; i < end; i++)
-        if (size_of(timeline, i) >= least)
+        if (is_matrix(size_of(timeline, i), size))
             attention->is_part[i] = true;
 }
 

@@ -63,8 +63,18 @@ static int64_t peak_of(const struct findings_maker *maker, bool in_optimizer)
     return peak;
 }
 
-/* Without the matrices there are none of their temporaries either, so the saving is larger; but the
- * peak may then lie elsewhere. */
+static bool peaks_in_backward(const struct findings_maker *maker)
+{
+    const struct phases *phases = maker->evidence->phases;
+    int64_t item = maker->evidence->at_peak->timeline->active.peak_event;
+    if (item < 0)
+        return false;
+    uint32_t run = phases_run_of(phases, (uint32_t)item);
+    return run != NO_RUN && phases->runs[run].phase == PHASE_BACKWARD;
+}
+
+/* In a backward pass, without the matrices there are no gradients of them either, so the saving is
+ * larger; but the peak may then lie elsewhere. */
 static bool about_kept_matrices(struct findings_maker *maker, const struct live_sum *sum,
                                 const struct buffer *most, const char *whose, const char *next)
 {
@@ -73,7 +83,7 @@ static bool about_kept_matrices(struct findings_maker *maker, const struct live_
     return finding_add(maker,
                        (struct finding){.kind = FINDING_ATTENTION,
                                         .save_bytes = is_limited ? most_saved : sum->bytes,
-                                        .at_least = !is_limited,
+                                        .at_least = !is_limited && peaks_in_backward(maker),
                                         .at_most = is_limited},
                        next, "%s keeps %s, %.1f%% of the peak, for the backward pass%s.", whose,
                        finding_size(maker, sum->bytes).text, finding_share(maker, sum->bytes),
