@@ -7,6 +7,7 @@
 
 #define BEFORE    12 /* allocations from the layer that makes the logits to their softmax, at most */
 #define POSITIONS 8  /* of a text, at least, of which the loss leaves out one */
+#define LEFT_OUT  16 /* times the positions that a loss reads, at most: the others are a prompt */
 
 #define NONE SIZE_MAX
 
@@ -36,9 +37,14 @@ static uint64_t size_of(const struct finder *finder, size_t index)
     return trace_size(finder->timeline->trace, finder->timeline->lifetimes[index].alloc);
 }
 
-static enum part forward_part(struct text op)
+static bool is_product(struct text op)
 {
     static const char *const products[] = {"aten::mm", "aten::addmm", "aten::bmm"};
+    return text_is_one_of(op, products, 3);
+}
+
+static enum part forward_part(struct text op)
+{
     static const char *const images[] = {"aten::convolution", "aten::_convolution",
                                          "aten::cudnn_convolution", "aten::upsample_",
                                          "aten::_upsample_"};
@@ -48,8 +54,7 @@ static enum part forward_part(struct text op)
         return PART_SOFTMAX;
     if (text_equals(op, "aten::nll_loss_forward") || text_equals(op, "aten::nll_loss2d_forward"))
         return PART_LOSS;
-    return text_is_one_of(op, products, 3) || text_starts_with_one_of(op, images, 5) ? PART_LAYER
-                                                                                     : PART_FORWARD;
+    return is_product(op) || text_starts_with_one_of(op, images, 5) ? PART_LAYER : PART_FORWARD;
 }
 
 static enum part backward_part(struct text node)
@@ -92,21 +97,42 @@ static bool fits(uint64_t size, uint64_t of)
     return is_near(size, of) || is_near(size, of / 2) || is_near(size / 2, of);
 }
 
+/* True if it may be logits of which the loss reads a part, as that after a prompt: the result of
+ * the last matrix product before the softmax. */
+static bool may_be_cut(const struct finder *finder, size_t layer, uint64_t softmax, bool *may_be,
+                       struct error *err)
+{
+    uint64_t size = size_of(finder, layer);
+    stack_id stack = finder->timeline->trace->stack[finder->timeline->lifetimes[layer].alloc];
+    const struct stack_facts *facts = site_stack_facts(finder->sites, stack, err);
+    if (!facts)
+        return false;
+    struct text op = symbols_text(site_table_symbols(finder->sites), facts->site.op);
+    *may_be = is_product(op) && size >= softmax / 2 && size / LEFT_OUT <= softmax;
+    return true;
+}
+
 /* Marks what lies between the layer that made the logits and item `end`, after their softmax.
  * Nothing is marked if there is no such layer. */
 static bool mark_forward(struct finder *finder, size_t softmax, size_t end, struct error *err)
 {
     uint64_t size = size_of(finder, softmax);
     size_t layer = softmax, first = softmax > BEFORE ? softmax - BEFORE : 0;
-    bool found = false;
+    bool found = false, is_last = true;
     while (!found && layer > first) {
         enum part part;
         if (!part_of(finder, --layer, &part, err))
             return false;
         found = part == PART_LAYER && fits(size_of(finder, layer), size);
+        if (part == PART_LAYER && !found && is_last &&
+            !may_be_cut(finder, layer, size, &found, err))
+            return false;
+        is_last = is_last && part != PART_LAYER;
     }
+    uint64_t whole = size_of(finder, layer);
     for (size_t i = layer; found && i < end; i++)
-        finder->logits->is_part[i] = fits(size_of(finder, i), size);
+        finder->logits->is_part[i] =
+            fits(size_of(finder, i), size) || fits(size_of(finder, i), whole);
     if (found)
         finder->latest = softmax;
     finder->in_loss = found;

@@ -61,6 +61,34 @@ START_TEST(what_follows_may_be_of_another_size)
 }
 END_TEST
 
+/* The loss reads a part of them: the answer that follows a prompt. */
+START_TEST(logits_after_a_prompt)
+{
+    uint64_t logits = born(3 * LOGITS, FORWARD("mm", 3));
+    uint64_t cast = born(LOGITS, LOSS("_to_copy"));
+    uint64_t softmax = born(LOGITS, LOSS("_log_softmax"));
+    uint64_t loss = born(8, LOSS("nll_loss_forward"));
+    born(LOGITS, BACKWARD("nll_loss_backward", "NllLossBackward0"));
+    capture_free(&capture, logits, 3 * LOGITS, SCRIPT);
+    capture_free(&capture, cast, LOGITS, SCRIPT);
+    capture_free(&capture, softmax, LOGITS, SCRIPT);
+    capture_free(&capture, loss, 8, SCRIPT);
+    ck_assert_int_eq(saving(), 6 * LOGITS);
+}
+END_TEST
+
+/* Of a hidden layer, all tokens are mixed before the classifier. */
+START_TEST(a_hidden_layer_is_no_logits)
+{
+    uint64_t hidden = born(40 * LOGITS, FORWARD("mm", 3));
+    uint64_t softmax = born(LOGITS, LOSS("_log_softmax"));
+    born(LOGITS, BACKWARD("nll_loss_backward", "NllLossBackward0"));
+    capture_free(&capture, hidden, 40 * LOGITS, SCRIPT);
+    capture_free(&capture, softmax, LOGITS, SCRIPT);
+    ck_assert_int_eq(saving(), -1);
+}
+END_TEST
+
 START_TEST(the_softmax_of_attention)
 {
     train(FORWARD("bmm", 3), FORWARD("bmm", 4), LOGITS);
@@ -109,6 +137,8 @@ TCase *findings_logits_tests(void)
     tcase_add_test(tests, a_softmax_in_the_loss);
     tcase_add_test(tests, logits_that_are_upsampled);
     tcase_add_test(tests, what_follows_may_be_of_another_size);
+    tcase_add_test(tests, logits_after_a_prompt);
+    tcase_add_test(tests, a_hidden_layer_is_no_logits);
     tcase_add_test(tests, the_softmax_of_attention);
     tcase_add_test(tests, a_softmax_of_no_layer);
     tcase_add_test(tests, a_pass_that_does_not_train);
