@@ -120,6 +120,26 @@ START_TEST(steps_are_alike)
 }
 END_TEST
 
+/* Such as one in which more layers keep something for the backward pass. */
+START_TEST(one_step_keeps_more_of_the_same)
+{
+    for (unsigned i = 0; i < 6; i++) {
+        uint64_t saved[4];
+        for (unsigned j = 0; j < 4; j++) {
+            saved[j] = born(1000, STACK_FORWARD);
+            if (i != 3)
+                capture_free(&capture, saved[j], 1000, STACK_FORWARD);
+        }
+        if (i == 3)
+            capture_free(&capture, born(1000, STACK_FORWARD), 1000, STACK_FORWARD);
+        train(1000);
+        for (unsigned j = 0; i == 3 && j < 4; j++)
+            capture_free(&capture, saved[j], 1000, SCRIPT);
+    }
+    ck_assert_int_eq(saving(FINDING_UNEVEN_STEPS), -1);
+}
+END_TEST
+
 /* Such as one that also evaluates or writes a picture. */
 START_TEST(one_step_does_more)
 {
@@ -373,6 +393,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, one_step_has_larger_tensors);
     tcase_add_test(tests, steps_are_alike);
     tcase_add_test(tests, one_step_does_more);
+    tcase_add_test(tests, one_step_keeps_more_of_the_same);
     tcase_add_test(tests, the_data_set_is_on_the_device);
     tcase_add_test(tests, one_step_tells_nothing_of_data_sets);
     tcase_add_test(tests, results_are_collected);
