@@ -12,6 +12,9 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/flat_buffers.h \
 	src/analysis/category/kept_lists.c \
 	src/analysis/category/kv_cache.c \
+	src/analysis/category/kv_chains.c \
+	src/analysis/category/kv_chains.h \
+	src/analysis/category/kv_held.c \
 	src/analysis/category/kv_pool.c \
 	src/analysis/category/late_factors.c \
 	src/analysis/category/optimizer_states.c \

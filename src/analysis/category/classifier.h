@@ -151,6 +151,9 @@ bool classify_kv_cache(const struct classifier *classifier, struct categories *c
 /* kv_pool.c: the part of it that finds pools. */
 bool classify_kv_pool(const struct classifier *classifier, struct categories *categories,
                       struct error *err);
+/* kv_chains.c: the part of it for traces without stacks. */
+bool classify_kv_chains(const struct classifier *classifier, struct categories *categories,
+                        struct error *err);
 bool classify_cast_cache(const struct classifier *classifier, struct categories *categories,
                          struct error *err);
 

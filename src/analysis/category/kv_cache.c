@@ -298,6 +298,6 @@ bool classify_kv_cache(const struct classifier *classifier, struct categories *c
         (!is_training && !classify_kv_pool(classifier, categories, err)))
         return false;
     if (!classifier->phases->has_stacks)
-        return true;
+        return is_training || classify_kv_chains(classifier, categories, err);
     return find_by_lines(&finder, err);
 }

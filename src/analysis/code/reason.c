@@ -265,6 +265,15 @@ static const struct {
                               "made by plain code in equal blocks, and live over forward passes, "
                               "with no backward pass meanwhile",
                               CATEGORY_KV_CACHE, CONFIDENCE_LOW},
+    [REASON_KV_CACHE_CHAIN] = {"kv-cache-chain",
+                               "replaced, together with others of its size, by larger blocks or in "
+                               "another order, again and again in a trace without stacks",
+                               CATEGORY_KV_CACHE, CONFIDENCE_MEDIUM},
+    [REASON_KV_CACHE_BESIDE] =
+        {"kv-cache-beside",
+         "one of several equal blocks that are live while a cache grows, and "
+         "are freed with it",
+         CATEGORY_KV_CACHE, CONFIDENCE_LOW},
     [REASON_CAST_CACHED] = {"cast-cached",
                             "cast by autocast in a forward pass, and freed when autocast's region "
                             "ended",

@@ -1,0 +1,73 @@
+/* The state of the search for caches of keys and values without stacks; see kv_chains.c. */
+#ifndef MEMSNAP_ANALYSIS_CATEGORY_KV_CHAINS_H
+#define MEMSNAP_ANALYSIS_CATEGORY_KV_CHAINS_H
+
+#include "analysis/category/classifier.h"
+#include "analysis/phase/births.h"
+#include "base/bisect.h"
+
+enum mark { MARK_MADE = 1, MARK_REPLACED = 2, MARK_CACHE = 4 };
+
+/* One block takes the place of another. */
+struct link {
+    uint64_t size, next_size;
+    uint32_t old, next; /* lifetimes */
+};
+
+struct death {
+    uint32_t item, index; /* of the lifetime */
+};
+
+struct chain_finder {
+    const struct timeline *timeline;
+    struct categories *categories;
+    uint8_t *marks; /* by lifetime */
+    struct death *deaths;
+    struct link *links;
+    uint32_t *rounds; /* the items at which those begin that grow, ascending */
+    size_t marks_capacity, death_count, deaths_capacity, link_count, links_capacity, round_count,
+        rounds_capacity, chained;
+    struct budget *budget; /* not owned */
+};
+
+#define LEAST_ROUND 4 /* blocks that are replaced in one round: of two layers */
+
+static inline uint64_t chain_size(const struct chain_finder *finder, size_t index)
+{
+    return trace_size(finder->timeline->trace, finder->timeline->lifetimes[index].alloc);
+}
+
+static inline uint32_t chain_birth(const struct chain_finder *finder, size_t index)
+{
+    return finder->timeline->lifetimes[index].alloc;
+}
+
+static inline uint32_t chain_end(const struct chain_finder *finder, size_t index)
+{
+    return lifetime_end(&finder->timeline->lifetimes[index]);
+}
+
+/* The rounds that grow between two items, the first included. */
+static inline size_t chain_rounds(const struct chain_finder *finder, uint32_t from, uint32_t to)
+{
+    size_t before = bisect_less(finder->rounds, sizeof(uint32_t), finder->round_count, from);
+    return bisect_less(finder->rounds, sizeof(uint32_t), finder->round_count, to) - before;
+}
+
+/* Decides, unless something better than lifetimes has. */
+static inline void chain_set(struct chain_finder *finder, size_t index, enum reason reason)
+{
+    uint8_t *category = &finder->categories->of_lifetime[index];
+    enum reason before = reason_of(finder->categories->why_lifetime[index]);
+    if (before == REASON_RULE || before == REASON_FILE ||
+        (*category != CATEGORY_ACTIVATION && *category != CATEGORY_UNKNOWN &&
+         *category != CATEGORY_INPUT))
+        return;
+    *category = (uint8_t)reason_category(reason);
+    finder->categories->why_lifetime[index] = (uint8_t)reason;
+}
+
+/* kv_held.c: decides equal blocks that live over rounds and are freed with the last ones. */
+bool chains_set_held(struct chain_finder *finder, struct error *err);
+
+#endif
