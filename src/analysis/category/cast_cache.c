@@ -3,7 +3,9 @@
  * longer. C++ frames show a conversion, and the end of the region frees a copy that no graph keeps.
  *
  * Of conversions that a graph keeps, the copies of weights are those that are half as large as a
- * parameter and come first: an operator converts its bias and its weight before its input. */
+ * parameter and come first: an operator converts its bias and its weight before its input. Without
+ * C++ frames, they are the first of several blocks that a line of Python makes, if other copies are
+ * freed where a region ends. */
 #include "analysis/category/classifier.h"
 
 #include "analysis/phase/births.h"
@@ -17,6 +19,7 @@ struct finder {
     uint32_t latest;           /* the latest lifetime that is a conversion */
     uint64_t latest_copy;      /* the size of the latest copy of a weight for the same operator */
     unsigned copies;           /* of weights, for the same operator */
+    bool by_lines;             /* C++ frames show no conversion, but regions end */
 };
 
 static uint64_t size_of(const struct finder *finder, size_t index)
@@ -71,6 +74,21 @@ static bool is_weight(struct finder *finder, uint32_t index, struct error *err)
     return true;
 }
 
+/* True for the first of the blocks that a line makes in a row, and for the next one if that is a
+ * copy; but not for the last of them, the operator's result. */
+static bool opens_line(const struct finder *finder, uint32_t index, const struct stack_facts *facts)
+{
+    const struct timeline *timeline = finder->classifier->timeline;
+    const stack_id *stacks = timeline->trace->stack;
+    const struct lifetime *all = timeline->lifetimes;
+    stack_id stack = stacks[all[index].alloc];
+    if (!finder->by_lines || facts->context != CONTEXT_FORWARD || facts->in_operator ||
+        index + 1 == timeline->lifetime_count || stacks[all[index + 1].alloc] != stack)
+        return false;
+    bool follows = index > 0 && stacks[all[index - 1].alloc] == stack;
+    return !follows || (finder->copies > 0 && finder->latest + 1 == index);
+}
+
 static bool judge(struct finder *finder, uint32_t index, struct error *err)
 {
     const struct timeline *timeline = finder->classifier->timeline;
@@ -82,7 +100,8 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
         site_stack_facts(finder->classifier->sites, stacks[lifetime->alloc], err);
     if (!facts)
         return false;
-    bool is_copy = facts->is_autocast && is_weight(finder, index, err);
+    bool is_copy =
+        (facts->is_autocast || opens_line(finder, index, facts)) && is_weight(finder, index, err);
     if (finder->categories->of_lifetime[index] != CATEGORY_ACTIVATION || reason == REASON_RULE ||
         reason == REASON_FILE)
         return true;
@@ -101,6 +120,30 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
     return true;
 }
 
+static bool look_for_lines(struct finder *finder, struct error *err)
+{
+    const struct timeline *timeline = finder->classifier->timeline;
+    const stack_id *stacks = timeline->trace->stack;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
+        const struct stack_facts *facts =
+            site_stack_facts(finder->classifier->sites, stacks[timeline->lifetimes[i].alloc], err);
+        if (!facts)
+            return false;
+        if (facts->is_autocast || facts->in_operator) {
+            finder->by_lines = false;
+            return true;
+        }
+        if (end == EVENT_NEVER || finder->by_lines)
+            continue;
+        facts = site_stack_facts(finder->classifier->sites, stacks[end], err);
+        if (!facts)
+            return false;
+        finder->by_lines = facts->ends_autocast;
+    }
+    return true;
+}
+
 bool classify_cast_cache(const struct classifier *classifier, struct categories *categories,
                          struct error *err)
 {
@@ -112,7 +155,7 @@ bool classify_cast_cache(const struct classifier *classifier, struct categories 
     if (!classifier->phases->has_stacks || !include.autocast)
         return true;
     size_tallies_init(&finder.sizes, classifier->timeline->snapshot->budget);
-    bool ok = count_parameters(&finder, err);
+    bool ok = count_parameters(&finder, err) && look_for_lines(&finder, err);
     for (size_t i = 0; ok && i < classifier->timeline->lifetime_count; i++)
         ok = judge(&finder, (uint32_t)i, err);
     size_tallies_release(&finder.sizes);

@@ -346,6 +346,30 @@ START_TEST(copies_that_a_graph_keeps)
 END_TEST
 
 /* A list keeps the results of inference with their graphs, and these keep the batches. */
+#define LINE(line) PY("forward", "/home/u/model.py", line) "," CALL "," SCRIPT
+
+/* Python frames show no conversion: the copies of a bias and a weight, then a result of the same
+ * size. A line that makes one block of that size converts nothing. */
+START_TEST(copies_that_a_graph_keeps_by_lines)
+{
+    born(1, 200, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    born(2, 20, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    born(3, 10, LINE(3));
+    born(4, 100, LINE(3));
+    born(5, 100, LINE(3));
+    born(6, 100, LINE(4));
+    freed(3, 10, _i == 0 ? PYTHON_LEAVE : SCRIPT);
+    born(7, 200, "");
+    for (uint64_t addr = 4; addr < 7; addr++)
+        freed(addr, 100, "");
+    capture_load(&capture);
+    ck_assert_int_eq(capture_category(&capture, 4),
+                     _i == 0 ? CATEGORY_CAST_CACHE : CATEGORY_ACTIVATION);
+    ck_assert_int_eq(capture_category(&capture, 5), CATEGORY_ACTIVATION);
+    ck_assert_int_eq(capture_category(&capture, 6), CATEGORY_ACTIVATION);
+}
+END_TEST
+
 START_TEST(the_first_batch_may_stay)
 {
     born(1, 4000, PY("<module>", "/home/u/train.py", 2));
@@ -389,6 +413,7 @@ TCase *category_caches_tests(void)
     tcase_add_test(tests, a_cache_of_one_request);
     tcase_add_test(tests, copies_that_the_region_frees);
     tcase_add_test(tests, copies_that_a_graph_keeps);
+    tcase_add_loop_test(tests, copies_that_a_graph_keeps_by_lines, 0, 2);
     tcase_add_test(tests, the_first_batch_may_stay);
     tcase_add_test(tests, the_only_batch);
     tcase_add_test(tests, a_cache_that_grows_without_stacks);
