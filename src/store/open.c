@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "store/internal.h"
@@ -46,6 +47,11 @@ bool store_failed(const struct store *store, struct error *err)
     case SQLITE_CORRUPT:
         return error_set(err, STATUS_BAD_INPUT, "the database is damaged: %.120s",
                          sqlite3_errmsg(store->handle));
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
+        if (sqlite3_system_errno(store->handle) != 0)
+            return error_set(err, STATUS_IO, "%s", strerror(sqlite3_system_errno(store->handle)));
+        return error_set(err, STATUS_IO, "SQLite: %.120s", sqlite3_errmsg(store->handle));
     case SQLITE_INTERRUPT:
         return error_set(err, STATUS_LIMIT, "reading the history took longer than %d s",
                          READ_SECONDS);

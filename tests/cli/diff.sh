@@ -114,6 +114,18 @@ run diff samples/two-devices.pickle.gz samples/two-devices.pickle.gz
 exits 0
 out_has 'Device 0:'
 out_has 'Device 1:'
+if [ -n "${PYTHON3:-}" ]; then
+    "$PYTHON3" - "$srcdir/samples/two-devices.pickle.gz" unused.pickle <<'EOF'
+import gzip, pickle, sys
+capture = pickle.load(gzip.open(sys.argv[1]))
+capture["segments"] = [segment for segment in capture["segments"] if segment["device"] == 0]
+capture["device_traces"][1] = [{"action": "snapshot", "addr": 0, "size": 0, "stream": 0, "time_us": 1, "frames": []}]
+pickle.dump(capture, open(sys.argv[2], "wb"))
+EOF
+    run diff unused.pickle unused.pickle
+    exits 0
+    out_has 'Device 1: not used'
+fi
 run diff --device 1 samples/two-devices.pickle.gz samples/two-devices.pickle.gz
 exits 0
 out_has_not 'Device 0:'

@@ -58,6 +58,9 @@ run trend --metric peak runs.sqlite
 exits 2
 one_err_line
 err_has "invalid metric 'peak' (expected peak_active,"
+run trend absent.sqlite
+exits 5
+err 'memsnap: absent.sqlite: No such file or directory'
 run trend --run 'x*' runs.sqlite
 exits 3
 err 'memsnap: runs.sqlite: the history has no such run'

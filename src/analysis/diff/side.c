@@ -84,6 +84,7 @@ static void take_moment(struct diff_side *side, const struct timeline *timeline,
     side->device = timeline->device;
     side->is_peak = item == timeline->active.peak_event;
     side->has_events = trace->count > 0;
+    side->is_unused = timeline_is_unused(timeline);
     side->event = trace_file_event(trace, item);
     side->delay_us = TIME_NONE;
     side->reserved_peak_bytes = timeline->reserved.peak_bytes;

@@ -69,6 +69,7 @@ struct diff_side {
     uint32_t device;
     bool is_peak;     /* the moment is the active peak */
     bool has_events;  /* the device has a trace */
+    bool is_unused;   /* it has neither segments nor events but that of the snapshot */
     int64_t event;    /* of the moment: index in the file; -1: before the first */
     int64_t delay_us; /* of the moment, after the first event; TIME_NONE: unknown */
     enum phase phase; /* of the moment */

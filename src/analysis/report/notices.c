@@ -7,6 +7,9 @@
 #include "base/units.h"
 #include "model/recording.h"
 
+/* Events of a recording with enabled="state", which keeps the stacks of live blocks. */
+#define MOST_OF_STATE 1
+
 #define RECORD "`torch.cuda.memory._record_memory_history("
 
 /* Counts blocks whose allocation was recorded, but is not in the trace any more. */
@@ -23,10 +26,13 @@ static void no_events(struct notice_list *list, const struct timeline *timeline)
 {
     const struct trace *trace = timeline->trace;
     bool is_whole = trace->count == trace->file_events;
+    size_t lost = blocks_with_lost_events(timeline);
     char count[UNITS_TEXT_SIZE];
     if (!is_whole || timeline->by_action[ACTION_ALLOC] > 0 || timeline_is_unused(timeline))
         return;
-    if (blocks_with_lost_events(timeline) > 0)
+    if (lost > 0 && trace->count > MOST_OF_STATE)
+        return; /* a ring without any allocation: see overflow() */
+    if (lost > 0)
         notice_add(list, NOTICE_NO_EVENTS,
                    "no allocation events, only the stacks of blocks that are live at the dump: "
                    "call " RECORD "enabled=\"all\")` before the code you want to see");
@@ -95,10 +101,9 @@ static void overflow(struct notice_list *list, const struct timeline *timeline)
             events);
         return;
     }
-    /* With --range the start of recording is not visible. Without any allocation event, the
-     * recorder may have kept only stacks. */
-    size_t lost = trace->count == trace->file_events && trace_has_lifetimes(trace) &&
-                          timeline->by_action[ACTION_ALLOC] > 0
+    /* With --range the start of recording is not visible. */
+    bool has_history = timeline->by_action[ACTION_ALLOC] > 0 || trace->count > MOST_OF_STATE;
+    size_t lost = trace->count == trace->file_events && trace_has_lifetimes(trace) && has_history
                       ? blocks_with_lost_events(timeline)
                       : 0;
     if (lost > 0 && begins_with_empty_cache(timeline))

@@ -143,6 +143,11 @@ static void add_moment(struct buffer *text, const char *at, const struct diff_si
 
 /* "Device 0: live memory at the peaks", "Device 0 of A and device 1 of B: +1.5s in A, the end in
  * B" */
+static bool is_unused(const struct diff *diff)
+{
+    return diff->sides[0].is_unused && diff->sides[1].is_unused;
+}
+
 static void headline(const struct page *page, const struct diff_report *report,
                      const struct diff *diff, bool is_like)
 {
@@ -152,7 +157,9 @@ static void headline(const struct page *page, const struct diff_report *report,
         buffer_printf(&text, "%s: ", DEVICE_TITLE(a));
     else
         buffer_printf(&text, "%s of A and %s of B: ", DEVICE_TITLE(a), DEVICE_WORDS(b));
-    if (is_like) {
+    if (is_unused(diff)) {
+        buffer_puts(&text, "not used");
+    } else if (is_like) {
         buffer_printf(&text, "live memory at the peaks of %s", phase_name(diff->sides[1].phase));
     } else if (strcmp(report->at[0], report->at[1]) != 0) {
         add_moment(&text, report->at[0], &diff->sides[0]);
@@ -252,6 +259,8 @@ static bool device_text(const struct page *page, const struct diff_report *repor
 {
     const struct diff *diff = view->like ? view->like : view->diff;
     headline(page, report, diff, view->like);
+    if (is_unused(diff))
+        return true;
     if (!diff_paragraphs(page, STYLE_TITLE, "", &diff->summary) ||
         !diff_limit_text(page, &view->limit) ||
         !diff_paragraphs(page, STYLE_WARNING, "warning:", &diff->warnings) ||

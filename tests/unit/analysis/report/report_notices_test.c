@@ -71,6 +71,16 @@ START_TEST(recording_kept_stacks_only)
 }
 END_TEST
 
+/* So few events are not those of a recording of stacks only: its ring holds one. */
+START_TEST(the_ring_held_no_allocation)
+{
+    capture_free(&capture, 2, 50, SCRIPT);
+    capture_block(&capture, 1, 100, SCRIPT);
+    check_holds(NOTICE_OVERFLOW, "1 block has a stack but no allocation among the 2 events");
+    ck_assert_ptr_null(notice(NOTICE_NO_EVENTS));
+}
+END_TEST
+
 START_TEST(the_ring_overflowed_says_the_file)
 {
     capture_event(&capture, "alloc", 1, 100, SCRIPT);
@@ -218,6 +228,7 @@ TCase *report_notices_tests(void)
     tcase_add_test(tests, a_sound_capture_has_none);
     tcase_add_test(tests, recording_was_off);
     tcase_add_test(tests, recording_kept_stacks_only);
+    tcase_add_test(tests, the_ring_held_no_allocation);
     tcase_add_test(tests, the_ring_overflowed_says_the_file);
     tcase_add_test(tests, the_ring_overflowed_say_the_blocks);
     tcase_add_test(tests, frees_of_older_blocks_are_no_overflow);
