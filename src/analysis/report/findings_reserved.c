@@ -37,25 +37,60 @@ static int64_t needed(const struct fragmentation *fragmentation)
 
 #define EXPANDABLE "expandable_segments:True"
 
-/* A replay of the trace replaces the bound, where it can be trusted. */
+/* A replay of the trace replaces the bound, where it can be trusted. Of what was reserved before
+ * the trace, it does not know what needed it. */
 static bool replayed_fragmentation(struct findings_maker *maker, const struct replay_figure *figure)
 {
-    int64_t save = (int64_t)(figure->recorded_bytes - figure->replayed_bytes);
+    uint64_t before = (uint64_t)maker->evidence->at_peak->timeline->reserved.start_bytes;
+    uint64_t least = before > figure->replayed_bytes ? before : figure->replayed_bytes;
+    int64_t save = (int64_t)(figure->recorded_bytes - least);
     char next[600];
     if (save <= 0 || finding_share(maker, save) < LEAST_FRAGMENTATION)
         return true;
-    snprintf(next, sizeof(next),
-             "Set PYTORCH_CUDA_ALLOC_CONF=" EXPANDABLE ": replayed with it, the trace reserves %s "
-             "instead of %s%s. 'memsnap replay' compares other settings.",
-             finding_size(maker, (int64_t)figure->replayed_bytes).text,
-             finding_size(maker, (int64_t)figure->recorded_bytes).text,
-             figure->ran_out && figure->fits ? ", and the requests that ran out of memory fit"
-                                             : "");
+    snprintf(
+        next, sizeof(next),
+        "Set PYTORCH_CUDA_ALLOC_CONF=" EXPANDABLE ": replayed with it, the trace reserves %s%s "
+        "instead of %s%s. 'memsnap replay' compares other settings.",
+        before > figure->replayed_bytes ? "no more than was reserved before it, " : "",
+        finding_size(maker, (int64_t)least).text,
+        finding_size(maker, (int64_t)figure->recorded_bytes).text,
+        figure->ran_out && figure->fits ? ", and the requests that ran out of memory fit" : "");
     return finding_add(
         maker,
         (struct finding){.kind = FINDING_FRAGMENTATION, .save_bytes = save, .of_reserved = true},
         next, "Reserved memory reaches %s, and part of it cannot be used.",
         finding_size(maker, (int64_t)figure->recorded_bytes).text);
+}
+
+/* Where everything was reserved before the trace, something that the trace does not show may have
+ * needed it. Only holes between blocks in use are certainly of no use then, as far as a replay of
+ * the trace does without them. */
+static bool holes_of_earlier_segments(struct findings_maker *maker, const struct cut_up *cut)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    const struct advice *expandable = &cut->advice[SETTING_EXPANDABLE_SEGMENTS];
+    int64_t save = (int64_t)expandable->would_save_bytes;
+    struct replay_figure figure;
+    char next[600];
+    if (!replay_figure_make(set->timeline, set->sites, EXPANDABLE, &figure, maker->err))
+        return false;
+    int64_t replayed = (int64_t)(figure.recorded_bytes - figure.replayed_bytes);
+    save = figure.is_known && replayed < save ? replayed : save;
+    if (save <= 0 || finding_share(maker, save) < LEAST_FRAGMENTATION)
+        return true;
+    snprintf(next, sizeof(next), "Set PYTORCH_CUDA_ALLOC_CONF=" EXPANDABLE ": %s.",
+             expandable->why);
+    return finding_add(
+        maker,
+        (struct finding){.kind = FINDING_FRAGMENTATION,
+                         .save_bytes = save,
+                         .at_most = true,
+                         .of_reserved = true},
+        next,
+        "%s, %s lie unused in holes between blocks in use, in segments that were reserved before "
+        "the recording began.",
+        timeline_knows_peak(set->timeline) ? "At the peak" : "In the snapshot",
+        finding_size(maker, (int64_t)cut->pools.total.inactive_split_bytes).text);
 }
 
 /* Reports on expandable segments, the setting whose saving bounds those of the others: at the peak,
@@ -76,6 +111,8 @@ bool finding_of_fragmentation(struct findings_maker *maker)
     if (expandable->in_force ||
         finding_share(maker, save) < (at_peak ? LEAST_FRAGMENTATION : LEAST_SHARE))
         return true;
+    if (at_peak && reserved > 0 && set->timeline->reserved.start_bytes == reserved)
+        return holes_of_earlier_segments(maker, cut);
     if (at_peak) {
         struct replay_figure figure;
         if (!replay_figure_make(set->timeline, set->sites, EXPANDABLE, &figure, maker->err))
