@@ -1,6 +1,9 @@
 /* Findings on gradients that are live at the peak. */
+#include <stdlib.h>
+
 #include "analysis/phase/births.h"
 #include "analysis/report/findings_internal.h"
+#include "base/bisect.h"
 
 #define LEAST_GRADIENTS 15 /* in percent of the peak: smaller findings are left out */
 #define LEAST_TABLES    5
@@ -32,24 +35,42 @@ bool finding_of_gradient_buckets(struct findings_maker *maker)
         finding_size(maker, buckets).text, finding_size(maker, gradients).text);
 }
 
-/* Adds up the gradients of embedding tables. */
+/* The sizes of the parameters, ascending; NULL if out of memory. */
+static uint64_t *parameter_sizes(const struct live_set *set, size_t *count)
+{
+    uint64_t *sizes = calloc(set->count + 1, sizeof(*sizes));
+    *count = 0;
+    for (size_t i = 0; sizes && i < set->count; i++)
+        if (live_category(set, &set->items[i]) == CATEGORY_PARAMETER)
+            sizes[(*count)++] = set->items[i].size;
+    if (sizes)
+        qsort(sizes, *count, sizeof(*sizes), compare_64);
+    return sizes;
+}
+
+/* Adds up the gradients of embedding tables that are as large as a table: those of tables with
+ * sparse=True hold the rows of a batch. */
 static bool sum_tables(const struct findings_maker *maker, int64_t *bytes)
 {
     static const char *const nodes[] = {"EmbeddingBackward0", "EmbeddingBagBackward0"};
     const struct live_set *set = maker->evidence->at_peak;
     const struct symbols *symbols = site_table_symbols(set->sites);
+    size_t count;
+    uint64_t *sizes = parameter_sizes(set, &count);
+    bool ok = sizes || error_out_of_memory(maker->err);
     *bytes = 0;
-    for (size_t i = 0; i < set->count; i++) {
+    for (size_t i = 0; ok && i < set->count; i++) {
         const struct live *live = &set->items[i];
-        if (live_category(set, live) != CATEGORY_GRADIENT)
+        if (live_category(set, live) != CATEGORY_GRADIENT ||
+            !bsearch(&live->size, sizes, count, sizeof(*sizes), compare_64))
             continue;
         const struct stack_facts *facts = site_stack_facts(set->sites, live->stack, maker->err);
-        if (!facts)
-            return false;
-        if (text_is_one_of(symbols_text(symbols, facts->site.node), nodes, 2))
+        ok = facts != NULL;
+        if (ok && text_is_one_of(symbols_text(symbols, facts->site.node), nodes, 2))
             *bytes += (int64_t)live->size;
     }
-    return true;
+    free(sizes);
+    return ok;
 }
 
 /* The bytes that a step looks up in tables, at most. Bags add rows up before they return them, but
@@ -89,7 +110,7 @@ bool finding_of_table_gradients(struct findings_maker *maker)
         return true;
     if (!looked_up(maker, &rows))
         return false;
-    if (rows > bytes / FEW_ROWS)
+    if (rows == 0 || rows > bytes / FEW_ROWS) /* 0: no look-up is in the trace */
         return true;
     return finding_add(
         maker,

@@ -87,9 +87,8 @@ static bool holes_of_earlier_segments(struct findings_maker *maker, const struct
                          .at_most = true,
                          .of_reserved = true},
         next,
-        "%s, %s lie unused in holes between blocks in use, in segments that were reserved before "
-        "the recording began.",
-        timeline_knows_peak(set->timeline) ? "At the peak" : "In the snapshot",
+        "At the peak, %s lie unused in holes between blocks in use, in segments that were reserved "
+        "before the recording began.",
         finding_size(maker, (int64_t)cut->pools.total.inactive_split_bytes).text);
 }
 
@@ -99,7 +98,7 @@ bool finding_of_fragmentation(struct findings_maker *maker)
 {
     const struct fragmentation *fragmentation = maker->evidence->fragmentation;
     const struct live_set *set = maker->evidence->at_peak;
-    bool at_peak = set && fragmentation->has_moment;
+    bool at_peak = set && fragmentation->has_moment && timeline_knows_peak(set->timeline);
     const struct cut_up *cut = at_peak ? &fragmentation->moment : &fragmentation->dump;
     const struct advice *expandable = &cut->advice[SETTING_EXPANDABLE_SEGMENTS];
     int64_t save = (int64_t)expandable->would_save_bytes, reserved = 0, need = 0;
@@ -130,9 +129,7 @@ bool finding_of_fragmentation(struct findings_maker *maker)
             maker, finding, next, "In the snapshot, %s lie unused in holes between blocks in use.",
             finding_size(maker, (int64_t)cut->pools.total.inactive_split_bytes).text);
     return finding_add(maker, finding, next,
-                       timeline_knows_peak(set->timeline)
-                           ? "Reserved memory reaches %s; at the peak, blocks in use need %s."
-                           : "Reserved memory is %s; blocks in use need %s.",
+                       "Reserved memory reaches %s; at the peak, blocks in use need %s.",
                        finding_size(maker, reserved).text, finding_size(maker, need).text);
 }
 

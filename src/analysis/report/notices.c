@@ -7,8 +7,8 @@
 #include "base/units.h"
 #include "model/recording.h"
 
-/* Events of a recording with enabled="state", which keeps the stacks of live blocks. */
-#define MOST_OF_STATE 1
+#define MOST_OF_STATE  1 /* events of a recording with enabled="state": stacks of live blocks */
+#define LEAST_SEGMENTS 2 /* each is made for an allocation, which is recorded right after it */
 
 #define RECORD "`torch.cuda.memory._record_memory_history("
 
@@ -22,6 +22,14 @@ static size_t blocks_with_lost_events(const struct timeline *timeline)
     return count;
 }
 
+/* True if the trace has frees, but no allocation of what they free, nor any other. */
+static bool only_frees(const struct timeline *timeline)
+{
+    const uint64_t *events = timeline->by_action;
+    return events[ACTION_ALLOC] == 0 && timeline->trace->count > MOST_OF_STATE &&
+           events[ACTION_FREE_REQUESTED] + events[ACTION_FREE_COMPLETED] > 0;
+}
+
 static void no_events(struct notice_list *list, const struct timeline *timeline)
 {
     const struct trace *trace = timeline->trace;
@@ -30,9 +38,13 @@ static void no_events(struct notice_list *list, const struct timeline *timeline)
     char count[UNITS_TEXT_SIZE];
     if (!is_whole || timeline->by_action[ACTION_ALLOC] > 0 || timeline_is_unused(timeline))
         return;
-    if (lost > 0 && trace->count > MOST_OF_STATE)
+    if (lost > 0 && only_frees(timeline))
         return; /* a ring without any allocation: see overflow() */
-    if (lost > 0)
+    if (lost > 0 && timeline->by_action[ACTION_SEGMENT_ALLOC] >= LEAST_SEGMENTS)
+        notice_add(list, NOTICE_UNRECORDED,
+                   "alloc and frees were not recorded (skip_actions): the peak, lifetimes and "
+                   "growth are not known; only memory that is live in the snapshot is shown");
+    else if (lost > 0)
         notice_add(list, NOTICE_NO_EVENTS,
                    "no allocation events, only the stacks of blocks that are live at the dump: "
                    "call " RECORD "enabled=\"all\")` before the code you want to see");
@@ -102,7 +114,7 @@ static void overflow(struct notice_list *list, const struct timeline *timeline)
         return;
     }
     /* With --range the start of recording is not visible. */
-    bool has_history = timeline->by_action[ACTION_ALLOC] > 0 || trace->count > MOST_OF_STATE;
+    bool has_history = timeline->by_action[ACTION_ALLOC] > 0 || only_frees(timeline);
     size_t lost = trace->count == trace->file_events && trace_has_lifetimes(trace) && has_history
                       ? blocks_with_lost_events(timeline)
                       : 0;

@@ -163,9 +163,11 @@ START_TEST(an_operand_is_as_large)
 }
 END_TEST
 
-/* The gradient of a table, which the optimizer takes, after a lookup of `looked_up` bytes. */
-static int64_t table_saving(uint64_t looked_up)
+/* The gradient of a table of `size` bytes, which the optimizer takes, after a lookup of `looked_up`
+ * bytes. */
+static int64_t table_saving(uint64_t size, uint64_t looked_up)
 {
+    capture_alloc(&capture, size, PY("__init__", TORCH "nn/modules/sparse.py", 105) "," SCRIPT);
     keep(looked_up, LOOKUP);
     keep(8, STACK_LOSS);
     uint64_t gradient = capture_alloc(&capture, 100000, TABLE_GRADIENT);
@@ -178,13 +180,20 @@ static int64_t table_saving(uint64_t looked_up)
 
 START_TEST(gradients_of_tables)
 {
-    ck_assert_int_eq(table_saving(1000), 100000);
+    ck_assert_int_eq(table_saving(100000, 1000), 100000);
 }
 END_TEST
 
 START_TEST(tables_of_which_a_step_uses_half)
 {
-    ck_assert_int_eq(table_saving(50000), -1);
+    ck_assert_int_eq(table_saving(100000, 50000), -1);
+}
+END_TEST
+
+/* The gradient holds the rows of a batch, in a table with sparse=True. */
+START_TEST(sparse_gradients_of_tables)
+{
+    ck_assert_int_eq(table_saving(150000, 1000), -1);
 }
 END_TEST
 
@@ -204,5 +213,6 @@ TCase *findings_peak_tests(void)
     tcase_add_test(tests, an_operand_is_as_large);
     tcase_add_test(tests, gradients_of_tables);
     tcase_add_test(tests, tables_of_which_a_step_uses_half);
+    tcase_add_test(tests, sparse_gradients_of_tables);
     return tests;
 }

@@ -81,6 +81,29 @@ START_TEST(the_ring_held_no_allocation)
 }
 END_TEST
 
+/* skip_actions=["alloc", "free_requested", "free_completed"] */
+START_TEST(only_segments_were_recorded)
+{
+    capture_event(&capture, "segment_alloc", 1, 100, "");
+    capture_event(&capture, "segment_alloc", 101, 100, "");
+    capture_block(&capture, 1, 100, SCRIPT);
+    check_holds(NOTICE_UNRECORDED, "alloc and frees were not recorded");
+    ck_assert_ptr_null(notice(NOTICE_NO_EVENTS));
+    ck_assert_ptr_null(notice(NOTICE_OVERFLOW));
+}
+END_TEST
+
+START_TEST(findings_without_a_peak)
+{
+    capture_block(&capture, 1, 100, STACK_STEP);
+    capture_load(&capture);
+    report = capture_report(&capture, 10);
+    const struct finding *finding = report_finding(report, FINDING_OPTIMIZER_STATE);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_ptr_nonnull(strstr(finding->what, "100.0% of the memory in use"));
+}
+END_TEST
+
 START_TEST(the_ring_overflowed_says_the_file)
 {
     capture_event(&capture, "alloc", 1, 100, SCRIPT);
@@ -229,6 +252,8 @@ TCase *report_notices_tests(void)
     tcase_add_test(tests, recording_was_off);
     tcase_add_test(tests, recording_kept_stacks_only);
     tcase_add_test(tests, the_ring_held_no_allocation);
+    tcase_add_test(tests, only_segments_were_recorded);
+    tcase_add_test(tests, findings_without_a_peak);
     tcase_add_test(tests, the_ring_overflowed_says_the_file);
     tcase_add_test(tests, the_ring_overflowed_say_the_blocks);
     tcase_add_test(tests, frees_of_older_blocks_are_no_overflow);
