@@ -105,6 +105,16 @@ static inline int64_t trace_time(const struct trace *trace, size_t item)
     return column_time(&trace->time, item);
 }
 
+/* False for a trace whose events have no times, as some back ends write: annotations, which have
+ * nothing else, cannot be placed in it. */
+static inline bool trace_has_times(const struct trace *trace)
+{
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace_time(trace, i) != TIME_NONE)
+            return true;
+    return false;
+}
+
 /* Index into snapshot.extras. */
 static inline uint32_t trace_extra(const struct trace *trace, size_t item)
 {

@@ -17,6 +17,22 @@ for phase in 186.38:forward@1 258.79:forward 223.02:backward@1 295.43:backward@2
     check "is the moment of ${phase#*:}" grep -q "^  --at  *${phase%%:*} MiB" .run/out
 done
 
+# events without times: annotations cannot be placed, but stacks show the same steps
+if [ -n "${PYTHON3-}" ]; then
+    "$PYTHON3" - "$srcdir/$a" timeless.pickle <<'EOF'
+import gzip, pickle, sys
+capture = pickle.load(gzip.open(sys.argv[1]))
+for event in capture["device_traces"][0]:
+    del event["time_us"]
+pickle.dump(capture, open(sys.argv[2], "wb"))
+EOF
+    run analyze --at ProfilerStep#1 timeless.pickle
+    exits 2
+    err 'memsnap: timeless.pickle: --at ProfilerStep#1: the events of device 0 have no times, so it is not known where annotations are'
+    run analyze --format json timeless.pickle
+    out_has '"recognised_by":"optimizer_phase"'
+fi
+
 # all commands find the same moment
 run analyze --at forward --format json $a
 out_has '"event":1611'

@@ -121,6 +121,11 @@ static bool no_such_moment(const struct when *when, const struct timeline *timel
                            const struct phases *phases, uint64_t found, struct error *err)
 {
     struct buffer list = BUFFER_INIT;
+    if (found > 0 && !trace_has_times(timeline->trace))
+        return error_set(err, STATUS_USAGE,
+                         "--at %.60s: the events of %s have no times, so it is not known where "
+                         "annotations are",
+                         when->name, DEVICE_WORDS(timeline->device));
     if (found > 0)
         return error_set(err, STATUS_USAGE, "--at %.60s: %s has only %" PRIu64 " of these",
                          when->name, DEVICE_WORDS(timeline->device), found);

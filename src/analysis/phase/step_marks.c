@@ -130,7 +130,7 @@ bool step_marks_find(struct step_marks *marks, const struct timeline *timeline, 
     if (!annotations_like(&snapshot->annotation_index, timeline->device, prefix, numbered,
                           snapshot->symbols, &range, err))
         return false;
-    if (range.count == 0) {
+    if (range.count == 0 || !trace_has_times(timeline->trace)) {
         *marks = made;
         return true;
     }
