@@ -1,5 +1,8 @@
 /* Batches of the first iteration that stay, for example because a graph that is never dropped keeps
- * them. Nothing but the line of code tells them from weights. */
+ * them. Nothing but the line of code tells them from weights.
+ *
+ * And where Python frames alone are known, and nothing trains, nothing but the line tells batches
+ * from results of the pass before: a line that has run before the first pass needs no results. */
 #include <string.h>
 
 #include "analysis/category/classifier.h"
@@ -13,6 +16,44 @@ static bool is_weak(enum reason reason)
 static bool is_batch(enum reason reason)
 {
     return reason == REASON_BATCH || reason == REASON_BEFORE_FORWARD;
+}
+
+/* Plain code that ran before the first pass, in a trace that begins with the program. */
+static bool runs_before(const struct classifier *classifier, const struct categories *categories,
+                        size_t index)
+{
+    struct error err; /* cannot fail: the stack has been looked up for its category */
+    stack_id stack =
+        classifier->timeline->trace->stack[classifier->timeline->lifetimes[index].alloc];
+    const struct stack_facts *facts = site_stack_facts(classifier->sites, stack, &err);
+    enum reason reason = reason_of(categories->why_lifetime[index]);
+    return stack != STACK_NONE && facts && facts->context == CONTEXT_OTHER && !facts->in_operator &&
+           (reason == REASON_NONE || is_weak(reason));
+}
+
+static void find_lines_before(const struct classifier *classifier, struct categories *categories,
+                              size_t first, bool *runs)
+{
+    const struct timeline *timeline = classifier->timeline;
+    bool again = false;
+    for (size_t i = 0; i < first; i++)
+        if (runs_before(classifier, categories, i))
+            runs[timeline->trace->stack[timeline->lifetimes[i].alloc]] = true;
+    for (size_t i = first; i < timeline->lifetime_count; i++) {
+        if (reason_of(categories->why_lifetime[i]) != REASON_AFTER_FORWARD ||
+            !runs[timeline->trace->stack[timeline->lifetimes[i].alloc]])
+            continue;
+        categories->of_lifetime[i] = CATEGORY_INPUT;
+        categories->why_lifetime[i] = reason_byte(REASON_BEFORE_FORWARD, DOUBT_INFERRED);
+        again = true;
+    }
+    for (size_t i = 0; again && i < first; i++) {
+        if (reason_of(categories->why_lifetime[i]) != REASON_NONE ||
+            !runs[timeline->trace->stack[timeline->lifetimes[i].alloc]])
+            continue;
+        categories->of_lifetime[i] = CATEGORY_INPUT;
+        categories->why_lifetime[i] = REASON_FIRST_BATCH;
+    }
 }
 
 bool classify_first_batches(const struct classifier *classifier, struct categories *categories,
@@ -42,6 +83,9 @@ bool classify_first_batches(const struct classifier *classifier, struct categori
             categories->of_lifetime[i] = CATEGORY_INPUT;
             categories->why_lifetime[i] = REASON_FIRST_BATCH;
         }
+    memset(makes_batches, 0, stacks * sizeof(*makes_batches));
+    if (classifier->first_backward_run == NO_RUN && classifier->has_model)
+        find_lines_before(classifier, categories, first, makes_batches);
     vec_free(makes_batches, capacity, sizeof(*makes_batches), budget);
     return true;
 }

@@ -18,6 +18,45 @@ static struct size_tally *tally_of_zeros(const struct classifier *classifier,
     return tally && tally->count > 0 ? (struct size_tally *)tally : NULL;
 }
 
+/* True for zeros that plain code makes with the size of a weight that a model has made, in a trace
+ * that shows no backward pass: a program may compute its updates otherwise. */
+static bool is_untrained_zeros(const struct classifier *classifier,
+                               const struct categories *categories, size_t index)
+{
+    struct error err; /* cannot fail: the stack has been looked up for its category */
+    const struct timeline *timeline = classifier->timeline;
+    uint32_t item = timeline->lifetimes[index].alloc;
+    const struct stack_facts *facts =
+        site_stack_facts(classifier->sites, timeline->trace->stack[item], &err);
+    const struct size_tally *tally =
+        size_tallies_find(&classifier->tallies, trace_size(timeline->trace, item));
+    return reason_of(categories->why_lifetime[index]) == REASON_INFERENCE && facts && tally &&
+           facts->context == CONTEXT_OTHER && tally->made > 0 &&
+           facts_make_zeros(site_table_symbols(classifier->sites), facts);
+}
+
+/* Such zeros are states if most weights have them. */
+static void find_untrained(const struct classifier *classifier, struct categories *categories)
+{
+    const struct size_tallies *tallies = &classifier->tallies;
+    size_t lifetimes = classifier->timeline->lifetime_count;
+    double weights = 0, zeros = 0;
+    for (size_t i = 0; i < tallies->slot_count; i++)
+        weights += (double)tallies->slots[i].made * (double)tallies->slots[i].size;
+    for (size_t i = 0; i < lifetimes; i++)
+        if (is_untrained_zeros(classifier, categories, i))
+            zeros += (double)trace_size(classifier->timeline->trace,
+                                        classifier->timeline->lifetimes[i].alloc);
+    if (zeros * 2 < weights)
+        return;
+    for (size_t i = 0; i < lifetimes; i++) {
+        if (!is_untrained_zeros(classifier, categories, i))
+            continue;
+        categories->of_lifetime[i] = CATEGORY_OPTIMIZER_STATE;
+        categories->why_lifetime[i] = reason_byte(REASON_PLAIN_ZEROS, DOUBT_INFERRED);
+    }
+}
+
 /* True if a good part of the weights has zeros of its size. */
 static bool are_states(const struct classifier *classifier, const struct categories *categories)
 {
@@ -42,6 +81,8 @@ static bool are_states(const struct classifier *classifier, const struct categor
 
 void classify_plain_zeros(const struct classifier *classifier, struct categories *categories)
 {
+    if (classifier->first_backward_run == NO_RUN)
+        find_untrained(classifier, categories);
     if (are_states(classifier, categories))
         return;
     for (size_t i = 0; i < classifier->timeline->lifetime_count; i++) {

@@ -131,64 +131,6 @@ static void rollout(uint64_t first, unsigned tokens, bool is_for_training)
     freed(first + 14, 50, ENGINE);
 }
 
-/* Without stacks, a pass of `layers` layers: each one's result gives way to the next one's, and its
- * block of the cache to one of `size` bytes. */
-static void token_without_stacks(uint64_t pass, uint64_t layers, uint64_t old, uint64_t size)
-{
-    uint64_t now = 100 * pass;
-    born(now + 50, 2000, "");
-    for (uint64_t layer = 0; layer < layers; layer++) {
-        born(now + layer, size, "");
-        if (old > 0)
-            freed(now - 100 + layer, old, "");
-        born(now + 51 + layer, 2000, "");
-        freed(now + 50 + layer, 2000, "");
-    }
-    freed(now + 50 + layers, 2000, "");
-}
-
-/* A model, and 6 tokens. The first pass also makes blocks for cross-attention, which are freed at
- * the end. */
-static void generate_without_stacks(uint64_t layers, uint64_t growth)
-{
-    for (uint64_t i = 0; i < 20; i++)
-        born(2000 + i, 5000 + 100 * i, "");
-    for (uint64_t i = 0; i < 4; i++)
-        born(1000 + i, 3000, "");
-    for (uint64_t pass = 1; pass < 7; pass++)
-        token_without_stacks(pass, layers, pass > 1 ? 1000 + growth * (pass - 1) : 0,
-                             1000 + growth * pass);
-    for (uint64_t layer = 0; layer < layers; layer++)
-        freed(600 + layer, 1000 + growth * 6, "");
-    for (uint64_t i = 0; i < 4; i++)
-        freed(1000 + i, 3000, "");
-    born(3000, 40, "");
-    freed(3000, 40, "");
-    capture_load(&capture);
-}
-
-START_TEST(a_cache_that_grows_without_stacks)
-{
-    generate_without_stacks(4, 20);
-    for (uint64_t addr = 200; addr < 204; addr++)
-        expect(addr, CATEGORY_KV_CACHE, REASON_KV_CACHE_CHAIN);
-    expect(600, CATEGORY_KV_CACHE, REASON_KV_CACHE_CHAIN);
-    expect(1000, CATEGORY_KV_CACHE, REASON_KV_CACHE_BESIDE);
-    ck_assert_int_ne(capture_category(&capture, 251), CATEGORY_KV_CACHE);
-    ck_assert_int_ne(capture_category(&capture, 2000), CATEGORY_KV_CACHE);
-}
-END_TEST
-
-/* Such as two lists of results, or the states of a recurrent network. */
-START_TEST(what_is_replaced_without_stacks_may_be_no_cache)
-{
-    generate_without_stacks(_i == 0 ? 2 : 4, _i == 0 ? 20 : 0);
-    for (uint64_t addr = 200; addr < 202; addr++)
-        ck_assert_int_ne(capture_category(&capture, addr), CATEGORY_KV_CACHE);
-    ck_assert_int_ne(capture_category(&capture, 1000), CATEGORY_KV_CACHE);
-}
-END_TEST
-
 START_TEST(rollouts_fill_a_cache_of_fixed_length)
 {
     for (uint64_t at = 0; at < 3; at++)
@@ -346,30 +288,6 @@ START_TEST(copies_that_a_graph_keeps)
 END_TEST
 
 /* A list keeps the results of inference with their graphs, and these keep the batches. */
-#define LINE(line) PY("forward", "/home/u/model.py", line) "," CALL "," SCRIPT
-
-/* Python frames show no conversion: the copies of a bias and a weight, then a result of the same
- * size. A line that makes one block of that size converts nothing. */
-START_TEST(copies_that_a_graph_keeps_by_lines)
-{
-    born(1, 200, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
-    born(2, 20, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
-    born(3, 10, LINE(3));
-    born(4, 100, LINE(3));
-    born(5, 100, LINE(3));
-    born(6, 100, LINE(4));
-    freed(3, 10, _i == 0 ? PYTHON_LEAVE : SCRIPT);
-    born(7, 200, "");
-    for (uint64_t addr = 4; addr < 7; addr++)
-        freed(addr, 100, "");
-    capture_load(&capture);
-    ck_assert_int_eq(capture_category(&capture, 4),
-                     _i == 0 ? CATEGORY_CAST_CACHE : CATEGORY_ACTIVATION);
-    ck_assert_int_eq(capture_category(&capture, 5), CATEGORY_ACTIVATION);
-    ck_assert_int_eq(capture_category(&capture, 6), CATEGORY_ACTIVATION);
-}
-END_TEST
-
 START_TEST(the_first_batch_may_stay)
 {
     born(1, 4000, PY("<module>", "/home/u/train.py", 2));
@@ -413,10 +331,7 @@ TCase *category_caches_tests(void)
     tcase_add_test(tests, a_cache_of_one_request);
     tcase_add_test(tests, copies_that_the_region_frees);
     tcase_add_test(tests, copies_that_a_graph_keeps);
-    tcase_add_loop_test(tests, copies_that_a_graph_keeps_by_lines, 0, 2);
     tcase_add_test(tests, the_first_batch_may_stay);
     tcase_add_test(tests, the_only_batch);
-    tcase_add_test(tests, a_cache_that_grows_without_stacks);
-    tcase_add_loop_test(tests, what_is_replaced_without_stacks_may_be_no_cache, 0, 2);
     return tests;
 }
