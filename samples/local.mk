@@ -48,6 +48,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/models/vgg16.layers.json.gz \
 	samples/models/vit.layers.json.gz \
 	samples/programs/accumulated_masters.py \
+	samples/programs/beam_search.py \
 	samples/programs/best_epoch.py \
 	samples/programs/blocks.py \
 	samples/programs/by_hand.py \
@@ -65,6 +66,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/generate.py \
 	samples/programs/hook_updates.py \
 	samples/programs/kfac.py \
+	samples/programs/langevin.py \
 	samples/programs/leak_cycle.py \
 	samples/programs/leak_hooks.py \
 	samples/programs/leak_losses.py \
@@ -89,6 +91,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/sharpness.py \
 	samples/programs/splatting.py \
 	samples/programs/step_in_backward.py \
+	samples/programs/thawed.py \
 	samples/programs/train_and_generate.py \
 	samples/programs/transducer.py \
 	samples/programs/truncated_bptt.py \
@@ -101,6 +104,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/accumulated-masters.truth.json.gz \
 	samples/recorded/adafactor.pickle.gz \
 	samples/recorded/adafactor.truth.json.gz \
+	samples/recorded/beam-search.pickle.gz \
+	samples/recorded/beam-search.truth.json.gz \
 	samples/recorded/best-epoch.pickle.gz \
 	samples/recorded/best-epoch.truth.json.gz \
 	samples/recorded/checkpointed-reentrant.pickle.gz \
@@ -131,6 +136,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/hook-updates.truth.json.gz \
 	samples/recorded/kfac.pickle.gz \
 	samples/recorded/kfac.truth.json.gz \
+	samples/recorded/langevin.pickle.gz \
+	samples/recorded/langevin.truth.json.gz \
 	samples/recorded/leak-cycle.pickle.gz \
 	samples/recorded/leak-cycle.truth.json.gz \
 	samples/recorded/leak-hooks.pickle.gz \
@@ -191,6 +198,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/splatting.truth.json.gz \
 	samples/recorded/step-in-backward.pickle.gz \
 	samples/recorded/step-in-backward.truth.json.gz \
+	samples/recorded/thawed.pickle.gz \
+	samples/recorded/thawed.truth.json.gz \
 	samples/recorded/train-and-generate.pickle.gz \
 	samples/recorded/train-and-generate.truth.json.gz \
 	samples/recorded/transducer.pickle.gz \

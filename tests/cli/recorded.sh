@@ -91,5 +91,8 @@ says splatting '12.60 MiB 5.7% 10 optimizer_state'
 says hook-updates '13.75 MiB 16.4% 42 optimizer_state'
 says equilibrium '60.00 MiB 45.2% 9 autograd_detail'
 says sharpness '39.21 MiB 28.5% 46 activation'
+says langevin 'the peak would be about 7.31 MiB lower'
+says thawed '126.04 MiB 73.9%'
+out_has_not 'Growth:'
 
 finish
