@@ -167,8 +167,8 @@ bool phases_from_lifetimes(struct phases *phases, const struct timeline *timelin
     ok = ok && put_passes(&pattern, &made, err);
     phases->samples = ok && pattern.pass_count > 0 ? pattern.samples : 0;
     phases->are_renewed = ok && pattern.are_renewed && pattern.pass_count > 0;
-    pattern_release(&pattern);
     if (!ok) {
+        pattern_release(&pattern);
         phases_release(&made);
         return false;
     }
@@ -177,7 +177,9 @@ bool phases_from_lifetimes(struct phases *phases, const struct timeline *timelin
     phases->count = made.count;
     phases->runs_capacity = made.runs_capacity;
     prolong_backward(phases);
-    if (!has_step(phases))
-        return guess_forward(phases, timeline, err);
-    return phases_refine(phases, timeline, NULL, steps, err);
+    struct known_sizes weights = {pattern.stays, pattern.stay_count};
+    ok = has_step(phases) ? phases_refine(phases, timeline, NULL, steps, weights, err)
+                          : guess_forward(phases, timeline, err);
+    pattern_release(&pattern);
+    return ok;
 }

@@ -327,7 +327,8 @@ bool phases_build(struct phases *phases, const struct timeline *timeline, struct
     bool ok =
         marks_find(&marks, timeline, err) && stack_phases_init(&known, sites, made.budget, err) &&
         find_runs(&made, timeline, &known, &marks, err) && index_runs(&made, timeline, err) &&
-        (made.has_stacks ? phases_refine(&made, timeline, sites, &marks.kinds[MARK_STEP], err) &&
+        (made.has_stacks ? phases_refine(&made, timeline, sites, &marks.kinds[MARK_STEP],
+                                         (struct known_sizes){0}, err) &&
                                phases_guess_forward(&made, timeline, err)
                          : phases_from_lifetimes(&made, timeline, &marks.kinds[MARK_STEP], err));
     sum_up(&made);

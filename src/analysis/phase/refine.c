@@ -16,6 +16,7 @@ struct refiner {
     uint64_t gradient_bytes;        /* of all of them */
     const struct step_marks *steps; /* annotated optimizer steps; NULL: do not ask */
     size_t next_step;
+    struct known_sizes weights;
     uint32_t pass_begin;          /* first item of the last backward pass */
     uint32_t gradients_end;       /* the item that frees the last of them */
     size_t stop;                  /* the next backward or optimizer run; see look_ahead() */
@@ -56,6 +57,10 @@ static bool collect_gradient_sizes(struct refiner *refiner, size_t pass, struct 
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
         uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
         if (lifetime_end(&timeline->lifetimes[i]) < end)
+            continue;
+        if (refiner->weights.count > 0 &&
+            !bsearch(&size, refiner->weights.items, refiner->weights.count, sizeof(size),
+                     compare_sizes))
             continue;
         bytes = add_capped(bytes, size);
         if (!vec_grow((void **)&refiner->sizes, &refiner->size_capacity, count + 1,
@@ -265,9 +270,10 @@ static bool refine_run(struct refiner *refiner, size_t run, bool after_pass, str
 }
 
 bool phases_refine(struct phases *phases, const struct timeline *timeline, struct site_table *sites,
-                   const struct step_marks *steps, struct error *err)
+                   const struct step_marks *steps, struct known_sizes weights, struct error *err)
 {
-    struct refiner refiner = {.old = phases, .timeline = timeline, .sites = sites, .steps = steps};
+    struct refiner refiner = {
+        .old = phases, .timeline = timeline, .sites = sites, .steps = steps, .weights = weights};
     refiner.search = (struct forward_search){.phases = phases,
                                              .timeline = timeline,
                                              .sites = sites,

@@ -16,10 +16,16 @@
 #include "analysis/phase/runs.h"
 #include "analysis/phase/step_marks.h"
 
+struct known_sizes {
+    const uint64_t *items; /* ascending */
+    size_t count;
+};
+
 /* `sites` is NULL if nothing has a stack: then only optimizer steps are searched for. `steps` are
  * annotated optimizer steps; none is searched for between a backward pass and the next plain code
- * that one of them follows or precedes. NULL: annotations do not matter. */
+ * that one of them follows or precedes. NULL: annotations do not matter. `weights` are the sizes
+ * that gradients may have; none: any. */
 bool phases_refine(struct phases *phases, const struct timeline *timeline, struct site_table *sites,
-                   const struct step_marks *steps, struct error *err);
+                   const struct step_marks *steps, struct known_sizes weights, struct error *err);
 
 #endif
