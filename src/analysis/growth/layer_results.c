@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/phase/births.h"
+#include "analysis/phase/failures.h"
 
 #define LEAST_LAYERS 3
 
@@ -67,13 +68,15 @@ static bool find(struct layer_results *results, const struct timeline *timeline,
     const struct lifetime *lifetimes = timeline->lifetimes;
     uint32_t end = layer_results_end(phases, run, timeline->trace->count);
     struct freed *freed = NULL;
+    struct failures failures = {.budget = results->budget};
     size_t count = 0, capacity = 0;
-    bool ok = true;
+    bool ok = failures_find(&failures, timeline, err);
     for (size_t i = births_from(timeline, phases->runs[run].first);
          ok && i < timeline->lifetime_count && lifetimes[i].alloc <= moment; i++) {
         uint32_t item = lifetime_end(&lifetimes[i]);
         stack_id stack = timeline->trace->stack[lifetimes[i].alloc];
-        if (item > moment && item < end && stack != STACK_NONE)
+        if (item > moment && item < end && stack != STACK_NONE &&
+            !failures_between(&failures, lifetimes[i].alloc, item))
             ok = vec_push(freed, count, capacity, results->budget, err,
                           (struct freed){item, (uint32_t)i, stack, 0});
     }
@@ -84,6 +87,7 @@ static bool find(struct layer_results *results, const struct timeline *timeline,
         mark(results, freed, count);
     }
     vec_free(freed, capacity, sizeof(*freed), results->budget);
+    failures_release(&failures);
     return ok;
 }
 

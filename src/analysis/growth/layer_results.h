@@ -3,7 +3,8 @@
  *
  * Such tensors are dropped together when the model returns. So a line of code counts if at least
  * three tensors that it made are freed with no allocation in between, after the moment and in the
- * same forward pass. Skip connections, which layers read, are freed one by one. */
+ * same forward pass. Skip connections, which layers read, are freed one by one. What a pass that
+ * runs out of memory has saved is freed together as well, and does not count. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_LAYER_RESULTS_H
 #define MEMSNAP_ANALYSIS_GROWTH_LAYER_RESULTS_H
 

@@ -58,6 +58,24 @@ START_TEST(two_are_too_few)
 }
 END_TEST
 
+/* The exception drops what the pass has saved for its backward pass. */
+START_TEST(a_pass_that_runs_out_of_memory)
+{
+    uint64_t saved[LAYERS];
+    train(1);
+    train(1);
+    for (unsigned i = 0; i < LAYERS; i++)
+        saved[i] = capture_alloc(&capture, 2 * SAVED, LINE(3));
+    uint64_t scratch = capture_alloc(&capture, SCRATCH, LINE(9));
+    capture_free(&capture, scratch, SCRATCH, LINE(9));
+    capture_event(&capture, "oom", 0, 5000, LINE(9));
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_free(&capture, saved[i], 2 * SAVED, SCRIPT);
+    capture_alloc(&capture, 1, SCRIPT);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_LAYER_RESULTS), -1);
+}
+END_TEST
+
 TCase *layer_results_tests(void)
 {
     TCase *tests = tcase_create("layer_results");
@@ -65,5 +83,6 @@ TCase *layer_results_tests(void)
     tcase_add_test(tests, results_are_dropped_at_the_end);
     tcase_add_test(tests, results_are_dropped_when_they_are_read);
     tcase_add_test(tests, two_are_too_few);
+    tcase_add_test(tests, a_pass_that_runs_out_of_memory);
     return tests;
 }
