@@ -16,6 +16,7 @@ SHARDED = ([], ["--checkpointed"], ["--strategy", "fsdp2", "--checkpointed"], ["
 HEADING = re.compile("[A-Z][a-z]+ [a-z]")
 # The program's own: its model, and what a loop of it goes through.
 GIVEN = {"model", "layers"}
+BEGINNINGS = "import ", "from ", "names = [", "plan = [", "keep = {"
 # Plans that keep no results of operators have none of these, and do not call them.
 FOR_KEEPING = {"keep_results", "find_changes"}
 
@@ -27,13 +28,40 @@ def output(command, path, arguments):
 
 
 def code_in(text):
-    """The lines from the first import to the next heading of the report."""
+    """The lines from the first import, or the plan above it, to the next heading of the report."""
     lines = text.splitlines()
-    first = next((i for i, line in enumerate(lines) if line.startswith(("import ", "from "))), None)
+    first = next((i for i, line in enumerate(lines) if line.startswith(BEGINNINGS)), None)
     if first is None:
         return None
     end = next((i for i in range(first, len(lines)) if HEADING.match(lines[i])), len(lines))
     return ast.parse("\n".join(lines[first:end]))
+
+
+INNER = (ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def outer_nodes(tree):
+    """The nodes of the code that are in no function, class or comprehension."""
+    for node in ast.iter_child_nodes(tree):
+        yield node
+        if not isinstance(node, INNER):
+            yield from outer_nodes(node)
+
+
+def undefined_outside(tree):
+    """The names that code outside of functions uses before it makes them."""
+    made, undefined = set(dir(builtins)) | GIVEN, set()
+    for statement in tree.body:
+        nodes = [statement, *([] if isinstance(statement, INNER) else outer_nodes(statement))]
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        own |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        own |= {(alias.asname or alias.name).split(".")[0] for node in nodes
+                if isinstance(node, (ast.Import, ast.ImportFrom)) for alias in node.names}
+        known = made if isinstance(statement, ast.Assign) else made | own
+        undefined |= {node.id for node in names if isinstance(node.ctx, ast.Load)} - known
+        made |= own
+    return undefined
 
 
 def names_of(tree):
@@ -64,7 +92,7 @@ def problems(text):
     if tree is None:
         return
     used, made = names_of(tree)
-    for name in sorted(used - made):
+    for name in sorted((used - made) | undefined_outside(tree)):
         yield f"uses {name}, which nothing defines"
 
 

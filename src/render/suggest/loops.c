@@ -210,20 +210,23 @@ static void put_nested(struct plan *plan, uint32_t loop)
     fputs("]\n", plan->out);
     bool is_selective = put_kept(plan, loop);
     fputs("\n"
-          "def run(part, x):\n"
+          "def run(part, x, iteration):\n"
           "    for step in part:\n"
           "        if isinstance(step, list):\n",
           plan->out);
     fputs(is_selective
               ? "            kept = keep_results(keep[step[0]]) if step[0] in keep else {}\n"
-                "            x = checkpoint(run, step, x, use_reentrant=False, **kept)\n"
-              : "            x = checkpoint(run, step, x, use_reentrant=False)\n",
+                "            x = checkpoint(run, step, x, iteration, use_reentrant=False, **kept)\n"
+              : "            x = checkpoint(run, step, x, iteration, use_reentrant=False)\n",
           plan->out);
     fputs("        else:\n"
-          "            x = layers[step](x)  # what the loop does in that iteration\n"
+          "            x = iteration(step, x)\n"
           "    return x\n"
           "\n"
-          "x = run(plan, x)  # in place of the loop\n",
+          "# To be put in place of the loop. `iteration` is a function for you to write: it takes\n"
+          "# the number of an iteration and what the one before returned, does what the loop does\n"
+          "# in that iteration, and returns all that the next one needs.\n"
+          "#     x = run(plan, x, iteration)\n",
           plan->out);
 }
 
