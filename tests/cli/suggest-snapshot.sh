@@ -217,6 +217,11 @@ exits 4
 no_out
 one_err_line
 
+# A plan for lines of code is for the iterations of a loop, not for calls within them.
+run suggest --budget least samples/joined.pickle.gz
+exits 0
+out_has 'record_profile.py:24 forward [0]  80.25 KiB'
+
 # An optimizer that steps within the backward pass does not end it.
 run suggest --format json --pareto samples/recorded/step-in-backward.pickle.gz
 exits 0

@@ -83,6 +83,8 @@ static bool explain_unmatched(const struct suggest_snapshot *snapshot,
     return cuts_unmatched("granularity", cuts->pattern, "line", names, count, err);
 }
 
+/* If calls of modules do not keep most of the activations, the plan is for lines of code: then the
+ * chain is cut where loops are, not at calls within their iterations. */
 static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cuts, size_t most,
                        bool by_calls, struct error *err)
 {
@@ -105,6 +107,10 @@ static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cut
         return explain_unmatched(snapshot, timeline, cuts, err);
     if (snapshot->chain.absence != CHAIN_FOUND)
         return explain_absence(snapshot, timeline, err);
+    if (chain_options.level == CHAIN_CALLS && !forward_mostly_modules(&snapshot->chain)) {
+        forward_chain_release(&snapshot->chain);
+        return read_chain(snapshot, cuts, most, false, err);
+    }
     return forward_problem_create(&snapshot->problem, &snapshot->chain, by_calls,
                                   capture->snapshot->symbols, capture->snapshot->budget, err);
 }

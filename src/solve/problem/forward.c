@@ -76,7 +76,7 @@ static void set_rows(struct forward_problem *made, const struct forward_chain *c
 }
 
 /* Only what keeps most of all is worth a plan that can be applied as it stands. */
-static bool is_mostly_modules(const struct forward_chain *chain)
+bool forward_mostly_modules(const struct forward_chain *chain)
 {
     int64_t kept = 0;
     for (size_t i = 0; i < chain->count; i++)
@@ -108,7 +108,7 @@ bool forward_problem_create(struct forward_problem *made, const struct forward_c
         problem->weighed = chain->weighed;
         if (chain->weighed)
             set_costs(problem, chain);
-        if (by_calls && is_mostly_modules(chain))
+        if (by_calls && forward_mostly_modules(chain))
             wrap_modules(problem, chain);
         ok = chain_check(&problem->chain, err) && forward_add_options(made, chain, budget, err) &&
              chain_check(&problem->chain, err);

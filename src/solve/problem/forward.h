@@ -36,6 +36,8 @@ struct forward_problem {
 bool forward_problem_create(struct forward_problem *made, const struct forward_chain *chain,
                             bool by_calls, struct symbols *symbols, struct budget *budget,
                             struct error *err);
+/* Calls of modules keep most of what the chain does. */
+bool forward_mostly_modules(const struct forward_chain *chain);
 /* forward_operators.c: adds the options of the chain. */
 bool forward_add_options(struct forward_problem *made, const struct forward_chain *chain,
                          struct budget *budget, struct error *err);
