@@ -170,6 +170,11 @@ def runs_compiled(modules):
                for module in modules for inner in module.modules())
 
 
+def copy_of(tensor):
+    """Not clone(), which a checkpoint may count as an operator of the module whose results it keeps."""
+    return torch.empty_like(tensor).copy_(tensor)
+
+
 class Before:
     """What modules are like when a checkpoint first runs them. They must be so when it runs them again, and then as
     they were: some count their calls, average what they see in a buffer, or hook others when they first run."""
@@ -180,7 +185,7 @@ class Before:
                         for number, hook in hooks.items()]
         self.attributes = [(module, set(vars(module)), {name: value for name, value in vars(module).items() if is_plain(value)})
                            for module in modules]
-        self.buffers = [(module, name, buffer, None if buffer is None else (buffer._version, buffer.detach().clone()))
+        self.buffers = [(module, name, buffer, None if buffer is None else (buffer._version, copy_of(buffer.detach())))
                         for module in modules_with_buffers for name, buffer in module._buffers.items()
                         if buffer is None or not buffer.is_inference()]
         self.mode = mode if mode is not None and self.buffers else nullcontext()  # in both runs, so that they are alike
@@ -225,7 +230,7 @@ class Before:
         for module, names, values in self.attributes:
             set_attributes(module, {**{name: value for name, value in vars(module).items() if name in names}, **values})
         for module, name, _, known in self.buffers:
-            setattr(module, name, known and known[1].clone())
+            setattr(module, name, known and copy_of(known[1]))
         try:
             with self.mode:
                 yield
@@ -502,6 +507,7 @@ class Part:
             for module, forward, flags in zip(self.modules, self.forwards, changed)
         ]
         self.is_chain, self.proof, self.asked = False, None, set()
+        self.between = []  # functions that hand a result on as it is, such as a dropout of nothing
         self.origins = [None] * len(self.names)  # of what each gets beside its input, as the trial run tells
         self.rests = [None] * len(self.names)  # what each returns in a tuple with its result, without tensors
         self.forget()
@@ -573,10 +579,26 @@ def kind(tensor):
     return tensor.shape, tensor.dtype, tensor.device
 
 
+def version_of(value):
+    return value._version if isinstance(value, torch.Tensor) and not value.is_inference() else None
+
+
+def passes_on(function, args, kwargs, version):
+    """A function that returned its first argument has left that alone, and read no other tensor."""
+    others = *args[1:], *kwargs.values()
+    return version is not None and version_of(args[0]) == version and not getattr(function, "__name__", "_").endswith("_") and all(
+        is_plain(value) or isinstance(value, (torch.dtype, torch.device, torch.memory_format)) for value in others)
+
+
+def hand(function, args, kwargs, value):
+    return function(value, *args, **kwargs)
+
+
 class Proof(TorchFunctionMode):
     """Watches a forward pass. A part is a chain if its modules run once each, in order, each on the
     result of the one before, and if nothing else uses the results in between. Questions ABOUT them
-    have the same answer for the last one. What a module returns beside its result is not used at all."""
+    have the same answer for the last one, and functions that hand them on do so with that, too. What a module returns
+    beside its result is not used at all."""
 
     def __init__(self, parts):
         super().__init__()
@@ -598,7 +620,7 @@ class Proof(TorchFunctionMode):
                 self.between.append((part, weakref.ref(value)))
                 self.note_rest(part, k)
             else:
-                part.is_chain &= part.asked <= {kind(value)}
+                part.is_chain &= part.asked <= {kind(value)} and all(function(value) is value for function in part.between)
         return part.result
 
     def note_rest(self, part, k):
@@ -608,18 +630,23 @@ class Proof(TorchFunctionMode):
         self.beside += [(part, weakref.ref(tensor)) for tensor in tensors or []]
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
-        for value in (*args, *(kwargs or {}).values()):
+        kwargs = kwargs or {}
+        version = version_of(args[0]) if args else None
+        result = function(*args, **kwargs)
+        for value in (*args, *kwargs.values()):
             for item in value if isinstance(value, (list, tuple)) else [value]:
                 if isinstance(item, torch.Tensor):
                     for part, tensor in self.beside:
                         part.is_chain &= tensor() is not item
                 if isinstance(item, torch.Tensor) and item is not self.input:
-                    for part, tensor in self.between:
-                        if tensor() is item and function in ABOUT:
+                    for part in [part for part, tensor in self.between if tensor() is item]:
+                        if function in ABOUT:
                             part.asked.add(kind(item))
+                        elif result is item and passes_on(function, args, kwargs, version):
+                            part.between.append(partial(hand, function, args[1:], kwargs))
                         else:
-                            part.is_chain &= tensor() is not item
-        return function(*args, **(kwargs or {}))
+                            part.is_chain = False
+        return result
 
     def finish(self, results):  # they may hold tensors from between modules; none if the pass failed
         """Returns the parts that did not run."""

@@ -130,6 +130,11 @@ def runs_compiled(modules):
                for module in modules for inner in module.modules())
 
 
+def copy_of(tensor):
+    """Not clone(), which a checkpoint may count as an operator of the module whose results it keeps."""
+    return torch.empty_like(tensor).copy_(tensor)
+
+
 class Before:
     """What modules are like when a checkpoint first runs them. They must be so when it runs them again, and then as
     they were: some count their calls, average what they see in a buffer, or hook others when they first run."""
@@ -140,7 +145,7 @@ class Before:
                         for number, hook in hooks.items()]
         self.attributes = [(module, set(vars(module)), {name: value for name, value in vars(module).items() if is_plain(value)})
                            for module in modules]
-        self.buffers = [(module, name, buffer, None if buffer is None else (buffer._version, buffer.detach().clone()))
+        self.buffers = [(module, name, buffer, None if buffer is None else (buffer._version, copy_of(buffer.detach())))
                         for module in modules_with_buffers for name, buffer in module._buffers.items()
                         if buffer is None or not buffer.is_inference()]
         self.mode = mode if mode is not None and self.buffers else nullcontext()  # in both runs, so that they are alike
@@ -185,7 +190,7 @@ class Before:
         for module, names, values in self.attributes:
             set_attributes(module, {**{name: value for name, value in vars(module).items() if name in names}, **values})
         for module, name, _, known in self.buffers:
-            setattr(module, name, known and known[1].clone())
+            setattr(module, name, known and copy_of(known[1]))
         try:
             with self.mode:
                 yield

@@ -116,6 +116,39 @@ def check_tuples():
     assert part.is_chain
 
 
+class WithTable(nn.Module):
+    """Copies of its buffer that a checkpoint makes are no results of its operators."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(16, 16)
+        self.register_buffer("index", torch.arange(16).flip(0))
+
+    def forward(self, x):
+        return self.linear(x)[:, self.index].transpose(0, 1).clone().tanh().transpose(0, 1) * 2.0
+
+
+class Between(nn.Module):
+    """What runs between the layers hands their results on as they are, or not."""
+
+    def __init__(self, between):
+        super().__init__()
+        self.layers, self.between = nn.ModuleList(nn.Sequential(nn.Tanh(), nn.Linear(16, 16)) for _ in range(3)), between
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = self.between(layer(x))
+        return x
+
+
+def check_between():
+    for between, is_chain in ((lambda x: nn.functional.dropout(x, 0.0, True), True), (lambda x: x.float(), True),
+                              (lambda x: nn.functional.relu(x, True), False), (lambda x: x * 1.0, False)):
+        (part,), _ = compare(Between(between), torch.randn(2, 16),
+                             plan_of({"modules": ["layers.0", "layers.1", "layers.2"]}))
+        assert part.is_chain == is_chain
+
+
 def check_kept_in_place():
     """On the CPU, a GRU cell changes results of addmm in place, unseen by PyTorch."""
     cell = Cell()
@@ -178,10 +211,13 @@ def main():
     check_nested()
     check_attention()
     check_tuples()
+    check_between()
     check_errors()
     compare(Dense(), torch.randn(8, 16), plan_of({"modules": ["layers.0"]}, {"modules": ["layers.1"]}))
     if IS_SELECTIVE:
         check_kept_in_place()
+        compare(nn.Sequential(WithTable(), WithTable()), torch.randn(4, 16),
+                plan_of(*({"modules": [name], "keep_operators": ["aten.clone", "aten.addmm"]} for name in "01")))
         check_unknown_operator()
     check_refusals()
     print("all is right")
