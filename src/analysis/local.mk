@@ -66,11 +66,14 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/replan_changes.c \
 	src/analysis/chain/replan_edit.c \
 	src/analysis/chain/replan_internal.h \
+	src/analysis/chain/rests.c \
+	src/analysis/chain/rests.h \
 	src/analysis/chain/runs.c \
 	src/analysis/chain/selective.c \
 	src/analysis/chain/selective.h \
 	src/analysis/chain/sizes.c \
 	src/analysis/chain/sizes.h \
+	src/analysis/chain/times.c \
 	src/analysis/chain/tree.c \
 	src/analysis/chain/tree.h \
 	src/analysis/check/baseline.c \

@@ -7,6 +7,7 @@
 #include "analysis/chain/held.h"
 #include "analysis/chain/names.h"
 #include "analysis/chain/part_calls.h"
+#include "analysis/chain/rests.h"
 #include "analysis/chain/selective.h"
 #include "analysis/chain/sizes.h"
 #include "analysis/phase/births.h"
@@ -205,8 +206,8 @@ static bool measure(struct build *build, struct error *err)
         chain->checkpointed += chain->elements[i].checkpointed;
     }
     return note_kept(build, err) && chain_set_readers(chain, &measure, err) &&
-           chain_set_extras(chain, &measure, err) && chain_set_times(chain, &measure, err) &&
-           chain_set_operators(chain, &measure, err);
+           chain_set_extras(chain, &measure, err) && chain_set_rests(chain, &measure, err) &&
+           chain_set_times(chain, &measure, err) && chain_set_operators(chain, &measure, err);
 }
 
 static void describe_pass(struct build *build)
@@ -330,6 +331,7 @@ void forward_chain_release(struct forward_chain *chain)
     vec_free(chain->parts, chain->part_capacity, sizeof(*chain->parts), budget);
     vec_free(chain->kept, chain->kept_capacity, sizeof(*chain->kept), budget);
     vec_free(chain->held, chain->held_capacity, sizeof(*chain->held), budget);
+    vec_free(chain->rests, chain->rest_capacity, sizeof(*chain->rests), budget);
     vec_free(chain->casts, chain->cast_capacity, sizeof(*chain->casts), budget);
     vec_free(chain->operators, chain->operator_capacity, sizeof(*chain->operators), budget);
     vec_free(chain->results, chain->result_capacity, sizeof(*chain->results), budget);

@@ -88,6 +88,8 @@ struct chain_element {
     int64_t held_bytes;       /* part of activation_bytes: of chain->held */
     int64_t output_bytes;
     bool output_passes;           /* the next element frees it: it is no activation */
+    bool branches;                /* more than the next element uses what it made */
+    int64_t passed_bytes;         /* of its chain->rests, which the next element gets, too */
     int64_t forward_extra_bytes;  /* most that is there while it runs, beyond all activations so far
                                    */
     int64_t backward_extra_bytes; /* the same of its backward, beyond the gradient of its output */
@@ -110,6 +112,15 @@ struct chain_operator {
     int64_t weight;        /* see chain->weighed */
     bool must_run;         /* it draws random numbers, or may */
     bool is_costly;        /* it takes much more time for its bytes than others do */
+};
+
+/* What a call of modules leaves beside its output, and the pass frees before its backward. */
+struct chain_rest {
+    uint32_t item; /* of the trace: allocates it */
+    uint32_t end;  /* frees it, after the next element has begun */
+    uint32_t element;
+    uint64_t bytes;
+    bool passes; /* the next element has a gradient for it: it is an input of that */
 };
 
 /* An allocation for a result of an operator. */
@@ -170,6 +181,8 @@ struct forward_chain {
     uint32_t *held; /* those of them that the backward pass leaves behind, since the program holds
                        them; without outputs of elements */
     size_t held_count, held_capacity;
+    struct chain_rest *rests; /* by element and item */
+    size_t rest_count, rest_capacity;
     uint64_t first_event; /* index of item `first` in the file */
     bool has_step;        /* it is part of a step, of that number */
     int64_t step;
@@ -224,8 +237,8 @@ void forward_chain_release(struct forward_chain *chain);
 /* All that an element keeps, calls of modules keep. */
 bool chain_is_modules(const struct forward_chain *chain, size_t element);
 /* One checkpoint can hold both: the calls of element i+1 are the next ones of the line that made
- * those of element i, nothing is allocated in between, and the program holds nothing that these
- * made, so that they return only what the next ones get. */
+ * those of element i, nothing is allocated in between, and neither the program nor later elements
+ * use anything that these made, so that they return only what the next ones get. */
 bool chain_goes_on(const struct forward_chain *chain, size_t i);
 
 #endif

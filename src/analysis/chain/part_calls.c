@@ -222,7 +222,7 @@ static const struct chain_call *last_call(const struct forward_chain *chain, siz
 bool chain_goes_on(const struct forward_chain *chain, size_t i)
 {
     if (i + 1 >= chain->count || !chain_is_modules(chain, i) || !chain_is_modules(chain, i + 1) ||
-        chain->elements[i].held_bytes > 0)
+        chain->elements[i].held_bytes > 0 || chain->elements[i].branches)
         return false;
     const struct chain_call *last = last_call(chain, i), *next = first_call(chain, i + 1);
     return last->line == next->line && last->number + 1 == next->number && last->run == next->run &&

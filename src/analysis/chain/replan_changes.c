@@ -128,26 +128,42 @@ static bool is_held_already(const struct replan_changes *changes, uint32_t item,
     return false;
 }
 
-/* Adds the input of the segments `outermost` to `innermost`, which begin with the same element, if
- * the recorded program did not keep it for the backward. */
-static bool add_held(struct replan_changes *changes, const struct forward_chain *chain,
-                     uint32_t outermost, uint32_t innermost, struct error *err)
+/* Adds something that the element before those segments made, and that they hold. */
+static bool add_input(struct replan_changes *changes, const struct forward_chain *chain,
+                      uint32_t outermost, uint32_t innermost, uint32_t item, struct error *err)
 {
     size_t first = changes->segments[outermost].first;
-    if (first == 0)
-        return true;
-    uint32_t input = chain->elements[first - 1].output_item;
-    size_t kept = kept_from(chain, input);
-    if (input == EVENT_NEVER || (kept < chain->kept_count && chain->kept[kept] == input) ||
-        is_held_already(changes, input, first - 1))
+    size_t kept = kept_from(chain, item);
+    if ((kept < chain->kept_count && chain->kept[kept] == item) ||
+        is_held_already(changes, item, first - 1))
         return true;
     return add_change(changes,
-                      (struct replan_change){.item = input,
+                      (struct replan_change){.item = item,
                                              .element = (uint32_t)first - 1,
                                              .level = changes->segments[outermost].parent,
                                              .until = innermost,
                                              .fate = FATE_HELD},
                       err);
+}
+
+/* Adds the inputs of the segments `outermost` to `innermost`, which begin with the same element, if
+ * the recorded program did not keep them for the backward. */
+static bool add_inputs(struct replan_changes *changes, const struct forward_chain *chain,
+                       uint32_t outermost, uint32_t innermost, struct error *err)
+{
+    size_t first = changes->segments[outermost].first;
+    if (first == 0)
+        return true;
+    uint32_t output = chain->elements[first - 1].output_item;
+    if (output != EVENT_NEVER && !add_input(changes, chain, outermost, innermost, output, err))
+        return false;
+    for (size_t k = 0; k < chain->rest_count; k++) {
+        const struct chain_rest *rest = &chain->rests[k];
+        if (rest->element + 1 == first && rest->passes &&
+            !add_input(changes, chain, outermost, innermost, rest->item, err))
+            return false;
+    }
+    return true;
 }
 
 static int by_item(const void *a, const void *b)
@@ -166,7 +182,7 @@ static bool add_changes(struct replan_changes *changes, const struct forward_cha
         uint32_t outermost = next;
         while (next < changes->segment_count && changes->segments[next].first == index)
             innermost = next++;
-        if ((next > outermost && !add_held(changes, chain, outermost, innermost, err)) ||
+        if ((next > outermost && !add_inputs(changes, chain, outermost, innermost, err)) ||
             !add_dropped(changes, chain, symbols, index, innermost, err))
             return false;
     }

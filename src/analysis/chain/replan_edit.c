@@ -222,16 +222,17 @@ static bool free_held(struct editor *editor, size_t from, size_t to, uint32_t se
     return true;
 }
 
-/* The input that a segment was the last to need. */
-static bool free_input(struct editor *editor, uint32_t segment, struct program_step at,
-                       struct error *err)
+/* The inputs that a segment was the last to need: the element before it made them. */
+static bool free_inputs(struct editor *editor, uint32_t segment, struct program_step at,
+                        struct error *err)
 {
     const struct replan_changes *changes = &editor->changes;
-    const struct replan_segment *it = &changes->segments[segment];
-    uint32_t input =
-        it->first > 0 ? editor->chain->elements[it->first - 1].output_item : EVENT_NEVER;
-    uint32_t held = input == EVENT_NEVER ? REPLAN_NONE : replan_change_at(changes, input);
-    return held == REPLAN_NONE || free_held(editor, held, held + 1, segment, at, err);
+    size_t first = changes->segments[segment].first;
+    if (first == 0)
+        return true;
+    size_t from = replan_change_from(changes, replan_boundary(editor->chain, first - 1));
+    size_t to = replan_change_from(changes, replan_boundary(editor->chain, first));
+    return free_held(editor, from, to, segment, at, err);
 }
 
 /* The results that a segment kept in vain: its checkpoint stops before them, and PyTorch holds them
@@ -294,7 +295,7 @@ static bool run_again(struct editor *editor, uint32_t segment, struct program_st
     while (run.element < it->end)
         if (!end_element(editor, &run, at, err))
             return false;
-    return free_copies(editor, steps, at, err) && free_input(editor, segment, at, err);
+    return free_copies(editor, steps, at, err) && free_inputs(editor, segment, at, err);
 }
 
 /* A recorded step, in the slot that its allocation has now. */

@@ -1,11 +1,8 @@
 #include "analysis/chain/sizes.h"
 
-#include <stdlib.h>
-
 #include "analysis/phase/births.h"
 
-#define NANOSECONDS 1000 /* in a microsecond */
-#define MOST_BESIDE 16   /* times the size of its result, what an operator keeps for itself */
+#define MOST_BESIDE 16 /* times the size of its result, what an operator keeps for itself */
 
 /* The loop that an element is one iteration of, or NO_LOOP. */
 static uint32_t loop_of(const struct forward_chain *chain, size_t element)
@@ -14,8 +11,7 @@ static uint32_t loop_of(const struct forward_chain *chain, size_t element)
     return it->end_part == it->first_part + 1 ? chain->parts[it->first_part].loop : NO_LOOP;
 }
 
-/* Behind the elements that are iterations of the same loop as `element`. */
-static size_t loop_end(const struct forward_chain *chain, size_t element)
+size_t chain_loop_end(const struct forward_chain *chain, size_t element)
 {
     uint32_t loop = loop_of(chain, element);
     size_t end = element + 1;
@@ -100,23 +96,65 @@ static uint32_t returned_with(const struct chain_measure *measure,
     return found;
 }
 
+/* The next element has it, and nothing else but perhaps the backward pass: it is no result that the
+ * program collects in a list. */
+static bool is_handed_on(const struct chain_measure *measure, const struct forward_chain *chain,
+                         size_t element, size_t lifetime)
+{
+    uint32_t end = lifetime_end(&measure->timeline->lifetimes[lifetime]);
+    return element + 2 >= chain->count || end <= chain->elements[element + 2].first_item ||
+           end >= measure->pass->backward;
+}
+
+/* The largest allocation that a run leaves, or EVENT_NEVER. */
+static uint32_t largest_of(const struct chain_measure *measure, const struct forward_chain *chain,
+                           size_t i, uint32_t run, bool handed_on)
+{
+    const struct call_run *runs = measure->tree->runs;
+    uint32_t largest = EVENT_NEVER;
+    for (uint32_t k = runs[run].lifetime; k < runs[run + 1].lifetime; k++)
+        if (lives_on(measure, chain, i, k) && size_of(measure, k) > 0 &&
+            (!handed_on || is_handed_on(measure, chain, i, k)) &&
+            (largest == EVENT_NEVER || size_of(measure, k) >= size_of(measure, largest)))
+            largest = k;
+    return largest;
+}
+
+/* What the last run leaves may be for its own backward alone, as the statistics of a norm beside a
+ * sum that is made in place. Then the backward frees something much larger before it, which another
+ * run of the element made: the output. EVENT_NEVER if there is none. */
+static uint32_t freed_before(const struct chain_measure *measure, const struct forward_chain *chain,
+                             size_t i, uint32_t last)
+{
+    const struct timeline *timeline = measure->timeline;
+    uint32_t found = last, end = first_lifetime(measure, i + 1);
+    for (uint32_t k = first_lifetime(measure, i); k < end; k++)
+        if (lives_on(measure, chain, i, k) &&
+            pass_keeps(measure->pass, timeline, measure->categories, k) &&
+            size_of(measure, k) / MOST_BESIDE > size_of(measure, last) &&
+            ends_before(timeline, k, found))
+            found = k;
+    return found == last ? EVENT_NEVER : found;
+}
+
 /* The largest allocation left by the last run that leaves any: a mask may follow what it masks. */
 static void infer_output(struct forward_chain *chain, const struct chain_measure *measure, size_t i)
 {
     struct chain_element *element = &chain->elements[i];
-    const struct call_run *runs = measure->tree->runs;
     element->output_bytes = i > 0 ? chain->elements[i - 1].output_bytes : 0;
     element->output_from = OUTPUT_NONE;
     element->output_item = EVENT_NEVER;
     for (uint32_t run = measure->runs[i + 1]; run-- > measure->runs[i];) {
-        uint32_t largest = EVENT_NEVER;
-        for (uint32_t k = runs[run].lifetime; k < runs[run + 1].lifetime; k++)
-            if (lives_on(measure, chain, i, k) && size_of(measure, k) > 0 &&
-                (largest == EVENT_NEVER || size_of(measure, k) >= size_of(measure, largest)))
-                largest = k;
+        uint32_t largest = largest_of(measure, chain, i, run, false);
         if (largest == EVENT_NEVER)
             continue;
-        set_output(element, measure, returned_with(measure, chain, i, run, largest), OUTPUT_LAST);
+        uint32_t handed = largest_of(measure, chain, i, run, true);
+        if (handed != EVENT_NEVER &&
+            size_of(measure, handed) >= size_of(measure, largest) / MOST_BESIDE)
+            largest = handed;
+        uint32_t output = returned_with(measure, chain, i, run, largest);
+        uint32_t before = freed_before(measure, chain, i, output);
+        set_output(element, measure, before == EVENT_NEVER ? output : before, OUTPUT_LAST);
         return;
     }
 }
@@ -178,115 +216,10 @@ void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *
         infer_output(chain, measure, i);
     }
     for (size_t first = 0, end; first < chain->count; first = end) {
-        end = loop_end(chain, first);
+        end = chain_loop_end(chain, first);
         int64_t size = majority(chain, first, end);
         for (size_t i = first; i < end && size > 0; i++)
             repeat_output(chain, measure, i, size);
     }
     note_passing(chain, measure);
-}
-
-static int64_t time_at(const struct chain_measure *measure, uint32_t item)
-{
-    return trace_time(measure->timeline->trace, item);
-}
-
-/* The time between two items in nanoseconds; false if it is negative or overflows. */
-static bool time_between(const struct chain_measure *measure, uint32_t first, uint32_t end,
-                         int64_t *out)
-{
-    int64_t time;
-    if (__builtin_sub_overflow(time_at(measure, end), time_at(measure, first), &time) || time < 0)
-        return false;
-    return !__builtin_mul_overflow(time, NANOSECONDS, out);
-}
-
-/* The nanoseconds of all kernels launched before an item. */
-static int64_t kernels_before(const struct chain_measure *measure, uint32_t item)
-{
-    const struct snapshot *snapshot = measure->timeline->snapshot;
-    int64_t time = time_at(measure, item);
-    size_t count = snapshot_launches_before(snapshot, time);
-    return count == 0 ? 0 : snapshot->launches[count - 1].kernel_ns;
-}
-
-/* False if no kernels were launched in the forward pass. */
-static bool take_kernels(struct forward_chain *chain, const struct chain_measure *measure)
-{
-    const struct pass *pass = measure->pass;
-    uint32_t last = pass->backward < pass->end ? pass->backward : pass->end - 1;
-    if (measure->timeline->snapshot->launch_count == 0 || chain->count == 0)
-        return false;
-    int64_t first = kernels_before(measure, chain->elements[0].first_item), before = first;
-    for (size_t i = 0; i < chain->count; i++) {
-        uint32_t end = i + 1 < chain->count ? chain->elements[i + 1].first_item : last;
-        int64_t now = kernels_before(measure, end);
-        chain->elements[i].forward_ns = now - before;
-        before = now;
-    }
-    chain->backward_ns = kernels_before(measure, pass->end - 1) - before;
-    return before > first;
-}
-
-static int compare_times(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Iterations that keep the same do the same. If one takes longer, the host does something else,
- * such as loading a library on first use. */
-static void take_median(struct forward_chain *chain, size_t first, size_t end, int64_t *times)
-{
-    bool equal = true;
-    for (size_t i = first; i < end; i++) {
-        const struct chain_element *a = &chain->elements[first], *b = &chain->elements[i];
-        equal &= a->activation_bytes == b->activation_bytes && a->allocations == b->allocations;
-        times[i - first] = b->forward_ns;
-    }
-    if (!equal || end - first < 3)
-        return;
-    qsort(times, end - first, sizeof(*times), compare_times);
-    for (size_t i = first; i < end; i++)
-        chain->elements[i].forward_ns = times[(end - first) / 2];
-}
-
-static bool take_times(struct forward_chain *chain, const struct chain_measure *measure)
-{
-    const struct pass *pass = measure->pass;
-    uint32_t last = pass->backward < pass->end ? pass->backward : pass->end - 1;
-    int64_t sum = 0;
-    for (size_t i = 0; i < chain->count; i++) {
-        struct chain_element *element = &chain->elements[i];
-        uint32_t end = i + 1 < chain->count ? chain->elements[i + 1].first_item : last;
-        if (!time_between(measure, element->first_item, end, &element->forward_ns) ||
-            __builtin_add_overflow(sum, element->forward_ns, &sum))
-            return false;
-    }
-    return sum > 0 && time_between(measure, last, pass->end - 1, &chain->backward_ns) &&
-           !__builtin_add_overflow(sum, chain->backward_ns, &sum);
-}
-
-bool chain_set_times(struct forward_chain *chain, const struct chain_measure *measure,
-                     struct error *err)
-{
-    size_t bytes = chain->count * sizeof(int64_t);
-    chain->kernels_timed = take_kernels(chain, measure);
-    chain->timed = chain->kernels_timed || take_times(chain, measure);
-    if (!chain->timed) {
-        for (size_t i = 0; i < chain->count; i++)
-            chain->elements[i].forward_ns = 0;
-        chain->backward_ns = 0;
-        return true;
-    }
-    if (!budget_take(chain->budget, bytes, err))
-        return false;
-    int64_t *times = malloc(bytes);
-    for (size_t first = 0, end; times && first < chain->count; first = end) {
-        end = loop_end(chain, first);
-        take_median(chain, first, end, times);
-    }
-    budget_give(chain->budget, bytes);
-    free(times);
-    return times || error_out_of_memory(err);
 }

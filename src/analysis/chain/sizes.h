@@ -16,6 +16,9 @@ struct chain_measure {
     struct site_table *sites;
 };
 
+/* Behind the elements that are iterations of the same loop as `element`. */
+size_t chain_loop_end(const struct forward_chain *chain, size_t element);
+
 /* Fills first_item, allocations, activation_bytes, output_bytes and output_from. */
 void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure);
 /* Fills reader_item. */
@@ -24,7 +27,7 @@ bool chain_set_readers(struct forward_chain *chain, const struct chain_measure *
 /* Fills forward_extra_bytes and backward_extra_bytes, and chain->recomputed_bytes. */
 bool chain_set_extras(struct forward_chain *chain, const struct chain_measure *measure,
                       struct error *err);
-/* Fills forward_ns, and chain->timed, kernels_timed and backward_ns. */
+/* times.c: fills forward_ns, and chain->timed, kernels_timed and backward_ns. */
 bool chain_set_times(struct forward_chain *chain, const struct chain_measure *measure,
                      struct error *err);
 

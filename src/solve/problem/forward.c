@@ -18,13 +18,15 @@ static bool make_room(struct forward_problem *made, const struct forward_chain *
 static void set_layer(struct chain *layers, const struct forward_chain *chain, size_t i)
 {
     const struct chain_element *element = &chain->elements[i];
-    layers->x[i + 1] = element->output_bytes;
+    layers->x[i + 1] = element->output_bytes + element->passed_bytes;
     layers->xbar[i] = element->activation_bytes;
     layers->pinned[i] = element->held_bytes;
     if (element->output_passes)
         layers->late[i + 1] = layers->loose[i + 1] = element->output_bytes;
     else
         layers->xbar[i] = larger(element->activation_bytes, element->output_bytes);
+    layers->late[i + 1] += element->passed_bytes;
+    layers->loose[i + 1] += element->passed_bytes;
     layers->ftmp[i] = element->forward_extra_bytes;
     layers->btmp[i] = element->backward_extra_bytes;
     /* The host's times do not show how long the device takes. */

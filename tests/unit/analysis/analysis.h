@@ -33,6 +33,7 @@ TCase *category_samples_tests(void);
 TCase *category_tests(void);
 TCase *chain_calls_tests(void);
 TCase *chain_pass_tests(void);
+TCase *chain_rests_tests(void);
 TCase *chain_sizes_tests(void);
 TCase *check_rule_set_tests(void);
 TCase *check_rules_tests(void);

@@ -41,6 +41,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/chain/pass.h \
 	tests/unit/analysis/chain/pass_test.c \
 	tests/unit/analysis/chain/replan_test.c \
+	tests/unit/analysis/chain/rests_test.c \
 	tests/unit/analysis/chain/sizes_test.c \
 	tests/unit/analysis/check/check_test.c \
 	tests/unit/analysis/check/rule_set_test.c \

@@ -61,6 +61,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, labels_tests());
     suite_add_tcase(suite, elsewhere_tests());
     suite_add_tcase(suite, forward_chain_tests());
+    suite_add_tcase(suite, chain_rests_tests());
     suite_add_tcase(suite, chain_sizes_tests());
     suite_add_tcase(suite, chain_calls_tests());
     suite_add_tcase(suite, chain_pass_tests());

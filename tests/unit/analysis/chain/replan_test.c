@@ -310,6 +310,23 @@ START_TEST(too_many_runs)
 }
 END_TEST
 
+/* O1 is no output, but the next element gets it, too: a checkpoint there holds it all the same. */
+START_TEST(rests_that_pass_are_held)
+{
+    struct chain_segment segments[] = {{.first = 2, .end = 3}};
+    struct chain_rest rest = {.item = 14, .end = 25, .element = 1, .passes = true};
+    create(false);
+    char *as_output = strdup(edited(segments, 1));
+    elements[1].output_item = EVENT_NEVER;
+    ck_assert_str_ne(edited(segments, 1), as_output);
+    chain.rests = &rest;
+    chain.rest_count = 1;
+    ck_assert_str_eq(edited(segments, 1), as_output);
+    free(as_output);
+    destroy();
+}
+END_TEST
+
 TCase *replan_tests(void)
 {
     TCase *tests = tcase_create("replan");
@@ -322,6 +339,7 @@ TCase *replan_tests(void)
     tcase_add_test(tests, inputs_are_held);
     tcase_add_test(tests, results_are_kept);
     tcase_add_test(tests, results_that_leave_are_kept);
+    tcase_add_test(tests, rests_that_pass_are_held);
     tcase_add_test(tests, too_many_runs);
     return tests;
 }

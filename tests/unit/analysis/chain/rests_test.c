@@ -1,0 +1,182 @@
+/* What layers make beside their outputs, and who else uses an output, as the backward pass tells.
+ */
+#include "unit/analysis/chain/pass.h"
+
+#define BLOCKS 3
+
+static const uint64_t outputs[BLOCKS] = {50, 60, 70};
+
+static uint64_t allocate(uint64_t size, const char *frames)
+{
+    capture_event(&capture, "alloc", next, size, frames);
+    return next++;
+}
+
+/* Each block makes 40 bytes beside its output, which are freed when the next block is over, or with
+ * those of all blocks when the model is. */
+static void blocks(bool replaced)
+{
+    uint64_t rests[BLOCKS];
+    keep(10, "t9 m50");
+    for (int i = 0; i < BLOCKS; i++) {
+        rests[i] = allocate(40, frames_of("t9 m53 b10"));
+        block("t9 m53", outputs[i]);
+        if (i > 0 && replaced)
+            capture_free(&capture, rests[i - 1], 40, "");
+    }
+    keep(8, "t9 m55");
+    for (int i = replaced ? BLOCKS - 1 : 0; i < BLOCKS; i++)
+        capture_free(&capture, rests[i], 40, "");
+    pass_by(1, "t9 m55");
+}
+
+/* The backward of each block leaves a gradient of `crossing` bytes to that of the block before it.
+ * A gradient of `waiting` bytes is there from the beginning, until the output of the first block is
+ * freed. */
+static void backward_with(uint64_t crossing, uint64_t waiting)
+{
+    uint64_t early = waiting > 0 ? allocate(waiting, STACK_BACKWARD) : 0, left = 0;
+    allocate(1, STACK_BACKWARD);
+    while (kept-- > 0) {
+        uint64_t scratch = allocate(5, STACK_BACKWARD), old = left;
+        bool is_first = sizes[kept] == 20; /* that a block kept */
+        left = is_first && crossing > 0 ? allocate(crossing, STACK_BACKWARD) : left;
+        capture_free(&capture, scratch, 5, STACK_BACKWARD);
+        capture_free(&capture, addresses[kept], sizes[kept], STACK_BACKWARD);
+        if (waiting > 0 && sizes[kept] == outputs[0])
+            capture_free(&capture, early, waiting, STACK_BACKWARD);
+        if (is_first && old > 0)
+            capture_free(&capture, old, crossing, STACK_BACKWARD);
+    }
+    if (left > 0)
+        capture_free(&capture, left, crossing, STACK_BACKWARD);
+    kept = 0;
+}
+
+/* The blocks are elements 1 to 3. */
+static void expect_blocks(int64_t passed)
+{
+    build();
+    ck_assert_uint_eq(chain.count, BLOCKS + 2);
+    ck_assert_uint_eq(chain.rest_count, BLOCKS);
+    for (size_t i = 0; i < BLOCKS; i++) {
+        ck_assert_uint_eq(chain.rests[i].element, i + 1);
+        ck_assert_uint_eq(chain.rests[i].bytes, 40);
+        ck_assert_int_eq(chain.elements[i + 1].output_bytes, (int64_t)outputs[i]);
+        ck_assert_int_eq(chain.elements[i + 1].passed_bytes, i + 1 < BLOCKS ? passed : 0);
+    }
+}
+
+START_TEST(results_in_a_list_end_a_chain)
+{
+    blocks(false);
+    backward_with(40, 0); /* of all of them */
+    expect_blocks(0);
+    ck_assert(!chain_goes_on(&chain, 1) && !chain_goes_on(&chain, 2));
+}
+END_TEST
+
+START_TEST(results_that_nobody_uses_end_none)
+{
+    blocks(true);
+    backward_with(0, 0);
+    expect_blocks(0);
+    ck_assert(chain_goes_on(&chain, 1) && chain_goes_on(&chain, 2));
+}
+END_TEST
+
+START_TEST(the_next_block_gets_what_has_a_gradient)
+{
+    blocks(true);
+    backward_with(40, 0);
+    expect_blocks(40);
+    ck_assert(!chain_goes_on(&chain, 1) && !chain_goes_on(&chain, 2));
+}
+END_TEST
+
+/* As in a feature pyramid: the gradient of the first block's output waits while the blocks behind
+ * it have their backward. */
+START_TEST(a_gradient_that_waits_is_from_a_later_layer)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        block("t9 m53", outputs[i]);
+    keep(8, "t9 m55");
+    backward_with(0, outputs[0]);
+    build();
+    ck_assert_uint_eq(chain.count, BLOCKS + 1);
+    ck_assert(!chain_goes_on(&chain, 0) && chain_goes_on(&chain, 1));
+}
+END_TEST
+
+/* The program holds the result of an auxiliary head until the step is over. */
+START_TEST(an_output_that_is_held_puts_no_backward_off)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        block("t9 m53", outputs[i]);
+    uint64_t head = allocate(16, frames_of("t9 m54 a3"));
+    keep(8, "t9 m55");
+    backward_with(0, 0);
+    allocate(1, STACK_BACKWARD);
+    capture_free(&capture, head, 16, "");
+    allocate(1, STACK_BACKWARD);
+    build();
+    ck_assert_uint_eq(chain.count, BLOCKS + 2);
+    for (size_t i = 0; i + 1 < BLOCKS; i++)
+        ck_assert_uint_gt(chain.elements[i].backward_end, chain.elements[i + 1].backward_end);
+}
+END_TEST
+
+/* The backward frees what the first layer keeps before all else, as it may a mask. */
+START_TEST(a_layer_that_is_freed_early_hastens_no_backward)
+{
+    uint64_t early = allocate(1000, frames_of("t9 m50"));
+    for (int i = 0; i < BLOCKS; i++)
+        block("t9 m53", outputs[i]);
+    keep(8, "t9 m55");
+    allocate(1, STACK_BACKWARD);
+    capture_free(&capture, early, 1000, STACK_BACKWARD);
+    backward_with(0, 0);
+    build();
+    ck_assert_uint_eq(chain.count, BLOCKS + 2);
+    for (size_t i = 2; i <= BLOCKS; i++)
+        ck_assert_uint_gt(chain.elements[i].backward_end, chain.elements[i + 1].backward_end);
+}
+END_TEST
+
+/* A block adds to the result of its norm in place, and its last line keeps statistics of another
+ * norm: the backward of the next block frees the sum first. */
+START_TEST(statistics_are_no_output)
+{
+    uint64_t sum[2], statistics[2];
+    for (int i = 0; i < 2; i++) {
+        sum[i] = allocate(1000, frames_of("t9 m53 b10"));
+        statistics[i] = allocate(4, frames_of("t9 m53 b11 a3"));
+    }
+    keep(8, "t9 m55");
+    backward(1);
+    for (int i = 2; i-- > 0;) {
+        allocate(1, STACK_BACKWARD);
+        capture_free(&capture, sum[i], 1000, STACK_BACKWARD);
+        allocate(1, STACK_BACKWARD);
+        capture_free(&capture, statistics[i], 4, STACK_BACKWARD);
+    }
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(0, "model.py:53 forward [0]", 1004, 1000);
+    expect(1, "model.py:53 forward [1]", 1004, 1000);
+}
+END_TEST
+
+TCase *chain_rests_tests(void)
+{
+    TCase *tests = tcase_create("chain_rests");
+    tcase_add_checked_fixture(tests, pass_create, pass_destroy);
+    tcase_add_test(tests, results_in_a_list_end_a_chain);
+    tcase_add_test(tests, results_that_nobody_uses_end_none);
+    tcase_add_test(tests, the_next_block_gets_what_has_a_gradient);
+    tcase_add_test(tests, a_gradient_that_waits_is_from_a_later_layer);
+    tcase_add_test(tests, an_output_that_is_held_puts_no_backward_off);
+    tcase_add_test(tests, a_layer_that_is_freed_early_hastens_no_backward);
+    tcase_add_test(tests, statistics_are_no_output);
+    return tests;
+}
