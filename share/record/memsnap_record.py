@@ -929,6 +929,7 @@ class Runs:
     def __init__(self, model, earlier=None):
         self.names = {module: name for name, module in model.named_modules()}
         self.found, self.times = {}, dict(earlier.times) if earlier else {}  # modules by call, with turns; calls of each line
+        self.lines = {}  # that make the calls of modules, with those around them, by module and turn
         self.turns = dict(earlier.turns) if earlier else {}  # how often each module ran
         self.earlier = earlier
         self.model_runs = 1  # in a step, as the plan has it
@@ -947,7 +948,7 @@ class Runs:
                 os.path.join(os.path.dirname(torch.__file__), "")) and (
                 frame.f_code.co_name != "forward" or frame.f_code is container.__code__):
             frame = frame.f_back
-        line = call = ()  # of the model itself
+        line = call = made_by = ()  # of the model itself
         if not self.stack:
             self.caller = frame.f_code  # a frame would hold results
         else:
@@ -955,11 +956,12 @@ class Runs:
             name = "model"
             if frame.f_code is not self.caller:  # else the model is a container
                 name = os.path.basename(frame.f_code.co_filename) + ":" + str(frame.f_lineno)
-            line = (*around, name)
+            line = made_by = (*around, name)
             call = (*around, (name, self.times.get(line, 0)))
             if type(module).forward is container:
                 line, call = (), around
         turn = self.turns[module] = self.turns.get(module, -1) + 1
+        self.lines[module, turn] = [step if isinstance(step, str) else step[0] for step in made_by]
         self.calls.append([self.allocations(), None, len(self.stack), (module, turn)])
         self.stack.append((line, call, self.calls[-1]))
 
@@ -1090,7 +1092,13 @@ class Runs:
         elif self.counts and numbers and all(total == ends - begins for _, _, total in numbers):
             return self.between(begins + numbers[0][0] - 1, begins + numbers[-1][1])
         found = [self.modules(call) for call, *_ in written]
-        return [] if [] in found else sum(found, [])
+        if [] not in found:
+            return sum(found, [])
+        exact = []
+        if self.counts and len(numbers) == len(part):
+            exact = self.exactly(begins + numbers[0][0] - 1, begins + numbers[-1][1])
+        lines = [[step.partition(" [")[0] for step in call.split(" > ")] for call, *_ in written]
+        return exact if all(self.lines[call] in lines for call in exact) else []  # the model makes others behind them
 
 
 def saves_nothing(model):

@@ -97,6 +97,17 @@ def check_allocations():
     assert replaced(model) == ["0", "1.0.0", "1.0.1", "1.1"], replaced(model)
 
 
+def check_allocations_before_others():
+    """A model that makes more or fewer allocations behind a call is still known to make that call, by its line."""
+    layers = [nn.Sequential(nn.PReLU(), nn.ReLU(inplace=True)) for _ in range(4)]
+    model = nn.Sequential(nn.Sequential(*layers[:2]), nn.Sequential(*layers[2:])).cuda()
+    memsnap_record.apply(model, plan_of(
+        {"modules": ["model [7/9], allocations 3-3 of 6"]}, {"modules": ["other.py:1 [7/9], allocations 4-4 of 6"]},
+        target="calls"))
+    model(torch.zeros(8, 16, device="cuda"))
+    assert replaced(model) == ["1.0"], replaced(model)
+
+
 class Residual(nn.Module):
     """Two lines, each with a sum: no chain. `more` allocations are its own, too."""
 
@@ -133,6 +144,7 @@ def main():
         check_kept_in_place()
     if torch.cuda.is_available():
         check_allocations()
+        check_allocations_before_others()
         check_blocks()
     print("all is right")
 
