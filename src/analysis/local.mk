@@ -42,6 +42,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/cut.c \
 	src/analysis/chain/cut_calls.c \
 	src/analysis/chain/cut.h \
+	src/analysis/chain/doubts.c \
+	src/analysis/chain/doubts.h \
 	src/analysis/chain/elsewhere.c \
 	src/analysis/chain/elsewhere.h \
 	src/analysis/chain/extras.c \
@@ -64,8 +66,11 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/replan.c \
 	src/analysis/chain/replan.h \
 	src/analysis/chain/replan_changes.c \
+	src/analysis/chain/replan_again.c \
 	src/analysis/chain/replan_edit.c \
+	src/analysis/chain/replan_editor.h \
 	src/analysis/chain/replan_internal.h \
+	src/analysis/chain/replan_run.c \
 	src/analysis/chain/rests.c \
 	src/analysis/chain/rests.h \
 	src/analysis/chain/runs.c \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/chain/at_peak.h"
+#include "analysis/chain/doubts.h"
 #include "analysis/chain/elsewhere.h"
 #include "analysis/chain/held.h"
 #include "analysis/chain/names.h"
@@ -207,7 +208,8 @@ static bool measure(struct build *build, struct error *err)
     }
     return note_kept(build, err) && chain_set_readers(chain, &measure, err) &&
            chain_set_extras(chain, &measure, err) && chain_set_rests(chain, &measure, err) &&
-           chain_set_times(chain, &measure, err) && chain_set_operators(chain, &measure, err);
+           chain_set_doubts(chain, &measure, err) && chain_set_times(chain, &measure, err) &&
+           chain_set_operators(chain, &measure, err);
 }
 
 static void describe_pass(struct build *build)
@@ -332,6 +334,7 @@ void forward_chain_release(struct forward_chain *chain)
     vec_free(chain->kept, chain->kept_capacity, sizeof(*chain->kept), budget);
     vec_free(chain->held, chain->held_capacity, sizeof(*chain->held), budget);
     vec_free(chain->rests, chain->rest_capacity, sizeof(*chain->rests), budget);
+    vec_free(chain->doubts, chain->doubt_capacity, sizeof(*chain->doubts), budget);
     vec_free(chain->casts, chain->cast_capacity, sizeof(*chain->casts), budget);
     vec_free(chain->operators, chain->operator_capacity, sizeof(*chain->operators), budget);
     vec_free(chain->results, chain->result_capacity, sizeof(*chain->results), budget);

@@ -123,6 +123,12 @@ struct chain_rest {
     bool passes; /* the next element has a gradient for it: it is an input of that */
 };
 
+/* An activation that the program may hold in its forward pass, whatever a checkpoint drops. */
+struct chain_doubt {
+    uint32_t item;  /* of the trace: allocates it */
+    uint32_t until; /* the item that frees what the program holds beside it */
+};
+
 /* An allocation for a result of an operator. */
 struct chain_result {
     uint32_t item;     /* of the trace */
@@ -183,6 +189,8 @@ struct forward_chain {
     size_t held_count, held_capacity;
     struct chain_rest *rests; /* by element and item */
     size_t rest_count, rest_capacity;
+    struct chain_doubt *doubts; /* by item; no outputs of elements */
+    size_t doubt_count, doubt_capacity;
     uint64_t first_event; /* index of item `first` in the file */
     bool has_step;        /* it is part of a step, of that number */
     int64_t step;

@@ -2,6 +2,13 @@
 
 #include "base/bisect.h"
 
+size_t chain_kept_from(const struct forward_chain *chain, uint32_t item)
+{
+    return chain->kept_count > 0
+               ? bisect_less(chain->kept, sizeof(*chain->kept), chain->kept_count, item)
+               : 0;
+}
+
 bool chain_holds(const struct forward_chain *chain, uint32_t item)
 {
     size_t at = chain->held_count > 0

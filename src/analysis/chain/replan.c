@@ -81,21 +81,36 @@ static bool look_elsewhere(const struct timeline *timeline, struct site_table *s
     return ok;
 }
 
+/* The most that is allocated at once with the segments. */
+static bool find_edited(const struct device_replay *replay, const struct forward_chain *chain,
+                        const struct chain_segment *segments, size_t count, bool at_worst,
+                        uint64_t *most, bool *is_too_long, struct error *err)
+{
+    struct program edited;
+    if (!replan_edit(&replay->program, chain, segments, count, at_worst, &edited, is_too_long, err))
+        return false;
+    bool ok = *is_too_long || find_total(&edited, NULL, most, err);
+    replan_edit_release(&edited);
+    return ok;
+}
+
 static bool find_totals(const struct device_replay *replay, struct site_table *sites,
                         const struct forward_chain *chain, const struct chain_segment *segments,
                         size_t count, struct replan *replan, struct error *err)
 {
-    struct program edited;
     bool is_too_long;
     if (*replay->obstacle || chain->unfinished)
         return true;
-    if (!replan_edit(&replay->program, chain, segments, count, &edited, &is_too_long, err))
+    if (!find_edited(replay, chain, segments, count, false, &replan->with_total, &is_too_long, err))
         return false;
     replan->has_totals = !is_too_long;
-    bool ok = is_too_long || (find_total(&replay->program, NULL, &replan->without_total, err) &&
-                              find_total(&edited, NULL, &replan->with_total, err) &&
-                              look_elsewhere(replay->timeline, sites, chain, replan, err));
-    replan_edit_release(&edited);
+    bool ok = is_too_long ||
+              ((chain->doubt_count == 0 || find_edited(replay, chain, segments, count, true,
+                                                       &replan->worst_total, &is_too_long, err)) &&
+               find_total(&replay->program, NULL, &replan->without_total, err) &&
+               look_elsewhere(replay->timeline, sites, chain, replan, err));
+    if (replan->worst_total < replan->with_total)
+        replan->worst_total = replan->with_total;
     return ok;
 }
 
@@ -107,7 +122,7 @@ static bool run_both(const struct device_replay *replay, const struct forward_ch
     struct program edited;
     bool is_too_long;
     if (!device_replay_other(replay, &replay->program, &without, err) ||
-        !replan_edit(&replay->program, chain, segments, count, &edited, &is_too_long, err))
+        !replan_edit(&replay->program, chain, segments, count, false, &edited, &is_too_long, err))
         return false;
     bool ok = is_too_long || device_replay_other(replay, &edited, &with, err);
     replan_edit_release(&edited);

@@ -22,8 +22,9 @@ struct replan {
 
     bool has_totals;
     uint64_t without_total,
-        with_total; /* peaks of allocated memory in the step, all included; other
-                     * passes of the same model need no more than this one */
+        with_total;       /* peaks of allocated memory in the step, all included; other
+                           * passes of the same model need no more than this one */
+    uint64_t worst_total; /* with_total if the program holds chain->doubts; at least that */
 };
 
 /* Replays from the beginning of the pass to the end of its step, or to the next pass of the same

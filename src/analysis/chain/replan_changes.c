@@ -10,9 +10,13 @@ static size_t first_from(const uint32_t *items, size_t count, uint32_t item)
     return count > 0 ? bisect_less(items, sizeof(*items), count, item) : 0;
 }
 
-static size_t kept_from(const struct forward_chain *chain, uint32_t item)
+/* The item up to which the program may hold an activation, or 0. */
+static uint32_t held_until(const struct forward_chain *chain, uint32_t item)
 {
-    return first_from(chain->kept, chain->kept_count, item);
+    const struct chain_doubt *doubts = chain->doubts;
+    size_t count = chain->doubt_count;
+    size_t at = count > 0 ? bisect_less(&doubts->item, sizeof(*doubts), count, item) : 0;
+    return at < count && doubts[at].item == item ? doubts[at].until : 0;
 }
 
 static bool is_cast(const struct forward_chain *chain, uint32_t item)
@@ -87,11 +91,11 @@ static bool add_dropped(struct replan_changes *changes, const struct forward_cha
                         struct error *err)
 {
     uint32_t output = chain->elements[index].output_item;
-    size_t end = kept_from(chain, replan_boundary(chain, index + 1)), first = changes->count;
+    size_t end = chain_kept_from(chain, replan_boundary(chain, index + 1)), first = changes->count;
     if (innermost != REPLAN_NONE && !add_results(changes, chain, symbols, index, innermost, err))
         return false;
     size_t results = changes->count;
-    for (size_t k = kept_from(chain, replan_boundary(chain, index)); k < end; k++) {
+    for (size_t k = chain_kept_from(chain, replan_boundary(chain, index)); k < end; k++) {
         uint32_t item = chain->kept[k], level = innermost;
         if (is_result(changes, first, results, item))
             continue;
@@ -110,6 +114,8 @@ static bool add_dropped(struct replan_changes *changes, const struct forward_cha
                                                .element = (uint32_t)index,
                                                .level = level,
                                                .until = REPLAN_NONE,
+                                               .held_until =
+                                                   changes->at_worst ? held_until(chain, item) : 0,
                                                .is_output = item == output,
                                                .is_cast = is_cast(chain, item),
                                                .fate = (uint8_t)fate},
@@ -133,7 +139,7 @@ static bool add_input(struct replan_changes *changes, const struct forward_chain
                       uint32_t outermost, uint32_t innermost, uint32_t item, struct error *err)
 {
     size_t first = changes->segments[outermost].first;
-    size_t kept = kept_from(chain, item);
+    size_t kept = chain_kept_from(chain, item);
     if ((kept < chain->kept_count && chain->kept[kept] == item) ||
         is_held_already(changes, item, first - 1))
         return true;
@@ -278,13 +284,14 @@ static bool set_order(struct replan_changes *changes, struct error *err)
 
 bool replan_changes_find(struct replan_changes *changes, const struct program *program,
                          const struct forward_chain *chain, const struct chain_segment *segments,
-                         size_t count, struct error *err)
+                         size_t count, bool at_worst, struct error *err)
 {
     const struct symbols *symbols =
         chain->result_count > 0 ? program->timeline->snapshot->symbols : NULL;
     uint32_t *change_of = NULL;
     size_t capacity = 0;
-    *changes = (struct replan_changes){.slots = program->slot_count, .budget = program->budget};
+    *changes = (struct replan_changes){
+        .slots = program->slot_count, .at_worst = at_worst, .budget = program->budget};
     bool ok = add_segments(changes, chain, segments, count, err) &&
               add_changes(changes, chain, symbols, err) &&
               vec_reserve(change_of, capacity, program->slot_count + 1, program->budget, err);

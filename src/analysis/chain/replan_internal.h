@@ -30,15 +30,16 @@ struct replan_change {
     uint32_t item;    /* its alloc */
     uint32_t element; /* that made it */
     uint32_t level;
-    uint32_t until;    /* the segment whose run ends it, or REPLAN_NONE; never so for FATE_HELD */
-    uint32_t slot;     /* FATE_DROPPED, FATE_AGAIN: in the present run, if it is freed there, or
-                        * REPLAN_NONE */
-    uint32_t new_slot; /* in the run of its level */
-    uint32_t operator; /* of the present run, that made it */
-    bool is_output;    /* of its element */
-    bool is_cast;      /* a weight's copy, which autocast holds to the end of the forward pass */
-    bool is_taken;     /* FATE_RESULT: by the segment, which runs again; FATE_COPIED: the copy is
-                        * there */
+    uint32_t until;      /* the segment whose run ends it, or REPLAN_NONE; never so for FATE_HELD */
+    uint32_t slot;       /* FATE_DROPPED, FATE_AGAIN: in the present run, if it is freed there, or
+                          * REPLAN_NONE */
+    uint32_t new_slot;   /* in the run of its level */
+    uint32_t operator;   /* of the present run, that made it */
+    uint32_t held_until; /* an item of the forward pass, up to which the program holds it; or 0 */
+    bool is_output;      /* of its element */
+    bool is_cast;        /* a weight's copy, which autocast holds to the end of the forward pass */
+    bool is_taken;       /* FATE_RESULT: by the segment, which runs again; FATE_COPIED: the copy is
+                          * there */
     uint8_t fate;
 };
 
@@ -58,6 +59,7 @@ struct replan_changes {
     struct replan_change *changes; /* by item */
     size_t count, capacity;
     size_t slots;          /* of the program and of all changes */
+    bool at_worst;         /* the program holds chain->doubts */
     struct budget *budget; /* not owned */
 };
 
@@ -80,7 +82,7 @@ static inline uint32_t replan_boundary(const struct forward_chain *chain, size_t
 
 bool replan_changes_find(struct replan_changes *changes, const struct program *program,
                          const struct forward_chain *chain, const struct chain_segment *segments,
-                         size_t count, struct error *err);
+                         size_t count, bool at_worst, struct error *err);
 void replan_changes_release(struct replan_changes *changes);
 
 /* The first change at or after an item. */
@@ -89,11 +91,12 @@ size_t replan_change_from(const struct replan_changes *changes, uint32_t item);
 /* The change that begins with an item, or REPLAN_NONE. */
 uint32_t replan_change_at(const struct replan_changes *changes, uint32_t item);
 
-/* Makes the steps of `edited`; everything else in it belongs to `program`. No steps are made if so
- * many segments are within segments that the program would be too long. */
+/* `at_worst`: as in struct replan_changes. Makes the steps of `edited`; everything else in it
+ * belongs to `program`. No steps are made if so many segments are within segments that the program
+ * would be too long. */
 bool replan_edit(const struct program *program, const struct forward_chain *chain,
-                 const struct chain_segment *segments, size_t count, struct program *edited,
-                 bool *is_too_long, struct error *err);
+                 const struct chain_segment *segments, size_t count, bool at_worst,
+                 struct program *edited, bool *is_too_long, struct error *err);
 void replan_edit_release(struct program *edited);
 
 #endif

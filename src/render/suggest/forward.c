@@ -177,8 +177,7 @@ static void layer_results_text(const struct page *page, const struct forward_cha
         suggest_say(page,
                     "At the peak the program also holds %s of results of layers that no backward "
                     "pass needs, most of it from %s. If it holds activations as well, no "
-                    "checkpoint frees these, and the peak is higher than predicted. A snapshot "
-                    "does not show that; a layer trace of memsnap_record.py does.",
+                    "checkpoint frees these, and the peak is higher than predicted.",
                     page_bytes(page, bytes, chain->layer_results_bytes), line.bytes);
     buffer_release(&line);
 }

@@ -57,6 +57,25 @@ static void elsewhere_text(const struct page *page, const struct forward_chain *
     buffer_release(&unused_at);
 }
 
+#define NEAR 20 /* one 20th more is no other figure */
+
+/* The program may hold some of what the checkpoints should free. */
+static void worst_text(const struct page *page, const struct replan *replan)
+{
+    char bytes[UNITS_TEXT_SIZE], more[UNITS_TEXT_SIZE];
+    uint64_t difference = replan->worst_total - replan->with_total;
+    if (difference < replan->with_total / NEAR)
+        return;
+    suggest_say(page,
+                "That may be up to %s more, %s: until its forward pass is over, the program holds "
+                "results of layers that no backward pass needs. If it holds activations of the "
+                "same functions as well, such as attention weights in a list, these checkpoints do "
+                "not free them. A snapshot does not show that; a layer trace of "
+                "memsnap_record.py does.",
+                page_bytes(page, more, (int64_t)difference),
+                page_bytes(page, bytes, (int64_t)replan->worst_total));
+}
+
 /* What the step reserves with the placement of that index. */
 static void reserved_text(const struct page *page, const struct suggest_subject *subject,
                           size_t index, const struct placement *placement)
@@ -71,6 +90,8 @@ static void reserved_text(const struct page *page, const struct suggest_subject 
                     "without checkpoints at %s.",
                     page_bytes(page, with, (int64_t)replan->with_total),
                     page_bytes(page, without, (int64_t)replan->without_total));
+    if (replan->has_totals)
+        worst_text(page, replan);
     if (replan->has_totals)
         elsewhere_text(page, subject->forward, replan);
     if (replan->is_known)

@@ -20,6 +20,7 @@ static struct forward_chain chain;
 static struct chain_element elements[ELEMENTS];
 static uint32_t kept[2 * ELEMENTS];
 static struct buffer made;
+static bool at_worst;
 
 static uint32_t slot_of(char kind, uint32_t element)
 {
@@ -99,7 +100,7 @@ static const char *edited(const struct chain_segment *segments, size_t count)
     struct program other;
     bool is_too_long;
     uint64_t live[16 * ELEMENTS] = {0};
-    ck_assert(replan_edit(&program, &chain, segments, count, &other, &is_too_long, &err));
+    ck_assert(replan_edit(&program, &chain, segments, count, at_worst, &other, &is_too_long, &err));
     ck_assert(!is_too_long);
     ck_assert_uint_le(other.slot_count, 16 * ELEMENTS);
     buffer_clear(&made);
@@ -301,11 +302,30 @@ START_TEST(too_many_runs)
     budget.limit = (size_t)1 << 30;
     for (size_t k = 0; k < DEPTH; k++)
         segments[k] = (struct chain_segment){.first = 0, .end = 1};
-    ck_assert(replan_edit(&program, &chain, segments, DEPTH, &other, &is_too_long, &err));
+    ck_assert(replan_edit(&program, &chain, segments, DEPTH, false, &other, &is_too_long, &err));
     ck_assert(is_too_long);
     ck_assert_uint_eq(other.step_count, 0);
     replan_edit_release(&other);
     free(segments);
+    destroy();
+}
+END_TEST
+
+/* At worst the program holds K1 until the last element runs, whatever the checkpoint drops. */
+START_TEST(what_the_program_may_hold)
+{
+    struct chain_segment segments[] = {{.first = 1, .end = 3}};
+    struct chain_doubt doubt = {.item = 11, .until = 32};
+    create(true);
+    chain.doubts = &doubt;
+    chain.doubt_count = 1;
+    ck_assert_ptr_null(strstr(edited(segments, 1), "+K3 -K1 +T3"));
+    at_worst = true;
+    ck_assert_str_eq(edited(segments, 1),
+                     "+K0 +T0 -T0 +O0 +K1 +T1 -T1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 -K1 +T3 -T3 +O3 "
+                     "-O3 +G3 -K3 -O2 +K1 +T1 -T1 +O1 +K2 +G2 -K2 -O1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 "
+                     "-G1");
+    at_worst = false;
     destroy();
 }
 END_TEST
@@ -339,6 +359,7 @@ TCase *replan_tests(void)
     tcase_add_test(tests, inputs_are_held);
     tcase_add_test(tests, results_are_kept);
     tcase_add_test(tests, results_that_leave_are_kept);
+    tcase_add_test(tests, what_the_program_may_hold);
     tcase_add_test(tests, rests_that_pass_are_held);
     tcase_add_test(tests, too_many_runs);
     return tests;

@@ -76,6 +76,20 @@ START_TEST(results_in_a_list_end_a_chain)
 }
 END_TEST
 
+/* The program may hold what the same function of a block keeps: 20 bytes, beside its output. */
+START_TEST(a_list_may_hold_more)
+{
+    blocks(false);
+    backward_with(0, 0);
+    build();
+    ck_assert_uint_eq(chain.doubt_count, BLOCKS - 1);
+    for (size_t i = 0; i < chain.doubt_count; i++) {
+        ck_assert_uint_eq(trace_size(capture.timeline->trace, chain.doubts[i].item), 20);
+        ck_assert_uint_eq(chain.doubts[i].until, chain.rests[i].end);
+    }
+}
+END_TEST
+
 START_TEST(results_that_nobody_uses_end_none)
 {
     blocks(true);
@@ -172,6 +186,7 @@ TCase *chain_rests_tests(void)
     TCase *tests = tcase_create("chain_rests");
     tcase_add_checked_fixture(tests, pass_create, pass_destroy);
     tcase_add_test(tests, results_in_a_list_end_a_chain);
+    tcase_add_test(tests, a_list_may_hold_more);
     tcase_add_test(tests, results_that_nobody_uses_end_none);
     tcase_add_test(tests, the_next_block_gets_what_has_a_gradient);
     tcase_add_test(tests, a_gradient_that_waits_is_from_a_later_layer);
