@@ -45,6 +45,8 @@ static bool find_makers(struct makers *makers, const struct forward_chain *chain
     makers->count = 0;
     for (size_t k = first; k < end; k++) {
         struct frame function;
+        if (chain->rests[k].enters)
+            continue;
         if (!function_of(measure, chain->rests[k].item, &function, err))
             return false;
         struct maker *maker = maker_of(makers, function);
@@ -85,7 +87,7 @@ bool chain_set_doubts(struct forward_chain *chain, const struct chain_measure *m
         size_t element = chain->rests[first].element;
         bool is_held = false;
         for (end = first; end < chain->rest_count && chain->rests[end].element == element; end++)
-            is_held |= element + 2 < chain->count &&
+            is_held |= !chain->rests[end].enters && element + 2 < chain->count &&
                        chain->rests[end].end > chain->elements[element + 2].first_item;
         if (is_held && (!find_makers(&makers, chain, measure, first, end, err) ||
                         !add_doubts(chain, measure, &makers, element, err)))

@@ -87,11 +87,11 @@ struct chain_element {
     int64_t activation_bytes; /* kept for backward */
     int64_t held_bytes;       /* part of activation_bytes: of chain->held */
     int64_t output_bytes;
-    bool output_passes;           /* the next element frees it: it is no activation */
-    bool branches;                /* more than the next element uses what it made */
-    int64_t passed_bytes;         /* of its chain->rests, which the next element gets, too */
-    int64_t forward_extra_bytes;  /* most that is there while it runs, beyond all activations so far
-                                   */
+    bool output_passes;          /* the next element frees it: it is no activation */
+    bool branches;               /* more than the next element uses what it made */
+    int64_t passed_bytes;        /* of chain->rests: what the next element gets beside its output */
+    int64_t forward_extra_bytes; /* most that is there while it runs, beyond all activations so far
+                                  */
     int64_t backward_extra_bytes; /* the same of its backward, beyond the gradient of its output */
     uint32_t backward_end;        /* the item with which its backward ends */
     int64_t forward_ns; /* see chain->timed; that of the median iteration within a loop of equals
@@ -114,13 +114,15 @@ struct chain_operator {
     bool is_costly;        /* it takes much more time for its bytes than others do */
 };
 
-/* What a call of modules leaves beside its output, and the pass frees before its backward. */
+/* What a call of modules leaves beside its output, or other code makes for it, and the pass frees
+ * before its backward. */
 struct chain_rest {
     uint32_t item; /* of the trace: allocates it */
-    uint32_t end;  /* frees it, after the next element has begun */
+    uint32_t end;  /* frees it, after the next element has begun, or when the call is over */
     uint32_t element;
     uint64_t bytes;
     bool passes; /* the next element has a gradient for it: it is an input of that */
+    bool enters; /* other code made it, for calls of this element: it is an input of this one */
 };
 
 /* An activation that the program may hold in its forward pass, whatever a checkpoint drops. */
@@ -244,6 +246,9 @@ void forward_chain_release(struct forward_chain *chain);
 
 /* All that an element keeps, calls of modules keep. */
 bool chain_is_modules(const struct forward_chain *chain, size_t element);
+/* The calls of an element that is modules. */
+const struct chain_call *chain_first_call(const struct forward_chain *chain, size_t element);
+const struct chain_call *chain_last_call(const struct forward_chain *chain, size_t element);
 /* One checkpoint can hold both: the calls of element i+1 are the next ones of the line that made
  * those of element i, nothing is allocated in between, and neither the program nor later elements
  * use anything that these made, so that they return only what the next ones get. */

@@ -202,8 +202,7 @@ bool chain_is_modules(const struct forward_chain *chain, size_t element)
     return any;
 }
 
-/* Of an element that is modules. */
-static const struct chain_call *first_call(const struct forward_chain *chain, size_t element)
+const struct chain_call *chain_first_call(const struct forward_chain *chain, size_t element)
 {
     uint32_t part = chain->elements[element].first_part;
     while (chain->parts[part].end_call == chain->parts[part].first_call)
@@ -211,7 +210,7 @@ static const struct chain_call *first_call(const struct forward_chain *chain, si
     return &chain->calls[chain->parts[part].first_call];
 }
 
-static const struct chain_call *last_call(const struct forward_chain *chain, size_t element)
+const struct chain_call *chain_last_call(const struct forward_chain *chain, size_t element)
 {
     uint32_t part = chain->elements[element].end_part - 1;
     while (chain->parts[part].end_call == chain->parts[part].first_call)
@@ -224,7 +223,8 @@ bool chain_goes_on(const struct forward_chain *chain, size_t i)
     if (i + 1 >= chain->count || !chain_is_modules(chain, i) || !chain_is_modules(chain, i + 1) ||
         chain->elements[i].held_bytes > 0 || chain->elements[i].branches)
         return false;
-    const struct chain_call *last = last_call(chain, i), *next = first_call(chain, i + 1);
+    const struct chain_call *last = chain_last_call(chain, i),
+                            *next = chain_first_call(chain, i + 1);
     return last->line == next->line && last->number + 1 == next->number && last->run == next->run &&
            last->end_allocation == next->first_allocation;
 }

@@ -9,6 +9,8 @@ static bool malloc_again(struct editor *editor, const struct run *run,
 {
     uint32_t at = replan_change_at(&editor->changes, step->item);
     struct replan_change *change = at == REPLAN_NONE ? NULL : &editor->changes.changes[at];
+    if (change && change->fate == FATE_HELD && change->until == segment)
+        return true; /* an input */
     if (change && change->fate == FATE_RESULT) {
         change->is_taken = change->until == segment;
         if (change->is_taken)
@@ -58,29 +60,22 @@ static bool free_copies(struct editor *editor, struct step_range steps, struct p
     return true;
 }
 
-static bool free_held(struct editor *editor, size_t from, size_t to, uint32_t segment,
-                      struct program_step at, struct error *err)
-{
-    for (size_t k = from; k < to; k++) {
-        const struct replan_change *change = &editor->changes.changes[k];
-        if (change->until == segment && !change->is_taken &&
-            !replan_emit(editor, at, STEP_FREE_COMPLETED, change->new_slot, err))
-            return false;
-    }
-    return true;
-}
-
-/* The inputs that a segment was the last to need: the element before it made them. */
+/* The inputs that a segment was the last to need: the element before it made them, or other code at
+ * its beginning. */
 static bool free_inputs(struct editor *editor, uint32_t segment, struct program_step at,
                         struct error *err)
 {
     const struct replan_changes *changes = &editor->changes;
     size_t first = changes->segments[segment].first;
-    if (first == 0)
-        return true;
-    size_t from = replan_change_from(changes, replan_boundary(editor->chain, first - 1));
-    size_t to = replan_change_from(changes, replan_boundary(editor->chain, first));
-    return free_held(editor, from, to, segment, at, err);
+    size_t k = replan_change_from(changes, replan_boundary(editor->chain, first - (first > 0)));
+    size_t to = replan_change_from(changes, replan_boundary(editor->chain, first + 1));
+    for (; k < to; k++) {
+        const struct replan_change *change = &changes->changes[k];
+        if (change->until == segment && change->fate == FATE_HELD &&
+            !replan_emit(editor, at, STEP_FREE_COMPLETED, change->new_slot, err))
+            return false;
+    }
+    return true;
 }
 
 bool replan_free_results(struct editor *editor, uint32_t segment, struct program_step at,
@@ -88,9 +83,15 @@ bool replan_free_results(struct editor *editor, uint32_t segment, struct program
 {
     const struct replan_changes *changes = &editor->changes;
     const struct replan_segment *it = &changes->segments[segment];
-    size_t from = replan_change_from(changes, replan_boundary(editor->chain, it->first));
+    size_t k = replan_change_from(changes, replan_boundary(editor->chain, it->first));
     size_t to = replan_change_from(changes, replan_boundary(editor->chain, it->end));
-    return free_held(editor, from, to, segment, at, err);
+    for (; k < to; k++) {
+        const struct replan_change *change = &changes->changes[k];
+        if (change->until == segment && change->fate == FATE_RESULT && !change->is_taken &&
+            !replan_emit(editor, at, STEP_FREE_COMPLETED, change->new_slot, err))
+            return false;
+    }
+    return true;
 }
 
 /* The steps of a segment that run again: its checkpoint stops at the last tensor that it saves. */

@@ -134,18 +134,18 @@ static bool is_held_already(const struct replan_changes *changes, uint32_t item,
     return false;
 }
 
-/* Adds something that the element before those segments made, and that they hold. */
+/* Adds something that was made before those segments, and that they hold. */
 static bool add_input(struct replan_changes *changes, const struct forward_chain *chain,
                       uint32_t outermost, uint32_t innermost, uint32_t item, struct error *err)
 {
     size_t first = changes->segments[outermost].first;
     size_t kept = chain_kept_from(chain, item);
     if ((kept < chain->kept_count && chain->kept[kept] == item) ||
-        is_held_already(changes, item, first - 1))
+        (first > 0 && is_held_already(changes, item, first - 1)))
         return true;
     return add_change(changes,
                       (struct replan_change){.item = item,
-                                             .element = (uint32_t)first - 1,
+                                             .element = (uint32_t)first - (first > 0),
                                              .level = changes->segments[outermost].parent,
                                              .until = innermost,
                                              .fate = FATE_HELD},
@@ -158,15 +158,14 @@ static bool add_inputs(struct replan_changes *changes, const struct forward_chai
                        uint32_t outermost, uint32_t innermost, struct error *err)
 {
     size_t first = changes->segments[outermost].first;
-    if (first == 0)
-        return true;
-    uint32_t output = chain->elements[first - 1].output_item;
+    uint32_t output = first > 0 ? chain->elements[first - 1].output_item : EVENT_NEVER;
     if (output != EVENT_NEVER && !add_input(changes, chain, outermost, innermost, output, err))
         return false;
     for (size_t k = 0; k < chain->rest_count; k++) {
         const struct chain_rest *rest = &chain->rests[k];
-        if (rest->element + 1 == first && rest->passes &&
-            !add_input(changes, chain, outermost, innermost, rest->item, err))
+        bool is_input =
+            rest->enters ? rest->element == first : rest->element + 1 == first && rest->passes;
+        if (is_input && !add_input(changes, chain, outermost, innermost, rest->item, err))
             return false;
     }
     return true;

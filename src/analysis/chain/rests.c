@@ -17,39 +17,91 @@ static uint64_t size_of(const struct timeline *timeline, size_t lifetime)
     return trace_size(timeline->trace, timeline->lifetimes[lifetime].alloc);
 }
 
-/* An element made it for others, and the pass frees it before its backward. */
-static bool is_rest(const struct chain_measure *measure, const struct forward_chain *chain,
-                    size_t element, size_t lifetime)
+/* It may be a result of the forward pass, and that frees it before its backward. */
+static bool is_freed(const struct chain_measure *measure, const struct forward_chain *chain,
+                     size_t lifetime)
 {
-    const struct lifetime *it = &measure->timeline->lifetimes[lifetime];
-    uint32_t end = lifetime_end(it);
     switch ((enum category)measure->categories->of_lifetime[lifetime]) {
     case CATEGORY_ACTIVATION:
     case CATEGORY_TEMPORARY:
     case CATEGORY_UNKNOWN:
-        return end > chain->elements[element + 1].first_item && end < chain->backward &&
-               it->alloc != chain->elements[element].output_item;
+        return lifetime_end(&measure->timeline->lifetimes[lifetime]) < chain->backward;
     default:
         return false;
     }
 }
 
+static bool add_rest(struct forward_chain *chain, const struct timeline *timeline, size_t lifetime,
+                     size_t element, bool enters, struct error *err)
+{
+    return vec_push(chain->rests, chain->rest_count, chain->rest_capacity, chain->budget, err,
+                    (struct chain_rest){.item = timeline->lifetimes[lifetime].alloc,
+                                        .end = lifetime_end(&timeline->lifetimes[lifetime]),
+                                        .element = (uint32_t)element,
+                                        .bytes = size_of(timeline, lifetime),
+                                        .enters = enters});
+}
+
+/* The lifetimes that begin in the calls of an element, if their numbers are known. */
+struct births {
+    size_t first, end;
+};
+
+static struct births births_in(const struct chain_measure *measure,
+                               const struct forward_chain *chain, size_t element)
+{
+    size_t first = births_from(measure->timeline, chain->elements[element].first_item), end;
+    end = element + 1 < chain->count
+              ? births_from(measure->timeline, chain->elements[element + 1].first_item)
+              : births_from(measure->timeline, chain->backward);
+    if (!chain_is_modules(chain, element))
+        return (struct births){end, end};
+    size_t from = measure->tree->first_inside;
+    const struct chain_call *one = chain_first_call(chain, element);
+    const struct chain_call *last = chain_last_call(chain, element);
+    struct births found = {from + one->first_allocation, from + last->end_allocation};
+    bool is_known = last->run == 0 && found.first >= first && found.end <= end;
+    return is_known ? found : (struct births){first, end};
+}
+
+/* What other code made since the calls of the element before, and is there until those of this one
+ * are over, but not when something is allocated next. */
+static bool add_entering(struct forward_chain *chain, const struct chain_measure *measure,
+                         size_t element, size_t first, struct births calls, struct error *err)
+{
+    const struct timeline *timeline = measure->timeline;
+    for (size_t k = first; k < calls.first; k++)
+        if (is_freed(measure, chain, k) &&
+            births_from(timeline, lifetime_end(&timeline->lifetimes[k])) == calls.end &&
+            !add_rest(chain, timeline, k, element, true, err))
+            return false;
+    return true;
+}
+
+static bool add_left(struct forward_chain *chain, const struct chain_measure *measure,
+                     size_t element, struct births calls, struct error *err)
+{
+    const struct timeline *timeline = measure->timeline;
+    for (size_t k = calls.first; element + 1 < chain->count && k < calls.end; k++)
+        if (is_freed(measure, chain, k) &&
+            lifetime_end(&timeline->lifetimes[k]) > chain->elements[element + 1].first_item &&
+            timeline->lifetimes[k].alloc != chain->elements[element].output_item &&
+            !add_rest(chain, timeline, k, element, false, err))
+            return false;
+    return true;
+}
+
 static bool find_rests(struct forward_chain *chain, const struct chain_measure *measure,
                        struct error *err)
 {
-    const struct timeline *timeline = measure->timeline;
-    for (size_t i = 0; i + 1 < chain->count; i++) {
-        size_t end = births_from(timeline, chain->elements[i + 1].first_item);
-        if (!chain_is_modules(chain, i))
-            continue;
-        for (size_t k = births_from(timeline, chain->elements[i].first_item); k < end; k++)
-            if (is_rest(measure, chain, i, k) &&
-                !vec_push(chain->rests, chain->rest_count, chain->rest_capacity, chain->budget, err,
-                          (struct chain_rest){.item = timeline->lifetimes[k].alloc,
-                                              .end = lifetime_end(&timeline->lifetimes[k]),
-                                              .element = (uint32_t)i,
-                                              .bytes = size_of(timeline, k)}))
-                return false;
+    size_t before = births_from(measure->timeline, chain->first);
+    for (size_t i = 0; i < chain->count; i++) {
+        struct births calls = births_in(measure, chain, i);
+        if (chain_is_modules(chain, i) && (!add_entering(chain, measure, i, before, calls, err) ||
+                                           !add_left(chain, measure, i, calls, err)))
+            return false;
+        if (chain_is_modules(chain, i))
+            before = calls.end;
     }
     return true;
 }
@@ -87,6 +139,11 @@ static void find_passing(struct forward_chain *chain, const struct timeline *tim
         size_t taken = element->output_bytes == (int64_t)rest->bytes;
         for (size_t j = k; j > 0 && chain->rests[j - 1].element == rest->element; j--)
             taken += chain->rests[j - 1].passes && chain->rests[j - 1].bytes == rest->bytes;
+        if (rest->enters) {
+            if (rest->element > 0)
+                element[-1].passed_bytes += (int64_t)rest->bytes;
+            continue;
+        }
         rest->passes = is_replaced(chain, rest) && gradients_for(chain, timeline, rest) > taken;
         element->passed_bytes += rest->passes ? (int64_t)rest->bytes : 0;
     }
@@ -151,7 +208,8 @@ static void set_branches(struct forward_chain *chain, const uint32_t *waiting)
     }
     for (size_t k = 0; k < chain->rest_count; k++)
         chain->elements[chain->rests[k].element].branches |=
-            chain->rests[k].passes || !is_replaced(chain, &chain->rests[k]);
+            !chain->rests[k].enters &&
+            (chain->rests[k].passes || !is_replaced(chain, &chain->rests[k]));
 }
 
 bool chain_set_rests(struct forward_chain *chain, const struct chain_measure *measure,

@@ -311,6 +311,22 @@ START_TEST(too_many_runs)
 }
 END_TEST
 
+/* T2 is not of the checkpoint's own: other code makes it, and the checkpoint holds it. */
+START_TEST(inputs_that_enter_are_not_made_again)
+{
+    struct chain_segment segments[] = {{.first = 2, .end = 4}};
+    struct chain_rest rest = {.item = 22, .end = 23, .element = 2, .enters = true};
+    create(true);
+    chain.rests = &rest;
+    chain.rest_count = 1;
+    ck_assert_str_eq(
+        edited(segments, 1),
+        "+K0 +T0 -T0 +O0 +K1 +T1 -T1 +O1 +K2 +T2 -K2 +O2 +K3 +T3 -T3 -K3 +O3 "
+        "-O2 +K2 +O2 +K3 -T2 -O3 +G3 -K3 -O2 +G2 -K2 -O1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 -G1");
+    destroy();
+}
+END_TEST
+
 /* At worst the program holds K1 until the last element runs, whatever the checkpoint drops. */
 START_TEST(what_the_program_may_hold)
 {
@@ -359,6 +375,7 @@ TCase *replan_tests(void)
     tcase_add_test(tests, inputs_are_held);
     tcase_add_test(tests, results_are_kept);
     tcase_add_test(tests, results_that_leave_are_kept);
+    tcase_add_test(tests, inputs_that_enter_are_not_made_again);
     tcase_add_test(tests, what_the_program_may_hold);
     tcase_add_test(tests, rests_that_pass_are_held);
     tcase_add_test(tests, too_many_runs);

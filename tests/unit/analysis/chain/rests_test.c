@@ -108,6 +108,31 @@ START_TEST(the_next_block_gets_what_has_a_gradient)
 }
 END_TEST
 
+/* Before each block, the program joins skip connections, which only the block reads; before another
+ * call, it makes what it adds to the result. */
+START_TEST(other_code_makes_an_input)
+{
+    keep(10, "t9 m50");
+    for (int i = 0; i < BLOCKS; i++) {
+        uint64_t joined = allocate(90, frames_of("t9 m52"));
+        block("t9 m53", outputs[i]);
+        capture_free(&capture, joined, 90, "");
+    }
+    uint64_t added = allocate(30, frames_of("t9 m54"));
+    keep(16, "t9 m55 a3");
+    keep(8, "t9 m56");
+    capture_free(&capture, added, 30, "");
+    backward_with(0, 0);
+    build();
+    ck_assert_uint_eq(chain.rest_count, BLOCKS);
+    for (size_t i = 0; i < BLOCKS; i++) {
+        ck_assert(chain.rests[i].enters && !chain.rests[i].passes);
+        ck_assert_uint_eq(chain.rests[i].element, i + 1);
+        ck_assert_int_eq(chain.elements[i].passed_bytes, 90);
+    }
+}
+END_TEST
+
 /* As in a feature pyramid: the gradient of the first block's output waits while the blocks behind
  * it have their backward. */
 START_TEST(a_gradient_that_waits_is_from_a_later_layer)
@@ -189,6 +214,7 @@ TCase *chain_rests_tests(void)
     tcase_add_test(tests, a_list_may_hold_more);
     tcase_add_test(tests, results_that_nobody_uses_end_none);
     tcase_add_test(tests, the_next_block_gets_what_has_a_gradient);
+    tcase_add_test(tests, other_code_makes_an_input);
     tcase_add_test(tests, a_gradient_that_waits_is_from_a_later_layer);
     tcase_add_test(tests, an_output_that_is_held_puts_no_backward_off);
     tcase_add_test(tests, a_layer_that_is_freed_early_hastens_no_backward);
