@@ -222,6 +222,14 @@ run suggest --budget least samples/joined.pickle.gz
 exits 0
 out_has 'record_profile.py:24 forward [0]  80.25 KiB'
 
+# Another pass of the step, which may call the modules of the plan, has the peak.
+run suggest --budget least --no-code samples/recorded/gan.pickle.gz
+exits 0
+out_has 'That is the peak of another pass of the step, as it was recorded.'
+run suggest --budget least --format json samples/recorded/gan.pickle.gz
+exits 0
+out_has '"total_peak_at_least_bytes":'
+
 # An optimizer that steps within the backward pass does not end it.
 run suggest --format json --pareto samples/recorded/step-in-backward.pickle.gz
 exits 0

@@ -104,6 +104,7 @@ static bool find_totals(const struct device_replay *replay, struct site_table *s
     if (!find_edited(replay, chain, segments, count, false, &replan->with_total, &is_too_long, err))
         return false;
     replan->has_totals = !is_too_long;
+    replan->own_total = replan->with_total;
     bool ok = is_too_long ||
               ((chain->doubt_count == 0 || find_edited(replay, chain, segments, count, true,
                                                        &replan->worst_total, &is_too_long, err)) &&

@@ -24,6 +24,8 @@ struct replan {
     uint64_t without_total,
         with_total;       /* peaks of allocated memory in the step, all included; other
                            * passes of the same model need no more than this one */
+    uint64_t own_total;   /* of with_total, what passes of the model itself need; less than that if
+                           * another pass, as recorded, has the peak */
     uint64_t worst_total; /* with_total if the program holds chain->doubts; at least that */
 };
 

@@ -62,6 +62,8 @@ static void put_reserved(struct json_writer *json, const struct suggest_subject 
     if (replan->has_totals) {
         json_put_integer(json, "total_peak_bytes", (int64_t)replan->with_total);
         json_put_integer(json, "no_checkpoint_total_peak_bytes", (int64_t)replan->without_total);
+        if (replan->own_total < replan->with_total)
+            json_put_count(json, "total_peak_at_least_bytes", replan->own_total);
         if (replan->worst_total > replan->with_total)
             json_put_count(json, "total_peak_at_most_bytes", replan->worst_total);
         uint64_t elsewhere = subject->forward->elsewhere.bytes;

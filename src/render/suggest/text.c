@@ -76,22 +76,41 @@ static void worst_text(const struct page *page, const struct replan *replan)
                 page_bytes(page, bytes, (int64_t)replan->worst_total));
 }
 
-/* What the step reserves with the placement of that index. */
+/* Another pass of the step has the peak, and may run modules of the plan. */
+static void other_pass_text(const struct page *page, const struct replan *replan)
+{
+    char bytes[UNITS_TEXT_SIZE];
+    if (replan->own_total + replan->own_total / NEAR < replan->with_total)
+        suggest_say(page,
+                    "That is the peak of another pass of the step, as it was recorded. If it calls "
+                    "modules of this plan, as a GAN's critic has a step of its own, their "
+                    "checkpoints lower it as well: to no less than %s.",
+                    page_bytes(page, bytes, (int64_t)replan->own_total));
+}
+
+/* What the step reserves with the placement of that index. `peak`: of activations, with what layers
+ * need while they run. */
 static void reserved_text(const struct page *page, const struct suggest_subject *subject,
-                          size_t index, const struct placement *placement)
+                          size_t index, const struct placement *placement, int64_t peak)
 {
     char with[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE];
     if (!subject->replans || placement->count == 0)
         return;
     const struct replan *replan = &subject->replans[index];
+    bool is_bound = replan->has_totals && replan->with_total < (uint64_t)peak;
     if (replan->has_totals)
         suggest_say(page,
                     "With parameters, gradients and everything else, the step then peaks at %s; "
-                    "without checkpoints at %s.",
+                    "without checkpoints at %s.%s",
                     page_bytes(page, with, (int64_t)replan->with_total),
-                    page_bytes(page, without, (int64_t)replan->without_total));
+                    page_bytes(page, without, (int64_t)replan->without_total),
+                    is_bound ? " The figures of layers above are upper bounds: they do not peak "
+                               "at the same time."
+                             : "");
     if (replan->has_totals)
         worst_text(page, replan);
+    if (replan->has_totals)
+        other_pass_text(page, replan);
     if (replan->has_totals)
         elsewhere_text(page, subject->forward, replan);
     if (replan->is_known)
@@ -135,12 +154,12 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
                     advice->inside, advice->answer.count, advice->inside == 1 ? "is" : "are",
                     advice->inside == 1 ? "it" : "they",
                     advice->inside == 1 ? "it is" : "they are");
-    reserved_text(page, subject, 0, &advice->parts);
+    reserved_text(page, subject, 0, &advice->parts, advice->outcome.peak_bytes);
     fputc('\n', page->out);
     suggest_title(page, "The least real peak with as many segments: %s, %s", best, best_extra);
     if (problem->has_totals)
         total_text(page, problem, problem->before_bytes + advice->best_outcome.total_bytes);
-    reserved_text(page, subject, 1, &advice->best);
+    reserved_text(page, subject, 1, &advice->best, advice->best_outcome.peak_bytes);
     if (!suggest_placement_text(page, subject, &advice->best))
         return false;
     fputc('\n', page->out);
@@ -209,7 +228,7 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
         suggest_say(page, "It fits: no checkpoints are needed.");
     else
         method_text(page, plan);
-    reserved_text(page, subject, index, &plan->segments);
+    reserved_text(page, subject, index, &plan->segments, plan->peak_bytes);
     return suggest_placement_text(page, subject, &plan->segments);
 }
 
