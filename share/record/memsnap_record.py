@@ -1299,6 +1299,25 @@ MOST_PASSES = 1000  # of the model that are let go by for the one of a training 
 MOST_OOM_DUMPS = 10  # a program that looks for its largest batch may run out of memory often
 
 
+@contextlib.contextmanager
+def takes_lengths():
+    """ctc_loss() with lengths on the CPU and results on a GPU fails where a mode watches it, unless lengths are numbers."""
+    function = torch.ctc_loss
+
+    @functools.wraps(function)
+    def call(log_probs, targets, *lengths, **named):
+        if any(isinstance(length, torch.Tensor) and not length.is_cuda for length in lengths[:2]) and log_probs.is_cuda:
+            lengths = [length.tolist() if isinstance(length, torch.Tensor) else length for length in lengths]
+        return function(log_probs, targets, *lengths, **named)
+
+    torch.ctc_loss = call
+    try:
+        yield
+    finally:
+        if torch.ctc_loss is call:
+            torch.ctc_loss = function
+
+
 def bytes_of_block(storage):
     """What the storage takes of the CUDA allocator, or a little less: see Storages.enlarge()."""
     return rounded_to_block(storage.nbytes()) if storage.device.type == "cuda" else storage.nbytes()
@@ -2020,6 +2039,7 @@ class Structure(Hooks, TorchDispatchMode):
                          for parameter in self.model.parameters() if parameter.requires_grad and parameter.is_leaf]
         with contextlib.ExitStack() as stack:
             stack.enter_context(SavedTensors(self.pack, unpack))
+            stack.enter_context(takes_lengths())
             stack.enter_context(self)
             self.watching = stack.pop_all()
         self.row = self.new_row("", 0, False)

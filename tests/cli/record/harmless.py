@@ -135,6 +135,19 @@ def count_across(model):
         return [mode.count - before]
 
 
+def align(model):
+    """CTC, with lengths on the CPU and results on the GPU."""
+    model = model.cuda()
+    losses = []
+    for _ in range(3):
+        x = model(torch.randn(12, 2, WIDTH, device="cuda")).log_softmax(-1)
+        labels = torch.ones(2, 5, dtype=torch.long, device="cuda")
+        loss = nn.functional.ctc_loss(x, labels, torch.tensor([12, 10]), torch.tensor([5, 4]))
+        loss.backward()
+        losses.append(loss.detach().cpu())
+    return losses
+
+
 def fail(model):
     try:
         return steps(model)
@@ -147,6 +160,7 @@ PROGRAMS = [
     (Net, copy_within, True),
     (Net, disabled, False),
     (Net, count_across, True),
+    (Net, align, True),
     (Functional, steps, True),
     (Configured, steps, True),
     (Overwriting, fail, True),
