@@ -271,8 +271,8 @@ static bool visit_lists(struct cutter *cutter, uint32_t index, struct error *err
             is_several(cutter, loop, index) ? main_loop(cutter, index) : NULL;
         return inner ? add_iterations(cutter, inner, err) : add_part(cutter, index, false, err);
     }
-    return cutter->places[index] != LIST_NONE ? push_children(cutter, node, err)
-                                              : visit_blocks(cutter, index, err);
+    bool leads = cutter->places[index] == LIST_WITHIN || cutter->places[index] == LIST_LOOP;
+    return leads ? push_children(cutter, node, err) : visit_blocks(cutter, index, err);
 }
 
 static bool visit(struct cutter *cutter, uint32_t index, struct error *err)

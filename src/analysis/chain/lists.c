@@ -1,5 +1,7 @@
 #include "analysis/chain/lists.h"
 
+#include "analysis/chain/calls.h"
+
 bool call_is_list(const struct call_tree *tree, uint32_t run, size_t level)
 {
     frame_id id = call_frame(tree, run, level);
@@ -11,6 +13,27 @@ bool call_is_list(const struct call_tree *tree, uint32_t run, size_t level)
            text_ends(file, "torch\\nn\\modules\\container.py");
 }
 
+/* A line calls modules one after another, as of a ModuleList. */
+static bool calls_modules(const struct call_tree *tree, const struct call_node *loop)
+{
+    if (loop->level == 0 || call_frame(tree, loop->first_run, loop->level) == NO_FRAME ||
+        call_loop_is_inside(tree, loop))
+        return false;
+    for (uint32_t run = loop->first_run; run < loop->end_run; run++)
+        if (!call_is_module(tree, run, loop->level - 1u))
+            return false;
+    return true;
+}
+
+static enum list_place place_of(const struct call_tree *tree, const struct call_node *loop)
+{
+    if (loop->end_child - loop->first_child < 2)
+        return LIST_NONE;
+    if (loop->level > 0 && call_is_list(tree, loop->first_run, loop->level - 1u))
+        return LIST_LOOP;
+    return calls_modules(tree, loop) ? LIST_OWN : LIST_NONE;
+}
+
 void lists_find(const struct call_tree *tree, uint8_t *places)
 {
     for (size_t i = 0; i < tree->node_count; i++)
@@ -18,10 +41,7 @@ void lists_find(const struct call_tree *tree, uint8_t *places)
     for (size_t i = tree->node_count; i-- > 0;) { /* children come after their parents */
         const struct call_node *node = &tree->nodes[i];
         if (node->kind == CALL_LOOP)
-            places[i] = node->level > 0 && call_is_list(tree, node->first_run, node->level - 1u) &&
-                                node->end_child - node->first_child > 1
-                            ? LIST_LOOP
-                            : LIST_NONE;
+            places[i] = (uint8_t)place_of(tree, node);
         if (places[i] != LIST_NONE && places[node->parent] == LIST_NONE)
             places[node->parent] = LIST_WITHIN;
     }

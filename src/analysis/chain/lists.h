@@ -1,4 +1,4 @@
-/* Where in a call tree a torch.nn.Sequential calls modules one after another. */
+/* Where in a call tree modules of a list are called one after another. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_LISTS_H
 #define MEMSNAP_ANALYSIS_CHAIN_LISTS_H
 
@@ -7,7 +7,8 @@
 enum list_place {
     LIST_NONE,
     LIST_WITHIN, /* a child leads to one */
-    LIST_LOOP,   /* its iterations are modules of one */
+    LIST_LOOP,   /* its iterations are modules of a torch.nn.Sequential */
+    LIST_OWN,    /* its iterations are modules that a line of the program calls */
 };
 
 /* Sets `places`, by node. Of what a loop of the program's own calls, nothing counts: its iterations

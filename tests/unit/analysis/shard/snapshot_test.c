@@ -136,6 +136,24 @@ START_TEST(lists_within_lists_are_divided)
 }
 END_TEST
 
+#define ENCODER(line) PY("forward", "/home/u/encoder.py", line) "," CALL "," MODEL(6)
+
+/* Blocks that a line of the program calls are units too, if a head keeps most of the memory. */
+START_TEST(blocks_that_keep_little_are_units)
+{
+    keep(LINEAR "," ENCODER(30), true);
+    for (int i = 0; i < 3; i++) {
+        keep(LINEAR "," BLOCK(20) "," ENCODER(31), true);
+        keep(LINEAR "," BLOCK(21) "," ENCODER(31), true);
+    }
+    keep_more(CPP("at::_ops::mm::call(x)") "," MODEL(8), true, 4096);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 3);
+    for (size_t unit = 1; unit < model.unit_count; unit++)
+        ck_assert_int_eq(elements(unit, false), 200);
+}
+END_TEST
+
 #define STAGE(line) PY("forward", "/home/u/stage.py", line) "," CALL
 
 /* Nothing inside of a module that is a unit is one. */
@@ -278,6 +296,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, a_model_may_compute_its_loss);
     tcase_add_test(tests, blocks_of_one_line_hide);
     tcase_add_test(tests, lists_within_lists_are_divided);
+    tcase_add_test(tests, blocks_that_keep_little_are_units);
     tcase_add_test(tests, stages_of_a_list_are_units);
     tcase_add_test(tests, units_end_after_frees);
     tcase_add_test(tests, copies_of_gradients_are_no_parameters);
