@@ -99,6 +99,15 @@ for code in fsdp1 fsdp2; do
 done
 [ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
 
+# a module without a forward, such as a level of a U-Net, is no unit: nothing would gather it
+sed 's/"is_forward": true/&, "plain": true/; s/tables.0/levels.0.first/; s/tables.1/levels.0.second/' tables.json >levels.json
+run shard --world 2 --code fsdp2 --format python levels.json
+exits 0
+out_has '"levels.0.first",'
+out_has '"levels.0.second",'
+run shard --code fsdp2 --format python samples/recorded/resnet50.pickle.gz
+out_has 'return getattr(module.forward, "__func__", None) is not torch.nn.Module.forward'
+
 # the parameters of modules that the step does not call have no gradient: DDP waits for none of them
 run shard --world 2 --code ddp --format python types.json
 exits 0

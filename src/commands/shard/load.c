@@ -16,12 +16,22 @@ struct finder {
     struct tree tree;
 };
 
-/* Of blocks only the numbered ones: embeddings, the last norm and the head belong to the root. */
+/* The module named by the first `size` letters is numbered, or in a numbered one that has no
+ * forward. */
+static bool is_listed(const struct tree *tree, struct text name, size_t size)
+{
+    for (; size > 0 && !tree_is_numbered(tree, name, size); size--)
+        while (size > 1 && name.bytes[size - 1] != '.')
+            size--;
+    return size > 0;
+}
+
+/* Of blocks only those of lists: embeddings, the last norm and the head belong to the root. */
 static size_t unit_of(void *self, struct text name)
 {
     const struct finder *finder = self;
     size_t size = cuts_module(finder->cuts, &finder->tree, name);
-    bool is_unit = finder->cuts->kind != CUT_BLOCKS || tree_is_numbered(&finder->tree, name, size);
+    bool is_unit = finder->cuts->kind != CUT_BLOCKS || is_listed(&finder->tree, name, size);
     return is_unit ? size : 0;
 }
 
@@ -52,6 +62,9 @@ static bool read_layers(struct shard_subject *subject, const struct shard_comman
         ok =
             !trace->rows[i].is_forward || tree_add(&finder.tree, layer_name(trace, &trace->rows[i]),
                                                    layer_is_leaf(&trace->rows[i]), err);
+    for (size_t i = 0; ok && i < trace->count; i++) /* no other module can be gathered */
+        ok = !trace->rows[i].is_forward || !layer_has(&trace->rows[i], LAYER_PLAIN) ||
+             tree_add_call(&finder.tree, layer_name(trace, &trace->rows[i]), err);
     ok = ok && shard_model_from_layers(&subject->model, trace, unit_of, &finder, err);
     tree_release(&finder.tree);
     if (ok && command->cuts.kind == CUT_PATTERN && subject->model.unit_count == 1)
