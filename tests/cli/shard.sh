@@ -169,10 +169,16 @@ out_has_not 'recorded batch'
 # sizes by hand: 1.2 GB of parameters; state twice that, buckets, gradients, temporaries
 run shard --world 4 --parameters 0.3B --layers 3 --activations 0 --format json
 exits 0
-out_has '"name":"ddp","options":{"optimizer":"adam","batch":1.0,"accumulation":1,"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":7200000000,'
+out_has '"name":"ddp","options":{"optimizer":"adam","master_copy":false,"batch":1.0,"accumulation":1,"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":7200000000,'
 run shard --world 4 --parameters 300M --dtype bfloat16 --master-copy --fused --format json
 exits 0
 out_has '"optimizer_state_bytes":3600000000'
+out_has '"master_copy":true'
+out_has '"master_copy_bytes":0,'
+run shard --format json samples/recorded/accumulated-masters.pickle.gz
+exits 0
+out_has '"master_copy":true'
+out_has '"parameters":3605760,"units":2,"master_copy_bytes":14423040,'
 
 # wrong usage
 run shard --world 0 $trace

@@ -42,6 +42,7 @@ static void put_options(struct json_writer *json, const struct shard_options *op
     bool is_sharded = shard_is_full(strategy);
     json_put_open(json, "options", '{');
     json_put_string(json, "optimizer", options->optimizer->name);
+    json_put_bool(json, "master_copy", options->has_master);
     json_put_real(json, "batch", options->batch);
     json_put_integer(json, "accumulation", options->accumulation);
     if (is_sharded) {
@@ -118,6 +119,7 @@ bool shard_json(FILE *out, const struct shard_report *report, struct error *err)
         json_put_count(&json, "gpu_bytes", choice->gpu_bytes);
     json_put_count(&json, "parameters", (uint64_t)shard_elements(report->model));
     json_put_count(&json, "units", report->model->unit_count - 1);
+    json_put_count(&json, "master_copy_bytes", (uint64_t)report->model->master_bytes);
     json_put_bool(&json, "hides_units", report->model->hides_units);
     json_put_open(&json, "strategies", '[');
     bool ok = true;
