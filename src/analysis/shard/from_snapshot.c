@@ -166,6 +166,16 @@ static bool add_frozen(struct snapshot_reader *reader, struct error *err)
     return ok;
 }
 
+/* What the categories do not know as parameters may be among what looks like state. */
+static void set_buffers(struct snapshot_reader *reader)
+{
+    struct shard_model *model = reader->model;
+    int64_t rest = reader->parameter_bytes - shard_elements(model) * ELEMENT;
+    int64_t averages = model->average_bytes + (rest < 0 ? rest : 0);
+    model->average_bytes = averages > 0 ? averages : 0;
+    model->buffer_bytes = (rest > 0 ? rest : 0) + model->average_bytes;
+}
+
 static bool read_all(struct snapshot_reader *reader, struct error *err)
 {
     struct shard_model *model = reader->model;
@@ -193,8 +203,7 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
     if (!add_points(reader, err) || !add_frozen(reader, err) || !snapshot_add_tables(reader, err) ||
         !snapshot_split_packed(reader, err))
         return false;
-    int64_t rest = reader->parameter_bytes - shard_elements(model) * ELEMENT;
-    model->buffer_bytes = rest > 0 ? rest : 0;
+    set_buffers(reader);
     shard_model_set_packed(model);
     return shard_model_drop_units(model, err);
 }

@@ -33,26 +33,61 @@ static bool take_copies(const struct snapshot_reader *reader, struct sizes *copi
     return copies->bytes;
 }
 
-/* Without those that are taken for state because they look like copies. */
-static bool take_states(const struct snapshot_reader *reader, struct sizes *states)
+/* What the categories know as state by its sizes alone, which averages have, too. */
+static bool is_by_size(uint8_t why)
+{
+    return reason_of(why) == REASON_MASTER_SIZES || reason_of(why) == REASON_STATE_SIZES;
+}
+
+/* Optimizer state. */
+struct states {
+    struct sizes all;    /* without what only looks like copies */
+    struct sizes known;  /* without what is known by its size alone */
+    struct sizes marked; /* what looks like copies */
+    int64_t sized_bytes; /* what looks like states of parameters */
+};
+
+static void add_state(struct states *states, uint8_t why, int64_t bytes)
+{
+    bool is_marked = reason_of(why) == REASON_MASTER_SIZES;
+    struct sizes *sizes = is_marked ? &states->marked : &states->all;
+    sizes->bytes[sizes->count++] = bytes;
+    if (!is_by_size(why))
+        states->known.bytes[states->known.count++] = bytes;
+    else if (!is_marked)
+        states->sized_bytes += bytes;
+}
+
+static bool take_states(const struct snapshot_reader *reader, struct states *states)
 {
     const struct timeline *timeline = reader->timeline;
     const struct categories *categories = &reader->categories;
-    size_t most = timeline->preexisting_count + timeline->lifetime_count;
-    states->bytes = calloc(most + 1, sizeof(*states->bytes));
-    if (!states->bytes)
+    size_t most = timeline->preexisting_count + timeline->lifetime_count + 1;
+    states->all.bytes = calloc(3 * most, sizeof(*states->all.bytes));
+    if (!states->all.bytes)
         return false;
+    states->known.bytes = states->all.bytes + most;
+    states->marked.bytes = states->known.bytes + most;
     for (size_t i = 0; i < timeline->preexisting_count; i++)
-        if (categories->of_preexisting[i] == CATEGORY_OPTIMIZER_STATE &&
-            reason_of(categories->why_preexisting[i]) != REASON_MASTER_SIZES)
-            states->bytes[states->count++] = (int64_t)timeline->preexisting[i].size;
+        if (categories->of_preexisting[i] == CATEGORY_OPTIMIZER_STATE)
+            add_state(states, categories->why_preexisting[i],
+                      (int64_t)timeline->preexisting[i].size);
     for (size_t i = 0; i < timeline->lifetime_count; i++)
-        if (categories->of_lifetime[i] == CATEGORY_OPTIMIZER_STATE &&
-            reason_of(categories->why_lifetime[i]) != REASON_MASTER_SIZES)
-            states->bytes[states->count++] =
-                (int64_t)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
-    sort(states);
+        if (categories->of_lifetime[i] == CATEGORY_OPTIMIZER_STATE)
+            add_state(states, categories->why_lifetime[i],
+                      (int64_t)trace_size(timeline->trace, timeline->lifetimes[i].alloc));
+    sort(&states->all);
+    sort(&states->known);
+    sort(&states->marked);
     return true;
+}
+
+static int64_t sum_of(const struct sizes *sizes)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < sizes->count; i++)
+        sum += sizes->bytes[i];
+    return sum;
 }
 
 /* Each size is there at least as often. */
@@ -68,9 +103,11 @@ static bool contains(const struct sizes *all, const struct sizes *some)
     return true;
 }
 
-/* The rows have these sizes, and no other ones. `room` is for as many. */
+/* The rows have the sizes of the copies, and no other ones; or, with `flat`, they are fewer and
+ * have the same sum, and the optimizer has state of each. `room` is for as many sizes as there are
+ * copies. */
 static bool are_copies(const struct held_parameter *rows, size_t count, const struct sizes *copies,
-                       int64_t *room)
+                       const struct sizes *flat, int64_t *room)
 {
     struct sizes found = {room, 0};
     for (size_t i = 0; i < count; i++) {
@@ -81,6 +118,9 @@ static bool are_copies(const struct held_parameter *rows, size_t count, const st
         found.bytes[found.count++] = rows[i].bytes;
     }
     sort(&found);
+    if (flat)
+        return found.count < copies->count && sum_of(&found) == sum_of(copies) &&
+               contains(flat, &found);
     return found.count == copies->count && contains(&found, copies);
 }
 
@@ -107,45 +147,32 @@ static int compare_makers(const void *a, const void *b)
 
 /* One line makes them all. */
 static void find_copies(struct snapshot_reader *reader, struct held_parameters *held,
-                        const struct sizes *copies, int64_t *room)
+                        const struct sizes *copies, const struct sizes *flat, int64_t *room)
 {
     qsort(held->rows, held->count, sizeof(*held->rows), compare_makers);
     for (size_t first = 0, end; first < held->count; first = end) {
         frame_id maker = held->rows[first].maker;
         for (end = first; end < held->count && held->rows[end].maker == maker; end++)
             ;
-        if (maker != NO_FRAME && are_copies(held->rows + first, end - first, copies, room)) {
+        if (maker != NO_FRAME && are_copies(held->rows + first, end - first, copies, flat, room)) {
             remove_rows(reader, held, first, end);
             return;
         }
     }
 }
 
-static bool is_marked(const uint8_t *category, const uint8_t *why)
+/* What only has the sizes of state, where the optimizer's own is known. */
+static void find_averages(struct snapshot_reader *reader, const struct states *states,
+                          const struct sizes *copies, bool are_marked)
 {
-    return *category == CATEGORY_OPTIMIZER_STATE && reason_of(*why) == REASON_MASTER_SIZES;
-}
-
-/* Those that count as state already. `room` is for as many. */
-static void find_marked(struct snapshot_reader *reader, const struct sizes *copies, int64_t *room)
-{
-    const struct timeline *timeline = reader->timeline;
-    const struct categories *categories = &reader->categories;
-    struct sizes found = {room, 0};
-    size_t count = 0;
-    int64_t sum = 0;
-    for (size_t i = 0; i < timeline->preexisting_count; i++)
-        if (is_marked(&categories->of_preexisting[i], &categories->why_preexisting[i]) &&
-            count++ < copies->count)
-            sum += found.bytes[found.count++] = (int64_t)timeline->preexisting[i].size;
-    for (size_t i = 0; i < timeline->lifetime_count; i++)
-        if (is_marked(&categories->of_lifetime[i], &categories->why_lifetime[i]) &&
-            count++ < copies->count)
-            sum += found.bytes[found.count++] =
-                (int64_t)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
-    sort(&found);
-    if (count == copies->count && contains(&found, copies))
-        reader->model->master_bytes = sum;
+    struct shard_model *model = reader->model;
+    struct sizes trained = {calloc(copies->count + 1, sizeof(int64_t)), copies->count};
+    for (size_t i = 0; trained.bytes && i < copies->count; i++)
+        trained.bytes[i] = copies->bytes[i] / WIDER;
+    model->average_bytes = sum_of(&states->marked) - (are_marked ? model->master_bytes : 0);
+    if (trained.bytes && contains(&states->known, model->master_bytes > 0 ? copies : &trained))
+        model->average_bytes += states->sized_bytes;
+    free(trained.bytes);
 }
 
 /* A float32 average of the weights, or float32 gradients, have these sizes, too. But only an
@@ -154,15 +181,21 @@ static void find_marked(struct snapshot_reader *reader, const struct sizes *copi
 bool snapshot_take_masters(struct snapshot_reader *reader, struct held_parameters *held,
                            struct error *err)
 {
-    struct sizes copies = {0}, states = {0};
+    struct sizes copies = {0};
+    struct states states = {0};
     int64_t *room = calloc(reader->all_made + 1, sizeof(*room));
     bool ok = room && take_copies(reader, &copies) && take_states(reader, &states);
-    if (ok && contains(&states, &copies))
-        find_copies(reader, held, &copies, room);
-    if (ok && reader->model->master_bytes == 0 && contains(&states, &copies))
-        find_marked(reader, &copies, room);
+    if (ok) {
+        bool are_updated = contains(&states.all, &copies), are_marked = false;
+        find_copies(reader, held, &copies, are_updated ? NULL : &states.all, room);
+        if (are_updated && reader->model->master_bytes == 0) {
+            are_marked = contains(&states.marked, &copies);
+            reader->model->master_bytes = are_marked ? sum_of(&copies) : 0;
+        }
+        find_averages(reader, &states, &copies, are_marked);
+    }
     free(room);
     free(copies.bytes);
-    free(states.bytes);
+    free(states.all.bytes);
     return ok || error_out_of_memory(err);
 }

@@ -179,6 +179,7 @@ static bool copy_model(struct shard_model *copy, const struct shard_model *model
     shard_model_init(copy, budget);
     copy->element_size = model->element_size;
     copy->buffer_bytes = model->buffer_bytes;
+    copy->average_bytes = model->average_bytes;
     copy->batch_bytes = model->batch_bytes;
     copy->library_bytes = model->library_bytes;
     copy->end_bytes = model->end_bytes;
@@ -263,6 +264,13 @@ static void set_type(struct shard_model *model, int64_t size)
         shard_model_set_type(model, size);
 }
 
+/* Where an option says that the optimizer has copies, and none are known, they may be these. */
+static void drop_averages(struct shard_model *model)
+{
+    model->buffer_bytes -= model->average_bytes;
+    model->average_bytes = 0;
+}
+
 static bool load_snapshot(struct shard_subject *subject, const struct shard_command *command,
                           struct input *input, struct error *err)
 {
@@ -286,6 +294,8 @@ static bool load_snapshot(struct shard_subject *subject, const struct shard_comm
                                         &snapshot->chain, capture->snapshot->symbols, err);
     if (ok)
         set_type(&subject->model, command->recorded_size);
+    if (ok && command->options.has_master && subject->model.master_bytes == 0)
+        drop_averages(&subject->model);
     if (ok && shard_model_check(&subject->model, err) &&
         (!command->is_checkpointed || add_checkpoints(subject, &snapshot->problem.problem, err)))
         return true;

@@ -81,6 +81,22 @@ static bool put_masters(const struct page *page, const struct shard_model *model
     return ok;
 }
 
+static bool put_averages(const struct page *page, const struct shard_model *model)
+{
+    struct buffer text = BUFFER_INIT;
+    char size[UNITS_TEXT_SIZE];
+    buffer_printf(&text,
+                  "The program has tensors of the sizes of optimizer state, %s, that its optimizer "
+                  "does not seem to update, such as averages of the parameters: they count as "
+                  "buffers, which every rank has.",
+                  page_size(page, size, (uint64_t)model->average_bytes));
+    bool ok = !text.failed;
+    if (ok)
+        paragraph(page, text.bytes);
+    buffer_release(&text);
+    return ok;
+}
+
 static const char divides_flat[] =
     "Some units have parameters of several types, or both trained and frozen ones. The code of "
     "fsdp1 makes units of modules that differ from the rest of their unit, because a flat "
@@ -125,6 +141,8 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
         ok &= put_padding(page, report->options);
     if (report->model->master_bytes > 0)
         ok &= put_masters(page, report->model);
+    if (report->model->average_bytes > 0)
+        ok &= put_averages(page, report->model);
     if (report->model->assumes_type)
         paragraph(page, "The input does not tell the type of parameters; float32 is assumed, and "
                         "--recorded-dtype names another one. Recorded in bfloat16, there are twice "

@@ -83,6 +83,46 @@ START_TEST(averages_are_not_updated)
 }
 END_TEST
 
+/* The sizes of averages alone make them state: they are what the optimizer's own leaves. */
+START_TEST(averages_may_look_like_state)
+{
+    for (int has_copies = 0; has_copies < 2; has_copies++) {
+        hold_times(PARAMETERS, 400, WEIGHTS);
+        if (has_copies)
+            hold_times(PARAMETERS, 800, OTHER);
+        for (size_t i = 0; i < PARAMETERS; i++)
+            capture_event(&capture, "alloc", next++, 800, COPIES);
+        hold_states(has_copies ? 800 : 400);
+        keep_blocks(PARAMETERS);
+        build();
+        ck_assert_int_eq(model.master_bytes, has_copies ? 3200 : 0);
+        ck_assert_int_eq(model.buffer_bytes, 3200);
+        ck_assert_int_eq(model.average_bytes, 3200);
+        destroy();
+        create();
+    }
+}
+END_TEST
+
+/* One tensor of all parameters, or several, which the optimizer updates. */
+START_TEST(copies_may_be_flat)
+{
+    for (size_t count_of = 1; count_of < 3; count_of++) {
+        uint64_t bytes = 2 * PARAMETERS * 400 / count_of;
+        hold_times(PARAMETERS, 400, WEIGHTS);
+        hold_times(count_of, bytes, COPIES);
+        for (size_t i = 0; i < 2 * count_of; i++)
+            capture_event_with(&capture, "alloc", next++, bytes, STACK_STEP,
+                               ",\"category\":\"optimizer_state\"");
+        expect(3200, 0);
+    }
+    hold_times(PARAMETERS, 400, WEIGHTS);
+    hold_times(1, 3200, COPIES);
+    hold_states(400);
+    expect(0, 3200);
+}
+END_TEST
+
 /* Of another number or size than the parameters, or made with something else. */
 START_TEST(buffers_are_no_copies)
 {
@@ -115,6 +155,8 @@ TCase *shard_snapshot_masters_tests(void)
     tcase_add_test(tests, copies_may_be_known);
     tcase_add_test(tests, others_stay_buffers);
     tcase_add_test(tests, averages_are_not_updated);
+    tcase_add_test(tests, averages_may_look_like_state);
+    tcase_add_test(tests, copies_may_be_flat);
     tcase_add_test(tests, buffers_are_no_copies);
     return tests;
 }
