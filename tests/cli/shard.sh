@@ -180,6 +180,17 @@ exits 0
 out_has '"master_copy":true'
 out_has '"parameters":3605760,"units":2,"master_copy_bytes":14423040,'
 
+# what FairScale advises for one machine and for several
+run shard --world 64 --parameters 7B --layers 32 --gpu h100
+out_has 'Use sdp'
+out_has '--reduce-buffer 8388608 sends fewer'
+out_has 'Between machines, --broadcast-fp16'
+out_has 'The optimizer is assumed to be adam; --optimizer names another.'
+run shard --world 64 --parameters 7B --layers 32 --gpu h100 --reduce-buffer 1000 --broadcast-fp16 --optimizer adam
+out_has 'all ranks are on one machine, --reduce-buffer 0 is best.'
+out_has_not 'Between machines'
+out_has_not 'assumed to be'
+
 # wrong usage
 run shard --world 0 $trace
 exits 2

@@ -24,10 +24,9 @@ static bool put_basis(const struct page *page, const struct shard_report *report
                       batches, batches == 1 ? "batch" : "batches");
     }
     if (report->assumes_optimizer)
-        buffer_printf(&text,
-                      "The optimizer is assumed to be %s, whatever was recorded; --optimizer names "
-                      "another. ",
-                      options->optimizer->name);
+        buffer_printf(&text, "The optimizer is assumed to be %s%s; --optimizer names another. ",
+                      options->optimizer->name,
+                      report->is_recorded ? ", whatever was recorded" : "");
     buffer_puts(&text, "Peaks are active memory. Not included: the CUDA context, NCCL's own "
                        "buffers, workspaces of libraries that the input does not show, rounding "
                        "and fragmentation in the allocator.");

@@ -52,6 +52,21 @@ static void add_library(struct buffer *text, const struct shard_choice *choice)
                       shard_strategy_name(strategy));
 }
 
+/* FairScale's advice: buffers are faster where messages are slow, and take memory for nothing where
+ * they are not. */
+static void add_machines(struct buffer *text, const struct shard_options *options,
+                         enum shard_strategy strategy)
+{
+    if (strategy == SHARD_SDP)
+        buffer_puts(text, options->reduce_buffer > 0
+                              ? " If all ranks are on one machine, --reduce-buffer 0 is best."
+                              : " If ranks are on several machines, --reduce-buffer 8388608 sends "
+                                "fewer and larger messages.");
+    if ((strategy == SHARD_SDP || strategy == SHARD_OSS) && !options->half_broadcast)
+        buffer_puts(text,
+                    " Between machines, --broadcast-fp16 sends parameters in half the bytes.");
+}
+
 static void add_reason(struct buffer *text, const struct shard_choice *choice)
 {
     const struct shard_row *row = &choice->rows[choice->row];
@@ -149,6 +164,8 @@ bool shard_tell(const struct page *page, const struct shard_report *report)
     if (report->choice->reason != SHARD_NO_GPU) {
         add_peak(&text, report);
         add_library(&text, report->choice);
+        add_machines(&text, report->options,
+                     report->choice->rows[report->choice->row].result.strategy);
     }
     bool ok = !text.failed;
     fputc('\n', page->out);
