@@ -177,4 +177,13 @@ assert peaks() == [peak + MORE for peak in before]' $trace "$MEMSNAP"
 run shard --world 8 samples/models/vit.layers.json.gz
 exits 0
 out_has ' parameters in 12 units and the root'
+
+# a profile has one sum of what was there before it, here parameters
+run shard --world 8 samples/training.pt.trace.json.gz
+exits 0
+out_has '1,835,264 parameters in 3 units'
+out_has 'Of what was there before the profile, it has only the sum, 7.00 MiB.'
+run shard --world 8 --format csv samples/training.pt.trace.json.gz
+exits 0
+out_has '8,ddp,false,0,83363840,,7341056,2077696,14682112,51921920,7341056,'
 finish

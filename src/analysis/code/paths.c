@@ -18,6 +18,7 @@ static const char *const torch_insides[] = {
     "_decomp/",
     "_subclasses/",
     "_library/",
+    "_native/",
     "_tensor.py",
     "_ops.py",
     "_compile.py",
@@ -216,8 +217,9 @@ static bool classify_at(struct text file, struct text before, struct text folder
             *facts = (struct file_facts){FILE_USER, (uint16_t)next};
         return true;
     }
+    bool is_first = folder.bytes == file.bytes; /* a profile leaves out the folders of packages */
     if (text_equals(folder, "torch") &&
-        (text_equals(before, "pytorch") ||
+        (is_first || text_equals(before, "pytorch") ||
          path_starts_any(rest, torch_insides, COUNT(torch_insides)))) {
         *facts = (struct file_facts){FILE_TORCH, (uint16_t)next};
         return true;

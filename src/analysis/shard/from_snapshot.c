@@ -174,6 +174,7 @@ static void set_buffers(struct snapshot_reader *reader)
     int64_t averages = model->average_bytes + (rest < 0 ? rest : 0);
     model->average_bytes = averages > 0 ? averages : 0;
     model->buffer_bytes = (rest > 0 ? rest : 0) + model->average_bytes;
+    model->unknown_bytes = model->before_bytes > 0 && rest > 0 ? rest : 0;
 }
 
 static bool read_all(struct snapshot_reader *reader, struct error *err)

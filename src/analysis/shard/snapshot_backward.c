@@ -4,6 +4,8 @@
 #include "analysis/chain/pass.h"
 #include "analysis/shard/snapshot_reader.h"
 
+#define MOST_STATES 2 /* of a parameter, as large as it: Adam's */
+
 bool snapshot_is_counted(uint8_t category)
 {
     return category != CATEGORY_PARAMETER && category != CATEGORY_GRADIENT &&
@@ -51,10 +53,25 @@ static bool put_bias_first(struct made_gradient *weight, struct made_gradient *b
     return true;
 }
 
+/* A profile has one sum of all that was there before it. If there was more than the parameters,
+ * then states of them come first, which the optimizer tells; the rest counts as buffers. */
+static void divide_sum(struct snapshot_reader *reader, int64_t sum)
+{
+    int64_t parameters = 0;
+    for (size_t i = 0; i < reader->made_count; i++)
+        parameters += reader->made[i].bytes;
+    int64_t states = parameters > 0 ? sum / parameters - 1 : 0;
+    states = states < 0 ? 0 : states > MOST_STATES ? MOST_STATES : states;
+    reader->start_bytes -= sum;
+    reader->parameter_bytes += sum - states * parameters;
+    reader->model->before_bytes = sum;
+}
+
 void snapshot_count_blocks(struct snapshot_reader *reader)
 {
     const struct timeline *timeline = reader->timeline;
     const struct forward_chain *chain = reader->chain;
+    int64_t sum = 0;
     uint32_t between_freed = 0; /* when all blocks made since the last gradient are free; never if
                                    that gradient is a bias */
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
@@ -62,6 +79,8 @@ void snapshot_count_blocks(struct snapshot_reader *reader)
         if (block->in_active)
             count_block(reader, -1, snapshot_end_of(block->free_requested, block->free_completed),
                         (int64_t)block->size, reader->categories.of_preexisting[i]);
+        if (reason_of(reader->categories.why_preexisting[i]) == REASON_BEFORE_PROFILE)
+            sum += (int64_t)block->size;
     }
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *life = &timeline->lifetimes[i];
@@ -86,6 +105,7 @@ void snapshot_count_blocks(struct snapshot_reader *reader)
         if (latest && *latest < life->alloc + 1)
             *latest = life->alloc + 1;
     }
+    divide_sum(reader, sum);
 }
 
 static uint32_t element_of_item(const struct forward_chain *chain, uint32_t item)

@@ -73,7 +73,8 @@ static void replicated(const struct walk *walk, struct shard_traffic *traffic)
         add(traffic, SHARD_ALL_REDUCE, 2 * share(gradients, world), 1,
             1 + (left + BUCKET - 1) / BUCKET);
     }
-    int64_t buffers = walk->model->buffer_bytes - walk->model->average_bytes;
+    const struct shard_model *model = walk->model;
+    int64_t buffers = model->buffer_bytes - model->average_bytes - model->unknown_bytes;
     add(traffic, SHARD_BROADCAST, share(buffers, world), passes, 1);
     if (walk->strategy == SHARD_DDP)
         return;

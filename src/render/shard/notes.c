@@ -96,6 +96,25 @@ static bool put_averages(const struct page *page, const struct shard_model *mode
     return ok;
 }
 
+/* A profile does not tell frozen parameters from anything else that was there before. */
+static bool put_before(const struct page *page, const struct shard_model *model)
+{
+    struct buffer text = BUFFER_INIT;
+    char size[UNITS_TEXT_SIZE], unknown[UNITS_TEXT_SIZE];
+    buffer_printf(&text,
+                  "Of what was there before the profile, it has only the sum, %s. What is neither "
+                  "trained parameters nor their states, %s, counts as buffers, which every rank "
+                  "has, also if it is frozen parameters. Nor has it lines of code, so that units "
+                  "may be parts of modules. An allocator snapshot and a layer trace have both.",
+                  page_size(page, size, (uint64_t)model->before_bytes),
+                  page_size(page, unknown, (uint64_t)model->unknown_bytes));
+    bool ok = !text.failed;
+    if (ok)
+        paragraph(page, text.bytes);
+    buffer_release(&text);
+    return ok;
+}
+
 static const char divides_flat[] =
     "Some units have parameters of several types, or both trained and frozen ones. The code of "
     "fsdp1 makes units of modules that differ from the rest of their unit, because a flat "
@@ -140,6 +159,8 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
         ok &= put_padding(page, report->options);
     if (report->model->master_bytes > 0)
         ok &= put_masters(page, report->model);
+    if (report->model->before_bytes > 0)
+        ok &= put_before(page, report->model);
     if (report->model->average_bytes > 0)
         ok &= put_averages(page, report->model);
     if (report->model->assumes_type)
