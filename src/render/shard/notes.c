@@ -37,6 +37,28 @@ static bool put_basis(const struct page *page, const struct shard_report *report
     return ok;
 }
 
+/* The placement is the same for all strategies. */
+static bool put_recomputation(const struct page *page, const struct shard_report *report)
+{
+    const struct shard_choice *choice = report->choice;
+    struct buffer text = BUFFER_INIT;
+    double share = 0;
+    for (size_t i = 0; i < choice->count; i++)
+        if (choice->rows[i].is_checkpointed)
+            share = choice->rows[i].extra_time_share;
+    buffer_puts(&text, "Checkpoints run modules again in the backward pass. ");
+    if (share > 0 && report->has_modules) /* the times of snapshots are those of the host */
+        buffer_printf(&text, "With the times of the recording, a step takes %.1f%% longer.",
+                      100 * share);
+    else
+        buffer_puts(&text, "The input does not tell how much longer a step takes.");
+    bool ok = !text.failed;
+    if (ok)
+        paragraph(page, text.bytes);
+    buffer_release(&text);
+    return ok;
+}
+
 static bool knows_rows(const struct shard_model *model)
 {
     for (size_t i = 0; i < model->tensor_count; i++)
@@ -137,6 +159,8 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
 {
     fputc('\n', page->out);
     bool ok = put_basis(page, report);
+    if (report->checkpointed)
+        ok &= put_recomputation(page, report);
     if (report->model->unit_count == 1)
         paragraph(page,
                   "No units were found, so fsdp, fsdp1 and fsdp2 gather the whole model at once; "
