@@ -452,6 +452,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/layer_inputs.h \
 	src/analysis/shard/layer_points.c \
 	src/analysis/shard/layer_reader.h \
+	src/analysis/shard/layer_shared.c \
 	src/analysis/shard/layer_unused.c \
 	src/analysis/shard/model.c \
 	src/analysis/shard/model.h \

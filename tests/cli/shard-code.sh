@@ -105,8 +105,23 @@ run shard --world 2 --code fsdp2 --format python levels.json
 exits 0
 out_has '"levels.0.first",'
 out_has '"levels.0.second",'
+run shard --world 2 --code fsdp2 --granularity 1 --format python levels.json
+exits 0
+out_has '"levels.0.first",'
+out_has_not '"levels",'
 run shard --code fsdp2 --format python samples/recorded/resnet50.pickle.gz
 out_has 'return getattr(module.forward, "__func__", None) is not torch.nn.Module.forward'
+
+# modules that share a parameter are in no units of their own
+run shard --world 2 --code fsdp2 --granularity leaf --format python tables.json
+exits 0
+out_has '"top",'
+sed 's/"module_params": 404,/"module_params": 4404,/' tables.json >shared.json
+run shard --world 2 --code fsdp2 --granularity leaf --format python shared.json
+exits 0
+out_has '"tables.0",'
+out_has_not '"tables.1",'
+out_has_not '"top",'
 
 # the parameters of modules that the step does not call have no gradient: DDP waits for none of them
 run shard --world 2 --code ddp --format python types.json

@@ -26,7 +26,8 @@ static bool read_all(struct layer_reader *reader, struct error *err)
     const struct layer_facts *facts = &reader->trace->facts;
     if (!vec_push(model->units, model->unit_count, model->unit_capacity, model->budget, err,
                   (struct shard_unit){.name = {"", 0}}) ||
-        !layer_read_forward(reader, err) || !layer_find_unused(reader, err))
+        !layer_read_forward(reader, err) || !layer_join_shared(reader, err) ||
+        !layer_find_unused(reader, err))
         return false;
     model->library_bytes = library_bytes(reader);
     if (!layer_read_points(reader, err))

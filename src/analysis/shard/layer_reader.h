@@ -21,6 +21,8 @@ struct layer_reader {
 
 /* Adds the units, layers and tensors, and finds out what the rows have. */
 bool layer_read_forward(struct layer_reader *reader, struct error *err);
+/* Makes units whose modules share a parameter with modules of others part of the root. */
+bool layer_join_shared(struct layer_reader *reader, struct error *err);
 /* Marks the parameters that are trained, but get no gradient in the step. Requires the layers. */
 bool layer_find_unused(struct layer_reader *reader, struct error *err);
 /* Adds the points of both passes, and sets the bytes that are left. Requires the layers, and

@@ -26,11 +26,15 @@ static bool is_listed(const struct tree *tree, struct text name, size_t size)
     return size > 0;
 }
 
-/* Of blocks only those of lists: embeddings, the last norm and the head belong to the root. */
+/* Of blocks only those of lists: embeddings, the last norm and the head belong to the root. Of a
+ * module that is never called, such as a ModuleList at a depth, those within it. */
 static size_t unit_of(void *self, struct text name)
 {
     const struct finder *finder = self;
     size_t size = cuts_module(finder->cuts, &finder->tree, name);
+    while (size > 0 && size < name.size && !tree_is_called(&finder->tree, name, size))
+        for (size++; size < name.size && name.bytes[size] != '.'; size++)
+            ;
     bool is_unit = finder->cuts->kind != CUT_BLOCKS || is_listed(&finder->tree, name, size);
     return is_unit ? size : 0;
 }

@@ -256,6 +256,14 @@ bool tree_is_numbered(const struct tree *tree, struct text name, size_t size)
     return numbered;
 }
 
+bool tree_is_called(const struct tree *tree, struct text name, size_t size)
+{
+    struct prefix walk = root_of(tree, name, false);
+    while (!at_end(&walk) && walk.end < size)
+        descend(&walk);
+    return !tree->knows_calls || flags_of(tree, walk.hash) & IS_CALLED;
+}
+
 static size_t block_of(const struct tree *tree, struct text name, bool inner)
 {
     struct prefix walk = root_of(tree, name, true);

@@ -50,6 +50,9 @@ bool tree_add_call(struct tree *tree, struct text name, struct error *err);
 /* True if the module that the first `size` bytes of the name denote is one of several numbered
  * ones: layers.0, or down1 if there is a down2 beside it. */
 bool tree_is_numbered(const struct tree *tree, struct text name, size_t size);
+/* True if the module named by the first `size` letters was called, or if that is not known of any.
+ */
+bool tree_is_called(const struct tree *tree, struct text name, size_t size);
 void tree_release(struct tree *tree);
 
 /* The length of the prefix of the name that is the enclosing module, inside which the chain is not
