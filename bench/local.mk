@@ -59,11 +59,13 @@ EXTRA_DIST += \
 	bench/replay \
 	bench/results.py \
 	bench/run \
+	bench/shard/MORE.md \
 	bench/shard/OPTIONS.md \
 	bench/shard/RECOMMENDED.md \
 	bench/shard/RESULTS.md \
 	bench/shard/cases.py \
 	bench/shard/models.py \
+	bench/shard/more_models.py \
 	bench/shard/options \
 	bench/shard/partition.py \
 	bench/shard/program.py \

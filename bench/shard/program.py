@@ -13,9 +13,8 @@ from functools import partial
 
 import torch
 import torch.distributed as dist
-from torch.nn import functional as F
 
-from models import MODELS, make_model
+from models import MODELS, call, make_model
 
 
 def plain(model, lr, optimizer):
@@ -94,7 +93,7 @@ def main():
     parser.add_argument("--half", action="store_true")
     options = parser.parse_args()
     torch.manual_seed(0)
-    model, batch, classes = make_model(options.model)
+    model, batch, loss_of = make_model(options.model)
     if options.plan:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         dist.init_process_group("nccl")
@@ -109,11 +108,10 @@ def main():
         recording = memsnap_record.layers(model, options.layers, warmup=1)
     def step():
         inputs = batch()
-        if options.half and inputs.is_floating_point():
+        if options.half and torch.is_tensor(inputs) and inputs.is_floating_point():
             inputs = inputs.bfloat16()
-        outputs = model(inputs)
-        labels = torch.zeros(outputs.shape[:-1], dtype=torch.long, device="cuda")
-        loss = F.cross_entropy(outputs.reshape(-1, classes), labels.view(-1))
+        outputs = call(model, inputs)
+        loss = loss_of(outputs)
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
