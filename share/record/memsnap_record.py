@@ -342,6 +342,9 @@ def prepare(model, modules):
 
 
 # memsnap suggest prints what follows for plans that keep results of operators.
+import warnings
+
+
 class Watch(TorchDispatchMode):
     """Raises an error when a kept result is changed in place. The checkpoint would use the changed one when it runs
     again, and some operators change their arguments unseen by PyTorch's own check."""
@@ -389,7 +392,11 @@ class IsKept:
 def keep_results(operators, missing=None, is_last=True, changed=None):
     """An argument of checkpoint() that keeps the results of operators, such as "aten.mm". `missing` are those that
     have not run yet, shared by checkpoints that run one after another; at the end of the last one all must have."""
-    from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
+    try:
+        from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
+    except ImportError:  # before PyTorch 2.5
+        warnings.warn("checkpoints of this PyTorch cannot keep results of operators (2.5 can): they compute all again")
+        return {}
 
     missing = set(operators) if missing is None else missing
 
