@@ -117,24 +117,27 @@ static void end_with_inputs(struct replayed *replayed, const struct forward_chai
 }
 
 /* The backward of earlier elements ends later. Where a program holds an output for longer, that of
- * the next element seems to end after those of earlier ones. So the most elements that are in order
- * are taken, and each of the others ends with the next one that is, or at item `least`. `room`: for
- * 2 * count. */
-static void put_in_order(uint32_t *done, uint32_t *room, size_t count, uint32_t least)
+ * the next element seems to end after those of earlier ones. So the elements in order that keep the
+ * most are taken, and each of the others ends with the next one that is, or at item `least`.
+ * `room`: for two numbers an element. */
+static void put_in_order(uint32_t *done, const struct forward_chain *chain, int64_t *room,
+                         uint32_t least)
 {
-    uint32_t *length = room, *next = room + count, first = (uint32_t)count - 1, i;
-    for (i = (uint32_t)count; i-- > 0;) {
-        length[i] = 1;
-        next[i] = (uint32_t)count;
-        for (uint32_t j = i + 1; j < count; j++)
-            if (done[j] <= done[i] && length[j] + 1 > length[i]) {
-                length[i] = length[j] + 1;
-                next[i] = j;
+    size_t count = chain->count, first = count - 1, i;
+    int64_t *kept = room, *next = room + count; /* from an element on; the next one in order */
+    for (i = count; i-- > 0;) {
+        int64_t most = 0;
+        next[i] = (int64_t)count;
+        for (size_t j = i + 1; j < count; j++)
+            if (done[j] <= done[i] && kept[j] > most) {
+                most = kept[j];
+                next[i] = (int64_t)j;
             }
-        first = length[i] >= length[first] ? i : first;
+        kept[i] = most + chain->elements[i].activation_bytes + 1;
+        first = kept[i] >= kept[first] ? i : first;
     }
     i = 0;
-    for (uint32_t at = first; at < count; i = at + 1, at = next[at])
+    for (size_t at = first; at < count; i = at + 1, at = (size_t)next[at])
         for (; i < at; i++)
             done[i] = done[at];
     for (; i < count; i++)
@@ -168,7 +171,7 @@ static bool find_backwards(struct replayed *replayed, const struct forward_chain
         end_with_inputs(replayed, chain, measure);
         for (size_t i = 0; i < chain->count; i++)
             replayed->done[i] = valley(measure, replayed->done[i]);
-        put_in_order(replayed->done, (uint32_t *)whole, chain->count, measure->pass->backward);
+        put_in_order(replayed->done, chain, whole, measure->pass->backward);
     }
     free(whole);
     budget_give(chain->budget, bytes);

@@ -1,5 +1,7 @@
 /* What layers make beside their outputs, and who else uses an output, as the backward pass tells.
  */
+#include <stdio.h>
+
 #include "unit/analysis/chain/pass.h"
 
 #define BLOCKS 3
@@ -165,19 +167,43 @@ START_TEST(an_output_that_is_held_puts_no_backward_off)
 }
 END_TEST
 
-/* The backward frees what the first layer keeps before all else, as it may a mask. */
+/* The backward frees the little that the first layer keeps before all else. */
 START_TEST(a_layer_that_is_freed_early_hastens_no_backward)
 {
-    uint64_t early = allocate(1000, frames_of("t9 m50"));
+    uint64_t early = allocate(10, frames_of("t9 m50"));
     for (int i = 0; i < BLOCKS; i++)
         block("t9 m53", outputs[i]);
     keep(8, "t9 m55");
     allocate(1, STACK_BACKWARD);
-    capture_free(&capture, early, 1000, STACK_BACKWARD);
+    capture_free(&capture, early, 10, STACK_BACKWARD);
     backward_with(0, 0);
     build();
     ck_assert_uint_eq(chain.count, BLOCKS + 2);
     for (size_t i = 2; i <= BLOCKS; i++)
+        ck_assert_uint_gt(chain.elements[i].backward_end, chain.elements[i + 1].backward_end);
+}
+END_TEST
+
+/* Many layers that keep little seem to have their backward before the blocks. */
+START_TEST(layers_that_keep_most_are_in_order)
+{
+    char path[16];
+    uint64_t small[BLOCKS + 2];
+    for (int i = 0; i < BLOCKS + 2; i++) {
+        snprintf(path, sizeof(path), "t9 m%d", 40 + i);
+        small[i] = allocate(1, frames_of(path));
+    }
+    for (int i = 0; i < BLOCKS; i++)
+        block("t9 m53", outputs[i]);
+    keep(8, "t9 m55");
+    for (int i = BLOCKS + 2; i-- > 0;) {
+        allocate(1, STACK_BACKWARD);
+        capture_free(&capture, small[i], 1, STACK_BACKWARD);
+    }
+    backward_with(0, 0);
+    build();
+    size_t last = chain.count - 1;
+    for (size_t i = last - BLOCKS + 1; i < last; i++)
         ck_assert_uint_gt(chain.elements[i].backward_end, chain.elements[i + 1].backward_end);
 }
 END_TEST
@@ -218,6 +244,7 @@ TCase *chain_rests_tests(void)
     tcase_add_test(tests, a_gradient_that_waits_is_from_a_later_layer);
     tcase_add_test(tests, an_output_that_is_held_puts_no_backward_off);
     tcase_add_test(tests, a_layer_that_is_freed_early_hastens_no_backward);
+    tcase_add_test(tests, layers_that_keep_most_are_in_order);
     tcase_add_test(tests, statistics_are_no_output);
     return tests;
 }
