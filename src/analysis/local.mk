@@ -53,6 +53,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/held.h \
 	src/analysis/chain/lists.c \
 	src/analysis/chain/lists.h \
+	src/analysis/chain/loops.c \
+	src/analysis/chain/loops.h \
 	src/analysis/chain/names.c \
 	src/analysis/chain/names.h \
 	src/analysis/chain/operations.c \

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "analysis/chain/lists.h"
+#include "analysis/chain/loops.h"
 
-#define NEAR      8    /* lines that are examined on either side of a loop */
 #define MOST_BACK 4096 /* calls that are looked through for one of the same line */
 
 struct finder {
@@ -14,32 +14,6 @@ struct finder {
     uint64_t *begins; /* by run: bit k: an iteration begins in which frame k calls a module anew */
     size_t begins_capacity;
 };
-
-static bool same_function(struct frame a, struct frame b)
-{
-    return a.file == b.file && a.name == b.name;
-}
-
-bool call_loop_is_inside(const struct call_tree *tree, const struct call_node *loop)
-{
-    const struct call_node *nodes = tree->nodes, *parent = &nodes[loop->parent];
-    struct frame head =
-        symbols_frame_at(tree->symbols, call_frame(tree, loop->first_run, loop->level));
-    uint32_t at = (uint32_t)(loop - nodes);
-    uint32_t first = at - parent->first_child < NEAR ? parent->first_child : at - NEAR;
-    uint32_t end = parent->end_child - at < NEAR ? parent->end_child : at + NEAR;
-    for (uint32_t i = first; i < end; i++) {
-        frame_id id = call_frame(tree, nodes[i].first_run, loop->level);
-        if (i == at || id == NO_FRAME)
-            continue;
-        /* no function goes back but in a loop: else it is one of the same name of another class */
-        struct frame frame = symbols_frame_at(tree->symbols, id);
-        if (same_function(frame, head) &&
-            (i < at ? frame.line <= head.line : frame.line >= head.line))
-            return true;
-    }
-    return loop->level == 0;
-}
 
 /* The frame that calls a module anew in each iteration, or CALL_NONE. Between it and the loop's
  * function may be others that only pass the call of its forward on. */
@@ -116,7 +90,8 @@ static bool calls_other(const struct call_tree *tree, uint32_t a, uint32_t b, ui
     frame_id x = call_frame(tree, a, level), y = call_frame(tree, b, level);
     if (x == NO_FRAME || y == NO_FRAME)
         return x != y;
-    return !same_function(symbols_frame_at(tree->symbols, x), symbols_frame_at(tree->symbols, y));
+    return !call_same_function(symbols_frame_at(tree->symbols, x),
+                               symbols_frame_at(tree->symbols, y));
 }
 
 /* The last of the calls from..end-1 that the same line made, or CALL_NONE. `from`: the first frame

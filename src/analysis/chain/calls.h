@@ -47,7 +47,4 @@ void module_calls_release(struct module_calls *calls);
 void module_calls_within(const struct module_calls *calls, uint32_t first_run, uint32_t end_run,
                          uint32_t *first, uint32_t *end);
 
-/* A loop of lines in one function, and not of calls of that function. */
-bool call_loop_is_inside(const struct call_tree *tree, const struct call_node *loop);
-
 #endif

@@ -1,6 +1,6 @@
 #include "analysis/chain/lists.h"
 
-#include "analysis/chain/calls.h"
+#include "analysis/chain/loops.h"
 
 bool call_is_list(const struct call_tree *tree, uint32_t run, size_t level)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/chain/calls.h"
+#include "analysis/chain/loops.h"
 #include "analysis/code/labels.h"
 #include "analysis/code/paths.h"
 #include "base/buffer.h"
