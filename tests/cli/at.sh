@@ -19,7 +19,7 @@ done
 
 # events without times: annotations cannot be placed, but stacks show the same steps
 if [ -n "${PYTHON3-}" ]; then
-    "$PYTHON3" - "$srcdir/$a" timeless.pickle <<'EOF'
+    "$PYTHON3" - "$a" timeless.pickle <<'EOF'
 import gzip, pickle, sys
 capture = pickle.load(gzip.open(sys.argv[1]))
 for event in capture["device_traces"][0]:

@@ -115,7 +115,7 @@ exits 0
 out_has 'Device 0:'
 out_has 'Device 1:'
 if [ -n "${PYTHON3:-}" ]; then
-    "$PYTHON3" - "$srcdir/samples/two-devices.pickle.gz" unused.pickle <<'EOF'
+    "$PYTHON3" - "samples/two-devices.pickle.gz" unused.pickle <<'EOF'
 import gzip, pickle, sys
 capture = pickle.load(gzip.open(sys.argv[1]))
 capture["segments"] = [segment for segment in capture["segments"] if segment["device"] == 0]
