@@ -10,8 +10,10 @@
 #include "solve/backend/device.h"
 #include "unit/devices/devices.h"
 #include "unit/solve/problems.h"
+#include "unit/unit.h"
 
 #define LARGEST_BATCH 5
+#define LEAST_ROUNDS  10 /* so many that some chains are neither easy nor hopeless */
 
 static const struct backend *tested;
 static unsigned rounds, every;
@@ -198,8 +200,9 @@ int device_run(const struct backend *backend, unsigned random_rounds, unsigned e
     fflush(stdout); /* before cases are forked */
     tested = backend;
     bool passed = works_in_sandbox();
-    rounds = random_rounds;
-    every = every_pair;
+    bool is_share = unit_share(random_rounds) < random_rounds;
+    rounds = is_share && random_rounds > LEAST_ROUNDS ? LEAST_ROUNDS : random_rounds;
+    every = is_share ? 5 * every_pair : every_pair;
     Suite *suite = suite_create(backend->name);
     TCase *cases = tcase_create("device");
     tcase_set_timeout(cases, 300);

@@ -9,8 +9,9 @@
 bool cost_reference_solve(const struct cost_problem *problems, struct cost_table *tables,
                           size_t count, const struct backend_options *options, struct error *err);
 
-/* Runs the cases, with `rounds` random batches and one in `every` pair of boundary sizes. Returns
- * the exit status of a test: 77 if there is no such device. */
+/* Runs the cases, with `rounds` random batches and one in `every` pair of boundary sizes; with
+ * MEMSNAP_SHARE in the environment fewer of both. Returns the exit status of a test: 77 if there is
+ * no such device. */
 int device_run(const struct backend *backend, unsigned rounds, unsigned every);
 
 #endif
