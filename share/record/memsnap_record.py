@@ -3214,7 +3214,6 @@ class snapshots(contextlib.ContextDecorator):
         self.is_active = False
         self.is_own = True  # the history was off before
         self.done = {}     # steps of each optimizer
-        self.dumped = set()  # steps after which there is a snapshot
         self.ooms = self.depth = 0
         self.seen = {}     # storages that are marked, by key
         self.shapes = ()   # of the float32 parameters of the model that runs
@@ -3284,7 +3283,7 @@ class snapshots(contextlib.ContextDecorator):
             self.dump("end")
 
     def tell_missing(self):
-        missing = sorted((self.steps or set()) - self.dumped)
+        missing = sorted(step for step in self.steps or () if not 0 <= step < self.step)
         if missing:
             print("memsnap_record: no snapshot after step %s: the optimizer made %d steps, counted from 0"
                   % (", ".join(map(str, missing)), self.step), file=sys.stderr)
@@ -3364,7 +3363,6 @@ class snapshots(contextlib.ContextDecorator):
         step = self.done.get(id(optimizer), 0)
         self.annotate_states(optimizer)
         if self.steps is not None and step in self.steps:
-            self.dumped.add(step)
             self.dump("step-%d" % step)
         self.done[id(optimizer)] = step + 1
         self.mark("")
