@@ -85,9 +85,8 @@ static bool about_kept_matrices(struct findings_maker *maker, const struct live_
                                         .save_bytes = is_limited ? most_saved : sum->bytes,
                                         .at_least = !is_limited && peaks_in_backward(maker),
                                         .at_most = is_limited},
-                       next, "%s keeps %s, %.1f%% of the peak, for the backward pass%s.", whose,
-                       finding_size(maker, sum->bytes).text, finding_share(maker, sum->bytes),
-                       most->bytes);
+                       next, "%s keeps %s, for the backward pass%s.", whose,
+                       finding_amount(maker, sum->bytes).text, most->bytes);
 }
 
 /* Matrices of a pass that keeps nothing. */
@@ -103,9 +102,8 @@ static bool about_running_matrices(struct findings_maker *maker, const struct li
            finding_add(maker,
                        (struct finding){
                            .kind = FINDING_ATTENTION, .save_bytes = save_bytes, .at_least = true},
-                       next, "%s makes matrices of %s, %.1f%% of the peak%s.", whose,
-                       finding_size(maker, sum->bytes).text, finding_share(maker, sum->bytes),
-                       most->bytes);
+                       next, "%s makes matrices of %s%s.", whose,
+                       finding_amount(maker, sum->bytes).text, most->bytes);
 }
 
 static bool about_matrices(struct findings_maker *maker, const struct live_sum *sum,
@@ -154,8 +152,8 @@ bool finding_about_logits(struct findings_maker *maker, const struct live_sum *s
             : "Compute the logits and the loss for a part of the tokens or samples at a time, each "
               "part under torch.utils.checkpoint, and add up the losses, or the sums that the loss "
               "is computed from: then only one part of the logits exists at a time.",
-        "Logits, the loss over them and their gradients hold %s, %.1f%% of the peak%s.",
-        finding_size(maker, sum->bytes).text, share, most->bytes);
+        "Logits, the loss over them and their gradients hold %s%s.",
+        finding_amount(maker, sum->bytes).text, most->bytes);
 }
 
 bool finding_about_pass_results(struct findings_maker *maker, const struct live_sum *sum,
@@ -184,8 +182,8 @@ bool finding_about_resident_data(struct findings_maker *maker, const struct live
         (struct finding){.kind = FINDING_RESIDENT_DATA, .save_bytes = sum->bytes, .at_most = true},
         "If it is the data set or a replay buffer, keep it in host memory, pinned "
         "(tensor.pin_memory()), and copy one batch at a time to the device.",
-        "Data that the program makes before training and keeps hold %s, %.1f%% of the peak%s.",
-        finding_size(maker, sum->bytes).text, share, most->bytes);
+        "Data that the program makes before training and keeps hold %s%s.",
+        finding_amount(maker, sum->bytes).text, most->bytes);
 }
 
 bool finding_about_elementwise(struct findings_maker *maker, const struct live_sum *sum,
@@ -200,8 +198,8 @@ bool finding_about_elementwise(struct findings_maker *maker, const struct live_s
         "Use a fused operator there (torch.nn.functional has gelu, silu, rms_norm, layer_norm and "
         "others), or run the function under torch.utils.checkpoint or torch.compile.",
         "Functions that call one elementwise operator after the other keep %s of intermediate "
-        "results, %.1f%% of the peak, for the backward pass%s.",
-        finding_size(maker, sum->bytes).text, share, most->bytes);
+        "results, %.1f%% of %s, for the backward pass%s.",
+        finding_size(maker, sum->bytes).text, share, finding_whole(maker), most->bytes);
 }
 
 bool finding_about_casts(struct findings_maker *maker, const struct live_sum *sum,

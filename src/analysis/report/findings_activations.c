@@ -12,8 +12,7 @@ static bool add(struct findings_maker *maker, enum finding_kind kind, int64_t sa
 {
     return finding_add(
         maker, (struct finding){.kind = kind, .save_bytes = save_bytes, .at_most = true}, next,
-        "%s hold %s, %.1f%% of the peak%s%s.", who, finding_size(maker, sum->bytes).text,
-        finding_share(maker, sum->bytes), why, most->bytes);
+        "%s hold %s%s%s.", who, finding_amount(maker, sum->bytes).text, why, most->bytes);
 }
 
 bool finding_about_activations(struct findings_maker *maker, const struct live_sum *sum,

@@ -19,28 +19,18 @@ double finding_share(const struct findings_maker *maker, int64_t bytes)
     return peak > 0 ? 100.0 * (double)bytes / (double)peak : 0;
 }
 
-/* Replaces a word by another, everywhere. NULL if out of memory. */
-static char *replaced(const char *text, const char *word, const char *by)
-{
-    struct buffer made = BUFFER_INIT;
-    buffer_puts(&made, "");
-    for (const char *at; (at = strstr(text, word)) != NULL; text = at + strlen(word))
-        buffer_printf(&made, "%.*s%s", (int)(at - text), text, by);
-    buffer_puts(&made, text);
-    char *copy = made.failed ? NULL : strdup(made.bytes);
-    buffer_release(&made);
-    return copy;
-}
-
-/* Says "of the memory in use" where the peak is not known. */
-static void name_share(const struct findings_maker *maker, struct finding *finding)
+const char *finding_whole(const struct findings_maker *maker)
 {
     const struct live_set *set = maker->evidence->at_peak;
-    if (!finding->what || !set || timeline_knows_peak(set->timeline))
-        return;
-    char *what = replaced(finding->what, "of the peak", "of the memory in use");
-    free(finding->what);
-    finding->what = what;
+    return !set || timeline_knows_peak(set->timeline) ? "the peak" : "the memory in use";
+}
+
+struct amount_text finding_amount(const struct findings_maker *maker, int64_t bytes)
+{
+    struct amount_text amount;
+    snprintf(amount.text, sizeof(amount.text), "%s, %.1f%% of %s", finding_size(maker, bytes).text,
+             finding_share(maker, bytes), finding_whole(maker));
+    return amount;
 }
 
 bool finding_add(struct findings_maker *maker, struct finding finding, const char *next,
@@ -51,7 +41,6 @@ bool finding_add(struct findings_maker *maker, struct finding finding, const cha
     if (vasprintf(&finding.what, what, arguments) < 0)
         finding.what = NULL;
     va_end(arguments);
-    name_share(maker, &finding);
     finding.next = strdup(next);
     if (!finding.what || !finding.next) {
         free(finding.what);

@@ -118,9 +118,9 @@ bool finding_of_table_gradients(struct findings_maker *maker)
         "Make the tables with sparse=True (torch.nn.Embedding, torch.nn.EmbeddingBag): their "
         "gradients then hold only rows that the batch uses. torch.optim.SGD without weight decay, "
         "Adagrad and SparseAdam take such gradients, Adam and AdamW do not.",
-        "Gradients of embedding tables hold %s, %.1f%% of the peak, although a step looks up about "
+        "Gradients of embedding tables hold %s, although a step looks up about "
         "%s in them.",
-        finding_size(maker, bytes).text, share, finding_size(maker, rows).text);
+        finding_amount(maker, bytes).text, finding_size(maker, rows).text);
 }
 
 /* True if an optimizer frees it from within the backward pass, in a hook of its parameter. */
@@ -175,11 +175,10 @@ static bool about_derivatives(struct findings_maker *maker, int64_t bytes, int64
         maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
         "Compute them for a part of the batch at a time, and delete them (del) as soon as they "
         "have been used, at the latest before the next iteration.",
-        "Gradients hold %s, %.1f%% of the peak and %.1f times the parameters: most are results of "
+        "Gradients hold %s and %.1f times the parameters: most are results of "
         "torch.autograd.grad() or torch.func.grad(), or intermediate results of a second "
         "derivative.",
-        finding_size(maker, bytes).text, finding_share(maker, bytes),
-        (double)bytes / (double)parameters);
+        finding_amount(maker, bytes).text, (double)bytes / (double)parameters);
 }
 
 /* True if the program clips gradients by their norm, or unscales them. */
@@ -233,8 +232,7 @@ static bool about_used(struct findings_maker *maker, int64_t bytes)
                 : "Run the optimizer step of each parameter in a hook "
                   "(Tensor.register_post_accumulate_grad_hook), and free its gradient right "
                   "after. With FSDP, each of N ranks keeps 1/N of the gradients.",
-        "Gradients hold %s, %.1f%% of the peak.", finding_size(maker, bytes).text,
-        finding_share(maker, bytes));
+        "Gradients hold %s.", finding_amount(maker, bytes).text);
 }
 
 bool finding_of_gradients(struct findings_maker *maker)

@@ -18,9 +18,17 @@ struct size_text {
     char text[UNITS_TEXT_SIZE];
 };
 
+/* "1.24 GiB, 12.0% of the peak", in the same way. */
+struct amount_text {
+    char text[UNITS_TEXT_SIZE + 64];
+};
+
 struct size_text finding_size(const struct findings_maker *maker, int64_t bytes);
 /* In percent of the peak. */
 double finding_share(const struct findings_maker *maker, int64_t bytes);
+/* What these are percent of: "the peak", or "the memory in use" where the peak is not known. */
+const char *finding_whole(const struct findings_maker *maker);
+struct amount_text finding_amount(const struct findings_maker *maker, int64_t bytes);
 /* The bytes of a category at the moment. */
 int64_t finding_live_bytes(const struct live_set *set, enum category category);
 /* Adds " at train.py:20 <module>" if the stack names a line. */

@@ -135,8 +135,8 @@ bool finding_of_all_pairs(struct findings_maker *maker)
             "such tensor. Otherwise, compute it for a part of the rows at a time, under "
             "torch.utils.checkpoint.",
             "Broadcasting%s makes a tensor that is many times as large as its operands: tensors of "
-            "that size hold %s, %.1f%% of the peak.",
-            line.bytes, finding_size(maker, pairs.bytes).text, share);
+            "that size hold %s.",
+            line.bytes, finding_amount(maker, pairs.bytes).text);
     else if (ok)
         ok = finding_add(
             maker, finding,
@@ -145,8 +145,8 @@ bool finding_of_all_pairs(struct findings_maker *maker)
             "squeeze(1). If all pairs are meant, compute them for a part of the rows at a time, "
             "under torch.utils.checkpoint.",
             "Broadcasting%s combines each of %s values with each of as many others: tensors of "
-            "that size hold %s, %.1f%% of the peak.",
-            line.bytes, rows, finding_size(maker, pairs.bytes).text, share);
+            "that size hold %s.",
+            line.bytes, rows, finding_amount(maker, pairs.bytes).text);
     buffer_release(&line);
     return ok;
 }
@@ -160,33 +160,19 @@ bool finding_of_unused_logits(struct findings_maker *maker)
     double share = finding_share(maker, logits.bytes);
     if (share < LEAST_LOGITS)
         return true;
-    bool ok =
-        finding_line(maker, logits.stack, &line) &&
-        finding_add(
-            maker,
-            (struct finding){
-                .kind = FINDING_UNUSED_LOGITS, .save_bytes = logits.bytes, .at_most = true},
-            "Apply the last layer to the last position only: head(hidden[:, -1:]) instead of "
-            "head(hidden)[:, -1:]. In transformers, pass logits_to_keep=1.",
-            "Logits of every position%s hold %s, %.1f%% of the peak, but generation needs those of "
-            "the last one: what is computed from them has at most %s.",
-            line.bytes, finding_size(maker, logits.bytes).text, share,
-            finding_size(maker, logits.read_bytes).text);
+    bool ok = finding_line(maker, logits.stack, &line) &&
+              finding_add(
+                  maker,
+                  (struct finding){
+                      .kind = FINDING_UNUSED_LOGITS, .save_bytes = logits.bytes, .at_most = true},
+                  "Apply the last layer to the last position only: head(hidden[:, -1:]) instead of "
+                  "head(hidden)[:, -1:]. In transformers, pass logits_to_keep=1.",
+                  "Logits of every position%s hold %s, but generation needs those of "
+                  "the last one: what is computed from them has at most %s.",
+                  line.bytes, finding_amount(maker, logits.bytes).text,
+                  finding_size(maker, logits.read_bytes).text);
     buffer_release(&line);
     return ok;
-}
-
-/* Adds "model.py:39 forward (16.00 MiB), model.py:41 forward (8.00 MiB)". */
-static bool local_lines(const struct findings_maker *maker, const struct local_results *results,
-                        struct buffer *text)
-{
-    for (size_t i = 0; i < results->line_count; i++) {
-        const struct local_line *line = &results->lines[i];
-        buffer_puts(text, i > 0 ? ", " : "");
-        live_source_label(maker->evidence->at_peak, &line->source, NULL, true, text);
-        buffer_printf(text, " (%s)", finding_size(maker, line->bytes).text);
-    }
-    return !text->failed || error_out_of_memory(maker->err);
 }
 
 bool finding_of_benchmark(struct findings_maker *maker)
@@ -211,6 +197,19 @@ bool finding_of_benchmark(struct findings_maker *maker)
             finding_size(maker, peak).text);
     buffer_release(&at);
     return ok;
+}
+
+/* Adds "model.py:39 forward (16.00 MiB), model.py:41 forward (8.00 MiB)". */
+static bool local_lines(const struct findings_maker *maker, const struct local_results *results,
+                        struct buffer *text)
+{
+    for (size_t i = 0; i < results->line_count; i++) {
+        const struct local_line *line = &results->lines[i];
+        buffer_puts(text, i > 0 ? ", " : "");
+        live_source_label(maker->evidence->at_peak, &line->source, NULL, true, text);
+        buffer_printf(text, " (%s)", finding_size(maker, line->bytes).text);
+    }
+    return !text->failed || error_out_of_memory(maker->err);
 }
 
 bool finding_of_local_results(struct findings_maker *maker)

@@ -114,10 +114,10 @@ bool finding_of_layer_buffers(struct findings_maker *maker)
                           "make one, and assign it to all layers once the model is on the device: "
                           ".to() copies it for each. A causal mask is not needed: "
                           "scaled_dot_product_attention() takes is_causal=True.",
-                          "%s buffers of %s, spread over the layers of the model%s, hold %s, "
-                          "%.1f%% of the peak. No gradient has their size.",
+                          "%s buffers of %s, spread over the layers of the model%s, hold %s. No "
+                          "gradient has their size.",
                           units_count(count, buffers.count), finding_size(maker, each).text,
-                          line.bytes, finding_size(maker, buffers.bytes).text, share);
+                          line.bytes, finding_amount(maker, buffers.bytes).text);
     buffer_release(&line);
     return ok;
 }
@@ -148,9 +148,9 @@ static bool about_sparse(struct findings_maker *maker, int64_t sparse)
         "Use torch.optim.Adagrad, which takes sparse gradients as well and keeps one value for "
         "each weight, or torch.optim.SGD without momentum, which keeps none. FSDP takes no sparse "
         "gradients, and ZeroRedundancyOptimizer does not divide a table.",
-        "The state of SparseAdam holds %s, %.1f%% of the peak: two values for each weight of a "
+        "The state of SparseAdam holds %s: two values for each weight of a "
         "table, also in rows that no batch has read.",
-        finding_size(maker, sparse).text, finding_share(maker, sparse));
+        finding_amount(maker, sparse).text);
 }
 
 /* State of LBFGS that is not a matter of history_size: the gradient and the direction of the last
@@ -167,9 +167,9 @@ static bool about_history(struct findings_maker *maker, int64_t state, int64_t p
         (struct finding){.kind = FINDING_OPTIMIZER_STATE, .save_bytes = save, .at_most = true},
         "Give torch.optim.LBFGS a smaller history_size (100 by default): each entry is as large as "
         "two copies of the parameters.",
-        "The state of LBFGS holds %s, %.1f%% of the peak, %.1f times the parameters. Its history "
+        "The state of LBFGS holds %s, %.1f times the parameters. Its history "
         "grows up to history_size entries.",
-        finding_size(maker, state).text, finding_share(maker, state),
+        finding_amount(maker, state).text,
         (double)state / (double)(parameters > 0 ? parameters : 1));
 }
 
@@ -191,8 +191,7 @@ static bool about_factors(struct findings_maker *maker, int64_t factors)
             .kind = FINDING_OPTIMIZER_STATE, .save_bytes = factors / 2, .at_most = true},
         "Store those that are only multiplied with, such as inverses, in torch.bfloat16, which "
         "takes half as much. FSDP and ZeroRedundancyOptimizer do not shard what hooks keep.",
-        "Kronecker factors of an optimizer hold %s, %.1f%% of the peak.",
-        finding_size(maker, factors).text, finding_share(maker, factors));
+        "Kronecker factors of an optimizer hold %s.", finding_amount(maker, factors).text);
 }
 
 bool finding_of_state(struct findings_maker *maker)
@@ -222,6 +221,5 @@ bool finding_of_state(struct findings_maker *maker)
         maker, (struct finding){.kind = FINDING_OPTIMIZER_STATE, .save_bytes = state / 2},
         "Shard it (FSDP, ZeroRedundancyOptimizer): each of N ranks then keeps 1/N of it, so "
         "2 ranks save half. On a single device, an optimizer with 8-bit states saves more.",
-        "Optimizer state holds %s, %.1f%% of the peak%s.", finding_size(maker, state).text, share,
-        ratio);
+        "Optimizer state holds %s%s.", finding_amount(maker, state).text, ratio);
 }
