@@ -161,18 +161,18 @@ static void find_copies(struct snapshot_reader *reader, struct held_parameters *
     }
 }
 
-/* What only has the sizes of state, where the optimizer's own is known. */
+/* Tensors that only have the sizes of state, if the optimizer's own state is known. `room` is for
+ * as many sizes as there are copies. */
 static void find_averages(struct snapshot_reader *reader, const struct states *states,
-                          const struct sizes *copies, bool are_marked)
+                          const struct sizes *copies, bool are_marked, int64_t *room)
 {
     struct shard_model *model = reader->model;
-    struct sizes trained = {calloc(copies->count + 1, sizeof(int64_t)), copies->count};
-    for (size_t i = 0; trained.bytes && i < copies->count; i++)
+    struct sizes trained = {room, copies->count};
+    for (size_t i = 0; i < copies->count; i++)
         trained.bytes[i] = copies->bytes[i] / WIDER;
     model->average_bytes = sum_of(&states->marked) - (are_marked ? model->master_bytes : 0);
-    if (trained.bytes && contains(&states->known, model->master_bytes > 0 ? copies : &trained))
+    if (contains(&states->known, model->master_bytes > 0 ? copies : &trained))
         model->average_bytes += states->sized_bytes;
-    free(trained.bytes);
 }
 
 /* A float32 average of the weights, or float32 gradients, have these sizes, too. But only an
@@ -192,7 +192,7 @@ bool snapshot_take_masters(struct snapshot_reader *reader, struct held_parameter
             are_marked = contains(&states.marked, &copies);
             reader->model->master_bytes = are_marked ? sum_of(&copies) : 0;
         }
-        find_averages(reader, &states, &copies, are_marked);
+        find_averages(reader, &states, &copies, are_marked, room);
     }
     free(room);
     free(copies.bytes);

@@ -10,6 +10,16 @@ static void paragraph(const struct page *page, const char *text)
     page_paragraph(page, 0, 0, text);
 }
 
+/* Prints the text, and releases it. False if it failed. */
+static bool put_paragraph(const struct page *page, struct buffer *text)
+{
+    bool ok = !text->failed;
+    if (ok)
+        paragraph(page, text->bytes);
+    buffer_release(text);
+    return ok;
+}
+
 /* What the step of each rank is assumed to be, and what its memory does not include. */
 static bool put_basis(const struct page *page, const struct shard_report *report)
 {
@@ -30,11 +40,7 @@ static bool put_basis(const struct page *page, const struct shard_report *report
     buffer_puts(&text, "Peaks are active memory. Not included: the CUDA context, NCCL's own "
                        "buffers, workspaces of libraries that the input does not show, rounding "
                        "and fragmentation in the allocator.");
-    bool ok = !text.failed;
-    if (ok)
-        paragraph(page, text.bytes);
-    buffer_release(&text);
-    return ok;
+    return put_paragraph(page, &text);
 }
 
 /* The placement is the same for all strategies. */
@@ -52,11 +58,7 @@ static bool put_recomputation(const struct page *page, const struct shard_report
                       100 * share);
     else
         buffer_puts(&text, "The input does not tell how much longer a step takes.");
-    bool ok = !text.failed;
-    if (ok)
-        paragraph(page, text.bytes);
-    buffer_release(&text);
-    return ok;
+    return put_paragraph(page, &text);
 }
 
 static bool knows_rows(const struct shard_model *model)
@@ -79,11 +81,7 @@ static bool put_padding(const struct page *page, const struct shard_options *opt
                   "%" PRId64 "/r times its size on %" PRId64
                   " ranks. A layer trace has the shapes.",
                   ranks, ranks);
-    bool ok = !text.failed;
-    if (ok)
-        paragraph(page, text.bytes);
-    buffer_release(&text);
-    return ok;
+    return put_paragraph(page, &text);
 }
 
 static bool put_masters(const struct page *page, const struct shard_model *model)
@@ -95,11 +93,7 @@ static bool put_masters(const struct page *page, const struct shard_model *model
                   "optimizer has state of their sizes: so parameters have 16 bits, and the copies "
                   "count as optimizer state, as with --master-copy.",
                   page_size(page, size, (uint64_t)model->master_bytes));
-    bool ok = !text.failed;
-    if (ok)
-        paragraph(page, text.bytes);
-    buffer_release(&text);
-    return ok;
+    return put_paragraph(page, &text);
 }
 
 static bool put_averages(const struct page *page, const struct shard_model *model)
@@ -111,11 +105,7 @@ static bool put_averages(const struct page *page, const struct shard_model *mode
                   "does not seem to update, such as averages of the parameters: they count as "
                   "buffers, which every rank has.",
                   page_size(page, size, (uint64_t)model->average_bytes));
-    bool ok = !text.failed;
-    if (ok)
-        paragraph(page, text.bytes);
-    buffer_release(&text);
-    return ok;
+    return put_paragraph(page, &text);
 }
 
 /* A profile does not tell frozen parameters from anything else that was there before. */
@@ -130,11 +120,7 @@ static bool put_before(const struct page *page, const struct shard_model *model)
                   "may be parts of modules. An allocator snapshot and a layer trace have both.",
                   page_size(page, size, (uint64_t)model->before_bytes),
                   page_size(page, unknown, (uint64_t)model->unknown_bytes));
-    bool ok = !text.failed;
-    if (ok)
-        paragraph(page, text.bytes);
-    buffer_release(&text);
-    return ok;
+    return put_paragraph(page, &text);
 }
 
 static const char divides_flat[] =
