@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
-
 #define LATEST        8   /* births before a free, of which one may take the place */
 #define LEAST_BYTES   512 /* of a block: smaller ones may be lengths or tokens */
 #define LEAST_CHAINED 2   /* rounds that replace what another round has made */

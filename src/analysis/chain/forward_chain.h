@@ -87,11 +87,11 @@ struct chain_element {
     int64_t activation_bytes; /* kept for backward */
     int64_t held_bytes;       /* part of activation_bytes: of chain->held */
     int64_t output_bytes;
-    bool output_passes;          /* the next element frees it: it is no activation */
-    bool branches;               /* more than the next element uses what it made */
-    int64_t passed_bytes;        /* of chain->rests: what the next element gets beside its output */
-    int64_t forward_extra_bytes; /* most that is there while it runs, beyond all activations so far
-                                  */
+    bool output_passes;   /* the next element frees the output, which is no activation then */
+    bool branches;        /* more than the next element uses what it made */
+    int64_t passed_bytes; /* of chain->rests: what the next element gets beside its output */
+    int64_t forward_extra_bytes;  /* most that is there while it runs, beyond all activations so far
+                                   */
     int64_t backward_extra_bytes; /* the same of its backward, beyond the gradient of its output */
     uint32_t backward_end;        /* the item with which its backward ends */
     int64_t forward_ns; /* see chain->timed; that of the median iteration within a loop of equals
@@ -114,8 +114,8 @@ struct chain_operator {
     bool is_costly;        /* it takes much more time for its bytes than others do */
 };
 
-/* What a call of modules leaves beside its output, or other code makes for it, and the pass frees
- * before its backward. */
+/* A tensor that the forward pass makes and frees: a call of modules returns it besides its output,
+ * or other code makes it as an input of the call. */
 struct chain_rest {
     uint32_t item; /* of the trace: allocates it */
     uint32_t end;  /* frees it, after the next element has begun, or when the call is over */

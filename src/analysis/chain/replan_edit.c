@@ -13,7 +13,7 @@ static int by_until(const void *a, const void *b)
     return (x->change > y->change) - (x->change < y->change);
 }
 
-/* What the program may hold, by when it frees that. */
+/* Lists the changes to tensors that the program may hold, by the item up to which it holds them. */
 static bool find_late(struct editor *editor, struct error *err)
 {
     bool ok = true;
@@ -40,6 +40,7 @@ static bool prepare(struct editor *editor, struct error *err)
         editor->change_of[i] = editor->copy_of[i] = REPLAN_NONE;
     return find_late(editor, err);
 }
+
 /* A recorded step, in the slot that its allocation has now. */
 static bool keep_step(struct editor *editor, const struct run *run, const struct program_step *step,
                       struct error *err)
@@ -65,6 +66,7 @@ static bool keep_step(struct editor *editor, const struct run *run, const struct
         *in = REPLAN_NONE;
     return replan_is_held(change) || replan_emit(editor, *step, step->kind, change->new_slot, err);
 }
+
 /* Frees the copies of what the program holds, but those of the first `left` changes: the backward
  * of their elements is over. */
 static bool free_copied(struct editor *editor, size_t *left, struct program_step at,
@@ -82,6 +84,7 @@ static bool free_copied(struct editor *editor, size_t *left, struct program_step
     }
     return true;
 }
+
 /* Frees what the program held up to a step. `next`: a place in editor->late. */
 static bool free_late(struct editor *editor, size_t *next, struct program_step at,
                       struct error *err)

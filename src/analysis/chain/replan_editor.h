@@ -1,4 +1,4 @@
-/* What edits the program of a step. */
+/* The state of replan_edit(), which edits the program of a step, and the functions of its files. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_REPLAN_EDITOR_H
 #define MEMSNAP_ANALYSIS_CHAIN_REPLAN_EDITOR_H
 
@@ -39,7 +39,6 @@ struct step_range {
 /* replan_run.c */
 bool replan_emit(struct editor *editor, struct program_step step, uint8_t kind, uint32_t slot,
                  struct error *err);
-/* The steps of the forward of a segment. */
 struct step_range replan_forward_steps(const struct editor *editor,
                                        const struct replan_segment *segment);
 

@@ -64,8 +64,8 @@ static struct births births_in(const struct chain_measure *measure,
     return is_known ? found : (struct births){first, end};
 }
 
-/* What other code made since the calls of the element before, and is there until those of this one
- * are over, but not when something is allocated next. */
+/* Adds tensors that other code made between the calls of the previous element and those of this
+ * one, and that are freed after these calls, before the next allocation. */
 static bool add_entering(struct forward_chain *chain, const struct chain_measure *measure,
                          size_t element, size_t first, struct births calls, struct error *err)
 {
@@ -97,11 +97,12 @@ static bool find_rests(struct forward_chain *chain, const struct chain_measure *
     size_t before = births_from(measure->timeline, chain->first);
     for (size_t i = 0; i < chain->count; i++) {
         struct births calls = births_in(measure, chain, i);
-        if (chain_is_modules(chain, i) && (!add_entering(chain, measure, i, before, calls, err) ||
-                                           !add_left(chain, measure, i, calls, err)))
+        if (!chain_is_modules(chain, i))
+            continue;
+        if (!add_entering(chain, measure, i, before, calls, err) ||
+            !add_left(chain, measure, i, calls, err))
             return false;
-        if (chain_is_modules(chain, i))
-            before = calls.end;
+        before = calls.end;
     }
     return true;
 }

@@ -1,4 +1,4 @@
-/* What the elements of a chain make beside their outputs, and who else uses these. */
+/* Tensors that the elements of a chain make besides their outputs, and which elements use them. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_RESTS_H
 #define MEMSNAP_ANALYSIS_CHAIN_RESTS_H
 

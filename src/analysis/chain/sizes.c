@@ -96,8 +96,8 @@ static uint32_t returned_with(const struct chain_measure *measure,
     return found;
 }
 
-/* The next element has it, and nothing else but perhaps the backward pass: it is no result that the
- * program collects in a list. */
+/* True if only the next element uses a tensor, and perhaps the backward pass: then the program does
+ * not collect it in a list. */
 static bool is_handed_on(const struct chain_measure *measure, const struct forward_chain *chain,
                          size_t element, size_t lifetime)
 {
