@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Inputs made to take all the time or memory there is, and signals at bad moments.
 
-Each input is some megabytes at most, or inflates to 32 MiB (8 under the sanitizers, which are slow
-and do not bound memory). The program must end with the status given, within SECONDS of processor
-time (many times what it takes), and in memory bounded by what it reads and by --max-memory."""
+Each input is some megabytes at most, or inflates to 32 MiB; under the sanitizers, which are slow
+and do not bound memory, a quarter of that. The program must end with the status given, within
+SECONDS of processor time (many times what it takes), and in memory bounded by what it reads and by
+--max-memory."""
 import gzip
 import os
 import resource
@@ -25,7 +26,7 @@ SANITIZED = b"sanitizer" in VERSION
 SECONDS = 100 if SANITIZED else 10
 BOMB = (8 if SANITIZED else 32) * MIB
 PROGRAM = 24 * MIB  # address space before anything is read: libraries, stacks
-MANY = 40_000
+MANY = 10_000 if SANITIZED else 40_000
 SHARE = int(os.environ.get("MEMSNAP_SHARE", "1"))  # see tests/local.mk; sanitizers get all inputs
 
 
@@ -58,8 +59,8 @@ def bits(i):
 def span_cache():
     """Many different lists of frames, then a memo entry that changes between one and the next."""
     change = b"N" + put(9) + b"0\x88" + put(9) + b"0"
-    changes = many(lambda i: change + alloc(i, bits(i % 4)), 100_000)
-    return snapshot((), many(lambda i: alloc(i, bits(i)), 130_000) + changes,
+    changes = many(lambda i: change + alloc(i, bits(i % 4)), 2 * MANY)
+    return snapshot((), many(lambda i: alloc(i, bits(i)), 3 * MANY) + changes,
                     frames_in_memo(["a", "b"], 0))
 
 
@@ -131,7 +132,7 @@ INPUTS = {  # name: (status, bytes or what makes them)
         mapping(segments=EMPTY)[:-1] + (text("k") + b"N") * MANY + b"u")),
     "another stream and pool in each event": (0, lambda: snapshot((), many(lambda i: alloc(
         i, pool_id=four_bytes(i) + b"K\1\x86")))),
-    "600 k allocations": (0, lambda: snapshot((), many(alloc, 600_000))),
+    "600 k allocations": (0, lambda: snapshot((), many(alloc, 15 * MANY))),
     "the same address again": (0, lambda: snapshot((), [alloc(0)] * MANY)),
     "addresses 2^28 apart": (0, lambda: snapshot((), many(lambda i: event("alloc", i << 28, 512)))),
     "annotations of one of 1000 devices": (0, annotations_of_one_device),

@@ -76,55 +76,61 @@ START_TEST(every_back_end_gives_the_table_of_the_reference)
 }
 END_TEST
 
-static void check_problem(const struct cpu_variant *variant, const struct cost_problem *problem,
-                          unsigned threads)
+static void check_variant(const struct cpu_variant *variant, const struct cost_problem *problem,
+                          unsigned threads, const struct cost_table *wanted, struct budget *budget)
 {
-    struct cost_table table = {0}, wanted = {0};
+    struct cost_table table = {0};
+    struct error err;
+    ck_assert(cpu_solve_with(variant, problem, &table, 1, threads, NULL, budget, &err));
+    ck_assert_msg(same(&table, wanted), "%s, %d layers, %d slots, %u threads", variant->name,
+                  problem->layers, problem->slots, threads);
+    cost_table_release(&table, budget);
+}
+
+/* Checks the table of every variant that the processor supports. */
+static void check_problem(const struct cost_problem *problem, unsigned threads)
+{
+    struct cost_table wanted = {0};
     struct budget budget = {.limit = 1 << 30};
     struct backend_options options = {.budget = &budget};
     struct error err;
     ck_assert(cost_problem_check(problem, &err));
     ck_assert(cost_reference_solve(problem, &wanted, 1, &options, &err));
-    ck_assert(cpu_solve_with(variant, problem, &table, 1, threads, NULL, &budget, &err));
-    ck_assert_msg(same(&table, &wanted), "%s, %d layers, %d slots, %u threads", variant->name,
-                  problem->layers, problem->slots, threads);
-    cost_table_release(&table, &budget);
+    for (size_t k = 0; k < cpu_variant_count; k++)
+        if (cpu_variants[k].supported())
+            check_variant(&cpu_variants[k], problem, threads, &wanted, &budget);
     cost_table_release(&wanted, &budget);
     ck_assert_uint_eq(budget.used, 0);
 }
 
-/* Checks sizes near multiples of strips, blocks and spans, more threads than strips, and times up
- * to `time`. */
-static void check_variant(const struct cpu_variant *variant, struct chance *chance, int32_t layers,
-                          int32_t slots, int32_t time, unsigned threads)
+/* Checks a random problem with times up to `time`. */
+static void check_random(struct chance *chance, int32_t layers, int32_t slots, int32_t time,
+                         unsigned threads)
 {
     static struct random_problem random;
     random_problem_fill(&random, chance, layers, slots, chance_in(chance, 0, 1 + slots / 6),
                         chance_in(chance, 0, time));
-    check_problem(variant, &random.problem, threads);
+    check_problem(&random.problem, threads);
 }
 
+/* Sizes near multiples of strips, blocks and spans, and more threads than strips. */
 START_TEST(every_cpu_variant_gives_the_table_of_the_reference)
 {
-    for (size_t k = 0; k < cpu_variant_count; k++) {
-        struct chance chance = {5};
-        if (!cpu_variants[k].supported())
-            continue;
-        for (int32_t layers = 1; layers < 20; layers++)
-            check_variant(&cpu_variants[k], &chance, layers, layers * 5 % 37, 1000, 1);
-        for (unsigned i = 0; i < unit_share(7); i++) {
-            unsigned threads = 7 - i;
-            check_variant(&cpu_variants[k], &chance, 90, 47 + (int32_t)threads, 1000, threads);
-            check_variant(&cpu_variants[k], &chance, 128, 100, 1000, threads);
-        }
-        /* Values as large as possible, so that bounds could overflow, and values so small that many
-         * are equal. */
-        for (unsigned i = 0; i < unit_share(20); i++) {
-            int32_t layers = 87 - 3 * (int32_t)i;
-            int32_t most = COST_INFINITE / layers / layers - 1;
-            check_variant(&cpu_variants[k], &chance, layers, layers * 3, most, 1);
-            check_variant(&cpu_variants[k], &chance, layers, layers * 3, 1, 1);
-        }
+    struct chance chance = {5};
+    for (int32_t layers = 1; layers < 20; layers++)
+        check_random(&chance, layers, layers * 5 % 37, 1000, 1);
+    for (unsigned i = 0; i < unit_share(7); i++) {
+        unsigned threads = 7 - i;
+        check_random(&chance, 90, 47 + (int32_t)threads, 1000, threads);
+        check_random(&chance, 128, 100, 1000, threads);
+    }
+    /* Values as large as possible, so that bounds could overflow, and values so small that many
+     * are equal. */
+    for (unsigned i = 0; i < unit_share(20); i++) {
+        int32_t layers = 87 - 3 * (int32_t)i;
+        int32_t most = COST_INFINITE / layers / layers - 1;
+        check_random(&chance, layers, layers * 3, most, 1);
+        check_random(&chance, layers, layers * 3, 1, 1);
     }
 }
 END_TEST
@@ -136,27 +142,25 @@ START_TEST(every_cpu_variant_gives_the_table_of_extreme_chains)
 {
     static struct random_problem random;
     static const int32_t sizes[] = {0, 1, 2, 40, 5000, COST_MAX_SLOTS / 2};
-    for (size_t k = 0; k < cpu_variant_count; k++) {
-        struct chance chance = {7};
-        for (unsigned pick = 0; pick < unit_share(36) && cpu_variants[k].supported(); pick++) {
-            unsigned round = pick * 13 % 36; /* each of 36 once; the first three have all times */
-            int32_t layers = chance_in(&chance, 20, 75), size = sizes[round % 6];
-            int32_t most = COST_INFINITE / layers / layers - 1;
-            int32_t time = (const int32_t[]){0, 1, most}[round / 12];
-            random_problem_fill(&random, &chance, layers, chance_in(&chance, 100, 200), size, time);
-            for (int32_t i = 0; i < layers && round % 12 >= 6; i++) { /* all layers are equal */
-                random.x[i + 1] = random.x[0];
-                random.xbar[i] = random.x[0] + (size > 0);
-                random.ftmp[i] = random.btmp[i] = random.ftmp[0];
-                random.forward[i] = random.forward[0];
-            }
-            if (round % 4 == 3) {
-                for (int32_t i = 0; i < layers; i++)
-                    random.forward[i] = 0;
-                random.forward[chance_in(&chance, 0, layers - 1)] = most * layers;
-            }
-            check_problem(&cpu_variants[k], &random.problem, 1 + round % 3);
+    struct chance chance = {7};
+    for (unsigned pick = 0; pick < unit_share(36); pick++) {
+        unsigned round = pick * 13 % 36; /* each of 36 once; the first three have all times */
+        int32_t layers = chance_in(&chance, 20, 75), size = sizes[round % 6];
+        int32_t most = COST_INFINITE / layers / layers - 1;
+        int32_t time = (const int32_t[]){0, 1, most}[round / 12];
+        random_problem_fill(&random, &chance, layers, chance_in(&chance, 100, 200), size, time);
+        for (int32_t i = 0; i < layers && round % 12 >= 6; i++) { /* all layers are equal */
+            random.x[i + 1] = random.x[0];
+            random.xbar[i] = random.x[0] + (size > 0);
+            random.ftmp[i] = random.btmp[i] = random.ftmp[0];
+            random.forward[i] = random.forward[0];
         }
+        if (round % 4 == 3) {
+            for (int32_t i = 0; i < layers; i++)
+                random.forward[i] = 0;
+            random.forward[chance_in(&chance, 0, layers - 1)] = most * layers;
+        }
+        check_problem(&random.problem, 1 + round % 3);
     }
 }
 END_TEST

@@ -182,7 +182,8 @@ END_TEST
 START_TEST(short_layers_are_not_for_nothing)
 {
     struct chance chance = {16};
-    struct chain chain = random_chain(&chance, 1000, 1000, 1 << 20, &budget);
+    size_t layers = unit_share(600) + 400; /* the time grows with the cube */
+    struct chain chain = random_chain(&chance, layers, 1000, 1 << 20, &budget);
     struct front front;
     struct error err;
     for (size_t i = 0; i < chain.layers; i++) {

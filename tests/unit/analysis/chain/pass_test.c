@@ -148,6 +148,6 @@ TCase *chain_pass_tests(void)
     tcase_add_test(tests, an_empty_trace_has_none);
     tcase_add_test(tests, a_pass_may_run_out_of_memory);
     tcase_add_test(tests, a_backward_pass_may_run_out_of_memory);
-    tcase_add_loop_test(tests, elements_cover_the_pass, 0, 40);
+    tcase_add_loop_test(tests, elements_cover_the_pass, 0, (int)unit_share(40));
     return tests;
 }
