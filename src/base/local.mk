@@ -20,6 +20,8 @@ libmemsnap_a_SOURCES += \
 	src/base/symbols.h \
 	src/base/text.c \
 	src/base/text.h \
+	src/base/thread.c \
+	src/base/thread.h \
 	src/base/traceback.c \
 	src/base/traceback.h \
 	src/base/units.c \

@@ -1,9 +1,10 @@
 #include "decode/core/readahead.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/thread.h"
 
 #define SLOT_BYTES  (STREAM_ROOM + READAHEAD_SLOT + STREAM_PAD)
 #define RING_BYTES  (SLOT_BYTES * READAHEAD_SLOTS)
@@ -84,30 +85,13 @@ static void *read_ahead(void *argument)
     return NULL;
 }
 
-/* Starts the thread with signals blocked, so that existing threads handle them. */
-static bool start_thread(struct readahead *self)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    (void)pthread_attr_setstacksize(&attributes,
-                                    STACK_BYTES); /* the default stack would be too large */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&self->thread, &attributes, read_ahead, self) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return started;
-}
-
 static enum mode start(struct readahead *self)
 {
     struct error ignored;
     if (!budget_take(self->budget, RING_BYTES, &ignored))
         return DIRECT;
     self->ring = malloc(RING_BYTES);
-    if (self->ring && start_thread(self))
+    if (self->ring && thread_start(&self->thread, STACK_BYTES, read_ahead, self))
         return AHEAD;
     free(self->ring);
     budget_give(self->budget, RING_BYTES);
