@@ -117,6 +117,7 @@ static struct loader *create_within(const struct load_options *options, struct b
     loader->progress = options->progress;
     loader->file_order = options->file_order;
     loader->launches = options->launches;
+    loader->ahead = options->ahead;
     if (options->window.from.kind != POINT_OPEN || options->window.to.kind != POINT_OPEN)
         loader->window = &options->window;
     loader_report_progress(loader);
@@ -140,9 +141,12 @@ struct loader *loader_create(const struct load_options *options, struct error *e
 /* Releases everything but the snapshot and what it refers to. */
 static void release_scratch(struct loader *loader)
 {
-    for (size_t i = 0; i < loader->snapshot->trace_count; i++)
+    for (size_t i = 0; i < loader->snapshot->trace_count; i++) {
         cutter_destroy(loader->columns[i].cutter);
+        ahead_destroy(loader->columns[i].ahead);
+    }
     cutter_destroy(loader->host.cutter);
+    ahead_destroy(loader->host.ahead);
     vec_free(loader->columns, loader->columns_capacity, sizeof(*loader->columns), loader->budget);
     vec_free(loader->runs, loader->runs_capacity, sizeof(*loader->runs), loader->budget);
     extras_release_table(&loader->extras);

@@ -235,8 +235,8 @@ static uint32_t seen_in(const struct trace *trace)
     return seen;
 }
 
-static bool finish_trace(struct loader *loader, struct columns *columns, struct trace *trace,
-                         struct error *err)
+static bool finish_events(struct loader *loader, struct columns *columns, struct trace *trace,
+                          struct error *err)
 {
     if (!columns->cutter && !loader_order(loader, trace->device, err))
         return false;
@@ -249,6 +249,21 @@ static bool finish_trace(struct loader *loader, struct columns *columns, struct 
     }
     uint32_t seen = columns->cutter ? columns->seen : seen_in(trace);
     return recording_find(trace, loader->snapshot, seen, err);
+}
+
+static bool finish_trace(struct loader *loader, struct columns *columns, struct trace *trace,
+                         struct error *err)
+{
+    struct ahead *ahead = columns->ahead;
+    columns->ahead = NULL;
+    if (ahead)
+        ahead_end(ahead, trace);
+    bool ok = finish_events(loader, columns, trace, err);
+    trace->ahead = ahead;
+    if (ahead)
+        ahead_judge(ahead, trace,
+                    snapshot_action(loader->snapshot, ACTION_TEXT_ANNOTATE) != ACTION_NEVER);
+    return ok;
 }
 
 bool loader_finish_traces(struct loader *loader, struct error *err)

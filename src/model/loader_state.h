@@ -4,6 +4,7 @@
 
 #include "base/idtable.h"
 #include "decode/core/rows.h"
+#include "model/ahead.h"
 #include "model/cutter.h"
 #include "model/loader.h"
 
@@ -43,6 +44,7 @@ struct columns {
     bool announced;
     uint64_t events;       /* seen before the current run, whether kept or not */
     struct cutter *cutter; /* NULL: everything is kept */
+    struct ahead *ahead;   /* replays what was read so far; NULL for most traces */
     uint32_t seen;         /* with a cutter: ACTION_BIT() of the actions in the file */
 };
 
@@ -56,8 +58,8 @@ struct run {
 struct loader {
     struct snapshot *snapshot;
     struct budget *budget;
-    const struct window *window; /* NULL: everything is kept */
-    bool file_order, launches;   /* struct load_options */
+    const struct window *window;      /* NULL: everything is kept */
+    bool file_order, launches, ahead; /* struct load_options; ahead: not started yet */
     const struct load_progress *progress;
     const struct source *source;
 

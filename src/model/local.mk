@@ -1,6 +1,8 @@
 libmemsnap_a_SOURCES += \
 	src/model/addrmap.c \
 	src/model/addrmap.h \
+	src/model/ahead.c \
+	src/model/ahead.h \
 	src/model/allocator_rules.c \
 	src/model/allocator_rules.h \
 	src/model/annotation_index.c \

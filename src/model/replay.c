@@ -1,5 +1,7 @@
 #include "model/replay.h"
 
+#include <string.h>
+
 #include "model/device.h"
 #include "model/sums.h"
 
@@ -17,7 +19,59 @@ bool replay_add_preexisting(struct replay *replay, const struct preexisting *pre
         return error_set(err, STATUS_LIMIT, "more than %zu allocations from before the trace",
                          timeline->preexisting_count);
     return vec_push(timeline->preexisting, timeline->preexisting_count,
-                    timeline->preexisting_capacity, timeline->snapshot->budget, err, *preexisting);
+                    timeline->preexisting_capacity, replay->budget, err, *preexisting);
+}
+
+void replay_init(struct replay *replay, struct timeline *timeline, const struct trace *trace,
+                 struct budget *budget)
+{
+    *replay = (struct replay){.timeline = timeline,
+                              .trace = trace,
+                              .budget = budget,
+                              .active.high_item = -1,
+                              .allocated.high_item = -1,
+                              .reserved.high_item = -1,
+                              .annotate = ACTION_NEVER};
+    addrmap_init(&replay->live, budget);
+}
+
+void replay_release(struct replay *replay)
+{
+    struct timeline *timeline = replay->timeline;
+    addrmap_release(&replay->live);
+    vec_free(replay->early, replay->early_capacity, sizeof(*replay->early), replay->budget);
+    vec_free(timeline->lifetimes, timeline->lifetime_capacity, sizeof(*timeline->lifetimes),
+             replay->budget);
+    vec_free(timeline->notes, timeline->note_capacity, sizeof(*timeline->notes), replay->budget);
+    vec_free(timeline->preexisting, timeline->preexisting_capacity, sizeof(*timeline->preexisting),
+             replay->budget);
+}
+
+void replay_adopt(struct replay *replay, const struct replay *done)
+{
+    struct timeline *timeline = replay->timeline;
+    const struct timeline *from = done->timeline;
+    struct replay made = *done;
+    made.timeline = timeline;
+    made.trace = replay->trace;
+    made.budget = made.live.budget = replay->budget;
+    made.annotate = replay->annotate;
+    *replay = made;
+    timeline->lifetimes = from->lifetimes;
+    timeline->lifetime_count = from->lifetime_count;
+    timeline->lifetime_capacity = from->lifetime_capacity;
+    timeline->preexisting = from->preexisting;
+    timeline->preexisting_count = from->preexisting_count;
+    timeline->preexisting_capacity = from->preexisting_capacity;
+    timeline->flaws = from->flaws;
+    memcpy(timeline->by_action, from->by_action, sizeof(timeline->by_action));
+}
+
+void replay_count(struct replay *replay, size_t end)
+{
+    const uint8_t *action = replay->trace->action;
+    for (size_t i = replay->next; i < end; i++)
+        replay->timeline->by_action[action[i]]++;
 }
 
 static inline bool rise(struct running *curve, uint64_t size, size_t item)
@@ -56,9 +110,9 @@ static inline bool on_alloc(struct replay *replay, size_t item, struct error *er
     slot->size = size;
     slot->value = (uint32_t)timeline->lifetime_count;
     slot->tag = IN_ACTIVE | IN_ALLOCATED;
-    timeline->lifetimes[timeline->lifetime_count++] =
-        (struct lifetime){(uint32_t)item, EVENT_NEVER, EVENT_NEVER};
-    return true;
+    return vec_push(timeline->lifetimes, timeline->lifetime_count, timeline->lifetime_capacity,
+                    replay->budget, err,
+                    (struct lifetime){(uint32_t)item, EVENT_NEVER, EVENT_NEVER});
 }
 
 /* A free_requested without an alloc. `item` may be EVENT_NEVER: after the range. */
@@ -210,13 +264,11 @@ static inline bool on_free(struct replay *replay, size_t item, struct error *err
            (action != replay->trace->completion || on_completion(replay, item, err));
 }
 
-bool replay_events(struct replay *replay, struct error *err)
+bool replay_until(struct replay *replay, size_t end, struct error *err)
 {
     const struct trace *trace = replay->trace;
     bool has_lifetimes = trace_has_lifetimes(trace);
-    if ((has_lifetimes && !hold_edge(replay, err)) || !replay_edge_notes(replay, err))
-        return false;
-    for (size_t i = 0; i < trace->count; i++) {
+    for (size_t i = replay->next; i < end; i++) {
         bool ok = true;
         switch (trace->action[i]) {
         case ACTION_ALLOC:
@@ -243,5 +295,14 @@ bool replay_events(struct replay *replay, struct error *err)
         if (!ok)
             return false;
     }
-    return !has_lifetimes || free_later(replay, err);
+    replay->next = end;
+    return true;
+}
+
+bool replay_events(struct replay *replay, struct error *err)
+{
+    const struct trace *trace = replay->trace;
+    bool has_lifetimes = trace_has_lifetimes(trace);
+    return (!has_lifetimes || hold_edge(replay, err)) && replay_edge_notes(replay, err) &&
+           replay_until(replay, trace->count, err) && (!has_lifetimes || free_later(replay, err));
 }

@@ -21,7 +21,9 @@ struct running {
 struct replay {
     struct timeline *timeline;
     const struct trace *trace;
-    struct addrmap live; /* by address: the lifetime or preexisting item of its latest alloc */
+    struct budget *budget; /* of all that the replay allocates, also in the timeline */
+    size_t next;           /* items before this one have been replayed */
+    struct addrmap live;   /* by address: the lifetime or preexisting item of its latest alloc */
     struct running active, allocated, reserved;
     int64_t reserved_at_active_peak, active_at_reserved_peak; /* relative */
     uint8_t annotate; /* the code of annotate events, or ACTION_NEVER */
@@ -39,7 +41,21 @@ bool replay_overflow(const struct replay *replay,
 bool replay_add_preexisting(struct replay *replay, const struct preexisting *preexisting,
                             struct error *err);
 
-/* Replays the range's edge, the events, and the frees after the range. */
+/* Prepares the replay of a trace into an empty timeline. Annotations are not read unless `annotate`
+ * is set. */
+void replay_init(struct replay *replay, struct timeline *timeline, const struct trace *trace,
+                 struct budget *budget);
+/* Releases what a replay holds, also in the timeline. */
+void replay_release(struct replay *replay);
+/* Makes `replay`, which has replayed nothing yet, go on where `done` stopped, whose memory it takes
+ * over. The budget of `replay` must count it already. */
+void replay_adopt(struct replay *replay, const struct replay *done);
+
+/* Counts the items from `next` to `end` by action. */
+void replay_count(struct replay *replay, size_t end);
+/* Replays the events from `next` to `end`. */
+bool replay_until(struct replay *replay, size_t end, struct error *err);
+/* Replays the range's edge, the rest of the events, and the frees after the range. */
 bool replay_events(struct replay *replay, struct error *err);
 /* Reads the dump: fills timeline->state, and adds what existed before the first event. */
 bool replay_dump(struct replay *replay, struct error *err);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/ahead.h"
+
 /* The budget goes with the snapshot, so nothing is given back to it piece by piece. */
 static void release(void *data, struct budget *budget)
 {
@@ -23,6 +25,7 @@ static void release_trace(struct trace *t, struct budget *budget)
     release(t->stack, budget);
     release(t->action, budget);
     release(t->order, budget);
+    ahead_destroy(t->ahead);
     release(t->edge.held, budget);
     release(t->edge.notes, budget);
     release(t->edge.later_frees, budget);

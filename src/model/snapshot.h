@@ -33,6 +33,7 @@ struct trace {
     uint8_t *action; /* enum action below ACTION_OTHER, or a code named by snapshot.action_names */
     /* By item, the index in the file, if the loader sorted the events by time; else NULL. */
     uint32_t *order;
+    struct ahead *ahead;     /* its events, replayed while they were read (ahead.h), or NULL */
     bool goes_back;          /* times in the file go back; sorted unless `order` is NULL */
     uint64_t back_event;     /* then the first such event: its index in the file */
     struct window_edge edge; /* the events left out by a range; empty without one */
@@ -183,6 +184,7 @@ struct load_options {
     struct window window; /* which part of each trace to keep */
     bool file_order;      /* keep the order of the file, as with a window, even if times go back */
     bool launches;        /* keep the launches of kernels of a profiler trace */
+    bool ahead;           /* timelines will be built: begin while reading (ahead.h) */
     const struct load_progress *progress; /* NULL: none */
 };
 

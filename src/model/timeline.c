@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "model/ahead.h"
 #include "model/replay.h"
 #include "model/sums.h"
 
@@ -11,14 +12,14 @@ struct storage {
     struct trace empty;
 };
 
-static bool count_actions(struct timeline *timeline, struct error *err)
+/* Counts the events that were not replayed ahead, and makes room for all lifetimes. */
+static bool count_actions(struct replay *replay, struct error *err)
 {
-    const struct trace *trace = timeline->trace;
-    for (size_t i = 0; i < trace->count; i++)
-        timeline->by_action[trace->action[i]]++;
-    uint64_t births = trace_has_lifetimes(trace) ? timeline->by_action[ACTION_ALLOC] : 0;
-    return vec_reserve(timeline->lifetimes, timeline->lifetime_capacity, births,
-                       timeline->snapshot->budget, err);
+    struct timeline *timeline = replay->timeline;
+    replay_count(replay, replay->trace->count);
+    uint64_t births = trace_has_lifetimes(replay->trace) ? timeline->by_action[ACTION_ALLOC] : 0;
+    return vec_reserve(timeline->lifetimes, timeline->lifetime_capacity, births, replay->budget,
+                       err);
 }
 
 /* Adds the baseline to a relative curve. Fails if a value of the curve would exceed 64 bits. */
@@ -110,8 +111,10 @@ static bool finish_reserved(struct replay *replay)
 
 static bool build(struct replay *replay, struct error *err)
 {
-    return count_actions(replay->timeline, err) && replay_events(replay, err) &&
-           replay_dump(replay, err) && replay_notes(replay, err) &&
+    if (replay->trace->ahead)
+        ahead_take(replay->trace->ahead, replay);
+    return count_actions(replay, err) && replay_events(replay, err) && replay_dump(replay, err) &&
+           replay_notes(replay, err) &&
            ((finish_active_and_allocated(replay) && finish_reserved(replay)) ||
             replay_overflow(replay, err));
 }
@@ -130,13 +133,9 @@ static struct timeline *build_from(const struct snapshot *snapshot, const struct
     timeline->device = device;
     timeline->trace = trace ? trace : &storage->empty;
 
-    struct replay replay = {.timeline = timeline,
-                            .trace = timeline->trace,
-                            .active.high_item = -1,
-                            .allocated.high_item = -1,
-                            .reserved.high_item = -1,
-                            .annotate = snapshot_action(snapshot, ACTION_TEXT_ANNOTATE)};
-    addrmap_init(&replay.live, snapshot->budget);
+    struct replay replay;
+    replay_init(&replay, timeline, timeline->trace, snapshot->budget);
+    replay.annotate = snapshot_action(snapshot, ACTION_TEXT_ANNOTATE);
     bool ok = build(&replay, err);
     addrmap_release(&replay.live);
     vec_free(replay.early, replay.early_capacity, sizeof(*replay.early), snapshot->budget);

@@ -85,6 +85,7 @@ bool capture_open_input(struct capture *capture, struct input *input,
     struct load_options load_options = {.window = options->window,
                                         .file_order = options->file_order,
                                         .launches = options->launches,
+                                        .ahead = true,
                                         .progress = progress};
     struct capture opened = {.snapshot = snapshot_load_input(input, &load_options, err)};
     if (opened.snapshot)

@@ -3,6 +3,7 @@ tests_unit_model_run_CPPFLAGS = $(unit_cppflags)
 tests_unit_model_run_LDADD = $(unit_libs)
 tests_unit_model_run_SOURCES = $(unit_common) \
 	tests/unit/model/addrmap_test.c \
+	tests/unit/model/ahead_test.c \
 	tests/unit/model/allocator_rules_test.c \
 	tests/unit/model/fit_test.c \
 	tests/unit/model/layout_test.c \

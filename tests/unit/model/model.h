@@ -5,6 +5,7 @@
 #include "unit/unit.h"
 
 TCase *addrmap_tests(void);
+TCase *ahead_tests(void);
 TCase *allocator_rules_tests(void);
 TCase *fit_tests(void);
 TCase *layout_tests(void);

@@ -4,6 +4,7 @@ Suite *unit_suite(void)
 {
     Suite *suite = suite_create("model");
     suite_add_tcase(suite, addrmap_tests());
+    suite_add_tcase(suite, ahead_tests());
     suite_add_tcase(suite, allocator_rules_tests());
     suite_add_tcase(suite, fit_tests());
     suite_add_tcase(suite, layout_tests());
