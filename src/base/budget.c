@@ -121,19 +121,29 @@ size_t budget_default_limit(void)
 
 bool budget_take(struct budget *budget, size_t bytes, struct error *err)
 {
-    if (bytes > budget->limit - budget->used) {
+    size_t used = __atomic_load_n(&budget->used, __ATOMIC_RELAXED);
+    bool fits;
+    do
+        fits = bytes <= budget->limit - used;
+    while (fits && !__atomic_compare_exchange_n(&budget->used, &used, used + bytes, true,
+                                                __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    if (!fits) {
         char limit[UNITS_TEXT_SIZE];
         uint64_t shown = budget->limit < INT64_MAX ? budget->limit : INT64_MAX;
         return error_set(err, STATUS_LIMIT, "more than the memory limit of %s is needed",
                          units_bytes(limit, (int64_t)shown, UNIT_AUTO));
     }
-    budget->used += bytes;
     return true;
 }
 
 void budget_give(struct budget *budget, size_t bytes)
 {
-    budget->used -= bytes;
+    __atomic_fetch_sub(&budget->used, bytes, __ATOMIC_RELAXED);
+}
+
+bool budget_is_ample(const struct budget *budget)
+{
+    return __atomic_load_n(&budget->used, __ATOMIC_RELAXED) <= budget->limit / 4;
 }
 
 /* Doubles the capacity, but returns at least `need` and at least a minimal allocation. */

@@ -1,6 +1,6 @@
 /* A bound on the memory one input may take, shared by everything that grows while the input is
  * read. The budget counts requested capacity, so it refuses before an allocation is made, never
- * after. */
+ * after. Several threads may take from it and give back. */
 #ifndef MEMSNAP_BASE_BUDGET_H
 #define MEMSNAP_BASE_BUDGET_H
 
@@ -19,6 +19,9 @@ size_t budget_default_limit(void);
 
 /* Counts `bytes` more. Fails with STATUS_LIMIT if that would exceed the limit. */
 bool budget_take(struct budget *budget, size_t bytes, struct error *err);
+/* True if most of the budget is left. Threads may share a budget while this holds; otherwise, which
+ * of them exceeds it could depend on chance. */
+bool budget_is_ample(const struct budget *budget);
 /* Counts `bytes` less, which budget_take() has counted before. */
 void budget_give(struct budget *budget, size_t bytes);
 

@@ -74,27 +74,31 @@ size_t growth_holder(const struct growth *growth)
     return growth->last_row != NO_ROW ? growth->last_row : 0;
 }
 
-static bool find_gradients(struct growth *growth, const struct timeline *timeline,
-                           struct site_table *sites, const struct phases *phases,
-                           const struct categories *categories, struct error *err)
+bool growth_find_gradients(struct growth *growth, const struct timeline *timeline,
+                           struct site_table *sites, const struct categories *categories,
+                           const struct phases *phases, struct error *err)
 {
+    struct growth made = {.scalar_row = NO_ROW, .last_row = NO_ROW};
     struct cycles cycles = {0};
-    bool ok =
-        cycles_find(&cycles, timeline, phases, err) &&
-        idle_gradients_find(&growth->idle, timeline, sites, phases, categories, &cycles, err) &&
-        stale_gradients_find(&growth->gradients, timeline, sites, phases, categories, &cycles,
-                             &growth->idle, err);
+    bool ok = cycles_find(&cycles, timeline, phases, err) &&
+              idle_gradients_find(&made.idle, timeline, sites, phases, categories, &cycles, err) &&
+              stale_gradients_find(&made.gradients, timeline, sites, phases, categories, &cycles,
+                                   &made.idle, err);
     cycles_release(&cycles);
-    return ok;
+    if (!ok) {
+        growth_release(&made);
+        return false;
+    }
+    *growth = made;
+    return true;
 }
 
 bool growth_find(struct growth *growth, const struct timeline *timeline, struct site_table *sites,
                  const struct categories *categories, const struct phases *phases,
                  const struct steps *steps, struct error *err)
 {
-    struct growth made = {.scalar_row = NO_ROW, .last_row = NO_ROW};
     struct growth_builder builder = {
-        .growth = &made,
+        .growth = growth,
         .phases = phases,
         .steps = steps,
         .timeline = timeline,
@@ -102,15 +106,8 @@ bool growth_find(struct growth *growth, const struct timeline *timeline, struct 
     };
     choose_ends(&builder);
     find_peak_step(&builder);
-    bool ok = find_gradients(&made, timeline, sites, phases, categories, err) &&
-              (made.compared < GROWTH_LEAST || growth_compare_steps(&builder, err)) &&
-              (made.gradients.count == 0 || add_gradients(&made, err));
-    if (!ok) {
-        growth_release(&made);
-        return false;
-    }
-    *growth = made;
-    return true;
+    return (growth->compared < GROWTH_LEAST || growth_compare_steps(&builder, err)) &&
+           (growth->gradients.count == 0 || add_gradients(growth, err));
 }
 
 void growth_release(struct growth *growth)

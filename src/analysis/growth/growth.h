@@ -61,6 +61,12 @@ struct growth {
  * or else the largest. There must be rows. */
 size_t growth_holder(const struct growth *growth);
 
+/* Fills in `gradients` and `idle`, before growth_find(). Takes only facts about stacks from
+ * `sites`, and leaves the symbols alone. */
+bool growth_find_gradients(struct growth *growth, const struct timeline *timeline,
+                           struct site_table *sites, const struct categories *categories,
+                           const struct phases *phases, struct error *err);
+/* Fills in the rest. Release `growth` also after a failure. */
 bool growth_find(struct growth *growth, const struct timeline *timeline, struct site_table *sites,
                  const struct categories *categories, const struct phases *phases,
                  const struct steps *steps, struct error *err);

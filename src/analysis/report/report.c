@@ -9,6 +9,9 @@
 #include "analysis/report/oom_replay.h"
 #include "analysis/report/oom_rest.h"
 #include "analysis/report/rows.h"
+#include "base/aside.h"
+
+#define ASIDE_FROM 50000 /* allocations; with fewer, a thread costs more than it saves */
 
 /* An annotation event at or before the moment, with its place in the file. */
 struct mark {
@@ -178,14 +181,35 @@ static int compare_live(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
+static bool is_worth_aside(const struct timeline *timeline)
+{
+    return timeline->lifetime_count >= ASIDE_FROM && budget_is_ample(timeline->snapshot->budget);
+}
+
+/* What needs the curves and phases, but no categories. */
+static bool read_curves(void *self, struct error *err)
+{
+    struct device_report *report = self;
+    return phase_rows_make(&report->phase_rows, report->timeline, &report->phases, &report->steps,
+                           err) &&
+           unused_passes_find(&report->unused, report->timeline, &report->phases, err);
+}
+
+static bool assign_categories(struct device_report *report, struct site_table *sites,
+                              struct error *err)
+{
+    const struct timeline *timeline = report->timeline;
+    struct aside curves;
+    aside_begin(&curves, read_curves, report, is_worth_aside(timeline));
+    bool ok = categories_assign(timeline, sites, &report->phases, &report->all, err);
+    return aside_end(&curves, ok, err) && ok;
+}
+
 /* Fills in everything about the moment: categories, call sites, largest allocations. */
 static bool sum_up(struct device_report *report, struct live_set *set, struct live_list *live,
                    const struct report_options *options, struct error *err)
 {
-    bool ok = phase_rows_make(&report->phase_rows, report->timeline, &report->phases,
-                              &report->steps, err) &&
-              categories_assign(report->timeline, set->sites, &report->phases, &report->all, err) &&
-              report_baseline_make(report, err) &&
+    bool ok = assign_categories(report, set->sites, err) && report_baseline_make(report, err) &&
               timeline_live(report->timeline, report->at_item, live, err);
     if (ok) {
         if (live->count > 0)
@@ -211,18 +235,44 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
     return ok;
 }
 
-static bool compare_steps(struct device_report *report, struct site_table *sites, struct error *err)
+struct gradient_finder {
+    struct device_report *report;
+    struct site_table *sites;
+};
+
+/* Queries only facts about stacks, which the table has from the categories, and no symbols: others
+ * may add symbols meanwhile. */
+static bool find_gradients(void *self, struct error *err)
+{
+    const struct gradient_finder *finder = self;
+    struct device_report *report = finder->report;
+    return growth_find_gradients(&report->growth, report->timeline, finder->sites, &report->all,
+                                 &report->phases, err);
+}
+
+static bool find_held(struct device_report *report, struct site_table *sites, struct error *err)
 {
     const struct timeline *timeline = report->timeline;
-    return growth_find(&report->growth, timeline, sites, &report->all, &report->phases,
-                       &report->steps, err) &&
-           (timeline->device == DEVICE_HOST ||
+    return (timeline->device == DEVICE_HOST ||
             pending_find(&report->pending, timeline, &report->peak, sites, &report->all, err)) &&
            dropped_graphs_find(&report->dropped, timeline, sites, &report->all, &report->phases,
                                err) &&
            kept_results_find(&report->kept, timeline, sites, &report->all, &report->phases,
-                             &report->steps, report->dropped.is_dropped, err) &&
-           unused_passes_find(&report->unused, timeline, &report->phases, err);
+                             &report->steps, report->dropped.is_dropped, err);
+}
+
+static bool compare_steps(struct device_report *report, struct site_table *sites, struct error *err)
+{
+    struct gradient_finder finder = {report, sites};
+    struct aside gradients;
+    struct stacks_include known;
+    if (!site_stacks_include(sites, &known, err))
+        return false;
+    aside_begin(&gradients, find_gradients, &finder, is_worth_aside(report->timeline));
+    bool ok = find_held(report, sites, err);
+    return aside_end(&gradients, ok, err) && ok &&
+           growth_find(&report->growth, report->timeline, sites, &report->all, &report->phases,
+                       &report->steps, err);
 }
 
 static bool find(struct device_report *report, const struct live_set *set,

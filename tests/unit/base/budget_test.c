@@ -21,6 +21,17 @@ START_TEST(take_stops_at_the_limit)
 }
 END_TEST
 
+START_TEST(a_quarter_used_is_ample)
+{
+    struct budget budget = {.limit = 100};
+    struct error err = {0};
+    ck_assert(budget_take(&budget, 25, &err));
+    ck_assert(budget_is_ample(&budget));
+    ck_assert(budget_take(&budget, 1, &err));
+    ck_assert(!budget_is_ample(&budget));
+}
+END_TEST
+
 START_TEST(take_does_not_wrap)
 {
     struct budget budget = {.limit = SIZE_MAX};
@@ -125,6 +136,7 @@ TCase *budget_tests(void)
 {
     TCase *tests = tcase_create("budget");
     tcase_add_test(tests, take_stops_at_the_limit);
+    tcase_add_test(tests, a_quarter_used_is_ample);
     tcase_add_test(tests, take_does_not_wrap);
     tcase_add_test(tests, refusal_names_the_limit);
     tcase_add_test(tests, vec_keeps_items_and_counts_capacity);
