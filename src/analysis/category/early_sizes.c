@@ -6,11 +6,13 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/sample_gradients.h"
 #include "base/bisect.h"
+#include "base/hash.h"
 
 #define MOST_BETWEEN 4    /* items between the states of a weight */
 #define LONG_LIFE    64   /* items: scratch of an operator is freed before */
 #define MOST_STATES  0.75 /* of the bytes that passes leave for good */
-#define LEAST_PART   4    /* of what stays, gradients of those sizes that one pass leaves */
+#define LATEST_SIZES 256
+#define LEAST_PART   4 /* of what stays, gradients of those sizes that one pass leaves */
 
 static bool count_early(struct classifier *classifier, uint64_t size, double *bytes,
                         struct error *err)
@@ -134,6 +136,24 @@ static bool is_weight_like(const struct classifier *classifier, uint32_t end)
                                  classifier->timeline->trace->count);
 }
 
+/* Lists the sizes of the blocks that outlive their backward pass. Of equal ones, which are most,
+ * only few are listed. */
+static size_t list_left(const struct classifier *classifier, uint64_t *sizes)
+{
+    const struct timeline *timeline = classifier->timeline;
+    uint64_t latest[LATEST_SIZES] = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        if (!outlives_backward(classifier, i))
+            continue;
+        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        uint64_t *same = &latest[hash_word(size, 0) % LATEST_SIZES];
+        if (*same != size || size == 0)
+            sizes[count++] = *same = size;
+    }
+    return count;
+}
+
 /* Finds the samples of a batch of which passes leave gradients, where stacks show the passes. */
 static bool find_samples(struct classifier *classifier, struct error *err)
 {
@@ -146,11 +166,10 @@ static bool find_samples(struct classifier *classifier, struct error *err)
     for (size_t i = 0; ok && i < classifier->tallies.slot_count; i++)
         if (classifier->tallies.slots[i].early > 0)
             weights[weight_count++] = classifier->tallies.slots[i].size;
-    for (size_t i = 0; ok && i < timeline->lifetime_count; i++)
-        if (outlives_backward(classifier, i))
-            blocks[block_count++] = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
-    if (ok)
+    if (ok) {
+        block_count = list_left(classifier, blocks);
         classifier->samples = samples_by_sizes(weights, weight_count, blocks, block_count);
+    }
     vec_free(weights, weight_capacity, sizeof(*weights), budget);
     vec_free(blocks, block_capacity, sizeof(*blocks), budget);
     return ok;

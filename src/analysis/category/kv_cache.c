@@ -200,16 +200,27 @@ static bool is_held(const struct finder *finder, size_t index, const struct stac
            (line->most >= LEAST_COPIED && line->runs >= LEAST_HELD && passes > 0);
 }
 
+/* The reasons that judge_rest() looks behind. */
+static bool may_be_rest(bool trains, enum reason reason)
+{
+    if (trains)
+        return reason == REASON_BEFORE_FORWARD || reason == REASON_BATCH;
+    return reason == REASON_FORWARD_RESULT || reason == REASON_NONE ||
+           reason == REASON_AFTER_FORWARD || reason == REASON_BATCH;
+}
+
 /* Decides what gives way to a cache that grows, and caches of one request. */
 static bool judge_rest(struct finder *finder, size_t index, struct error *err)
 {
+    bool trains = finder->classifier->first_backward_run != NO_RUN;
+    if (!may_be_rest(trains, reason_at(finder, index)))
+        return true;
     stack_id stack = birth_stack(finder, index), end = end_stack(finder, index);
     if (finder->lines[stack].most < LEAST_BLOCKS)
         return true;
     const struct stack_facts *facts = site_stack_facts(finder->classifier->sites, stack, err);
     if (!facts)
         return false;
-    bool trains = finder->classifier->first_backward_run != NO_RUN;
     if (!trains && reason_at(finder, index) == REASON_FORWARD_RESULT && end != STACK_NONE &&
         finder->lines[end].frees_cache)
         set_reason(finder, index, REASON_KV_CACHE_FIRST);

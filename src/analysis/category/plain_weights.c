@@ -29,6 +29,8 @@ struct lists {
     uint32_t *leaving; /* by number of passes: the first in `weights` */
     struct weight *weights;
     size_t weight_count;
+    uint32_t *members; /* of what one run made: candidates for a list, in order */
+    size_t member_count, member_capacity;
     size_t begun_capacity, leaving_capacity, weight_capacity;
     uint32_t passes; /* backward passes in all */
     uint32_t left;   /* as many passes had begun when weights were last removed */
@@ -149,25 +151,39 @@ static void remove_weights(struct lists *lists, uint32_t begun)
             weight_tally(lists, lists->weights[i].size)->live_weights--;
 }
 
-/* The least number of passes that members of a group live over; 0 if it is no list. Without C++
- * frames, the parts of a step are less certain. */
-static uint32_t least_passes(const struct lists *lists, size_t first, size_t end)
+/* Lists the candidates among lifetimes [first, end). Most runs make none. */
+static bool find_members(struct lists *lists, size_t first, size_t end, struct error *err)
+{
+    lists->member_count = 0;
+    for (size_t i = first; i < end; i++)
+        if (is_candidate(lists, i) &&
+            !vec_push(lists->members, lists->member_count, lists->member_capacity,
+                      lists->classifier->timeline->snapshot->budget, err, (uint32_t)i))
+            return false;
+    return true;
+}
+
+static struct size_tally *tally_of_member(const struct lists *lists, size_t member)
+{
+    return weight_tally(lists, size_at(lists, lists->members[member]));
+}
+
+/* The least number of passes that the members live over; 0 if they are no list. Without C++ frames,
+ * the parts of a step are less certain. */
+static uint32_t least_passes(const struct lists *lists)
 {
     double bytes = 0;
     uint32_t sizes = 0;
     bool has_operators = false;
-    for (size_t i = first; i < end; i++) {
-        if (!is_candidate(lists, i))
-            continue;
-        struct size_tally *tally = weight_tally(lists, size_at(lists, i));
+    for (size_t i = 0; i < lists->member_count; i++) {
+        struct size_tally *tally = tally_of_member(lists, i);
         bytes += tally->grouped < tally->count ? (double)tally->size : 0;
         sizes += tally->grouped == 0;
-        has_operators = has_operators || facts_at(lists, i)->in_operator;
+        has_operators = has_operators || facts_at(lists, lists->members[i])->in_operator;
         tally->grouped++;
     }
-    for (size_t i = first; i < end; i++)
-        if (is_candidate(lists, i))
-            weight_tally(lists, size_at(lists, i))->grouped = 0;
+    for (size_t i = 0; i < lists->member_count; i++)
+        tally_of_member(lists, i)->grouped = 0;
     if (sizes < LEAST_SIZES || bytes < lists->model * LEAST_PART)
         return 0;
     bool is_certain = has_operators || lists->classifier->phases->are_renewed;
@@ -175,12 +191,10 @@ static uint32_t least_passes(const struct lists *lists, size_t first, size_t end
 }
 
 /* True if a weight of the size of some member was freed: the list takes the place of weights. */
-static bool replaces_weights(const struct lists *lists, size_t first, size_t end)
+static bool replaces_weights(const struct lists *lists)
 {
-    for (size_t i = first; i < end; i++) {
-        if (!is_candidate(lists, i))
-            continue;
-        const struct size_tally *tally = weight_tally(lists, size_at(lists, i));
+    for (size_t i = 0; i < lists->member_count; i++) {
+        const struct size_tally *tally = tally_of_member(lists, i);
         if (tally->live_weights < tally->count)
             return true;
     }
@@ -197,31 +211,42 @@ static bool is_late_copy(const struct lists *lists, size_t index)
            !facts_make_zeros(site_table_symbols(classifier->sites), facts_at(lists, index));
 }
 
+/* Decides for a member of a list. True if it is a weight. */
+static bool judge_member(struct lists *lists, size_t index, bool may_copy)
+{
+    struct size_tally *tally = weight_tally(lists, size_at(lists, index));
+    bool is_later = lists->begun[birth_run(lists, index)] > 0;
+    uint32_t missing = tally->count > tally->live_weights ? tally->count - tally->live_weights : 0;
+    bool is_weight = missing > 0 && (!is_later || tally->grouped <= missing);
+    enum reason reason = is_weight ? REASON_PLAIN_WEIGHT : REASON_PLAIN_STATE;
+    if (!is_weight && may_copy && is_late_copy(lists, index))
+        reason = REASON_WEIGHT_LIST;
+    if (lists->categories->of_lifetime[index] != reason_category(reason))
+        lists->categories->why_lifetime[index] = (uint8_t)reason;
+    lists->categories->of_lifetime[index] = (uint8_t)reason_category(reason);
+    tally->grouped--;
+    return is_weight;
+}
+
 /* Decides for what one run made, lifetimes [first, end). */
 static bool judge_group(struct lists *lists, size_t first, size_t end, struct error *err)
 {
-    uint32_t run = birth_run(lists, first);
-    bool is_later = lists->begun[run] > 0;
-    uint32_t least = least_passes(lists, first, end);
-    bool may_copy = least > 0 && !replaces_weights(lists, first, end);
-    for (size_t i = first; least > 0 && i < end; i++)
-        if (is_candidate(lists, i) && passes_over(lists, i) >= least)
-            weight_tally(lists, size_at(lists, i))->grouped++;
+    if (!find_members(lists, first, end, err))
+        return false;
+    uint32_t least = least_passes(lists);
+    bool may_copy = least > 0 && !replaces_weights(lists);
+    size_t kept = 0; /* members of a list: none without one */
+    for (size_t i = 0; least > 0 && i < lists->member_count; i++)
+        if (passes_over(lists, lists->members[i]) >= least) {
+            tally_of_member(lists, i)->grouped++;
+            lists->members[kept++] = lists->members[i];
+        }
     bool ok = true;
-    for (size_t i = first; ok && i < end; i++) {
+    for (size_t i = first, next = 0; ok && i < end; i++) {
         bool is_weight = lists->categories->of_lifetime[i] == CATEGORY_PARAMETER;
-        if (least > 0 && is_candidate(lists, i) && passes_over(lists, i) >= least) {
-            struct size_tally *tally = weight_tally(lists, size_at(lists, i));
-            uint32_t missing =
-                tally->count > tally->live_weights ? tally->count - tally->live_weights : 0;
-            is_weight = missing > 0 && (!is_later || tally->grouped <= missing);
-            enum reason reason = is_weight ? REASON_PLAIN_WEIGHT : REASON_PLAIN_STATE;
-            if (!is_weight && may_copy && is_late_copy(lists, i))
-                reason = REASON_WEIGHT_LIST;
-            if (lists->categories->of_lifetime[i] != reason_category(reason))
-                lists->categories->why_lifetime[i] = (uint8_t)reason;
-            lists->categories->of_lifetime[i] = (uint8_t)reason_category(reason);
-            tally->grouped--;
+        if (next < kept && lists->members[next] == i) {
+            is_weight = judge_member(lists, i, may_copy);
+            next++;
         }
         ok = !is_weight || add_lifetime(lists, i, err);
     }
@@ -285,5 +310,6 @@ bool classify_plain_weights(const struct classifier *classifier, struct categori
     vec_free(lists.begun, lists.begun_capacity, sizeof(*lists.begun), budget);
     vec_free(lists.leaving, lists.leaving_capacity, sizeof(*lists.leaving), budget);
     vec_free(lists.weights, lists.weight_capacity, sizeof(*lists.weights), budget);
+    vec_free(lists.members, lists.member_capacity, sizeof(*lists.members), budget);
     return ok;
 }
