@@ -116,12 +116,16 @@ static bool add(struct finder *finder, size_t index, size_t step, uint32_t to, s
 static bool collect_outliving(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
+    const struct step *steps = finder->steps->items;
+    size_t step = 0; /* the first that ends with the allocation or after it */
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         uint32_t alloc = timeline->lifetimes[i].alloc, end = lifetime_end(&timeline->lifetimes[i]);
-        if (end == EVENT_NEVER || !may_be_result(finder, i))
-            continue;
-        size_t step = steps_of(finder->steps, alloc);
-        if (step == NO_STEP || end <= finder->steps->items[step].last)
+        while (step < finder->steps->count && steps[step].last < alloc)
+            step++;
+        if (step == finder->steps->count)
+            break;
+        if (end == EVENT_NEVER || steps[step].first > alloc || end <= steps[step].last ||
+            !may_be_result(finder, i))
             continue;
         struct outliving outliving = {end, (uint32_t)i, (uint32_t)step};
         if (!vec_push(finder->outliving, finder->outliving_count, finder->outliving_capacity,

@@ -51,11 +51,11 @@ static inline int64_t waited(const struct collector *collector, uint32_t request
                              uint32_t completed)
 {
     const struct trace *trace = collector->timeline->trace;
+    if (requested != EVENT_NEVER && completed == requested + 1) /* most of them */
+        return -1;
     int64_t from = requested == EVENT_NEVER ? collector->first_time : trace_time(trace, requested);
     int64_t to = completed == EVENT_NEVER ? collector->last_time : trace_time(trace, completed);
     int64_t us;
-    if (requested != EVENT_NEVER && completed == requested + 1)
-        return -1;
     return from == TIME_NONE || to == TIME_NONE || __builtin_sub_overflow(to, from, &us) ? -1 : us;
 }
 

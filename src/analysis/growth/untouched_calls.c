@@ -1,6 +1,7 @@
 #include "analysis/growth/untouched_calls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/phase/births.h"
 #include "base/budget.h"
@@ -14,15 +15,44 @@ struct item {
     bool is_freed; /* by that backward pass */
 };
 
+/* The line that called the model, by stack. */
+struct call {
+    frame_id frame;
+    bool is_known, exists;
+};
+
 struct finder {
     const struct timeline *timeline;
     struct site_table *sites;
+    struct call *calls;
+    size_t call_capacity;
     const struct phases *phases;
     const uint32_t *next_run;
     struct item *items; /* in order of lifetimes, so that those of one run follow each other */
     size_t count, capacity;
     struct budget *budget;
 };
+
+static bool make_room(struct finder *finder, struct error *err)
+{
+    size_t stacks = symbols_stack_count(site_table_symbols(finder->sites)) + 1;
+    if (!vec_reserve(finder->calls, finder->call_capacity, stacks, finder->budget, err))
+        return false;
+    memset(finder->calls, 0, stacks * sizeof(*finder->calls));
+    return true;
+}
+
+static bool find_call(struct finder *finder, stack_id stack, struct error *err)
+{
+    struct call *call = &finder->calls[stack];
+    struct site site;
+    if (!site_of(finder->sites, stack, &site, err))
+        return false;
+    site_at_model_call(finder->sites, stack, &site);
+    call->exists = site_frame(finder->sites, stack, &site, &call->frame);
+    call->is_known = true;
+    return true;
+}
 
 static bool add(struct finder *finder, size_t index, struct error *err)
 {
@@ -31,14 +61,13 @@ static bool add(struct finder *finder, size_t index, struct error *err)
     stack_id stack = trace->stack[lifetime->alloc];
     struct lifetime_runs runs = finder->phases->of_lifetime[index];
     uint32_t run = finder->next_run[runs.birth], end = lifetime_end(lifetime);
-    struct site site;
     if (run == NO_RUN || end < finder->phases->runs[run].first)
         return true;
-    if (!site_of(finder->sites, stack, &site, err))
+    const struct call *call = &finder->calls[stack];
+    if (!call->is_known && !find_call(finder, stack, err))
         return false;
-    site_at_model_call(finder->sites, stack, &site);
-    struct item item = {.run = run, .lifetime = (uint32_t)index, .is_freed = runs.end == run};
-    return !site_frame(finder->sites, stack, &site, &item.call) ||
+    struct item item = {run, (uint32_t)index, call->frame, runs.end == run};
+    return !call->exists ||
            vec_push(finder->items, finder->count, finder->capacity, finder->budget, err, item);
 }
 
@@ -123,10 +152,11 @@ bool untouched_calls_find(uint8_t *is_untouched, uint8_t *frees_late,
                             .phases = phases,
                             .next_run = next_run,
                             .budget = timeline->snapshot->budget};
-    bool ok = true;
+    bool ok = make_room(&finder, err);
     for (size_t i = 0; ok && i < timeline->lifetime_count; i++)
         ok = categories->of_lifetime[i] != CATEGORY_ACTIVATION || add(&finder, i, err);
     ok = ok && flag_all(&finder, is_untouched, frees_late, err);
     vec_free(finder.items, finder.capacity, sizeof(*finder.items), finder.budget);
+    vec_free(finder.calls, finder.call_capacity, sizeof(*finder.calls), finder.budget);
     return ok;
 }
