@@ -235,7 +235,7 @@ bool pickle_hot_events(struct pickle_vm *vm, bool *consumed)
     struct source *source = vm->source;
     bool batch = vm->stack[vm->depth - 1] != vm->open_trace;
     do {
-        if ((size_t)(source->end - source->pos) < LOOK_AHEAD)
+        if ((size_t)(source->end - source->pos) < USUAL_EVENT)
             source_look_ahead(source, LOOK_AHEAD);
         if (*source->pos != '}' || source->pos == source->end)
             break;
@@ -245,6 +245,12 @@ bool pickle_hot_events(struct pickle_vm *vm, bool *consumed)
         size_t slot;
         value v;
         event = any_event(&hot, &built, &slot);
+        if (event == NULL && (size_t)(source->end - source->pos) < LOOK_AHEAD && !source->at_eof &&
+            !source->failed) {
+            source_look_ahead(source, LOOK_AHEAD); /* it may have been cut off */
+            hot = (struct hot){vm, source->pos, source->end};
+            event = any_event(&hot, &built, &slot);
+        }
         if (event == NULL)
             break;
         if (!rows_event_end(&vm->rows, event, value_node(&vm->values, vm->open_trace)->count, &v) ||

@@ -11,6 +11,9 @@
 
 /* Enough for any usual event; a longer one takes the general path. */
 #define LOOK_AHEAD ((size_t)16 * 1024)
+/* Bytes that must be there before an event is tried. Looking ahead moves what is left of the
+ * buffer, and usually less of it is enough. */
+#define USUAL_EVENT ((size_t)2 * 1024)
 
 struct hot {
     struct pickle_vm *vm;
