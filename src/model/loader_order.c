@@ -15,10 +15,14 @@ struct dated {
 static bool may_go_back(const struct trace *trace)
 {
     const uint32_t *low = trace->time.low;
-    for (size_t i = 1; i < trace->count; i++)
-        if (i % COLUMN_BLOCK == 0 ? trace_time(trace, i) < trace_time(trace, i - 1)
-                                  : low[i] < low[i - 1])
+    for (size_t first = 0, end; first < trace->count; first = end) {
+        end = trace->count - first < COLUMN_BLOCK ? trace->count : first + COLUMN_BLOCK;
+        bool back = first > 0 && trace_time(trace, first) < trace_time(trace, first - 1);
+        for (size_t i = first + 1; i < end; i++)
+            back |= low[i] < low[i - 1];
+        if (back)
             return true;
+    }
     return false;
 }
 
