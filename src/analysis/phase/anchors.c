@@ -135,7 +135,7 @@ static bool leaves_gradients(const struct pattern *pattern, const struct passes 
  * without gradients. */
 static bool add_before(struct pattern *pattern, uint32_t from, uint32_t to, struct error *err)
 {
-    struct passes later, passes;
+    struct passes later = {0}, passes = {0};
     size_t kept = pattern->pass_count + 1;
     if (!find_passes(pattern, from, to, false, &later) &&
         !find_passes(pattern, from, to, true, &later))
@@ -182,8 +182,11 @@ static bool add_before_steps(struct pattern *pattern, struct error *err)
         const struct step_mark *step = &pattern->steps->items[i];
         uint32_t from = previous_end(pattern, i), to = step->begin;
         bool has_passes = step->has_closure;
-        for (; next < found && pattern->passes[next].forward < to; next++)
-            has_passes = has_passes || pattern->passes[next].forward >= from;
+        for (; next < found && pattern->passes[next].forward < to; next++) {
+            const struct passes *passes = &pattern->passes[next];
+            has_passes = has_passes || (passes->forward >= from && !passes->is_probe);
+            from = passes->is_probe && passes->end > from ? passes->end : from;
+        }
         if (!has_passes && !add_before(pattern, from, to, err))
             return false;
     }

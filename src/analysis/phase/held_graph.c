@@ -88,7 +88,8 @@ static bool find_passes(struct pattern *pattern, uint8_t *marks, struct passes *
         gradients.covered < bytes_to_cover(pattern, marks) * LEAST_COVERED)
         return false;
     uint32_t end = with_graph ? gradients.last + 1 : last + 1;
-    *passes = (struct passes){forward, gradients.first, end, end};
+    *passes = (struct passes){
+        .forward = forward, .backward = gradients.first, .end = end, .updated = end};
     return gradients.first > forward;
 }
 

@@ -6,21 +6,14 @@
 #include "analysis/phase/humps.h"
 #include "base/bisect.h"
 
-#define LEAST_PART   8    /* a pass has at least this part of the largest one */
-#define LEAST_SIZES  4    /* the same of the different sizes of weights in its fall */
-#define NO_GRADIENTS 1024 /* a smaller part of the weights is none */
-#define LEAST_LEFT   4    /* this part of a candidate's blocks, after one checkpoint */
-#define MOST_OPEN    256  /* blocks followed from one hump to the next */
-
-/* True if blocks mostly end in the reverse order of their birth. Each is compared with the one a
- * quarter of the blocks later, since blocks saved by one node end together. */
-static bool are_reversed(const struct saved *saved, size_t count)
-{
-    size_t lag = (count + 3) / 4, reversed = 0;
-    for (size_t i = 0; i + lag < count; i++)
-        reversed += saved[i].end > saved[i + lag].end;
-    return reversed * 4 >= (count - lag) * 3;
-}
+#define LEAST_PART      8    /* a pass has at least this part of the largest one */
+#define LEAST_SIZES     4    /* the same of the different sizes of weights in its fall */
+#define NO_GRADIENTS    1024 /* a smaller part of the weights is none */
+#define LEAST_LEFT      4    /* this part of a candidate's blocks, after one checkpoint */
+#define MOST_OPEN       256  /* blocks followed from one hump to the next */
+#define PROBE_PART      6   /* a pass without gradients has at least this part of the largest one */
+#define MOSTLY_REVERSED 0.6 /* instead of HUMP_REVERSED, if the blocks go one by one */
+#define LEAST_PROBE     12  /* blocks of such a pass: fewer go in the reverse order by chance */
 
 static bool add_saved(struct pattern *pattern, const struct saved *saved, struct error *err)
 {
@@ -133,8 +126,8 @@ static bool leaves_candidate(const struct pattern *pattern, const struct hump *h
     size_t left = 0;
     for (size_t i = 0; i < before; i++)
         left += pattern->saved[i].end > hump->end;
-    return pattern->candidate.members > 0 &&
-           are_reversed(&pattern->saved[before], pattern->saved_count - before) &&
+    return pattern->candidate.births.all > 0 &&
+           hump_is_reversed(&pattern->saved[before], pattern->saved_count - before) &&
            (pattern->candidate.has_nested || left * LEAST_LEFT >= before);
 }
 
@@ -146,6 +139,7 @@ static bool add_nested(struct pattern *pattern, const struct hump *hump, size_t 
     struct candidate *candidate = &pattern->candidate;
     size_t members = pattern->saved_count - before;
     pattern->saved_count = before;
+    hump_end_chain(pattern, hump);
     keep_ending_after(pattern, hump->end);
     if (pattern->is_open) {
         struct passes *open = &pattern->passes[pattern->pass_count - 1];
@@ -166,23 +160,79 @@ static bool add_nested(struct pattern *pattern, const struct hump *hump, size_t 
     return !pattern->is_open || pattern_add_passes(pattern, candidate->passes, err);
 }
 
+/* True if the hump is a pair of passes that makes no gradients of weights, in a program that
+ * trains: computation frees its blocks one by one, in the reverse order, and it is not much smaller
+ * than other humps. */
+static bool is_probe(const struct pattern *pattern, const struct hump *hump)
+{
+    const struct timeline *timeline = pattern->timeline;
+    size_t made = births_from(timeline, hump->end) - births_from(timeline, hump->top);
+    bool is_large = pattern->saved_count * PROBE_PART >= pattern->most_members;
+    return is_large && pattern->saved_count >= LEAST_PROBE && made >= pattern->saved_count &&
+           pattern->steps->count > 0 &&
+           hump_gradual_share(pattern->timeline, pattern->saved, pattern->saved_count) >=
+               HUMP_GRADUAL;
+}
+
+/* True if the blocks of the hump, pattern->saved, go as a backward pass frees them. A pass that
+ * later ones go through again frees them in less order. */
+static bool goes_backward(const struct pattern *pattern)
+{
+    double reversed = hump_reversed_share(pattern->saved, pattern->saved_count);
+    if (reversed >= HUMP_REVERSED || pattern->steps->count == 0)
+        return reversed >= HUMP_REVERSED;
+    return reversed >= MOSTLY_REVERSED && pattern->saved_count * 2 >= pattern->most_members &&
+           hump_gradual_share(pattern->timeline, pattern->saved, pattern->saved_count) >=
+               HUMP_GRADUAL;
+}
+
 /* Adds the passes of a hump whose blocks are pattern->saved, if it is one, or keeps it in mind. */
 static bool add_passes(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
     struct weight_births births = births_in_fall(pattern, hump);
     bool is_pile = pattern->saved_count >= LEAST_SAVED && !are_scalars(pattern);
-    bool is_reversed = is_pile && are_reversed(pattern->saved, pattern->saved_count);
+    bool is_reversed = is_pile && goes_backward(pattern);
     pattern->is_open = is_reversed && makes_gradients(pattern, &births, pattern->saved_count);
-    pattern->candidate.members = 0;
+    pattern->candidate = (struct candidate){0};
     if (pattern->is_open) {
         struct passes passes = passes_of(pattern, hump);
+        hump_end_chain(pattern, hump);
         pattern->is_open = !pattern_makes_model(pattern, &passes);
         return !pattern->is_open || pattern_add_passes(pattern, passes, err);
     }
-    if (is_reversed && births.all > 0)
-        pattern->candidate = (struct candidate){
-            .passes = passes_of(pattern, hump), .births = births, .members = pattern->saved_count};
-    return !is_pile || passes_add_kept_graph(pattern, err);
+    if (is_reversed)
+        pattern->candidate = (struct candidate){.passes = passes_of(pattern, hump),
+                                                .births = births,
+                                                .members = pattern->saved_count,
+                                                .is_probe = is_probe(pattern, hump)};
+    if (pattern->candidate.is_probe)
+        hump_end_chain(pattern, hump);
+    return !is_pile || pattern->candidate.is_probe || passes_add_kept_graph(pattern, err);
+}
+
+bool hump_add_probe(struct pattern *pattern, struct error *err)
+{
+    struct candidate *candidate = &pattern->candidate;
+    bool is_probe = candidate->is_probe && !candidate->has_nested &&
+                    !pattern_makes_model(pattern, &candidate->passes);
+    candidate->is_probe = false;
+    if (!is_probe)
+        return true;
+    candidate->passes.is_probe = true;
+    pattern->probes++;
+    return pattern_add_passes(pattern, candidate->passes, err);
+}
+
+/* Puts the chain before the hump's own blocks, in place of the `before` others. */
+static bool take_chain(struct pattern *pattern, size_t before, struct error *err)
+{
+    size_t own = pattern->saved_count - before, count = pattern->chain_count;
+    if (!vec_reserve(pattern->saved, pattern->saved_capacity, count + own, pattern->budget, err))
+        return false;
+    memmove(&pattern->saved[count], &pattern->saved[before], own * sizeof(*pattern->saved));
+    memcpy(pattern->saved, pattern->chain, count * sizeof(*pattern->saved));
+    pattern->saved_count = count + own;
+    return true;
 }
 
 bool hump_add(struct pattern *pattern, const struct hump *hump, struct error *err)
@@ -194,14 +244,21 @@ bool hump_add(struct pattern *pattern, const struct hump *hump, struct error *er
     bool may_nest = before > 0 && (pattern->is_open || leaves_candidate(pattern, hump, before));
     if (may_nest && is_nested(pattern, hump, before))
         return add_nested(pattern, hump, before, err);
+    if (!hump_add_probe(pattern, err))
+        return false;
+    if (may_nest && pattern->saved_count > 0) /* is_nested() left them in another order */
+        qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), saved_compare_births);
+    if (!hump_follow_chain(pattern, hump, err))
+        return false;
     /* Blocks that the last passes left do not belong to these, nor do the few of other code. */
-    if (pattern->is_open || before * 4 < pattern->saved_count) {
+    if (pattern->chain_count > 0 && hump_has_chain(pattern)) {
+        if (!take_chain(pattern, before, err))
+            return false;
+    } else if (pattern->is_open || before * 4 < pattern->saved_count) {
         pattern->saved_count -= before;
         memmove(pattern->saved, &pattern->saved[before],
                 pattern->saved_count * sizeof(*pattern->saved));
     }
-    if (may_nest && pattern->saved_count > 0) /* is_nested() left them in another order */
-        qsort(pattern->saved, pattern->saved_count, sizeof(*pattern->saved), saved_compare_births);
     if (!add_passes(pattern, hump, err))
         return false;
     keep_ending_after(pattern, hump->end);

@@ -91,28 +91,32 @@ static bool find_passes(struct pattern *pattern, struct error *err)
     pattern->saved_count = pattern->most_members = pattern->most_sizes = 0;
     pattern->most_gradients = 0;
     pattern->is_open = false;
-    pattern->candidate.members = 0;
-    if (!find_humps(pattern, hump_measure, err) || !find_humps(pattern, hump_add, err))
+    pattern->candidate = (struct candidate){0};
+    pattern->chain_count = pattern->chain_until = 0;
+    if (!find_humps(pattern, hump_measure, err) || !find_humps(pattern, hump_add, err) ||
+        !hump_add_probe(pattern, err))
         return false;
-    if (pattern->pass_count == pattern->kept_graphs && pattern->kept_graphs < LEAST_KEPT_GRAPHS)
-        pattern->pass_count = pattern->kept_graphs = 0;
+    size_t certain = pattern_training_passes(pattern) - pattern->kept_graphs;
+    if (certain == 0 && pattern->steps->count == 0 && pattern->kept_graphs < LEAST_KEPT_GRAPHS)
+        pattern->pass_count = pattern->kept_graphs = pattern->probes = 0;
     return true;
 }
 
 /* The passes and kept graphs that one count finds, to be compared with those of another. */
 struct found {
     struct passes *passes;
-    size_t pass_count, pass_capacity, kept_graphs;
+    size_t pass_count, pass_capacity, kept_graphs, probes;
 };
 
 static struct found exchange(struct pattern *pattern, struct found found)
 {
     struct found old = {pattern->passes, pattern->pass_count, pattern->pass_capacity,
-                        pattern->kept_graphs};
+                        pattern->kept_graphs, pattern->probes};
     pattern->passes = found.passes;
     pattern->pass_count = found.pass_count;
     pattern->pass_capacity = found.pass_capacity;
     pattern->kept_graphs = found.kept_graphs;
+    pattern->probes = found.probes;
     return old;
 }
 
@@ -156,13 +160,14 @@ static bool find_in_both(struct pattern *pattern, struct error *err)
     count_saved(pattern);
     if (!find_passes(pattern, err))
         return false;
-    if (pattern->pass_count > pattern->steps->count)
+    size_t training = pattern_training_passes(pattern);
+    if (training > pattern->steps->count)
         return true;
     struct found found = exchange(pattern, (struct found){0});
     memcpy(pattern->change, pattern->certain,
            (pattern->timeline->trace->count + 1) * sizeof(*pattern->change));
     bool ok = find_passes(pattern, err);
-    if (!ok || pattern->pass_count <= found.pass_count)
+    if (!ok || pattern_training_passes(pattern) <= training)
         found = exchange(pattern, found);
     vec_free(found.passes, found.pass_capacity, sizeof(struct passes), pattern->budget);
     return ok;

@@ -174,6 +174,7 @@ bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct er
     if (!vec_grow((void **)&pattern->passes, &pattern->pass_capacity, pattern->pass_count + 1,
                   sizeof(passes), pattern->budget, err))
         return false;
+
     pattern->passes[pattern->pass_count++] = passes;
     return true;
 }
@@ -207,5 +208,6 @@ void pattern_release(struct pattern *pattern)
     vec_free(pattern->certain, pattern->certain_capacity, sizeof(int32_t), pattern->budget);
     vec_free(pattern->change, pattern->change_capacity, sizeof(int32_t), pattern->budget);
     vec_free(pattern->saved, pattern->saved_capacity, sizeof(struct saved), pattern->budget);
+    vec_free(pattern->chain, pattern->chain_capacity, sizeof(struct saved), pattern->budget);
     vec_free(pattern->passes, pattern->pass_capacity, sizeof(struct passes), pattern->budget);
 }

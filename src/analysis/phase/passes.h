@@ -29,6 +29,7 @@ static inline int saved_compare_ends(const void *a, const void *b)
  * update [end, updated). */
 struct passes {
     uint32_t forward, backward, end, updated;
+    bool is_probe; /* it makes no gradients of weights, as for the slope of an input */
 };
 
 /* Facts about a lifetime, looked up once. */
@@ -50,12 +51,14 @@ struct weight_births {
     size_t sizes;     /* number of different sizes */
 };
 
-/* A hump whose fall may be the beginning of a backward pass that checkpoints interrupt. */
+/* A hump whose fall may be the beginning of a backward pass that checkpoints interrupt, if it makes
+ * blocks of the sizes of weights. */
 struct candidate {
     struct passes passes;
     struct weight_births births; /* also those of the humps that nest in it */
-    size_t members;              /* blocks of the largest of these humps; 0: no candidate */
+    size_t members;              /* blocks of the largest of these humps */
     bool has_nested;
+    bool is_probe; /* it is a pair of passes in any case */
 };
 
 struct pattern {
@@ -81,9 +84,13 @@ struct pattern {
     size_t saved_count, saved_capacity;
     bool is_open; /* the last hump was a pair of passes, and `saved` holds what it left */
     struct candidate candidate; /* the last hump may become one */
+    struct saved *chain;        /* in order of birth: what was made since the last passes */
+    size_t chain_count, chain_capacity;
+    uint32_t chain_until; /* the item up to which blocks have been added to it */
     struct passes *passes;
     size_t pass_count, pass_capacity;
     size_t kept_graphs; /* how many of them have a graph that is kept: see held_graph.c */
+    size_t probes;      /* how many of them are probes */
     struct budget *budget;
 };
 
@@ -123,6 +130,12 @@ static inline bool pattern_add_size(struct pattern *pattern, uint64_t size, stru
 
 /* renewed.c: adds the sizes of which blocks are live at any time, though none stays. */
 bool renewed_sizes(struct pattern *pattern, struct error *err);
+
+/* The number of passes that make gradients of weights. */
+static inline size_t pattern_training_passes(const struct pattern *pattern)
+{
+    return pattern->pass_count - pattern->probes;
+}
 
 bool pattern_add_passes(struct pattern *pattern, struct passes passes, struct error *err);
 

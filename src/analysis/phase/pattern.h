@@ -10,8 +10,12 @@
  *   - A hump is a pair of passes if most of the blocks alive at its top are freed in the reverse
  *     order of their birth (last in, first out), and if its fall makes blocks of the weights' sizes
  *     that outlive it, as gradients do.
+ *   - Before annotated optimizer steps, the blocks may go in less order, as where a backward pass
+ *     goes through an earlier one, if computation lies between their ends. A large hump without
+ *     blocks of the weights' sizes is a pair of passes then as well: for the gradient of an input.
  *   - A smaller hump without such blocks, such as a network that is not trained, belongs to the
- *     forward pass, which goes on.
+ *     forward pass, which goes on. So do humps that leave blocks which later go in the reverse
+ *     order: the inputs of checkpoints.
  *   - A hump belongs to the backward pass before it if it nests in that pass, as with checkpoints:
  *     of what the pass frees during the hump's fall, it frees more after most of the hump's own
  *     blocks than before. (What a variable of the program holds is freed before them, or after the

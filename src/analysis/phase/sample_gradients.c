@@ -219,7 +219,8 @@ static bool find_saved(struct search *search, uint32_t from, uint32_t backward, 
         return false;
     qsort(search->ends, count, sizeof(*search->ends), compare_items);
     uint64_t limit = last + 4 * (uint64_t)(search->ends[count - 1 - count / 4] - last);
-    *passes = (struct passes){backward, backward, last + 1, last + 1};
+    *passes = (struct passes){
+        .forward = backward, .backward = backward, .end = last + 1, .updated = last + 1};
     for (size_t i = begin; timeline->lifetimes[i].alloc < backward; i++) {
         uint32_t item = timeline->lifetimes[i].alloc, end = lifetime_end(&timeline->lifetimes[i]);
         if (end <= last || end > limit)
@@ -263,9 +264,9 @@ static bool find_sample_passes(struct search *search, struct error *err)
 static bool take_found(struct search *search, struct error *err)
 {
     struct pattern *pattern = search->pattern;
-    if (search->count < LEAST_PASSES || search->count <= pattern->pass_count)
+    if (search->count < LEAST_PASSES || search->count <= pattern_training_passes(pattern))
         return true;
-    pattern->pass_count = pattern->kept_graphs = 0;
+    pattern->pass_count = pattern->kept_graphs = pattern->probes = 0;
     pattern->samples = (uint32_t)search->samples;
     for (size_t i = 0; i < search->count; i++)
         if (!pattern_add_passes(pattern, search->found[i], err))
