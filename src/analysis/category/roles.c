@@ -160,6 +160,7 @@ static int compare_tallies(const void *a, const void *b)
 static bool solve(struct solver *solver, struct error *err)
 {
     struct roles *roles = solver->roles;
+    roles_find_renewed(solver);
     if (!roles_find_flat(solver, err))
         return false;
     uint32_t masters = roles_count(solver);

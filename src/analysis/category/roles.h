@@ -6,6 +6,7 @@
  * limits it (Adam keeps two states, SGD one at most), the sizes that most bytes belong to settle
  * it, and it is 0 if the optimizer steps of the trace made the states themselves. Masters in a
  * wider type, and their states, are the same list with every size doubled.
+ * Weights that each step makes anew of masters count as if they stayed.
  *
  * Two sums check the result. Where a framework stores weights in one flat block, its states have
  * other sizes, but R times its bytes in all; blocks without a gradient that add up to what is

@@ -3,9 +3,6 @@
 
 #include "analysis/category/roles_internal.h"
 
-#define MOST_COPIES  8
-#define MOST_WITHOUT 10 /* of the bytes of weights, this part or less may have no masters */
-
 /* True if passes leave gradients of half the size, and none of the size: then it is that of
  * masters, and what passes use up of it is something else. */
 static bool is_size_of_masters(const struct solver *solver, const struct size_tally *tally)
@@ -85,27 +82,6 @@ static void find_wide_gradients(struct solver *solver)
     }
 }
 
-/* Bytes of gradients by the number of blocks for each gradient. */
-struct ballot {
-    double bytes[MOST_COPIES + 1];
-};
-
-static void vote(struct ballot *ballot, const struct size_tally *tally, uint64_t blocks)
-{
-    uint64_t copies = blocks / tally->count;
-    ballot->bytes[copies < MOST_COPIES ? copies : MOST_COPIES] +=
-        bytes_of(tally->size, tally->count);
-}
-
-static uint32_t elected(const struct ballot *ballot)
-{
-    uint32_t best = 0;
-    for (uint32_t copies = 1; copies <= MOST_COPIES; copies++)
-        if (ballot->bytes[copies] > ballot->bytes[best])
-            best = copies;
-    return best;
-}
-
 /* The number of staying blocks per gradient that most bytes agree on. Where more blocks look like
  * gradients than stay, others have the size as well: there is one for each weight. */
 static uint32_t count_copies(const struct solver *solver)
@@ -117,10 +93,10 @@ static uint32_t count_copies(const struct solver *solver)
         if (tally->count > 0 && whole < tally->count)
             ballot.bytes[1] += bytes_of(tally->size, whole);
         else if (tally->count > 0)
-            vote(&ballot, tally, whole);
+            ballot_vote(&ballot, tally, whole);
     }
     ballot.bytes[0] = 0; /* a weight is a copy */
-    return elected(&ballot);
+    return ballot_elected(&ballot);
 }
 
 /* Gradients that stay are not seen themselves, and other blocks of their sizes are used up, too. A
@@ -242,23 +218,6 @@ static uint32_t count_states(const struct solver *solver)
     return states;
 }
 
-/* Copies of the model in a wider type, and their states: the same for every size that has no
- * gradient itself. Another model that is twice as wide has some of these sizes, but not all. */
-static uint32_t count_masters(const struct solver *solver)
-{
-    struct ballot ballot = {0};
-    for (size_t i = 0; i < solver->count; i++) {
-        const struct size_tally *tally = solver->sizes[i];
-        const struct size_tally *twice =
-            tally->count > 0 ? tally_of(solver, tally->size * 2) : NULL;
-        bool collides = twice && twice->count > 0;
-        if (tally->count > 0 && !collides)
-            vote(&ballot, tally, twice ? staying(twice) : 0);
-    }
-    uint32_t masters = elected(&ballot);
-    return ballot.bytes[0] * MOST_WITHOUT > ballot.bytes[masters] ? 0 : masters;
-}
-
 uint32_t roles_count(struct solver *solver)
 {
     struct roles *roles = solver->roles;
@@ -266,7 +225,9 @@ uint32_t roles_count(struct solver *solver)
     for (size_t i = 0; i < solver->count; i++) {
         struct size_tally *tally = solver->sizes[i];
         tally->wide = 0;
-        tally->count = size_tally_gradients(tally, roles->stay || roles->flat_buffers);
+        tally->count = tally->is_renewed
+                           ? tally->parameters
+                           : size_tally_gradients(tally, roles->stay || roles->flat_buffers);
     }
     if (!roles->stay)
         find_wide_gradients(solver);
@@ -277,6 +238,7 @@ uint32_t roles_count(struct solver *solver)
     if (!states_are_made_in_trace(solver))
         count_repeated_gradients(solver);
     solver->makes_states = states_are_made_in_trace(solver);
+    uint32_t masters = roles_count_masters(solver);
     roles->states = count_states(solver);
-    return count_masters(solver);
+    return masters;
 }

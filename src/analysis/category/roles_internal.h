@@ -81,6 +81,21 @@ uint64_t roles_row_gradients(const struct solver *solver);
  * many blocks, no more than a weight and its states, each is of one table. */
 void roles_count_tables(const struct solver *solver);
 
+/* roles_masters.c: weights that each step makes anew, from masters in a wider type that stay, count
+ * as parameters of their sizes, which get `is_renewed`. */
+void roles_find_renewed(const struct solver *solver);
+/* The number of copies of the model in a wider type, with their states, by the `count` of every
+ * size; and corrects that where these copies show that a size has other weights. */
+uint32_t roles_count_masters(struct solver *solver);
+
+/* The same file: the choice that most bytes agree on. */
+#define MOST_COPIES 8
+struct ballot {
+    double bytes[MOST_COPIES + 1]; /* of gradients, by the number of blocks for each gradient */
+};
+void ballot_vote(struct ballot *ballot, const struct size_tally *tally, uint64_t blocks);
+uint32_t ballot_elected(const struct ballot *ballot);
+
 /* roles_count.c: sets `count` and `wide` of every size, and the numbers for the whole model in
  * solver->roles. Returns the number of copies of the model in a wider type, with their states. */
 uint32_t roles_count(struct solver *solver);

@@ -50,6 +50,7 @@ struct size_tally {
     uint8_t twin[PHASE_COUNT]; /* by phase: 1 + category of the first that was made in the trace,
                                   outlived its phase and was freed in this one; 0 if none */
     bool is_dropped; /* a hook of the program frees gradients of this size in the backward pass */
+    bool is_renewed; /* each step makes the weights of this size anew, from masters */
     bool is_factor;  /* blocks that neither weights nor states need are Kronecker factors */
     bool used;
     bool is_flat; /* plain code joined gradients to a vector of this size */

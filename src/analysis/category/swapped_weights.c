@@ -32,10 +32,15 @@ static uint32_t pass_of(const struct swaps *swaps, uint32_t item)
     return run == NO_RUN ? UINT32_MAX : swaps->classifier->phases->runs[run].pass;
 }
 
-static bool is_weight_or_state(uint8_t category, uint8_t why)
+/* Where each step makes the weights anew, some may look like gradients or like the next batch. */
+static bool is_weight_or_state(const struct swaps *swaps, uint64_t size, uint8_t category,
+                               uint8_t why)
 {
+    const struct size_tally *tally = size_tallies_find(&swaps->classifier->tallies, size);
     return category == CATEGORY_PARAMETER ||
-           (category == CATEGORY_OPTIMIZER_STATE && reason_of(why) == REASON_STEP_KEPT);
+           (category == CATEGORY_OPTIMIZER_STATE && reason_of(why) == REASON_STEP_KEPT) ||
+           ((category == CATEGORY_GRADIENT || category == CATEGORY_INPUT) && tally &&
+            tally->is_renewed);
 }
 
 static bool add_block(struct swaps *swaps, struct block block, struct error *err)
@@ -56,7 +61,7 @@ static bool collect(struct swaps *swaps, struct error *err)
     for (uint32_t i = 0; ok && i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
         uint8_t category = categories->of_preexisting[i];
-        if (is_weight_or_state(category, categories->why_preexisting[i]))
+        if (is_weight_or_state(swaps, preexisting->size, category, categories->why_preexisting[i]))
             ok = add_block(swaps,
                            (struct block){.size = preexisting->size,
                                           .end = preexisting_end(preexisting),
@@ -67,7 +72,8 @@ static bool collect(struct swaps *swaps, struct error *err)
     for (uint32_t i = 0; ok && i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         uint8_t category = categories->of_lifetime[i];
-        if (is_weight_or_state(category, categories->why_lifetime[i]))
+        if (is_weight_or_state(swaps, trace_size(timeline->trace, lifetime->alloc), category,
+                               categories->why_lifetime[i]))
             ok = add_block(swaps,
                            (struct block){.size = trace_size(timeline->trace, lifetime->alloc),
                                           .birth = lifetime->alloc,

@@ -30,8 +30,12 @@ static bool find_staying_sizes(struct pattern *pattern, struct error *err)
             !pattern_add_size(pattern, trace_size(timeline->trace, lifetime->alloc), err))
             return false;
     }
-    if (pattern->stay_count > 0)
-        qsort(pattern->stays, pattern->stay_count, sizeof(uint64_t), compare_sizes);
+    if (pattern->stay_count == 0)
+        return true;
+    qsort(pattern->stays, pattern->stay_count, sizeof(uint64_t), compare_sizes);
+    if (!renewed_sizes(pattern, err))
+        return false;
+    qsort(pattern->stays, pattern->stay_count, sizeof(uint64_t), compare_sizes);
     return true;
 }
 

@@ -128,7 +128,8 @@ static inline bool pattern_add_size(struct pattern *pattern, uint64_t size, stru
     return true;
 }
 
-/* renewed.c: adds the sizes of which blocks are live at any time, though none stays. */
+/* renewed.c: adds the sizes of which blocks are live at any time, though none stays; if some sizes
+ * are known, only those of weights whose masters stay. */
 bool renewed_sizes(struct pattern *pattern, struct error *err);
 
 /* The number of passes that make gradients of weights. */

@@ -11,6 +11,7 @@ TCase *category_bare_tests(void);
 TCase *category_caches_tests(void);
 TCase *category_chains_tests(void);
 TCase *category_lines_tests(void);
+TCase *category_masters_tests(void);
 TCase *category_constructors_tests(void);
 TCase *category_ends_tests(void);
 TCase *category_factors_tests(void);
