@@ -17,10 +17,12 @@ static uint32_t masters_of(const struct solver *solver, const struct size_tally 
     return tally_of(solver, tally->size / 2)->count;
 }
 
-/* Gradients stay if most of the bytes that passes add to belong to blocks that no pass leaves. */
+/* Gradients stay if most of the bytes that passes add to belong to blocks that no pass leaves. But
+ * if the trace begins before the model is made, and each block that stays has such a gradient, all
+ * of these are weights: a hook takes the gradients away. */
 static bool gradients_stay(const struct solver *solver)
 {
-    double left = 0, added = 0;
+    double left = 0, added = 0, all = 0, of_weights = 0;
     for (size_t i = 0; i < solver->count; i++) {
         const struct size_tally *tally = solver->sizes[i];
         uint64_t whole = staying(tally);
@@ -30,8 +32,11 @@ static bool gradients_stay(const struct solver *solver)
         uint64_t used = tally->is_dropped ? 0 : least(tally->accumulated.most, whole);
         left += bytes_of(tally->size, most);
         added += bytes_of(tally->size, used);
+        all += bytes_of(tally->size, tally->accumulated.most > 0 ? whole : 0);
+        of_weights += bytes_of(tally->size, tally->accumulated.most >= whole ? whole : 0);
     }
-    return left * 4 < added;
+    bool are_weights = !solver->begins_late && of_weights * 2 > all;
+    return left * 4 < added && !are_weights;
 }
 
 /* A size that the steps make states of is trained, even if its gradients are sparse; and if none of

@@ -92,12 +92,38 @@ START_TEST(where_no_stack_reaches_the_main_program_plain_code_is_no_hook)
 }
 END_TEST
 
+/* Without stacks: a hook of each weight copies its gradient to the host and drops it, where the
+ * optimizer is. Each size has two weights. */
+START_TEST(gradients_that_a_hook_drops_do_not_stay)
+{
+    for (uint64_t i = 0; i < 16; i++)
+        born(500 + i, 4000 + i / 2, "");
+    for (unsigned pass = 0; pass < 3; pass++) {
+        for (uint64_t i = 0; i < 16; i++)
+            born(100 + i, 6000 + i, "");
+        for (uint64_t i = 16; i-- > 0;) {
+            born(300 + i, 4000 + i / 2, "");
+            born(400, 8000 + i, "");
+            freed(300 + i, 4000 + i / 2, "");
+            freed(400, 8000 + i, "");
+            freed(100 + i, 6000 + i, "");
+        }
+    }
+    for (uint64_t i = 0; i < 16; i++)
+        capture_block(&capture, 500 + i, 4000 + i / 2, "");
+    capture_load(&capture);
+    for (uint64_t i = 0; i < 16; i++)
+        ck_assert_int_eq(capture_category(&capture, 500 + i), CATEGORY_PARAMETER);
+}
+END_TEST
+
 TCase *category_hooks_tests(void)
 {
     TCase *tests = tcase_create("categories of what hooks make");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, what_a_hook_makes_belongs_to_the_backward_pass);
     tcase_add_test(tests, what_a_hook_makes_in_the_first_pass_and_keeps_is_a_state);
+    tcase_add_test(tests, gradients_that_a_hook_drops_do_not_stay);
     tcase_add_test(tests, where_no_stack_reaches_the_main_program_plain_code_is_no_hook);
     return tests;
 }
