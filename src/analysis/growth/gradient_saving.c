@@ -73,8 +73,8 @@ static bool needed_again(const struct gradient_saving *saving,
                          struct repeated *repeated, uint32_t *item, struct error *err)
 {
     const struct cycle *now = &saving->cycles->items[cycle];
-    bool is_unused = gradient->freed <= now->end &&
-                     !pass_births_any(&repeated->summands, gradient->size, gradient->freed);
+    uint32_t until = gradient->freed < now->end ? gradient->freed : now->end;
+    bool is_unused = !pass_births_any(&repeated->summands, gradient->size, until);
     *item = gradient->freed <= now->pass_end || is_unused ? gradient->freed : now->backward;
     if (gradient->freed <= now->pass_end || is_unused || gradient->preexisting)
         return true;

@@ -382,6 +382,35 @@ START_TEST(gradients_that_no_earlier_pass_needs)
 }
 END_TEST
 
+static void pass_of_model(uint64_t gradient, uint64_t size, uint64_t scratch, bool zeroes)
+{
+    born(1, 40, STACK_FORWARD);
+    if (zeroes)
+        freed(gradient, size, STACK_ZERO);
+    born(gradient, size, STACK_BACKWARD);
+    born(4, scratch, STACK_BACKWARD);
+    freed(4, scratch, ENGINE);
+    freed(1, 40, ENGINE);
+    born(3, 10, STACK_STEP);
+    freed(3, 10, STACK_STEP);
+}
+
+/* Two models in turn: the pass of the first, in which the peak is, does not need the gradient of
+ * the second, which zero_grad() frees before its own pass only. */
+START_TEST(gradients_of_another_model)
+{
+    born(8, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    born(9, 300, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (int step = 0; step < 3; step++) {
+        pass_of_model(10, 100, 500, step > 0);
+        pass_of_model(11, 300, 20, step > 0);
+    }
+    const struct growth *growth = find();
+    ck_assert_int_eq(report->peak.active_bytes, 1340);
+    ck_assert_int_eq(growth->gradients.save_bytes, 300);
+}
+END_TEST
+
 /* With mixed precision, the scaled loss is made once zero_grad() has run, as is a loss of its own.
  */
 START_TEST(gradients_freed_before_the_loss)
@@ -444,6 +473,7 @@ TCase *growth_gradients_tests(void)
     tcase_add_test(tests, gradients_that_an_earlier_pass_needs);
     tcase_add_test(tests, gradients_that_no_earlier_pass_needs);
     tcase_add_test(tests, gradients_freed_before_the_loss);
+    tcase_add_test(tests, gradients_of_another_model);
     tcase_add_test(tests, gradients_that_accumulate);
     tcase_add_loop_test(tests, cycles_need_a_sure_optimizer_step, 0, 3);
     return tests;
