@@ -136,6 +136,8 @@ static bool run_both(const struct device_replay *replay, const struct forward_ch
     replan->is_known = without.totals.ooms == 0 && with.totals.ooms == 0;
     replan->without_bytes = without.totals.peak_reserved;
     replan->with_bytes = with.totals.peak_reserved;
+    replan->without_blocks = without.totals.peak_allocated;
+    replan->with_blocks = with.totals.peak_allocated;
     if (!replan->is_known)
         snprintf(replan->why, sizeof(replan->why), "the replay runs out of memory");
     return true;

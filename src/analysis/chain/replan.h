@@ -18,7 +18,10 @@ struct chain_segment {
 struct replan {
     bool is_known;
     uint64_t without_bytes, with_bytes; /* peaks of reserved memory, both replayed */
-    char why[256];                      /* they are not known */
+    /* Peaks of the blocks of these, as max_memory_allocated() counts them: a block may be larger
+     * than what the program asked for. */
+    uint64_t without_blocks, with_blocks;
+    char why[256]; /* they are not known */
 
     bool has_totals;
     uint64_t without_total,

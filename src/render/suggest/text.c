@@ -94,6 +94,7 @@ static void reserved_text(const struct page *page, const struct suggest_subject 
                           size_t index, const struct placement *placement, int64_t peak)
 {
     char with[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE];
+    char blocks[UNITS_TEXT_SIZE], blocks_without[UNITS_TEXT_SIZE];
     if (!subject->replans || placement->count == 0)
         return;
     const struct replan *replan = &subject->replans[index];
@@ -116,9 +117,12 @@ static void reserved_text(const struct page *page, const struct suggest_subject 
     if (replan->is_known)
         suggest_say(page,
                     "Replayed through PyTorch's allocator, the step then reserves up to %s; "
+                    "without checkpoints %s. torch.cuda.max_memory_allocated() then returns %s; "
                     "without checkpoints %s.",
                     page_bytes(page, with, (int64_t)replan->with_bytes),
-                    page_bytes(page, without, (int64_t)replan->without_bytes));
+                    page_bytes(page, without, (int64_t)replan->without_bytes),
+                    page_bytes(page, blocks, (int64_t)replan->with_blocks),
+                    page_bytes(page, blocks_without, (int64_t)replan->without_blocks));
     else
         suggest_say(page, "How much memory the step then reserves is not known: %s.", replan->why);
 }
