@@ -10,11 +10,13 @@ static bool in_pass(const struct layers *layers, int64_t time_ns)
     return time_ns >= layers->pass.start_ns && time_ns <= layers->pass.end_ns;
 }
 
-/* Chooses the first GPU on which the pass allocates; the host if the pass allocates more there. */
+#define MOST_GPUS 256 /* of a machine; what a file has beyond that is not chosen */
+
+/* Chooses the GPU on which the pass allocates most; the host if the pass allocates more there. */
 static void choose_device(struct layers *layers)
 {
     const struct profile *profile = layers->profile;
-    uint64_t host = 0, most = 0;
+    uint64_t host = 0, sums[MOST_GPUS] = {0}, most = 0;
     layers->device = DEVICE_HOST;
     for (size_t i = 0; i < profile->memory_count; i++) {
         const struct profile_memory *memory = &profile->memory[i];
@@ -22,10 +24,14 @@ static void choose_device(struct layers *layers)
             continue;
         if (memory->device == DEVICE_HOST)
             host += (uint64_t)memory->bytes;
-        else if (layers->device == DEVICE_HOST || memory->device == layers->device) {
-            layers->device = memory->device;
-            most += (uint64_t)memory->bytes;
-        }
+        else if (memory->device < MOST_GPUS)
+            sums[memory->device] += (uint64_t)memory->bytes;
+    }
+    for (uint32_t i = 0; i < MOST_GPUS; i++) {
+        if (sums[i] <= most)
+            continue;
+        most = sums[i];
+        layers->device = i;
     }
     if (host > most)
         layers->device = DEVICE_HOST;
