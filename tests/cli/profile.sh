@@ -236,6 +236,15 @@ printf 'Linear_0 50 30\nReLU_0 50 20\n' >wanted
 check 'takes the time of the host without kernels' cmp -s wanted got
 check 'says which' grep -q '"time": *"kernels"' kernels.out
 check 'says which' grep -q '"time": *"host"' no-kernels.out
+# Of several GPUs, the one on which the pass allocates most.
+of_second() {
+    memory 112 7 '"Device Type": 1, "Device Id": 1, "Addr": 65536, "Bytes": 4096, "Total Allocated": 4096'
+}
+layers of_second >second.json
+run convert second.json
+exits 0
+out_has '"module_name":"Linear_0","module_params":0,"allocated":4096'
+
 # Advice about a profile names what the profiler can record.
 echo '{"traceEvents": [{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "ts": 1, "args":
     {"Bytes": 512, "Addr": 512, "Device Type": 0, "Device Id": -1}}, {}]}' >cpu.json

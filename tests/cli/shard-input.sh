@@ -182,7 +182,8 @@ out_has ' parameters in 12 units and the root'
 run shard --world 8 samples/training.pt.trace.json.gz
 exits 0
 out_has '1,835,264 parameters in 3 units'
-out_has 'Of what was there before the profile, it has only the sum, 7.00 MiB.'
+out_has 'Of what was there before the profile began, it has only the sum, 7.00 MiB.'
+out_has_not 'which line of a function was running'
 run shard --world 8 --format csv samples/training.pt.trace.json.gz
 exits 0
 out_has '8,ddp,false,0,83363840,,7341056,2077696,14682112,51921920,7341056,'

@@ -92,6 +92,7 @@ struct shard_model {
     int64_t average_bytes; /* a snapshot: of those, what has the sizes of optimizer state or of
                               copies, but is not updated by the optimizer; no module has it */
     int64_t before_bytes;  /* a profile: of what was there before it began */
+    bool lacks_lines;      /* a profile: it does not tell which line of a function runs */
     int64_t unknown_bytes; /* of those, and of buffer_bytes: neither parameters nor state */
     int64_t batch_bytes;
     int64_t library_bytes; /* that the allocator had at the peak, but no tensor: workspaces */

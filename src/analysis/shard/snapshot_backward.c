@@ -65,6 +65,7 @@ static void divide_sum(struct snapshot_reader *reader, int64_t sum)
     reader->start_bytes -= sum;
     reader->parameter_bytes += sum - states * parameters;
     reader->model->before_bytes = sum;
+    reader->model->lacks_lines = reader->timeline->snapshot->profile.lacks_lines;
 }
 
 void snapshot_count_blocks(struct snapshot_reader *reader)

@@ -138,6 +138,7 @@ struct profile_facts {
     bool no_addresses; /* the file has only sizes: allocations and frees were matched by size */
     bool has_reserved; /* the file has the totals of reserved memory, except for DEVICE_HOST */
     bool has_python;   /* Python functions were recorded (with_stack) */
+    bool lacks_lines;  /* of them only those of their definitions are known */
     bool is_cut;       /* the file ends early, at byte `cut_at` */
     uint64_t cut_at;
     uint64_t oom_count;       /* [OutOfMemory] events, for which there are no rows */

@@ -46,6 +46,11 @@ static bool read_argument(struct chrome *chrome, struct chrome_event *event, str
         return json_read_string(reader, "a call stack (a string)", &text, chrome->err) &&
                chrome_hold(chrome, &chrome->call_stack, text);
     }
+    if (IS(key, "CallFrom")) {
+        struct text text;
+        return json_read_string(reader, "a line (a string)", &text, chrome->err) &&
+               chrome_hold(chrome, &chrome->call_from, text);
+    }
     return json_skip(reader, chrome->err);
 }
 
@@ -53,10 +58,12 @@ static bool read_argument(struct chrome *chrome, struct chrome_event *event, str
 static bool knows_enough(const struct chrome_event *event)
 {
     const uint32_t of_memory = (1u << ARGUMENT_SEQUENCE) - 1;
+    if (event->category == CATEGORY_PYTHON || event->category == CATEGORY_BUILT_IN)
+        return event->has_first_argument; /* CallFrom, unless the trace has none */
     if (event->category == CATEGORY_KERNELS || event->category == CATEGORY_LAUNCHES)
         return (event->present & 1u << ARGUMENT_CORRELATION) != 0;
     return event->present == of_memory || event->category == CATEGORY_IGNORED ||
-           event->category == CATEGORY_PYTHON || event->category == CATEGORY_ANNOTATIONS;
+           event->category == CATEGORY_ANNOTATIONS;
 }
 
 /* Most operators have a dozen arguments, but no sequence number and no call stack. Skips those. The
@@ -86,6 +93,7 @@ bool chrome_read_arguments(struct chrome *chrome, struct chrome_event *event)
         if (knows_enough(event))
             return json_leave(reader, chrome->err);
         struct text key;
+        event->has_first_argument = true;
         if (!json_read_key(reader, &key, chrome->err) || !read_argument(chrome, event, key) ||
             !json_more(reader, '{', &more, chrome->err))
             return false;

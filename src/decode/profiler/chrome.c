@@ -92,5 +92,6 @@ bool chrome_read(struct profile *profile, struct source *source, struct error *e
     json_reader_release(&chrome.reader);
     buffer_release(&chrome.name);
     buffer_release(&chrome.call_stack);
+    buffer_release(&chrome.call_from);
     return ok;
 }

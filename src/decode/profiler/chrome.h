@@ -35,6 +35,7 @@ enum chrome_category {
     CATEGORY_UNSEEN,
     CATEGORY_OPERATORS, /* cpu_op, Operator, or none at all */
     CATEGORY_PYTHON,
+    CATEGORY_BUILT_IN, /* the same of a function written in C */
     CATEGORY_ANNOTATIONS,
     CATEGORY_MEMORY,
     CATEGORY_KERNELS,  /* kernels and copies on a device; ignored unless wanted */
@@ -46,7 +47,7 @@ enum chrome_category {
 struct chrome_event {
     char phase; /* 0: none */
     uint8_t category;
-    bool has_time;
+    bool has_time, has_first_argument;
     int64_t time_ns, duration_ns;
     struct thread_name process, thread;
     uint32_t present; /* 1 << enum chrome_argument */
@@ -63,7 +64,8 @@ static inline bool chrome_is_built_in(struct text name)
 struct chrome {
     struct json_reader reader;
     struct profile *profile;
-    struct buffer name, call_stack; /* of the event; call_stack is empty if there is none */
+    /* of the event; empty if there is none */
+    struct buffer name, call_stack, call_from;
     /* of the event before */
     char last_thread_key[2 * THREAD_KEY_HALF + 1];
     size_t last_thread_size; /* 0: none yet */

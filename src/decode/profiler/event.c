@@ -37,14 +37,14 @@ static bool read_phase(struct chrome *chrome, struct chrome_event *event)
 }
 
 /* Calls of built-in functions are a third of a trace with stacks, so the rest of their events is
- * skipped early. */
+ * skipped early, unless the lines that call them are known. */
 static bool read_name(struct chrome *chrome, struct chrome_event *event)
 {
     struct text text;
     if (!json_read_string(&chrome->reader, "a name (a string)", &text, chrome->err))
         return false;
     if (event->category == CATEGORY_PYTHON && chrome_is_built_in(text)) {
-        event->category = CATEGORY_IGNORED;
+        event->category = chrome->profile->facts.lacks_lines ? CATEGORY_IGNORED : CATEGORY_BUILT_IN;
         return true;
     }
     return chrome_hold(chrome, &chrome->name, text);
@@ -85,7 +85,7 @@ bool chrome_read_event(struct chrome *chrome)
     bool more;
     event.phase = 0;
     event.category = CATEGORY_UNSEEN;
-    event.has_time = false;
+    event.has_time = event.has_first_argument = false;
     event.time_ns = event.duration_ns = 0;
     event.process.size = event.thread.size = 0;
     event.present = 0;
@@ -93,6 +93,7 @@ bool chrome_read_event(struct chrome *chrome)
         event.arguments[ARGUMENT_SEQUENCE] = (struct json_integer){0, false};
     buffer_clear(&chrome->name);
     buffer_clear(&chrome->call_stack);
+    buffer_clear(&chrome->call_from);
     if (!json_offset(reader, &event.offset, chrome->err) ||
         !json_open(reader, '{', "an event (an object)", &more, chrome->err))
         return false;

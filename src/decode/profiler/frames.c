@@ -61,12 +61,45 @@ static bool make_frame(struct profile_frames *frames, struct text file, uint32_t
            symbols_frame(symbols, frame, id, err);
 }
 
-bool profile_frames_add(struct profile_frames *frames, const struct range_label *label,
-                        struct error *err)
+/* Splits "FILE:LINE". The number is 0 if it is no line. */
+static uint32_t split_line(struct text text, struct text *file)
 {
-    struct text text = symbols_text(frames->profile->symbols, label->name), file = {"", 0}, name;
+    uint64_t number = 0, unit = 1;
+    size_t at = text.size;
+    while (at > 0 && text.size - at < 9 && text.bytes[at - 1] >= '0' && text.bytes[at - 1] <= '9') {
+        number += unit * (uint64_t)(text.bytes[--at] - '0');
+        unit *= 10;
+    }
+    if (at < 2 || text.bytes[at - 1] != ':')
+        return 0;
+    *file = (struct text){text.bytes, at - 1};
+    return (uint32_t)number;
+}
+
+bool profile_frames_in_file(const struct profile_frames *frames, string_id function, string_id line)
+{
+    const struct symbols *symbols = frames->profile->symbols;
+    struct text whole, part = {"", 0}, name;
+    uint32_t number;
+    split(symbols_text(symbols, function), &whole, &number, &name);
+    if (split_line(symbols_text(symbols, line), &part) == 0 || part.size > whole.size)
+        return false;
+    return memcmp(whole.bytes + whole.size - part.size, part.bytes, part.size) == 0;
+}
+
+bool profile_frames_add(struct profile_frames *frames, const struct range_label *label,
+                        string_id at, struct error *err)
+{
+    const struct symbols *symbols = frames->profile->symbols;
+    struct text text = symbols_text(symbols, label->name), file = {"", 0}, name, whole;
     uint32_t line = 0;
     frame_id id;
+    if (at != STRING_EMPTY) {
+        split(text, &file, &line, &name);
+        return make_frame(frames, file, split_line(symbols_text(symbols, at), &whole), name, &id,
+                          err) &&
+               push(frames, id, err);
+    }
     if (frames->of_name[label->name] != 0)
         return push(frames, frames->of_name[label->name] - 1, err);
     name = text;

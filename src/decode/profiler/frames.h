@@ -19,9 +19,13 @@ struct profile_frames {
 bool profile_frames_init(struct profile_frames *frames, struct profile *profile, struct error *err);
 void profile_frames_release(struct profile_frames *frames);
 
-/* Appends the frame of ranges with this label to the list. */
+/* Appends the frame of ranges with this label to the list. `line` is where a Python function is,
+ * "model.py:58"; else the frame has the line of its definition. */
 bool profile_frames_add(struct profile_frames *frames, const struct range_label *label,
-                        struct error *err);
+                        string_id line, struct error *err);
+/* True if the function "dir/model.py(50): forward" is in the file of the line "model.py:58". */
+bool profile_frames_in_file(const struct profile_frames *frames, string_id function,
+                            string_id line);
 /* Appends the frames of a text "FILE(LINE): FUNCTION;...". */
 bool profile_frames_add_calls(struct profile_frames *frames, string_id calls, struct error *err);
 

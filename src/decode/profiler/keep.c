@@ -77,8 +77,13 @@ static bool is_annotation(struct text name)
 }
 
 /* False if the range tells nothing. */
-static bool range_kind_of(const struct chrome_event *event, struct text name, uint8_t *kind)
+static bool range_kind_of(const struct chrome_event *event, struct text name, struct text from,
+                          uint8_t *kind)
 {
+    if (event->category == CATEGORY_BUILT_IN) {
+        *kind = RANGE_BUILT_IN;
+        return from.size > 0;
+    }
     if (event->category == CATEGORY_PYTHON) {
         *kind = text_starts(name, "nn.Module: ") ? RANGE_MODULE : RANGE_PYTHON;
         return !chrome_is_built_in(name);
@@ -99,10 +104,13 @@ static bool add_range(struct chrome *chrome, const struct chrome_event *event, s
     const struct json_integer *sequence = &event->arguments[ARGUMENT_SEQUENCE];
     struct profile_range range = {.start_ns = event->time_ns, .duration_ns = event->duration_ns};
     struct text calls = {chrome->call_stack.bytes, chrome->call_stack.size};
+    struct text from = {chrome->call_from.bytes, chrome->call_from.size};
     uint16_t thread;
     if (!event->has_time || event->duration_ns < 0 ||
-        !range_kind_of(event, name, &range.label.kind))
+        !range_kind_of(event, name, from, &range.label.kind))
         return true;
+    if (event->category == CATEGORY_PYTHON && from.size == 0)
+        chrome->profile->facts.lacks_lines = true;
     if (range.label.kind == RANGE_PYTHON || calls.size > 0)
         profile->facts.has_python = true;
     if (event->present & 1u << ARGUMENT_SEQUENCE && !sequence->negative &&
@@ -112,6 +120,8 @@ static bool add_range(struct chrome *chrome, const struct chrome_event *event, s
            symbols_string(symbols, name.bytes, name.size, &range.label.name, chrome->err) &&
            (calls.size == 0 ||
             symbols_string(symbols, calls.bytes, calls.size, &range.label.calls, chrome->err)) &&
+           (from.size == 0 ||
+            symbols_string(symbols, from.bytes, from.size, &range.label.from, chrome->err)) &&
            ranges_add(&profile->ranges, thread, &range, chrome->err);
 }
 
@@ -143,7 +153,8 @@ bool chrome_keep_event(struct chrome *chrome, const struct chrome_event *event)
     struct text name = {chrome->name.bytes, chrome->name.size};
     if (event->category == CATEGORY_KERNELS || event->category == CATEGORY_LAUNCHES)
         return event->phase != 'X' || add_work(chrome, event);
-    if (event->category == CATEGORY_IGNORED || name.size == 0)
+    if (event->category == CATEGORY_IGNORED ||
+        (name.size == 0 && event->category != CATEGORY_BUILT_IN))
         return true;
     if (event->phase == 'i' || event->phase == 'I') {
         chrome->profile->facts.oom_count += text_equals(name, "[OutOfMemory]");

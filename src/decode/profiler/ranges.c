@@ -33,14 +33,15 @@ void ranges_release(struct ranges *ranges)
 static bool is_label(const void *items, uint32_t id, const void *wanted)
 {
     const struct range_label *label = &((const struct range_label *)items)[id], *other = wanted;
-    return label->name == other->name && label->calls == other->calls && label->kind == other->kind;
+    return label->name == other->name && label->calls == other->calls &&
+           label->from == other->from && label->kind == other->kind;
 }
 
 static bool find_label(struct ranges *ranges, const struct range_label *label, uint32_t *id,
                        struct error *err)
 {
     uint64_t word = (uint64_t)label->calls << 32 | label->name;
-    uint32_t tag = (uint32_t)(hash_word(word, label->kind) >> 32);
+    uint32_t tag = (uint32_t)(hash_word(word, (uint64_t)label->from << 8 | label->kind) >> 32);
     if (idtable_find(&ranges->label_index, tag, is_label, ranges->labels, label, id))
         return true;
     *id = (uint32_t)ranges->label_count;

@@ -18,6 +18,7 @@ enum range_kind {
     RANGE_ENGINE,   /* the autograd engine that evaluates a node */
     RANGE_PYTHON,   /* a Python function */
     RANGE_MODULE,   /* a call of an nn.Module */
+    RANGE_BUILT_IN, /* a call of a function written in C: only its `from` is kept */
     RANGE_ANNOTATION,
 };
 
@@ -29,6 +30,7 @@ enum range_kind {
 struct range_label {
     string_id name;
     string_id calls; /* the Python stack that old traces have in an operator's arguments */
+    string_id from;  /* "model.py:58", the line that calls a function or a module */
     uint8_t kind;    /* enum range_kind */
 };
 

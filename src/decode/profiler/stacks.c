@@ -15,10 +15,16 @@ struct node {
     stack_id stack;
 };
 
+/* A range that contains the moment. */
+struct open_range {
+    struct profile_range range;
+    string_id line; /* of a Python function: of the last call in it, "model.py:58" */
+};
+
 struct sweep {
     struct profile *profile;
     struct profile_frames frames;
-    struct profile_range *open; /* those that contain the moment, outermost first */
+    struct open_range *open; /* outermost first */
     size_t open_count, open_capacity;
     struct node *nodes; /* by sequence */
     size_t node_count, node_capacity;
@@ -27,7 +33,7 @@ struct sweep {
 
 static const struct profile_range *open_range(const struct sweep *sweep, size_t depth)
 {
-    return &sweep->open[depth];
+    return &sweep->open[depth].range;
 }
 
 static void close_until(struct sweep *sweep, int64_t time_ns)
@@ -36,12 +42,28 @@ static void close_until(struct sweep *sweep, int64_t time_ns)
         sweep->open_count--;
 }
 
+/* The innermost Python function has come to the line that calls the range. It stays there until the
+ * next call: only calls have lines. */
+static void set_line(struct sweep *sweep, const struct profile_range *range)
+{
+    for (size_t depth = sweep->open_count; depth-- > 0;) {
+        struct open_range *caller = &sweep->open[depth];
+        if (caller->range.label.kind != RANGE_PYTHON)
+            continue;
+        if (profile_frames_in_file(&sweep->frames, caller->range.label.name, range->label.from))
+            caller->line = range->label.from;
+        return;
+    }
+}
+
 static bool push_open(struct sweep *sweep, const struct profile_range *range)
 {
     close_until(sweep, range->start_ns);
-    return sweep->open_count == OPEN_MOST ||
+    if (range->label.from != STRING_EMPTY)
+        set_line(sweep, range);
+    return sweep->open_count == OPEN_MOST || range->label.kind == RANGE_BUILT_IN ||
            vec_push(sweep->open, sweep->open_count, sweep->open_capacity, sweep->profile->budget,
-                    sweep->err, *range);
+                    sweep->err, ((struct open_range){*range, STRING_EMPTY}));
 }
 
 /* Interns the stack of the open ranges at a moment. */
@@ -53,7 +75,7 @@ static bool open_stack(struct sweep *sweep, int64_t time_ns, stack_id *stack)
         const struct profile_range *range = open_range(sweep, depth);
         if (range_end(range) < time_ns || range->label.kind == RANGE_ANNOTATION)
             continue;
-        if (!profile_frames_add(&sweep->frames, &range->label, sweep->err))
+        if (!profile_frames_add(&sweep->frames, &range->label, sweep->open[depth].line, sweep->err))
             return false;
         if (calls == STRING_EMPTY)
             calls = range->label.calls;

@@ -113,13 +113,17 @@ static bool put_before(const struct page *page, const struct shard_model *model)
 {
     struct buffer text = BUFFER_INIT;
     char size[UNITS_TEXT_SIZE], unknown[UNITS_TEXT_SIZE];
-    buffer_printf(&text,
-                  "Of what was there before the profile, it has only the sum, %s. What is neither "
-                  "trained parameters nor their states, %s, counts as buffers, which every rank "
-                  "has, also if it is frozen parameters. Nor has it lines of code, so that units "
-                  "may be parts of modules. An allocator snapshot and a layer trace have both.",
-                  page_size(page, size, (uint64_t)model->before_bytes),
-                  page_size(page, unknown, (uint64_t)model->unknown_bytes));
+    buffer_printf(&text, "Of what was there before the profile began, it has only the sum, %s.",
+                  page_size(page, size, (uint64_t)model->before_bytes));
+    if (model->unknown_bytes > 0)
+        buffer_printf(&text,
+                      " Of that, %s is neither trained parameters nor their state. It counts as "
+                      "buffers, which every rank has, even if it is frozen parameters.",
+                      page_size(page, unknown, (uint64_t)model->unknown_bytes));
+    if (model->lacks_lines)
+        buffer_puts(&text, " The profile does not tell which line of a function was running, so "
+                           "units may be parts of modules; one of PyTorch 2.15 does.");
+    buffer_puts(&text, " A snapshot or a layer trace shows more.");
     return put_paragraph(page, &text);
 }
 

@@ -40,7 +40,7 @@ static void fill(struct given *given, uint32_t step, uint32_t *seed)
         given[i].range = (struct profile_range){
             .start_ns = ((int64_t)at - COUNT / 2) * (step == 2 ? INT64_C(1) << 50 : 7),
             .duration_ns = step == 3 ? 0 : next_random(seed) % 100,
-            .label = {i, i % 5, (uint8_t)(i % 5)},
+            .label = {.name = i, .calls = i % 5, .from = i % 7, .kind = (uint8_t)(i % 5)},
             .sequence = i % 3 == 0 ? next_random(seed) * 200 : 0};
     }
 }
@@ -58,6 +58,7 @@ static void check_cursors(const struct ranges *ranges, struct given *given)
             ck_assert_int_eq(range->start_ns, given[at].range.start_ns);
             ck_assert_int_eq(range->duration_ns, given[at].range.duration_ns);
             ck_assert_uint_eq(range->label.calls, range->label.name % 5);
+            ck_assert_uint_eq(range->label.from, range->label.name % 7);
             ck_assert_uint_eq(range->label.kind, range->label.name % 5);
             ck_assert_int_eq(range->sequence != 0, range->label.name % 3 == 0);
         }

@@ -90,6 +90,36 @@ START_TEST(ranges_are_stacks)
 }
 END_TEST
 
+#define CALL(name, from, ts, duration)                                                             \
+    "{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"" name                                   \
+    "\",\"pid\":1,\"tid\":2,\"ts\":" ts ",\"dur\":" duration ",\"args\":{\"CallFrom\":\"" from     \
+    "\",\"Python id\":7}}"
+#define CALLS                                                                                      \
+    CALL("lib/a.py(3): main", "<string>:1", "1", "100")                                            \
+    "," CALL("lib/a.py(9): step", "lib/a.py:5", "5",                                               \
+             "10") "," CALL("<built-in method randn>", "a.py:6", "20",                             \
+                            "1") "," CALL("b.py(1): other", "c.py:8", "30", "10")
+
+/* A function has come to the line of the last call in it, if that is in its file. */
+START_TEST(calls_tell_lines)
+{
+    check(TRACE(CALLS "," MEMORY("2", "\"Bytes\":1") "," MEMORY("6", "\"Bytes\":1") "," MEMORY(
+              "16", "\"Bytes\":1") "," MEMORY("22", "\"Bytes\":1") "," MEMORY("31", "\"Bytes\":1")),
+          "trace 0\n"
+          "event 0 0  512 1 t2 main@lib/a.py:3\n"
+          "event 0 0  1024 1 t6 step@lib/a.py:9 main@lib/a.py:5\n"
+          "event 0 0  1536 1 t16 main@lib/a.py:5\n"
+          "event 0 0  2048 1 t22 main@lib/a.py:6\n"
+          "event 0 0  2560 1 t31 other@b.py:1 main@lib/a.py:6\n"
+          "segment 0 0 5 5 5 5 s0 p0,0 large\n"
+          "block 512 1 1 0 main@lib/a.py:3\n"
+          "block 1024 1 1 0 step@lib/a.py:9 main@lib/a.py:5\n"
+          "block 1536 1 1 0 main@lib/a.py:5\n"
+          "block 2048 1 1 0 main@lib/a.py:6\n"
+          "block 2560 1 1 0 other@b.py:1 main@lib/a.py:6\n");
+}
+END_TEST
+
 START_TEST(cut_and_refused)
 {
     struct profile_facts facts =
@@ -154,6 +184,7 @@ Suite *unit_suite(void)
     tcase_add_test(tests, without_addresses);
     tcase_add_test(tests, with_totals);
     tcase_add_test(tests, ranges_are_stacks);
+    tcase_add_test(tests, calls_tell_lines);
     tcase_add_test(tests, cut_and_refused);
     tcase_add_test(tests, memory_is_limited);
     tcase_add_test(tests, sort);
