@@ -39,6 +39,20 @@ exits 0
 out_has 'strategy = ShardingStrategy.NO_SHARD'
 out_has 'backward_prefetch=None,'
 out_has_not 'mesh_dim_names'
+# types are spelt as given, and the model gets that of --dtype
+run shard --code fsdp2 --format python --param-dtype float16 --reduce-dtype float32 $trace
+out_has 'MixedPrecisionPolicy(param_dtype=torch.float16, reduce_dtype=torch.float32)'
+out_has_not 'model.to('
+run shard --code fsdp --format python --param-dtype float16 $trace
+out_has 'mixed_precision=True'
+out_has_not 'compute_dtype'
+run shard --code fsdp --format python --param-dtype bfloat16 $trace
+out_has 'options["compute_dtype"] = torch.bfloat16'
+run shard --code ddp --format python --dtype float16 --master-copy --state-bytes 6 $trace
+out_has 'model = model.to(torch.float16)'
+out_has '    # Replace torch.optim.Adam by an optimizer that has 6 bytes of state for each parameter and a float32 copy of'
+run shard --code ddp --format python --master-copy $trace
+out_has '# Replace torch.optim.Adam by an optimizer that has a float32 copy of the parameters.'
 run shard --bandwidth 0 $trace
 exits 2
 err "memsnap: shard: invalid --bandwidth '0' (for example 10GiB)"

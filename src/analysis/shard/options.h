@@ -63,10 +63,11 @@ struct shard_options {
     int64_t world; /* 1 to SHARD_MOST_WORLD */
     int64_t group; /* fsdp1, fsdp2: shard within this many ranks; 0: all */
     const struct shard_optimizer *optimizer;
-    int64_t custom_state;       /* bytes of state for an element; < 0: those of the optimizer */
-    int64_t parameter_size;     /* bytes of an element; 0: as recorded */
-    int64_t compute_size;       /* fsdp*: element of gathered parameters; 0: the same */
-    int64_t reduce_size;        /* fsdp*: element of reduced gradients; 0: the default */
+    int64_t custom_state;   /* bytes of state for an element; < 0: those of the optimizer */
+    int64_t parameter_size; /* bytes of an element; 0: as recorded */
+    int64_t compute_size;   /* fsdp*: element of gathered parameters; 0: the same */
+    int64_t reduce_size;    /* fsdp*: element of reduced gradients; 0: the default */
+    const char *parameter_type, *compute_type, *reduce_type; /* their names; NULL: not given */
     bool has_master;            /* a float32 copy of the parameters that are updated */
     bool not_foreach;           /* fused: no temporaries */
     double batch;               /* factor of activations */

@@ -158,13 +158,19 @@ void shard_command_init(struct shard_command *command)
     shard_options_init(&command->options);
 }
 
-static bool take_type(const char *option, int64_t *size, struct error *err)
+/* Sets `name`, unless it is NULL, and the bytes of an element. */
+static bool take_type(const char *option, const char **name, int64_t *size, struct error *err)
 {
-    static const int64_t sizes[] = {4, 2, 2, 8}; /* of TYPES */
+    static const struct {
+        const char *name;
+        int64_t size;
+    } types[] = {{"float32", 4}, {"bfloat16", 2}, {"float16", 2}, {"float64", 8}}; /* of TYPES */
     unsigned index;
     if (!option_word(shard_option_words, option, option, &index, err))
         return false;
-    *size = sizes[index];
+    *size = types[index].size;
+    if (name)
+        *name = types[index].name;
     return true;
 }
 
@@ -294,13 +300,13 @@ bool shard_option(int option, void *to, struct error *err)
     case OPTION_OPTIMIZER:
         return take_optimizer(command, err);
     case OPTION_STORED_DTYPE:
-        return take_type("dtype", &options->parameter_size, err);
+        return take_type("dtype", &options->parameter_type, &options->parameter_size, err);
     case OPTION_RECORDED_DTYPE:
-        return take_type("recorded-dtype", &command->recorded_size, err);
+        return take_type("recorded-dtype", NULL, &command->recorded_size, err);
     case OPTION_PARAM_DTYPE:
-        return take_type("param-dtype", &options->compute_size, err);
+        return take_type("param-dtype", &options->compute_type, &options->compute_size, err);
     case OPTION_REDUCE_DTYPE:
-        return take_type("reduce-dtype", &options->reduce_size, err);
+        return take_type("reduce-dtype", &options->reduce_type, &options->reduce_size, err);
     case OPTION_GRANULARITY:
         return argument_granularity(optarg, &command->cuts, err);
     case OPTION_SWEEP:

@@ -100,7 +100,7 @@ static void put_array_text(FILE *script, const char *array, size_t at, const cha
 static const char *unit_of(const struct shard_file_row *row)
 {
     bool is_root = row->has_units && strcmp(row->peak_phase, shard_phase_name(SHARD_STEP)) != 0;
-    return row->peak_unit[0] || !is_root ? row->peak_unit : "outside the units";
+    return row->peak_unit[0] || !is_root ? row->peak_unit : "the root";
 }
 
 /* The strategy below the panel; its peak, and the phase and unit of that, above it. */

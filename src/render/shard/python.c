@@ -147,6 +147,18 @@ static void put_accumulation(FILE *out, const struct shard_report *report)
             report->options->keeps_gradients ? "set_to_none=False" : "");
 }
 
+/* What the prediction assumes of the optimizer, and torch.optim does not have. */
+static void put_wanted(FILE *out, const struct shard_options *options)
+{
+    if (!options->has_master && options->custom_state < 0)
+        return;
+    fprintf(out, "    # Replace %s by an optimizer that has", spelling_of(options)->class_name);
+    if (options->custom_state >= 0)
+        fprintf(out, " %" PRId64 " bytes of state for each parameter", options->custom_state);
+    fprintf(out, "%s%s.\n", options->has_master && options->custom_state >= 0 ? " and" : "",
+            options->has_master ? " a float32 copy of the parameters" : "");
+}
+
 bool shard_python(FILE *out, const struct shard_report *report)
 {
     const struct strategy_code *code = &strategy_codes[report->code];
@@ -159,6 +171,9 @@ bool shard_python(FILE *out, const struct shard_report *report)
           "    \"\"\"The model, which must be on this rank's GPU, and its optimizer for "
           "training.\"\"\"\n",
           out);
+    put_wanted(out, report->options);
+    if (report->options->parameter_type)
+        fprintf(out, "    model = model.to(torch.%s)\n", report->options->parameter_type);
     if (report->is_checkpointed && (has_checkpoint_names(report) || !report->has_modules))
         put_wrapping(out, report);
     if (ok)

@@ -1,6 +1,7 @@
 #include "render/shard/strategy_code.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "render/shard/spelling.h"
 #include "render/shard/split.h"
@@ -8,11 +9,6 @@
 static const char *truth(bool is)
 {
     return is ? "True" : "False";
-}
-
-static const char *type_of(int64_t size)
-{
-    return size == 2 ? "torch.bfloat16" : size == 8 ? "torch.float64" : "torch.float32";
 }
 
 /* Batch norm takes inputs of any type, but weights of that of its running means only. */
@@ -131,6 +127,16 @@ static void put_sdp(FILE *out, const struct shard_report *report)
             spelling_fused(report->options), report->options->reduce_buffer);
 }
 
+/* FairScale's mixed precision is float16, unless another type is named. */
+static void put_fsdp_type(FILE *out, const struct shard_options *options)
+{
+    if (!options->compute_type || strcmp(options->compute_type, "bfloat16") != 0)
+        return;
+    fputs("    # FairScale makes float32 inputs float16: pass those of the model in bfloat16.\n"
+          "    options[\"compute_dtype\"] = torch.bfloat16\n",
+          out);
+}
+
 static void put_fsdp(FILE *out, const struct shard_report *report)
 {
     const struct shard_options *options = report->options;
@@ -141,6 +147,7 @@ static void put_fsdp(FILE *out, const struct shard_report *report)
             "move_params_to_cpu=%s)\n",
             truth(options->compute_size == 2), truth(options->reduce_size == 4),
             truth(options->offload));
+    put_fsdp_type(out, options);
     put_loop(out, report);
     fprintf(out,
             "            parent, _, child = name.rpartition(\".\")\n"
@@ -178,11 +185,13 @@ static void put_prefetch(FILE *out, const struct shard_report *report)
 static void put_precision(FILE *out, const struct shard_options *options, const char *key,
                           const char *class_name)
 {
-    if (options->compute_size == 0 && options->reduce_size == 0)
+    if (!options->compute_type && !options->reduce_type)
         return;
-    fprintf(out, "    options[\"%s\"] = %s(param_dtype=%s, reduce_dtype=%s)\n", key, class_name,
-            options->compute_size > 0 ? type_of(options->compute_size) : "None",
-            options->reduce_size > 0 ? type_of(options->reduce_size) : "None");
+    fprintf(out, "    options[\"%s\"] = %s(param_dtype=%s%s, reduce_dtype=%s%s)\n", key, class_name,
+            options->compute_type ? "torch." : "",
+            options->compute_type ? options->compute_type : "None",
+            options->reduce_type ? "torch." : "",
+            options->reduce_type ? options->reduce_type : "None");
 }
 
 static void put_mesh(FILE *out, const struct shard_options *options, const char *key)

@@ -67,19 +67,24 @@ static void add_machines(struct buffer *text, const struct shard_options *option
                     " Between machines, --broadcast-fp16 sends parameters in half the bytes.");
 }
 
+/* Checkpoints are only recommended where nothing fits without them. */
 static void add_reason(struct buffer *text, const struct shard_choice *choice)
 {
     const struct shard_row *row = &choice->rows[choice->row];
     const char *name = shard_strategy_name(row->result.strategy);
     const char *checkpoints = row->is_checkpointed ? " with checkpoints" : "";
+    bool has_time = row->result.traffic.us > 0;
     switch (choice->reason) {
     case SHARD_SIMPLEST:
-        buffer_printf(text, "Use %s%s: every rank fits without sharding, and nothing sends less.",
-                      name, checkpoints);
+        buffer_printf(text, "Use %s%s: %severy rank fits without sharding, and nothing %s.", name,
+                      checkpoints,
+                      row->is_checkpointed ? "nothing fits without checkpoints; with them, " : "",
+                      has_time ? "takes less time for its traffic" : "sends less");
         break;
     case SHARD_LEAST_COST:
-        buffer_printf(text, "Use %s%s: of those that fit, it %s.", name, checkpoints,
-                      row->is_checkpointed ? "costs the least time" : "sends the least");
+        buffer_printf(text, "Use %s%s: %sof those that fit, it %s.", name, checkpoints,
+                      row->is_checkpointed ? "nothing fits without checkpoints, and " : "",
+                      has_time ? "takes the least time for its traffic" : "sends the least");
         break;
     case SHARD_NONE_FITS:
         buffer_printf(text, "None fits; %s%s needs the least.", name, checkpoints);
