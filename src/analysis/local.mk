@@ -484,7 +484,9 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/snapshot_masters.c \
 	src/analysis/shard/snapshot_order.c \
 	src/analysis/shard/snapshot_packed.c \
+	src/analysis/shard/snapshot_path.c \
 	src/analysis/shard/snapshot_reader.h \
+	src/analysis/shard/snapshot_rows.c \
 	src/analysis/shard/snapshot_tables.c \
 	src/analysis/shard/snapshot_units.c \
 	src/analysis/shard/states.c \

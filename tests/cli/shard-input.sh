@@ -10,7 +10,7 @@ exits 0
 no_err
 golden shard-resnet50.txt
 out_has '25,557,032 parameters in 16 units'
-out_has 'a parameter of r rows takes 8/r'
+out_has 'By the number of rows, its peak is between'
 # the bytes of a snapshot, as elements of another type
 run shard --recorded-dtype bfloat16 samples/recorded/resnet50.pickle.gz
 exits 0
@@ -42,6 +42,11 @@ out_has 'does not tell the shapes of parameters'
 run shard "$trace"
 exits 0
 out_has_not 'the shapes'
+# but those of the weights of all experts in one tensor: 8 rows, which 64 ranks pad to 64
+run shard --world 64 --units mib samples/recorded/experts.pickle.gz
+exits 0
+out_has 'fsdp2      228.09 MiB'
+out_has 'its peak is between 114.21 MiB and '
 
 # gradients that are kept from step to step are made in the first one
 run shard samples/recorded/resnet50-kept-gradients.pickle.gz

@@ -4,6 +4,42 @@
 
 #define MOST_WALKS ((size_t)1 << 27) /* points times ranks: a second */
 
+/* Copies the tensors of a model, with other rows where these are guesses. False if all are known.
+ */
+static bool guess_rows(const struct shard_model *model, struct shard_tensor *tensors, bool is_most)
+{
+    bool is_unknown = false;
+    for (size_t i = 0; i < model->tensor_count; i++) {
+        tensors[i] = model->tensors[i];
+        is_unknown |= tensors[i].rows == 0 || tensors[i].least_rows > 0;
+        if (tensors[i].least_rows > 0)
+            tensors[i].rows = is_most ? tensors[i].least_rows : 0;
+    }
+    return is_unknown;
+}
+
+/* The range of the peak where rows are unknown. */
+static bool find_range(struct shard_row *row, const struct shard_model *model,
+                       const struct shard_options *options, struct error *err)
+{
+    struct shard_model guessed = *model;
+    int64_t *const ends[] = {&row->least_bytes, &row->most_bytes};
+    bool ok = true;
+    guessed.tensors = calloc(model->tensor_count, sizeof(*guessed.tensors));
+    if (!guessed.tensors)
+        return error_out_of_memory(err);
+    for (int i = 0; ok && i < 2 && guess_rows(model, guessed.tensors, i == 1); i++) {
+        struct shard_result result;
+        ok = shard_predict(&guessed, options, SHARD_FSDP2, false, &result, err);
+        if (!ok)
+            break;
+        *ends[i] = result.peak_bytes;
+        shard_result_release(&result);
+    }
+    free(guessed.tensors);
+    return ok;
+}
+
 static bool add_rows(struct shard_choice *choice, const struct shard_model *model,
                      bool is_checkpointed, double extra, const struct shard_options *options,
                      struct error *err)
@@ -13,6 +49,8 @@ static bool add_rows(struct shard_choice *choice, const struct shard_model *mode
         struct shard_row *row = &choice->rows[choice->count];
         *row = (struct shard_row){.is_checkpointed = is_checkpointed, .extra_time_share = extra};
         if (!shard_predict(model, options, (enum shard_strategy)i, all, &row->result, err))
+            return false;
+        if (i == SHARD_FSDP2 && model->has_tensors && !find_range(row, model, options, err))
             return false;
         row->is_known_to_fit = choice->gpu_bytes > 0;
         row->fits = row->is_known_to_fit && (uint64_t)row->result.peak_bytes <= choice->gpu_bytes;
@@ -79,8 +117,9 @@ static uint64_t room_of(const struct shard_choice *choice, const struct shard_re
 
 static bool has_room(const struct shard_choice *choice, const struct shard_row *row)
 {
-    return row->fits &&
-           choice->gpu_bytes - (uint64_t)row->result.peak_bytes >= room_of(choice, &row->result);
+    uint64_t peak = (uint64_t)row->result.peak_bytes, most = (uint64_t)row->most_bytes;
+    peak = most > peak ? most : peak;
+    return peak <= choice->gpu_bytes && choice->gpu_bytes - peak >= room_of(choice, &row->result);
 }
 
 static bool find_largest_unit(struct shard_choice *choice, const struct shard_model *model,

@@ -9,6 +9,8 @@ struct shard_row {
     struct shard_result result;
     bool is_checkpointed;
     bool is_known_to_fit, fits; /* `fits` only if a GPU was given */
+    int64_t least_bytes;        /* fsdp2: the peak without padding, if rows are unknown; else 0 */
+    int64_t most_bytes;         /* the same if parameters have as few rows as they may */
     double extra_time_share;    /* recomputation, of a step's compute time */
 };
 

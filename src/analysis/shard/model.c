@@ -26,9 +26,12 @@ static bool too_large(const char *what, struct error *err)
 
 void shard_model_set_type(struct shard_model *model, int64_t element_size)
 {
-    for (size_t i = 0; i < model->tensor_count; i++)
-        model->tensors[i].elements =
-            model->tensors[i].elements * model->element_size / element_size;
+    for (size_t i = 0; i < model->tensor_count; i++) {
+        struct shard_tensor *tensor = &model->tensors[i];
+        tensor->elements = tensor->elements * model->element_size / element_size;
+        if (tensor->least_rows > 1)
+            tensor->least_rows = tensor->least_rows * model->element_size / element_size;
+    }
     for (size_t i = 0; i < model->layer_count; i++)
         model->layers[i].packed = model->layers[i].packed * model->element_size / element_size;
     for (size_t i = 0; i < model->point_count; i++) {

@@ -26,6 +26,7 @@ enum shard_type {
 struct shard_tensor {
     int64_t elements;
     int64_t rows;          /* size of the first dimension; 0: unknown, split anywhere */
+    int64_t least_rows;    /* a snapshot: rows are a guess, see snapshot_rows.c; 0: many */
     int64_t height, width; /* sizes of the last two dimensions, if there are two */
     unsigned dimensions;   /* 0: unknown */
     uint32_t place;        /* in model.parameters(); equal ones: as the tensors are here */

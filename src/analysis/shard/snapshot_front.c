@@ -7,16 +7,7 @@
 #include "analysis/shard/snapshot_reader.h"
 #include "base/hash.h"
 
-#define MOST_FRAMES 64 /* of a path */
-#define MOST_LINES  32 /* of a call, that are remembered */
-
-/* The frames of a stack, outermost first, without those that only call modules. If a module of
- * torch.nn made the allocation, the path ends with it. */
-struct path {
-    frame_id frames[MOST_FRAMES];
-    size_t count;
-    enum front_kind kind;
-};
+#define MOST_LINES 32 /* of a call, that are remembered */
 
 /* A call of a function that goes on. */
 struct running_call {
@@ -36,7 +27,7 @@ struct caller {
 
 struct scan {
     struct snapshot_reader *reader;
-    struct running_call running[MOST_FRAMES];
+    struct running_call running[SNAPSHOT_MOST_FRAMES];
     struct caller *callers;
     size_t caller_count, caller_capacity;
     uint32_t calls;
@@ -45,78 +36,7 @@ struct scan {
     uint32_t last_block; /* the call of a block that had the last parameters, or UINT32_MAX */
 };
 
-static struct frame frame_at(const struct scan *scan, frame_id id)
-{
-    return symbols_frame_at(scan->reader->symbols, id);
-}
-
-static struct text name_of(const struct scan *scan, frame_id id)
-{
-    return symbols_text(scan->reader->symbols, frame_at(scan, id).name);
-}
-
-static bool is_forward(const struct scan *scan, frame_id id)
-{
-    struct text name = name_of(scan, id);
-    return text_equals(name, "forward") || text_ends(name, ".forward");
-}
-
-static bool is_in_torch(const struct scan *scan, frame_id id)
-{
-    struct text file = symbols_text(scan->reader->symbols, frame_at(scan, id).file);
-    while (file.size > 0 && file.bytes[file.size - 1] != '/' && file.bytes[file.size - 1] != '\\')
-        file.size--;
-    return text_ends(file, "torch/nn/modules/") || text_ends(file, "torch\\nn\\modules\\");
-}
-
-static bool is_list(const struct scan *scan, frame_id id)
-{
-    return is_forward(scan, id) && snapshot_is_torch_file(scan->reader, id, "container.py");
-}
-
-/* The forward of a module of torch.nn that has no others in it. */
-static bool is_leaf(const struct scan *scan, frame_id id)
-{
-    return is_in_torch(scan, id) && is_forward(scan, id) && !is_list(scan, id) &&
-           !snapshot_is_torch_file(scan->reader, id, "transformer.py");
-}
-
-/* `inner` is the frame within it, or NO_FRAME. */
-static enum front_kind kind_of(const struct scan *scan, frame_id id, frame_id inner)
-{
-    static const struct {
-        const char *file;
-        enum front_kind kind;
-    } files[] = {
-        {"conv.py", FRONT_CONVOLUTION},  {"linear.py", FRONT_LINEAR},
-        {"batchnorm.py", FRONT_TWO},     {"instancenorm.py", FRONT_TWO},
-        {"normalization.py", FRONT_TWO}, {"sparse.py", FRONT_ONE},
-    };
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-        if (snapshot_is_torch_file(scan->reader, id, files[i].file))
-            return files[i].kind;
-    bool attends = snapshot_is_torch_file(scan->reader, id, "activation.py") && inner != NO_FRAME &&
-                   text_equals(name_of(scan, inner), "multi_head_attention_forward");
-    return attends ? FRONT_FOUR : FRONT_NONE;
-}
-
-static void read_path(const struct scan *scan, struct stack stack, struct path *path)
-{
-    path->count = 0;
-    path->kind = FRONT_NONE;
-    for (size_t i = stack.count; i-- > 0 && path->count < MOST_FRAMES;) {
-        frame_id id = stack.frames[i];
-        if (frame_at(scan, id).line == 0 || snapshot_is_torch_file(scan->reader, id, "module.py"))
-            continue;
-        path->frames[path->count++] = id;
-        if (!is_leaf(scan, id))
-            continue;
-        path->kind = kind_of(scan, id, i > 0 ? stack.frames[i - 1] : NO_FRAME);
-        return;
-    }
-}
-
-/* A line that ran before another one has run again: so the function has been called again. */
+/* If a line runs again after others did, the function has been called again. */
 static bool has_restarted(struct running_call *call, frame_id line)
 {
     bool has_run = false;
@@ -151,14 +71,14 @@ static bool begin_call(struct scan *scan, struct running_call *call, uint64_t ke
 }
 
 /* Follows the calls of the path. How far a list has come shows in what it calls. */
-static bool follow(struct scan *scan, const struct path *path, struct error *err)
+static bool follow(struct scan *scan, const struct snapshot_path *path, struct error *err)
 {
     uint64_t around = 1;
     bool is_new = false;
     for (size_t i = 0; i < path->count; i++) {
         struct running_call *call = &scan->running[i];
-        struct frame frame = frame_at(scan, path->frames[i]);
-        bool looks_in = is_list(scan, path->frames[i]) && i + 1 < path->count;
+        struct frame frame = symbols_frame_at(scan->reader->symbols, path->frames[i]);
+        bool looks_in = snapshot_is_list(scan->reader, path->frames[i]) && i + 1 < path->count;
         frame_id line = path->frames[i + looks_in];
         uint64_t key = hash_word((uint64_t)frame.file << 32 | frame.name, around);
         bool begins = is_new || call->key != key || has_restarted(call, line);
@@ -167,22 +87,24 @@ static bool follow(struct scan *scan, const struct path *path, struct error *err
         is_new |= begins;
         around = hash_word(path->frames[i], around);
     }
-    for (size_t i = path->count; i < MOST_FRAMES; i++)
+    for (size_t i = path->count; i < SNAPSHOT_MOST_FRAMES; i++)
         scan->running[i].key = 0;
     return true;
 }
 
 /* The outermost block: what a torch.nn.Sequential calls, but a list in it only if it consists of
  * nothing but layers; or what a line of the program calls several times. */
-static uint32_t block_of(const struct scan *scan, const struct path *path)
+static uint32_t block_of(const struct scan *scan, const struct snapshot_path *path)
 {
     for (size_t i = 1; i < path->count; i++) {
-        bool is_called = is_forward(scan, path->frames[i]);
-        bool is_listed = is_list(scan, path->frames[i - 1]);
-        bool is_listing = is_list(scan, path->frames[i]);
-        bool is_inner = is_listing && i + 1 < path->count && !is_leaf(scan, path->frames[i + 1]);
+        bool is_called = snapshot_is_forward(scan->reader, path->frames[i]);
+        bool is_listed = snapshot_is_list(scan->reader, path->frames[i - 1]);
+        bool is_listing = snapshot_is_list(scan->reader, path->frames[i]);
+        bool is_inner = is_listing && i + 1 < path->count &&
+                        !snapshot_is_leaf(scan->reader, path->frames[i + 1]);
         const struct running_call *call = &scan->running[i];
-        bool repeats = scan->callers[call->caller].calls > 1 && !is_leaf(scan, path->frames[i]);
+        bool repeats = scan->callers[call->caller].calls > 1 &&
+                       !snapshot_is_leaf(scan->reader, path->frames[i]);
         if (is_called && !is_inner && (is_listed || (repeats && !is_listing)))
             return call->number;
     }
@@ -190,7 +112,7 @@ static uint32_t block_of(const struct scan *scan, const struct path *path)
 }
 
 /* A call of a module counts once, however much it allocates. */
-static bool add_call(struct scan *scan, struct front_calls *front, const struct path *path,
+static bool add_call(struct scan *scan, struct front_calls *front, const struct snapshot_path *path,
                      uint32_t item, struct error *err)
 {
     uint32_t leaf = scan->running[path->count - 1].number, block = block_of(scan, path);
@@ -218,13 +140,13 @@ static bool read(struct scan *scan, struct front_calls *front, struct error *err
     uint32_t end = scan->reader->chain->first;
     size_t first = births_from(timeline, snapshot_front_first(scan->reader));
     frame_id model, line;
-    struct path path;
+    struct snapshot_path path;
     if (!snapshot_model_line(scan->reader, timeline->trace->stack[end], &model, err))
         return false;
     scan->calls = 0;
     scan->counts = !front;
     scan->last_leaf = scan->last_block = UINT32_MAX;
-    for (size_t i = 0; i < MOST_FRAMES; i++)
+    for (size_t i = 0; i < SNAPSHOT_MOST_FRAMES; i++)
         scan->running[i].key = 0;
     for (size_t i = first; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end;
          i++) {
@@ -234,7 +156,7 @@ static bool read(struct scan *scan, struct front_calls *front, struct error *err
             return false;
         if (line == NO_FRAME || line != model)
             continue;
-        read_path(scan, symbols_stack_at(scan->reader->symbols, id), &path);
+        snapshot_read_path(scan->reader, symbols_stack_at(scan->reader->symbols, id), &path);
         if (path.count > 0 &&
             (!follow(scan, &path, err) || (front && !add_call(scan, front, &path, item, err))))
             return false;

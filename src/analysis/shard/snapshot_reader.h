@@ -55,6 +55,16 @@ enum front_kind {
     FRONT_FOUR,
 };
 
+#define SNAPSHOT_MOST_FRAMES 64 /* of a path */
+
+/* The frames of a stack, outermost first, without those that only call modules. If a module of
+ * torch.nn made the allocation, the path ends with it. */
+struct snapshot_path {
+    frame_id frames[SNAPSHOT_MOST_FRAMES];
+    size_t count;
+    enum front_kind kind;
+};
+
 #define FRONT_ROOT UINT32_MAX /* of no block */
 
 struct front_call {
@@ -121,6 +131,14 @@ bool snapshot_hides_units(const struct snapshot_reader *reader);
 bool snapshot_undo_false_loops(struct snapshot_reader *reader, struct error *err);
 /* A frame of that file of torch.nn.modules. */
 bool snapshot_is_torch_file(const struct snapshot_reader *reader, frame_id id, const char *name);
+/* A function of the name forward. */
+bool snapshot_is_forward(const struct snapshot_reader *reader, frame_id id);
+/* The forward of torch.nn.Sequential. */
+bool snapshot_is_list(const struct snapshot_reader *reader, frame_id id);
+/* That of a module of torch.nn that has no others in it. */
+bool snapshot_is_leaf(const struct snapshot_reader *reader, frame_id id);
+void snapshot_read_path(const struct snapshot_reader *reader, struct stack stack,
+                        struct snapshot_path *path);
 /* A torch.nn.Sequential called it. */
 bool snapshot_is_listed(const struct snapshot_reader *reader, struct stack stack);
 /* Finds the gradients of tables of embeddings. Requires the layers of gradients. */
@@ -149,6 +167,8 @@ size_t front_tensors(enum front_kind kind, unsigned biases);
 size_t front_sum(const struct front_calls *front, size_t count, unsigned *biases);
 /* Divides the tensors that pack several parameters, if the trace shows these. Call it last. */
 bool snapshot_split_packed(const struct snapshot_reader *reader, struct error *err);
+/* Sets the least rows of tensors. Requires the model's layers, before frozen ones are added. */
+bool snapshot_find_rows(const struct snapshot_reader *reader, struct error *err);
 /* Sets `outside` of the layers. */
 bool snapshot_find_loss(struct snapshot_reader *reader, struct error *err);
 /* Finds the parameters, and which of them get gradients. Requires `made`. */

@@ -1,6 +1,4 @@
 /* Which layers of a snapshot are modules of lists, as the printed code finds them. */
-#include <string.h>
-
 #include "analysis/phase/births.h"
 #include "analysis/shard/snapshot_reader.h"
 
@@ -15,31 +13,10 @@ static struct stack stack_of(const struct snapshot_reader *reader, uint32_t item
     return symbols_stack_at(reader->symbols, reader->timeline->trace->stack[item]);
 }
 
-static bool is_forward(const struct snapshot_reader *reader, frame_id id)
-{
-    struct text name = symbols_text(reader->symbols, symbols_frame_at(reader->symbols, id).name);
-    return text_equals(name, "forward") || text_ends(name, ".forward");
-}
-
-bool snapshot_is_torch_file(const struct snapshot_reader *reader, frame_id id, const char *name)
-{
-    struct text file = symbols_text(reader->symbols, symbols_frame_at(reader->symbols, id).file);
-    if (!text_ends(file, name))
-        return false;
-    struct text folder = {file.bytes, file.size - strlen(name)};
-    return text_ends(folder, "torch/nn/modules/") || text_ends(folder, "torch\\nn\\modules\\");
-}
-
-/* That of torch.nn.Sequential. */
-static bool is_sequential(const struct snapshot_reader *reader, frame_id id)
-{
-    return is_forward(reader, id) && snapshot_is_torch_file(reader, id, "container.py");
-}
-
 bool snapshot_is_listed(const struct snapshot_reader *reader, struct stack stack)
 {
     for (size_t i = 0; i < stack.count; i++)
-        if (is_sequential(reader, stack.frames[i]))
+        if (snapshot_is_list(reader, stack.frames[i]))
             return true;
     return false;
 }
@@ -71,9 +48,9 @@ static bool is_in_listed(const struct snapshot_reader *reader, struct stack stac
     bool is_listed = false;
     for (size_t i = 0; i < frames; i++) {
         frame_id id = stack.frames[stack.count - 1 - i];
-        if (is_sequential(reader, id))
+        if (snapshot_is_list(reader, id))
             is_listed = true;
-        else if (is_listed && is_forward(reader, id))
+        else if (is_listed && snapshot_is_forward(reader, id))
             return true;
     }
     return false;
@@ -145,8 +122,9 @@ static bool has_one_line(const struct snapshot_reader *reader, size_t layer, boo
     return true;
 }
 
-/* Layers of a list are mostly alike, but for those that a Sequential calls. Those of an expression,
- * such as the last two of a model, need not be. */
+/* The iterations are terms of an expression, such as the last two layers of a model. Layers of a
+ * list have mostly equal parameters, those of an expression need not have them; what a Sequential
+ * calls is a list anyway. */
 static bool are_terms(const struct snapshot_reader *reader, size_t layer, bool *are,
                       struct error *err)
 {

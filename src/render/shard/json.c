@@ -88,6 +88,10 @@ static bool put_row(struct json_writer *json, const struct shard_report *report,
     put_options(json, report->options, result->strategy);
     json_put_bool(json, "checkpointed", row->is_checkpointed);
     json_put_integer(json, "peak_bytes", result->peak_bytes);
+    if (row->most_bytes > 0) {
+        json_put_integer(json, "least_peak_bytes", row->least_bytes);
+        json_put_integer(json, "most_peak_bytes", row->most_bytes);
+    }
     json_put_integer(json, "peak_rank", result->peak_rank);
     if (row->is_known_to_fit)
         json_put_bool(json, "fits", row->fits);

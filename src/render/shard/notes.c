@@ -64,23 +64,29 @@ static bool put_recomputation(const struct page *page, const struct shard_report
 static bool knows_rows(const struct shard_model *model)
 {
     for (size_t i = 0; i < model->tensor_count; i++)
-        if (model->tensors[i].rows == 0)
+        if (model->tensors[i].rows == 0 || model->tensors[i].least_rows > 0)
             return false;
     return true;
 }
 
-/* By how much fsdp2 may err where the first dimensions are not known. */
-static bool put_padding(const struct page *page, const struct shard_options *options)
+/* The range of fsdp2 where the first dimensions are not known. */
+static bool put_padding(const struct page *page, const struct shard_report *report)
 {
     struct buffer text = BUFFER_INIT;
-    int64_t ranks = options->group > 0 ? options->group : options->world;
-    buffer_printf(&text,
-                  "The input does not tell the shapes of parameters. fsdp2 pads those that have "
-                  "fewer rows than there are ranks, such as the weights of all experts in one "
-                  "tensor, so it may take more than predicted: a parameter of r rows takes "
-                  "%" PRId64 "/r times its size on %" PRId64
-                  " ranks. A layer trace has the shapes.",
-                  ranks, ranks);
+    const struct shard_choice *choice = report->choice;
+    buffer_puts(&text, "The input does not tell the shapes of parameters. fsdp2 pads those that "
+                       "have fewer rows than there are ranks, such as the weights of all experts "
+                       "in one tensor.");
+    for (size_t i = 0; i < choice->count; i++) {
+        const struct shard_row *row = &choice->rows[i];
+        char least[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
+        if (row->most_bytes > row->least_bytes)
+            buffer_printf(&text, " By the number of rows, its peak%s is between %s and %s.",
+                          row->is_checkpointed ? " with checkpoints" : "",
+                          page_size(page, least, (uint64_t)row->least_bytes),
+                          page_size(page, most, (uint64_t)row->most_bytes));
+    }
+    buffer_puts(&text, " A layer trace has the shapes.");
     return put_paragraph(page, &text);
 }
 
@@ -170,7 +176,7 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
         paragraph(page, "The input has the sum of each module's parameters, not the tensors: the "
                         "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");
     else if (!knows_rows(report->model))
-        ok &= put_padding(page, report->options);
+        ok &= put_padding(page, report);
     if (report->model->master_bytes > 0)
         ok &= put_masters(page, report->model);
     if (report->model->before_bytes > 0)
