@@ -1,4 +1,4 @@
-/* Cuts the call tree of a pass: decides which of its nodes are parts of the chain. */
+/* Chooses the nodes of a pass's call tree that become parts of the chain. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_CUT_H
 #define MEMSNAP_ANALYSIS_CHAIN_CUT_H
 
@@ -6,10 +6,10 @@
 #include "analysis/chain/tree.h"
 
 struct cut {
-    uint32_t *nodes; /* in order; together they cover all runs */
-    bool *joined;    /* it belongs to the element of the node before it */
+    uint32_t *nodes; /* in order; together they cover all runs of the tree */
+    bool *joined;    /* by node: it belongs to the same element as the node before it */
     size_t count, nodes_capacity, joined_capacity;
-    bool matched;          /* CHAIN_PATTERN: some line matched */
+    bool matched;          /* with CHAIN_PATTERN: at least one line matched */
     struct budget *budget; /* not owned */
 };
 

@@ -1,18 +1,18 @@
-/* How much the trace allocates at once in code that no checkpoint of a chain changes: an
- * evaluation, say, or the generation of samples. */
+/* The highest memory of the trace in code that the checkpoints of a chain do not change, such as
+ * evaluation or the generation of samples. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_ELSEWHERE_H
 #define MEMSNAP_ANALYSIS_CHAIN_ELSEWHERE_H
 
 #include "analysis/chain/forward_chain.h"
 #include "analysis/chain/pass.h"
 
-/* Behind what a plan for the pass changes: another pass of the same model begins, or the step ends.
- */
+/* The item at which the part of the trace ends that a plan for the pass changes: where the next
+ * pass of the same model begins, or the step ends. */
 uint32_t chain_reach_end(const struct forward_chain *chain);
 
-/* Fills in chain->elsewhere and chain->unused from the items that belong to no forward and backward
- * pass, and not to the rest of the chain's step either. A free counts when it is asked for.
- * Requires chain->kept. A forward pass that ran out of memory counts in neither. */
+/* Sets chain->elsewhere and chain->unused from the items outside of all passes and outside of what
+ * a plan changes. Memory counts until its free is requested. A stretch in which memory ran out is
+ * left out. Requires chain->kept. */
 bool chain_find_elsewhere(struct forward_chain *chain, const struct timeline *timeline,
                           struct site_table *sites, const struct categories *categories,
                           const struct passes *passes, struct error *err);

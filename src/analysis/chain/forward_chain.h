@@ -1,17 +1,18 @@
-/* The layers of a model from an allocator snapshot: what a forward pass allocated for its backward,
- * in order of allocation, divided by the call tree of its Python stacks.
+/* The layers of a model, found in an allocator snapshot. The allocations that a forward pass makes
+ * for its backward pass are taken in order, and divided by the call tree of their Python stacks.
  *
- * The tree consists of the Python frames of the code under study, and of functions of torch that
- * are named forward; what only calls them (nn.Module.__call__) is left out. Two allocations belong
- * to the same call as long as their stacks agree on every line; a snapshot does not tell two calls
- * of a line apart. So a loop shows by its lines: a line that comes again after others did is the
- * next iteration. Lines are compared by when they first came, not by number: an expression may
- * span several. A call of one line that allocates at one line only, over and over, is no loop.
+ * The call tree has the Python frames of the code under study and torch's functions named forward.
+ * Frames that only call those, such as nn.Module.__call__, are left out. Two allocations belong to
+ * the same call if their stacks agree on every line. A snapshot does not tell two calls from the
+ * same line apart, so a loop is recognised by its lines: when a line appears again after other
+ * lines, the next iteration has begun. Lines are compared by the order of their first appearance
+ * and not by number, because an expression may span several lines. A line that is called over and
+ * over and allocates at one line only is not recognised as a loop.
  *
- * Elements by default: the iterations of the loops whose activations are most of what surrounds
- * them (within an iteration, three quarters: the lines of a block repeat too), and the lines
- * before, between and behind these loops. An iteration that keeps more than half of everything is
- * divided further. */
+ * By default, the elements of the chain are the iterations of loops, and the lines before, between
+ * and after these loops. A loop counts if it holds at least half of the activations of the code
+ * around it. Within an iteration it takes three quarters, because the lines of a block repeat too.
+ * An iteration that keeps more than half of all activations, and has loops itself, is divided. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_FORWARD_CHAIN_H
 #define MEMSNAP_ANALYSIS_CHAIN_FORWARD_CHAIN_H
 
@@ -19,30 +20,33 @@
 #include "analysis/phase/steps.h"
 
 enum chain_level {
-    CHAIN_BLOCKS,  /* as above */
-    CHAIN_CALLS,   /* the same, and what keeps memory in calls of modules and in other code is
-                    * divided at these calls */
-    CHAIN_LOOPS,   /* the same, where loops in checkpoints count by all that they allocate, and
-                    * frozen layers before all others are iterations, too; modules that a
-                    * torch.nn.Sequential calls are always elements, and of passes that are alike
-                    * one is taken that makes gradients */
-    CHAIN_LINES,   /* every line that allocates, with every line that calls it */
-    CHAIN_DEPTH,   /* lines of the outermost forward (1), of what these call (2), and so on */
-    CHAIN_PATTERN, /* lines whose "model.py:253 forward" matches; what lies between is one */
+    CHAIN_BLOCKS, /* the default described above */
+    CHAIN_CALLS, /* like CHAIN_BLOCKS, but an element in which both module calls and other code keep
+                  * memory is divided at the module calls */
+    CHAIN_LOOPS, /* like CHAIN_BLOCKS, with four differences: all allocations of a checkpointed loop
+                  * count, not only those that it keeps; frozen layers at the beginning of the
+                  * model are elements; modules called by a torch.nn.Sequential are always
+                  * elements; and among similar passes, one that makes gradients is chosen */
+    CHAIN_LINES, /* each stack of lines that allocates */
+    CHAIN_DEPTH, /* the lines of the outermost forward (1), of the functions that they call (2), and
+                  * so on */
+    CHAIN_PATTERN, /* the lines whose label, such as "model.py:253 forward", matches a pattern; the
+                    * code between two of them is one element */
 };
 
 struct chain_options {
     enum chain_level level;
     size_t depth;        /* >= 1 */
-    const char *pattern; /* site_pattern.h's, of the file's base name on */
-    size_t most;         /* elements; beyond, neighbours are joined. >= 1 */
+    const char *pattern; /* see site_pattern.h; compared from the file's base name on */
+    size_t most;         /* number of elements above which neighbours are joined; >= 1 */
 };
 
-/* An element's output is not recorded: it is inferred from what its last line leaves behind. */
+/* A snapshot does not record the output of an element. The output is inferred from the allocations
+ * of the element's last line that are live when the element ends. */
 enum output_evidence {
-    OUTPUT_NONE,    /* nothing that it made is live when it ends: its input is passed on */
-    OUTPUT_LAST,    /* the largest allocation of its last line that is live when it ends */
-    OUTPUT_REPEATS, /* the same, and equally large in most iterations of the loop */
+    OUTPUT_NONE,    /* no allocation of the element is live when it ends: it passes its input on */
+    OUTPUT_LAST,    /* the largest live allocation of the last line that leaves one */
+    OUTPUT_REPEATS, /* the same, and most iterations of the loop have an output of this size */
 };
 
 const char *output_evidence_name(enum output_evidence evidence); /* "none", "last", "repeats" */
@@ -50,52 +54,58 @@ const char *output_evidence_name(enum output_evidence evidence); /* "none", "las
 #define NO_LOOP UINT32_MAX
 
 struct chain_loop {
-    string_id name;      /* "model.py:253 forward", as of its iterations, without their number */
-    uint32_t iterations; /* of this time that it ran */
-    bool is_call;        /* an iteration is a call of one line, not several lines */
+    string_id name;      /* "model.py:253 forward": the name of an iteration without its number */
+    uint32_t iterations; /* in this run of the loop */
+    bool is_call;        /* each iteration is a call from one line; otherwise it is several lines */
 };
 
-/* A stretch of the call tree. */
+/* A node of the call tree that the chain was cut at. */
 struct chain_part {
     string_id name;                /* "model.py:253 forward [3]"; unique */
-    uint32_t loop;                 /* of which it is an iteration, or NO_LOOP */
-    uint32_t iteration;            /* from 0 */
-    bool keeps;                    /* something for backward */
-    uint32_t first_call, end_call; /* in chain->calls: calls of modules that keep all it keeps; none
-                                      if other code keeps some of it */
+    uint32_t loop;                 /* the loop of which the part is an iteration, or NO_LOOP */
+    uint32_t iteration;            /* counted from 0 */
+    bool keeps;                    /* it keeps memory for the backward pass */
+    uint32_t first_call, end_call; /* its module calls in chain->calls; empty if code outside of
+                                      module calls keeps any of its memory */
 };
 
 /* A call of a module within the model. */
 struct chain_call {
-    string_id line; /* "model.py:50 [3/12] > block.py:12": the line that made it, behind the calls
-                     * around it, with the numbers of those that are one of several of their line */
-    uint32_t number, total; /* among the calls of that line in the same call around it */
-    uint32_t first_allocation, end_allocation; /* that it makes, among those of the model; beyond
-                                                * all of them if they are not known */
-    uint32_t run, runs; /* of the model: in which of them it is, and how many the pass has */
-    uint32_t model; /* calls with the same number are in the same outermost forward; 0: stacks do
+    string_id line; /* "model.py:50 [3/12] > block.py:12": the calling line, after the lines of the
+                     * enclosing calls. "[3/12]" means call 3 of the 12 that this line makes. */
+    uint32_t number, total; /* position and count among the calls of this line in the enclosing call
+                             */
+    uint32_t first_allocation, end_allocation; /* the allocations of the call, counted from the
+                                                * model's first; unknown ones are larger than any
+                                                * allocation of the model */
+    uint32_t run, runs; /* the run of the model that the call is in, and the number of runs in the
+                           pass; 0 runs if there is only one */
+    uint32_t model; /* calls with the same number are in the same outermost forward; 0 if stacks do
                        not tell */
 };
 
 struct chain_element {
     uint32_t first_part, end_part; /* one part, unless neighbours were joined */
-    uint32_t first_item;           /* in the trace; it ends where the next element begins */
-    uint32_t allocations;          /* activations */
-    uint32_t output_item;     /* of the trace: allocates its output; EVENT_NEVER with OUTPUT_NONE */
-    uint32_t reader_item;     /* allocates in the backward operator of what made the output, if that
-                               * reads the output, as that of a ReLU does; else EVENT_NEVER */
-    int64_t activation_bytes; /* kept for backward */
-    int64_t held_bytes;       /* part of activation_bytes: of chain->held */
+    uint32_t first_item;  /* where it begins in the trace; it ends where the next one begins */
+    uint32_t allocations; /* number of activations */
+    uint32_t output_item; /* the item that allocates its output; EVENT_NEVER with OUTPUT_NONE */
+    uint32_t
+        reader_item; /* If the backward operator of the output reads the output, as that of ReLU
+                      * does: an item that this operator allocates. Otherwise EVENT_NEVER. */
+    int64_t activation_bytes; /* kept for the backward pass */
+    int64_t held_bytes;       /* the part of activation_bytes that is in chain->held */
     int64_t output_bytes;
-    bool output_passes;   /* the next element frees the output, which is no activation then */
-    bool branches;        /* more than the next element uses what it made */
-    int64_t passed_bytes; /* of chain->rests: what the next element gets beside its output */
-    int64_t forward_extra_bytes;  /* most that is there while it runs, beyond all activations so far
-                                   */
-    int64_t backward_extra_bytes; /* the same of its backward, beyond the gradient of its output */
-    uint32_t backward_end;        /* the item with which its backward ends */
-    int64_t forward_ns; /* see chain->timed; that of the median iteration within a loop of equals
-                         */
+    bool output_passes;   /* the next element frees the output, which then is no activation */
+    bool branches;        /* elements after the next one also use tensors that this one made */
+    int64_t passed_bytes; /* tensors of chain->rests that the next element gets beside the output */
+    int64_t forward_extra_bytes; /* most memory during its forward, above the activations of all
+                                    elements so far, its own included */
+    int64_t
+        backward_extra_bytes; /* the same during its backward, without the gradient of its output
+                               */
+    uint32_t backward_end;    /* the item at which its backward ends */
+    int64_t forward_ns; /* see chain->timed; iterations of a loop that keep the same have their
+                           median */
     int64_t weight;     /* see chain->weighed */
     enum output_evidence output_from;
     bool checkpointed; /* it ran within torch.utils.checkpoint */
@@ -105,62 +115,66 @@ struct chain_element {
 struct chain_operator {
     string_id name; /* "aten.addmm" */
     uint32_t element;
-    int64_t kept_bytes;    /* of its results that the element keeps for backward */
-    int64_t held_bytes;    /* part of kept_bytes: of chain->held */
-    int64_t passing_bytes; /* of its other results, which the pass frees when it has used them */
-    int64_t forward_ns;    /* part of the element's */
+    int64_t kept_bytes;    /* results that are kept for the backward pass */
+    int64_t held_bytes;    /* the part of kept_bytes that is in chain->held */
+    int64_t passing_bytes; /* results that the forward pass frees after use */
+    int64_t forward_ns;    /* its part of the element's time */
     int64_t weight;        /* see chain->weighed */
-    bool must_run;         /* it draws random numbers, or may */
-    bool is_costly;        /* it takes much more time for its bytes than others do */
+    bool must_run;         /* it draws random numbers, or may do so */
+    bool is_costly;        /* its time per byte of results is far above that of a copy */
 };
 
-/* A tensor that the forward pass makes and frees: a call of modules returns it besides its output,
- * or other code makes it as an input of the call. */
+/* A tensor that the forward pass makes and frees, and that crosses the border of an element: the
+ * element returns it besides its output, or code before the element's module calls makes it as an
+ * input for them. */
 struct chain_rest {
-    uint32_t item; /* of the trace: allocates it */
-    uint32_t end;  /* frees it, after the next element has begun, or when the call is over */
+    uint32_t item; /* allocates it */
+    uint32_t end;  /* frees it: after the next element has begun, or for an input, when the calls
+                      have  ended */
     uint32_t element;
     uint64_t bytes;
-    bool passes; /* the next element has a gradient for it: it is an input of that */
-    bool enters; /* other code made it, for calls of this element: it is an input of this one */
+    bool passes; /* it is an input of the next element, whose backward makes a gradient for it */
+    bool enters; /* it is an input of this element, made by code outside of module calls */
 };
 
-/* An activation that the program may hold in its forward pass, whatever a checkpoint drops. */
+/* An activation to which the program may hold a reference during its forward pass, so that a
+ * checkpoint may not free it. */
 struct chain_doubt {
-    uint32_t item;  /* of the trace: allocates it */
-    uint32_t until; /* the item that frees what the program holds beside it */
+    uint32_t item;  /* allocates it */
+    uint32_t until; /* the item that frees the similar tensors that the program does hold */
 };
 
-/* An allocation for a result of an operator. */
+/* The allocation of an operator's result. */
 struct chain_result {
-    uint32_t item;     /* of the trace */
+    uint32_t item;
     uint32_t operator; /* index in chain->operators */
-    bool is_kept;      /* for backward; otherwise the pass frees it */
+    bool is_kept;      /* for the backward pass; otherwise the forward pass frees it */
 };
 
 /* Another pass of the same step. */
 struct chain_pass {
     uint32_t first, end; /* items */
-    bool alike;          /* of the same model, as where gradients are accumulated */
+    bool alike;          /* of the same model, as with gradient accumulation */
 };
 
-/* The moment at which code outside of the step has the most memory. */
+/* The highest memory in code that the chain's checkpoints do not change. */
 struct chain_elsewhere {
-    uint64_t bytes; /* allocated at that moment, in PyTorch's blocks; 0: there is no such code */
-    uint64_t event; /* the allocation that reaches it: its index in the file */
-    struct text at; /* the line that called the model there, or that allocates; in the symbols */
+    uint64_t bytes; /* allocated, in rounded sizes; 0 if there is no such code */
+    uint64_t event; /* the allocation that reaches this: its index in the file */
+    struct text at; /* the line that called the model or, outside of the model, the line that
+                       allocates; owned by the symbols */
 };
 
 enum chain_absence {
     CHAIN_FOUND,
-    CHAIN_NO_BACKWARD,    /* no backward pass behind a forward pass */
+    CHAIN_NO_BACKWARD,    /* no forward pass is followed by a backward pass */
     CHAIN_NO_STACKS,      /* no Python stacks */
-    CHAIN_NO_ACTIVATIONS, /* a backward pass, but nothing kept for it */
+    CHAIN_NO_ACTIVATIONS, /* there is a backward pass, but nothing is kept for it */
     CHAIN_UNMATCHED,      /* CHAIN_PATTERN matches no line */
 };
 
 struct forward_chain {
-    enum chain_absence absence; /* the rest is valid only for CHAIN_FOUND */
+    enum chain_absence absence; /* the other members are valid only with CHAIN_FOUND */
     struct chain_element *elements;
     size_t count;
     struct chain_part *parts;
@@ -169,89 +183,96 @@ struct forward_chain {
     size_t loop_count;
     struct chain_call *calls;
     size_t call_count, call_capacity;
-    bool calls_in_loop;   /* the program calls modules in a loop, for all that stacks tell */
-    uint32_t allocations; /* of the model's forward, freed in it or not */
+    bool calls_in_loop; /* as far as stacks tell, code outside of the model calls modules in a loop
+                         */
+    uint32_t allocations; /* of the model's forward, including those that it frees itself */
     size_t joined;        /* number of elements before neighbours were joined; 0 if none were */
 
-    /* the pass: items first..backward-1 are its forward, backward..end-1 its backward */
+    /* The pass that the chain is made from. Items first..backward-1 are its forward pass, items
+     * backward..end-1 its backward pass. */
     uint32_t first, backward, end;
-    uint32_t step_first, step_end; /* its step, or the pass without steps */
-    struct chain_pass *others;     /* of the step, in order */
+    uint32_t step_first, step_end; /* the items of its step; those of the pass if there are no steps
+                                    */
+    struct chain_pass *others;     /* the other passes of the step, in order */
     size_t other_count, other_capacity;
-    struct chain_elsewhere elsewhere; /* checkpoints do not change it, such as evaluation under
-                                         no_grad */
-    struct chain_elsewhere unused;    /* it keeps activations, but no backward pass uses them: that
-                                         checkpoints lower it is known, not by how much */
-    uint32_t *kept; /* the items that allocate activations which its elements keep, ascending */
+    struct chain_elsewhere elsewhere; /* code without activations, such as evaluation under no_grad:
+                                         checkpoints do not change it */
+    struct chain_elsewhere unused; /* code that keeps activations for no backward pass; checkpoints
+                                      lower it by an amount that is not known */
+    uint32_t *kept; /* the items that allocate the activations of all elements, ascending */
     size_t kept_count, kept_capacity;
-    uint32_t *casts; /* those of them that allocate autocast's copies of weights */
+    uint32_t *casts; /* those items of `kept` that allocate autocast's copies of weights */
     size_t cast_count, cast_capacity;
-    uint32_t *held; /* those of them that the backward pass leaves behind, since the program holds
-                       them; without outputs of elements */
+    uint32_t *held; /* those items of `kept` that are not freed in the backward pass, because the
+                       program holds the tensor; outputs of elements are left out */
     size_t held_count, held_capacity;
-    struct chain_rest *rests; /* by element and item */
+    struct chain_rest *rests; /* ordered by element, then item */
     size_t rest_count, rest_capacity;
-    struct chain_doubt *doubts; /* by item; no outputs of elements */
+    struct chain_doubt *doubts; /* ordered by item; outputs of elements are left out */
     size_t doubt_count, doubt_capacity;
     uint64_t first_event; /* index of item `first` in the file */
-    bool has_step;        /* it is part of a step, of that number */
+    bool has_step;        /* the pass is in a step, whose number is `step` */
     int64_t step;
-    bool at_peak;    /* the step with the highest value of the active curve */
-    bool unfinished; /* ran out of memory before its backward pass or in it; the rest is missing */
-    bool stopped;    /* in it */
+    bool at_peak;    /* this step has the highest value of the active curve */
+    bool unfinished; /* memory ran out before the backward pass or during it, so that the trace
+                        lacks the rest */
+    bool stopped;    /* memory ran out during the backward pass */
 
-    /* the highest value of the active curve, and its place in the trace */
+    /* The highest value of the active curve, and where it is in the trace. */
     int64_t peak_bytes;
     enum phase peak_phase;
     bool has_peak_step;
     int64_t peak_step;
 
-    bool timed;         /* by the host's time from one layer to the next, unless: */
-    bool kernels_timed; /* by the kernels launched in between, from a profiler trace */
+    bool timed;         /* forward_ns and backward_ns are known */
+    bool kernels_timed; /* they are the time of kernels, from a profiler trace; otherwise the time
+                           that passed on the host */
     int64_t backward_ns;
 
     int64_t activation_bytes; /* of all elements */
-    /* Category activation at the peak of the active curve, and this chain's part of it. The rest
-     * belongs to other passes or was recomputed in backward. What else the chain has was freed
-     * before the peak or is allocated after it. */
+    /* All activations at the peak of the active curve, and those of this chain. The others belong
+     * to other passes, or were recomputed in the backward pass. Activations of the chain that are
+     * in neither sum were freed before the peak or allocated after it. */
     int64_t peak_category_bytes, peak_chain_bytes;
-    struct text others_at;        /* the line that makes most of the rest, in the symbols */
-    int64_t others_at_bytes;      /* 0: no line is known */
-    struct text layer_results_at; /* the line that made most of what follows, in the symbols */
-    int64_t layer_results_bytes;  /* of results of layers at that peak: growth/layer_results.h */
-    int64_t recomputed_bytes;     /* activations that its backward recomputed */
-    size_t checkpointed;          /* elements */
-    bool transformed; /* torch.func differentiates it, in which checkpoints do not work */
+    struct text others_at;        /* the line that made most of the others; owned by the symbols */
+    int64_t others_at_bytes;      /* 0 if no line is known */
+    struct text layer_results_at; /* the line that made most of layer_results_bytes */
+    int64_t layer_results_bytes;  /* results of layers at that peak; see growth/layer_results.h */
+    int64_t recomputed_bytes;     /* activations that the backward pass recomputed */
+    size_t checkpointed;          /* number of elements that are in checkpoints already */
+    bool transformed; /* torch.func computes the gradients; checkpoints do not work there */
 
-    /* Without kernels, the time of an operator is unknown, but not its class. Then what it makes is
-     * weighed: bytes that are kept count once, and the results of costly operators, kept or not,
-     * as many times as operator_weight() says. An element's weight is the sum. */
-    bool weighed;
+    /* Without kernels, the time of an operator is unknown, but its name tells whether it is costly.
+     * The weight of an operator estimates its time: the bytes of its kept results or, if it is
+     * costly, the bytes of all its results times operator_weight(). The weight of an element is the
+     * sum over its operators, plus its activations of unknown operators. */
+    bool weighed;         /* there is a costly operator */
     bool operators_named; /* the operators of some activations are known */
 
-    struct chain_operator *operators; /* by element; none unless kernels_timed or weighed */
+    struct chain_operator *operators; /* ordered by element; none if no operator is known */
     size_t operator_count, operator_capacity;
-    struct chain_result *results; /* of these operators, by item */
+    struct chain_result *results; /* of these operators, ordered by item */
     size_t result_count, result_capacity;
 
     size_t element_capacity, part_capacity, loop_capacity;
     struct budget *budget; /* not owned */
 };
 
-/* Names are added to the symbols of the snapshot, in whose budget all of it counts. */
+/* Adds names to the symbols of the snapshot, and takes memory from the snapshot's budget. */
 bool forward_chain_build(struct forward_chain *chain, const struct timeline *timeline,
                          struct site_table *sites, const struct chain_options *options,
                          struct error *err);
 void forward_chain_release(struct forward_chain *chain);
 
-/* All that an element keeps, calls of modules keep. */
+/* True if calls of modules keep all that an element keeps. Only such an element has a first and a
+ * last call. */
 bool chain_is_modules(const struct forward_chain *chain, size_t element);
-/* The calls of an element that is modules. */
 const struct chain_call *chain_first_call(const struct forward_chain *chain, size_t element);
 const struct chain_call *chain_last_call(const struct forward_chain *chain, size_t element);
-/* One checkpoint can hold both: the calls of element i+1 are the next ones of the line that made
- * those of element i, nothing is allocated in between, and neither the program nor later elements
- * use anything that these made, so that they return only what the next ones get. */
+/* True if one checkpoint can wrap elements i and i+1. The first call of element i+1 must be the
+ * next call of the line that made the last call of element i, with no allocation in between.
+ * Neither the program nor later elements may use a tensor of element i, so that element i+1 gets
+ * all that element i returns. */
 bool chain_goes_on(const struct forward_chain *chain, size_t i);
 
 #endif

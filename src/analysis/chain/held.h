@@ -1,16 +1,17 @@
-/* The activations of a chain that the program itself holds. */
+/* The activations of a chain to which the program itself holds references. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_HELD_H
 #define MEMSNAP_ANALYSIS_CHAIN_HELD_H
 
 #include "analysis/chain/forward_chain.h"
 
-/* Adds the activation that an item allocates to chain->held, unless it is the output of an element.
- * The backward pass is over and has not freed it, so no checkpoint would. Items ascend. */
+/* Adds an item to chain->held, unless it allocates the output of an element. The item must allocate
+ * an activation that is not freed in the backward pass, since no checkpoint would free it either.
+ * Items must be added in ascending order. */
 bool chain_note_held(struct forward_chain *chain, const struct trace *trace, uint32_t item,
                      struct error *err);
-/* The first of chain->kept that is at or after an item. */
+/* Index in chain->kept of the first entry that is not less than `item`. */
 size_t chain_kept_from(const struct forward_chain *chain, uint32_t item);
-/* The item allocates something of chain->held. */
+/* True if an item is in chain->held. */
 bool chain_holds(const struct forward_chain *chain, uint32_t item);
 
 #endif

@@ -1,18 +1,19 @@
-/* The operator of each allocation of a pass's forward. A profiler trace names it; in a snapshot,
- * C++ frames of its stack do. */
+/* The operator that made each allocation of a forward pass. A profiler trace names it; in a
+ * snapshot, the C++ frames of the stack do. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_OPERATIONS_H
 #define MEMSNAP_ANALYSIS_CHAIN_OPERATIONS_H
 
 #include "analysis/chain/sizes.h"
 
 struct operations {
-    string_id *names; /* by lifetime, from `first` on; STRING_EMPTY: unknown */
+    string_id *names; /* by lifetime, from `first` on; STRING_EMPTY if not known */
     uint32_t first;
     size_t count, capacity;
     struct budget *budget; /* not owned */
 };
 
-/* Of the lifetimes that runs [0, end) of the tree begin. Adds names to the symbols. */
+/* Finds the operators of the lifetimes that begin in runs [0, end) of the tree. Adds names to the
+ * symbols. */
 bool operations_find(struct operations *operations, const struct chain_measure *measure,
                      uint32_t end, struct error *err);
 void operations_release(struct operations *operations);

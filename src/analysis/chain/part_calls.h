@@ -6,13 +6,14 @@
 #include "analysis/chain/cut.h"
 #include "analysis/chain/forward_chain.h"
 
-/* Divides the nodes of a cut that keep memory in calls of modules and in other code, too, or in
- * calls that need not form a chain: each of these calls becomes a node of its own, and what lies
- * between two of them. Nothing changes if the cut would have more than `most` nodes. */
+/* Divides the nodes of a cut in which both module calls and other code keep memory, and those whose
+ * module calls may not form a chain. Each module call becomes a node, and so does the code between
+ * two calls. Changes nothing if the cut would then have more than `most` nodes. */
 bool cut_at_calls(struct cut *cut, struct call_tree *tree, const struct module_calls *calls,
                   size_t most, struct error *err);
 
-/* Sets chain->calls, and those of each part. Parts are those of the nodes of the cut. */
+/* Sets chain->calls, and first_call and end_call of each part. chain->parts[i] must be the part of
+ * node i of the cut. */
 bool chain_set_calls(struct forward_chain *chain, const struct call_tree *tree,
                      const struct cut *cut, const struct module_calls *calls,
                      struct symbols *symbols, struct error *err);

@@ -7,17 +7,17 @@
 
 /* A forward pass and the backward pass after it. */
 struct pass {
-    uint32_t first;    /* item: what is kept for the backward is allocated from here on */
-    uint32_t backward; /* first item of the backward; `end` if there is none */
-    uint32_t end;      /* the item after it */
+    uint32_t first;    /* the item that allocates its first activation */
+    uint32_t backward; /* the first item of the backward pass; `end` if there is none */
+    uint32_t end;      /* the item after the last one */
     int64_t kept_bytes;
-    size_t step;     /* index, or NO_STEP */
-    bool at_peak;    /* of the step with the active peak */
-    bool has_peak;   /* the active peak is in it */
-    bool unfinished; /* memory ran out before its backward, or in it */
-    bool stopped;    /* in it */
+    size_t step;     /* index of its step, or NO_STEP */
+    bool at_peak;    /* its step contains the active peak */
+    bool has_peak;   /* it contains the active peak itself */
+    bool unfinished; /* memory ran out before the backward pass or during it */
+    bool stopped;    /* memory ran out during the backward pass */
     bool found;
-    bool any_backward; /* there is some backward pass, even if nothing was found */
+    bool any_backward; /* the trace has a backward pass, even if `found` is false */
 };
 
 struct passes {
@@ -26,33 +26,33 @@ struct passes {
     struct budget *budget; /* not owned */
 };
 
-/* Finds the pass that keeps the most among those of the step with the active peak or, if it has
- * none, among all passes. If several keep about as much, the one with the peak is chosen. If no
- * forward pass has a backward pass, takes the last forward pass if it ran out of memory. `all` gets
- * every pass that keeps something. */
+/* Finds the pass that keeps the most in the step with the active peak or, if that step has no pass,
+ * in the whole trace. If several keep about as much, the one that contains the peak is chosen. If
+ * no forward pass has a backward pass, the last forward pass is taken, provided that memory ran out
+ * in it. `all` gets every pass that keeps something. */
 bool pass_find(struct pass *pass, struct passes *all, const struct timeline *timeline,
                const struct phases *phases, const struct steps *steps,
                const struct categories *categories, struct error *err);
-/* True if a lifetime is a gradient that a backward pass makes, and not one that the program copies.
- */
+/* True if a lifetime is a gradient that autograd made, and not the program's copy of one. */
 bool pass_makes_gradient(const struct timeline *timeline, struct site_table *sites,
                          const struct categories *categories, size_t lifetime);
-/* Replaces a pass whose backward only adds to gradients, as where several passes accumulate them or
- * the program keeps them from step to step, by the last one like it that makes most of them. */
+/* Replaces a pass whose backward mostly adds to existing gradients. That happens with gradient
+ * accumulation, and if gradients are kept from step to step. It is replaced by the last pass of the
+ * same model that makes the most gradients. */
 void pass_prefer_gradients(struct pass *pass, const struct passes *all,
                            const struct timeline *timeline, struct site_table *sites,
                            const struct categories *categories);
 void passes_release(struct passes *passes);
 
-/* True if a lifetime is an activation that the pass keeps. */
+/* True if a lifetime is an activation that the pass keeps for its backward pass. */
 bool pass_keeps(const struct pass *pass, const struct timeline *timeline,
                 const struct categories *categories, size_t lifetime);
 
-/* The same line of the same model keeps the first activation of both: a plan for one is a plan for
- * the other. */
+/* True if two passes are of the same model, so that a plan for one applies to the other: the same
+ * line of it allocates the first activation of both. */
 bool pass_is_alike(const struct timeline *timeline, const struct pass *a, const struct pass *b);
 
-/* True for the name of a function that is a forward. */
+/* True if a function is the forward() of a module, by its name. */
 bool call_is_forward(struct text function);
 
 #endif

@@ -1,9 +1,11 @@
-/* The program of a step with checkpoints.
+/* Edits the program of a step as if it had checkpoints. "To run again" means here that a segment is
+ * recomputed.
  *
- * The forward pass drops whatever is within a checkpoint. Each segment then runs again in the
- * backward pass: it makes what it dropped itself, while the segments within it are checkpoints of
- * that run and drop theirs once more, until they run again in turn. So each allocation has a level:
- * the run in which it stays. The level is a segment, or REPLAN_NONE for the forward pass. */
+ * The forward pass drops all activations within checkpoints. In the backward pass, each segment
+ * runs again and makes the activations that it dropped itself. The segments within it are
+ * checkpoints during that run, so they drop their activations once more, until they run again in
+ * turn. Each allocation therefore has a level: the run in which it is kept. The level is a segment,
+ * or REPLAN_NONE for the forward pass. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_REPLAN_INTERNAL_H
 #define MEMSNAP_ANALYSIS_CHAIN_REPLAN_INTERNAL_H
 
@@ -13,33 +15,36 @@
 #define REPLAN_NONE UINT32_MAX
 
 enum fate {
-    FATE_DROPPED, /* freed in all runs but that of its level, from which the backward takes it */
-    FATE_HELD,    /* the input of a segment, not kept by the recorded program; its checkpoint holds
-                   * it from the run of its level until the segment runs again */
-    FATE_COPIED,  /* held by the program itself: it stays, and the run of its level makes another,
-                   * which is freed when the backward of its element is over */
-    FATE_AGAIN,  /* the output of a segment, which the backward of its last operator reads: when the
-                  * segment runs again, that makes another in its place */
-    FATE_RESULT, /* a result that its segment keeps: not made again; if the recorded program freed
-                  * it in the forward pass, it is held until the segment runs again and frees it,
-                  * or, if that stops before it, until the backward of the segment is over */
+    FATE_DROPPED, /* freed in every run except that of its level, which makes it for the backward
+                   * pass */
+    FATE_HELD, /* The input of a segment, which the recorded program freed in the forward pass. The
+                * checkpoint holds it from the run of its level until the segment runs again. */
+    FATE_COPIED, /* The program itself holds it, so it is not freed. The run of its level makes a
+                  * second one, which is freed when the backward pass of its element has ended. */
+    FATE_AGAIN,  /* The output of a segment, which the backward of its last operator reads. When the
+                  * segment runs again, a new output replaces it. */
+    FATE_RESULT, /* A result that its segment keeps, so it is made only once. If the recorded
+                  * program freed it in the forward pass, the checkpoint holds it until the segment
+                  * runs again and frees it there. If that run stops earlier, it is held until the
+                  * backward pass of the segment has ended. */
 };
 
-/* An allocation that checkpoints treat otherwise than the recorded program did. */
+/* An allocation whose lifetime checkpoints change. */
 struct replan_change {
-    uint32_t item;    /* its alloc */
-    uint32_t element; /* that made it */
+    uint32_t item;    /* the item that allocates it */
+    uint32_t element; /* the element that makes it */
     uint32_t level;
-    uint32_t until;      /* the segment whose run ends it, or REPLAN_NONE; never so for FATE_HELD */
-    uint32_t slot;       /* FATE_DROPPED, FATE_AGAIN: in the present run, if it is freed there, or
-                          * REPLAN_NONE */
-    uint32_t new_slot;   /* in the run of its level */
-    uint32_t operator;   /* of the present run, that made it */
-    uint32_t held_until; /* an item of the forward pass, up to which the program holds it; or 0 */
-    bool is_output;      /* of its element */
-    bool is_cast;        /* a weight's copy, which autocast holds to the end of the forward pass */
-    bool is_taken;       /* FATE_RESULT: by the segment, which runs again; FATE_COPIED: the copy is
-                          * there */
+    uint32_t until; /* the segment whose run frees it, or REPLAN_NONE; always set for FATE_HELD */
+    uint32_t slot;  /* FATE_DROPPED and FATE_AGAIN: its slot in the present run, if that run will
+                     * free it; else REPLAN_NONE */
+    uint32_t new_slot; /* its slot in the run of its level */
+    uint32_t operator; /* number of the operator of the present run that made it */
+    uint32_t
+        held_until; /* the item of the forward pass up to which the program holds it; 0 if none */
+    bool is_output; /* the output of its element */
+    bool is_cast;   /* autocast's copy of a weight, held to the end of the forward pass */
+    bool is_taken;  /* FATE_RESULT: the segment has run again and used it; FATE_COPIED: the second
+                     * one has been made */
     uint8_t fate;
 };
 
@@ -47,23 +52,23 @@ struct replan_segment {
     size_t first, end;
     const struct text *keep;
     size_t keep_count;
-    uint32_t parent; /* the innermost segment around it, or REPLAN_NONE */
-    uint32_t again;  /* the item before which it runs again */
+    uint32_t parent; /* the innermost segment that contains it, or REPLAN_NONE */
+    uint32_t again;  /* it runs again before this item */
 };
 
 struct replan_changes {
-    struct replan_segment *segments; /* as given */
+    struct replan_segment *segments; /* in the caller's order */
     size_t segment_count, segment_capacity;
-    uint32_t *order; /* the segments as they run again */
+    uint32_t *order; /* the segments in the order in which they run again */
     size_t order_capacity;
-    struct replan_change *changes; /* by item */
+    struct replan_change *changes; /* ordered by item */
     size_t count, capacity;
-    size_t slots;          /* of the program and of all changes */
-    bool at_worst;         /* the program holds chain->doubts */
+    size_t slots;          /* number of slots: those of the program, and new ones */
+    bool at_worst;         /* the program is taken to hold chain->doubts */
     struct budget *budget; /* not owned */
 };
 
-/* A checkpoint holds it, where the recorded program freed it. */
+/* True if a checkpoint holds an allocation that the recorded program freed in the forward pass. */
 static inline bool replan_is_held(const struct replan_change *change)
 {
     return change->until != REPLAN_NONE;
@@ -74,7 +79,8 @@ static inline bool replan_is_free(const struct program_step *step)
     return step->kind == STEP_FREE_REQUESTED || step->kind == STEP_FREE_COMPLETED;
 }
 
-/* Where element `index` begins in the trace; the backward begins behind the last one. */
+/* The item at which element `index` begins. With the number of elements: where the backward pass
+ * begins. */
 static inline uint32_t replan_boundary(const struct forward_chain *chain, size_t index)
 {
     return index < chain->count ? chain->elements[index].first_item : chain->backward;
@@ -85,15 +91,15 @@ bool replan_changes_find(struct replan_changes *changes, const struct program *p
                          size_t count, bool at_worst, struct error *err);
 void replan_changes_release(struct replan_changes *changes);
 
-/* The first change at or after an item. */
+/* Index of the first change to an allocation at or after an item. */
 size_t replan_change_from(const struct replan_changes *changes, uint32_t item);
 
-/* The change that begins with an item, or REPLAN_NONE. */
+/* Index of the change to the allocation that an item makes, or REPLAN_NONE. */
 uint32_t replan_change_at(const struct replan_changes *changes, uint32_t item);
 
-/* `at_worst`: as in struct replan_changes. Makes the steps of `edited`; everything else in it
- * belongs to `program`. No steps are made if so many segments are within segments that the program
- * would be too long. */
+/* Makes the steps of `edited`. Its other members point into `program`, which must live longer. If
+ * segments are nested so deeply that there would be too many steps, none are made and *is_too_long
+ * is set. `at_worst`: see struct replan_changes. */
 bool replan_edit(const struct program *program, const struct forward_chain *chain,
                  const struct chain_segment *segments, size_t count, bool at_worst,
                  struct program *edited, bool *is_too_long, struct error *err);

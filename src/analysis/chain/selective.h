@@ -1,12 +1,13 @@
-/* The operators of a chain's elements, for checkpoints that keep the results of some. A profiler
- * trace names the operator of every allocation and of every launch of kernels; in a snapshot, C++
- * frames name those of allocations. */
+/* The operators of a chain's elements, for selective checkpoints, which keep the results of some
+ * operators. A profiler trace names the operator of every allocation and of every kernel launch. In
+ * a snapshot, C++ frames name the operators of allocations. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_SELECTIVE_H
 #define MEMSNAP_ANALYSIS_CHAIN_SELECTIVE_H
 
 #include "analysis/chain/sizes.h"
 
-/* Fills chain->operators, weighed and operators_named. Needs what chain_set_times() fills. */
+/* Sets chain->operators, results, weighed and operators_named, and the weights of elements.
+ * Requires the times that chain_set_times() sets. */
 bool chain_set_operators(struct forward_chain *chain, const struct chain_measure *measure,
                          struct error *err);
 

@@ -1,12 +1,12 @@
-/* The sizes and times of a chain's elements, from the timeline. */
+/* Measures the sizes and times of a chain's elements in the timeline. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_SIZES_H
 #define MEMSNAP_ANALYSIS_CHAIN_SIZES_H
 
 #include "analysis/chain/forward_chain.h"
 #include "analysis/chain/tree.h"
 
-/* The input and output of the measurement. `runs` has chain->count + 1 items: the first run of each
- * element in the tree. */
+/* The input of the measurement. `runs` has the first run of each element in the tree, and after the
+ * last element, the number of runs. */
 struct chain_measure {
     const struct timeline *timeline;
     const struct categories *categories;
@@ -16,18 +16,20 @@ struct chain_measure {
     struct site_table *sites;
 };
 
-/* Behind the elements that are iterations of the same loop as `element`. */
+/* Index after the last of the successive elements that are iterations of the same loop as
+ * `element`. */
 size_t chain_loop_end(const struct forward_chain *chain, size_t element);
 
-/* Fills first_item, allocations, activation_bytes, output_bytes and output_from. */
+/* Sets first_item, allocations, activation_bytes, checkpointed, output_item, output_bytes,
+ * output_from and output_passes. */
 void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure);
-/* Fills reader_item. */
+/* Sets reader_item. */
 bool chain_set_readers(struct forward_chain *chain, const struct chain_measure *measure,
                        struct error *err);
-/* Fills forward_extra_bytes and backward_extra_bytes, and chain->recomputed_bytes. */
+/* Sets forward_extra_bytes, backward_extra_bytes and backward_end, and chain->recomputed_bytes. */
 bool chain_set_extras(struct forward_chain *chain, const struct chain_measure *measure,
                       struct error *err);
-/* times.c: fills forward_ns, and chain->timed, kernels_timed and backward_ns. */
+/* times.c: sets forward_ns, and chain->timed, kernels_timed and backward_ns. */
 bool chain_set_times(struct forward_chain *chain, const struct chain_measure *measure,
                      struct error *err);
 
