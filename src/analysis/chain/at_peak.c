@@ -6,7 +6,7 @@
 #include "analysis/growth/layer_results.h"
 #include "analysis/live/sums.h"
 
-/* True for an activation that the chain does not keep; the flags are those of the chain. */
+/* True for an activation that the chain does not keep. facts->is_kept marks those that it keeps. */
 static bool is_of_others(const struct live_set *set, const struct live_facts *facts,
                          const struct live *live, const struct live_source *source)
 {
@@ -21,7 +21,7 @@ static bool is_of_chain(const struct live *live, const struct timeline *timeline
            pass_keeps(pass, timeline, categories, live->index);
 }
 
-/* The name of the line that makes most of a sum. */
+/* Sets *name to the line that made most of a sum. Leaves it as it is if no line is known. */
 static bool name_line(const struct live_set *set, const struct live_sum *sum, struct text *name,
                       struct error *err)
 {
@@ -29,8 +29,8 @@ static bool name_line(const struct live_set *set, const struct live_sum *sum, st
            chain_add_label(set->timeline->snapshot->symbols, &sum->top_label, name, err);
 }
 
-/* Sums, in one pass, what the chain does not keep and the results of layers that the program holds,
- * and names the lines that make most of each. */
+/* Sums up the activations that the chain does not keep and the results of layers that the program
+ * holds, and names the lines that made most of each. */
 static bool sum_rest(struct forward_chain *chain, const struct live_set *set,
                      const struct phases *phases, const uint8_t *is_kept, struct error *err)
 {

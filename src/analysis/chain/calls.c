@@ -5,18 +5,19 @@
 #include "analysis/chain/lists.h"
 #include "analysis/chain/loops.h"
 
-#define MOST_BACK 4096 /* calls that are looked through for one of the same line */
+#define MOST_BACK 4096 /* number of earlier calls that are searched for one from the same line */
 
 struct finder {
     const struct call_tree *tree;
     struct module_calls *calls;
     uint32_t model_run;
-    uint64_t *begins; /* by run: bit k: an iteration begins in which frame k calls a module anew */
+    uint64_t *begins; /* by run: bit k: an iteration begins here, in which frame k calls a module */
     size_t begins_capacity;
 };
 
-/* The frame that calls a module anew in each iteration, or CALL_NONE. Between it and the loop's
- * function may be others that only pass the call of its forward on. */
+/* The index of the frame that calls a module in each iteration of a loop, or CALL_NONE. Between
+ * this frame and the loop's function there may be functions that only pass the call on to its
+ * forward. */
 static uint32_t calling_frame(const struct call_tree *tree, const struct call_node *iteration)
 {
     uint32_t run = iteration->first_run, level = iteration->level;
@@ -52,7 +53,8 @@ static bool find_begins(struct finder *finder, struct error *err)
     return true;
 }
 
-/* The first frame from `from` on that calls a module other than a container, or CALL_NONE. */
+/* The index of the first frame from `from` on that calls a module other than a container, or
+ * CALL_NONE. */
 static uint32_t next_frame(const struct call_tree *tree, uint32_t run, uint32_t from)
 {
     uint64_t calls = from < 64 ? tree->runs[run].calls >> from << from : 0;
@@ -66,8 +68,10 @@ static uint32_t next_frame(const struct call_tree *tree, uint32_t run, uint32_t 
     return CALL_NONE;
 }
 
-/* The frame that a call counts for: what containers call counts for who called the container. If
- * the model is one, that is its caller. */
+/* The index of the frame for whose line a call is counted. A call that a container makes is counted
+ * for the line that called the container; if the model itself is a container, for the caller of the
+ * model.
+ */
 static uint32_t line_of(const struct call_tree *tree, uint32_t run, uint32_t frame)
 {
     while (frame > 0 && call_is_list(tree, run, frame))
@@ -75,7 +79,7 @@ static uint32_t line_of(const struct call_tree *tree, uint32_t run, uint32_t fra
     return frame;
 }
 
-/* Two runs have the same frames from..to. */
+/* True if two runs have the same frames from..to. */
 static bool same_frames(const struct call_tree *tree, uint32_t a, uint32_t b, uint32_t from,
                         uint32_t to)
 {
@@ -85,6 +89,7 @@ static bool same_frames(const struct call_tree *tree, uint32_t a, uint32_t b, ui
     return true;
 }
 
+/* True if two runs are in different functions at a level. */
 static bool calls_other(const struct call_tree *tree, uint32_t a, uint32_t b, uint32_t level)
 {
     frame_id x = call_frame(tree, a, level), y = call_frame(tree, b, level);
@@ -94,8 +99,8 @@ static bool calls_other(const struct call_tree *tree, uint32_t a, uint32_t b, ui
                                symbols_frame_at(tree->symbols, y));
 }
 
-/* The last of the calls from..end-1 that the same line made, or CALL_NONE. `from`: the first frame
- * that is not of the call around them. */
+/* The index of the last call, from call `from` on, that was made by frame `line` of a run, or
+ * CALL_NONE. `first_frame` is the first frame inside of the enclosing call. */
 static uint32_t last_of_line(const struct finder *finder, size_t from, uint32_t run,
                              uint32_t first_frame, uint32_t line)
 {
@@ -109,7 +114,7 @@ static uint32_t last_of_line(const struct finder *finder, size_t from, uint32_t 
     return CALL_NONE;
 }
 
-/* Adds the calls in runs first..end-1 that are in the call `around`. */
+/* Adds the calls in runs first..end-1 whose enclosing call is `around`. */
 static bool add_calls(struct finder *finder, uint32_t first, uint32_t end, uint32_t around,
                       uint32_t first_frame, struct error *err)
 {
@@ -160,7 +165,8 @@ static bool is_in_forward(const struct call_tree *tree, uint32_t run)
            call_is_forward(symbols_text(tree->symbols, symbols_frame_at(tree->symbols, id).name));
 }
 
-/* Behind the runs of allocations from `run` on that are in one run of an outermost forward. */
+/* The end of the runs of allocations that belong to the same run of the model as `run`: they are in
+ * a forward, without a break, with the same caller. */
 static uint32_t model_run_end(const struct call_tree *tree, uint32_t run)
 {
     uint32_t end = run + 1;
@@ -170,7 +176,8 @@ static uint32_t model_run_end(const struct call_tree *tree, uint32_t run)
     return end;
 }
 
-/* A run of the model that ran first: it keeps something, and has the line with which that began. */
+/* True if the runs of allocations run..end-1 are a run of the same model as the first one: they
+ * keep something, and include the line with which the first one began. */
 static bool is_model_run(const struct call_tree *tree, uint32_t run, uint32_t end)
 {
     frame_id first = call_frame(tree, 0, tree->callers);
@@ -198,7 +205,7 @@ static bool find_model_runs(struct finder *finder, struct error *err)
     return true;
 }
 
-/* Code between two runs of the model counts as a part of the run before it. */
+/* Adds the outermost calls. Code between two runs of the model is counted as part of the first. */
 static bool add_outermost(struct finder *finder, struct error *err)
 {
     const struct module_calls *calls = finder->calls;
@@ -253,7 +260,7 @@ void module_calls_release(struct module_calls *calls)
     *calls = (struct module_calls){0};
 }
 
-/* The first of the calls first..end-1 that ends behind a run, or `end`. */
+/* The first of the calls first..end-1 that ends after a run, or `end`. */
 static uint32_t first_behind(const struct module_calls *calls, uint32_t first, uint32_t end,
                              uint32_t run)
 {

@@ -14,18 +14,18 @@ struct cutter {
     const struct chain_options *options;
     struct cut *cut;
     int64_t *looped;   /* by node: bytes of activations in loops at or below it */
-    int64_t *nested;   /* the same, only of loops whose iterations are alike */
-    uint8_t *keeping;  /* by node: iterations that keep something, up to 2 */
-    uint8_t *places;   /* by node, CHAIN_LOOPS only: see lists.h */
-    uint8_t *matching; /* by frame, CHAIN_PATTERN only */
+    int64_t *nested;   /* the same, counting only loops whose iterations are alike */
+    uint8_t *keeping;  /* by node: number of iterations that keep something, at most 2 */
+    uint8_t *places;   /* by node, with CHAIN_LOOPS only: see lists.h */
+    uint8_t *matching; /* by frame, with CHAIN_PATTERN only: MATCH_UNKNOWN, ... */
     struct buffer label;
     uint32_t *stack; /* nodes to visit, the next one last */
     size_t count, capacity;
-    size_t outer; /* CHAIN_DEPTH: levels outside of the outermost forward */
-    bool outside; /* CHAIN_PATTERN: the part before did not match */
+    size_t outer; /* CHAIN_DEPTH: number of levels outside of the outermost forward */
+    bool outside; /* CHAIN_PATTERN: the previous part did not match */
 };
 
-/* The base name of the file, the line and the function: "model.py:253 forward". */
+/* Adds the base name of the file, the line and the function: "model.py:253 forward". */
 static void add_line_label(const struct symbols *symbols, frame_id id, struct buffer *label)
 {
     struct frame frame = symbols_frame_at(symbols, id);
@@ -35,20 +35,20 @@ static void add_line_label(const struct symbols *symbols, frame_id id, struct bu
     label_add_name(label, symbols_text(symbols, frame.name));
 }
 
-/* What a node counts for: see CHAIN_LOOPS. */
+/* The bytes for which a node counts: see CHAIN_LOOPS. */
 static int64_t weight_of(const struct cutter *cutter, const struct call_node *node)
 {
     return (cutter->options->level == CHAIN_LOOPS ? call_weight : call_kept)(cutter->tree, node);
 }
 
-/* At least two of its iterations keep something. */
+/* True if at least two iterations of a node keep something. */
 static bool is_loop(const struct cutter *cutter, uint32_t index)
 {
     return cutter->keeping[index] == 2;
 }
 
-/* True if no iteration that keeps something keeps twice as much as another. Lines within a block
- * also repeat, but do different things. */
+/* True if no iteration that keeps something keeps twice as much as another such iteration. Lines
+ * within a block may repeat too, but their iterations do different things. */
 static bool is_alike(const struct cutter *cutter, const struct call_node *loop)
 {
     const struct call_tree *tree = cutter->tree;
@@ -61,7 +61,7 @@ static bool is_alike(const struct cutter *cutter, const struct call_node *loop)
     return most / 2 < least;
 }
 
-/* Children come after their parents. */
+/* Sets keeping, looped and nested of all nodes. Visits children before their parents. */
 static void sum_loops(const struct cutter *cutter)
 {
     const struct call_tree *tree = cutter->tree;
@@ -85,7 +85,8 @@ static void sum_loops(const struct cutter *cutter)
     }
 }
 
-/* Bytes in those loops within a loop's iterations whose own iterations are alike. */
+/* Bytes of the loops within a loop's iterations, counting only inner loops whose own iterations are
+ * alike. */
 static int64_t looped_within(const struct cutter *cutter, const struct call_node *loop)
 {
     int64_t sum = 0;
@@ -94,9 +95,9 @@ static int64_t looped_within(const struct cutter *cutter, const struct call_node
     return sum;
 }
 
-/* True if one iteration keeps more than half of all activations, in loops of its own: as when a
- * model has all its stages in one torch.nn.Sequential with something small. Checkpoints between
- * such iterations save next to nothing. */
+/* True if one iteration keeps more than half of all activations, and has loops itself. That happens
+ * if a torch.nn.Sequential has all stages of the model as one module and something small as
+ * another. Checkpoints between such iterations save almost nothing. */
 static bool one_dominates(const struct cutter *cutter, const struct call_node *loop)
 {
     const struct call_tree *tree = cutter->tree;
@@ -109,7 +110,7 @@ static bool one_dominates(const struct cutter *cutter, const struct call_node *l
     return false;
 }
 
-/* The loop that keeps most of an iteration, or NULL. */
+/* The loop that keeps at least three quarters of the activations of an iteration, or NULL. */
 static const struct call_node *main_loop(const struct cutter *cutter, uint32_t iteration)
 {
     const struct call_tree *tree = cutter->tree;
@@ -126,9 +127,9 @@ static const struct call_node *main_loop(const struct cutter *cutter, uint32_t i
     return node;
 }
 
-/* True if an iteration is several, which did not reach the loop's later lines: a block without
- * dropout before blocks with it. Then each iteration within it keeps as much as others of this
- * loop. */
+/* True if what looks like one iteration is several that did not reach the loop's later lines, such
+ * as blocks without dropout before blocks with it. Then each iteration of its inner loop keeps
+ * about as much as the other iterations of this loop. */
 static bool is_several(const struct cutter *cutter, const struct call_node *loop,
                        uint32_t iteration)
 {
@@ -168,7 +169,9 @@ static bool add_part(struct cutter *cutter, uint32_t node, bool joined, struct e
     return true;
 }
 
-/* A line that only contains one loop is cut between the loop's iterations. */
+/* Adds a line as a part. If the line contains nothing but a loop, adds the loop's iterations
+ * instead.
+ */
 static bool add_line(struct cutter *cutter, uint32_t index, struct error *err)
 {
     const struct call_tree *tree = cutter->tree;
@@ -245,8 +248,8 @@ static bool visit_blocks(struct cutter *cutter, uint32_t index, struct error *er
     return add_part(cutter, index, false, err);
 }
 
-/* It is not one module, but runs the loop of another Sequential: in a line of it, or, if the stacks
- * do not tell the two apart, between its own lines. */
+/* True if an iteration is not a single module but runs the loop of another Sequential. That loop is
+ * in one of its lines or, if the stacks do not tell the two loops apart, among its lines. */
 static bool runs_list(const struct cutter *cutter, const struct call_node *iteration)
 {
     const struct call_tree *tree = cutter->tree;
@@ -260,7 +263,7 @@ static bool runs_list(const struct cutter *cutter, const struct call_node *itera
     return false;
 }
 
-/* Modules that a Sequential calls are parts, however little they keep. */
+/* Makes each module that a Sequential calls a part, however little it keeps. */
 static bool visit_lists(struct cutter *cutter, uint32_t index, struct error *err)
 {
     const struct call_tree *tree = cutter->tree;
@@ -311,7 +314,8 @@ static bool visit_all(struct cutter *cutter, struct error *err)
     return true;
 }
 
-/* Without a function named forward, the levels that all lines share are outside. */
+/* The number of levels outside of the model. If no function is named forward, these are the levels
+ * that all lines share. */
 static size_t outer_levels(const struct call_tree *tree)
 {
     const struct call_node *node = &tree->nodes[0];
@@ -345,7 +349,7 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
         sum_loops(&cutter);
         if (used.level == CHAIN_LOOPS)
             lists_find(tree, cutter.places);
-        /* without a notable loop, cut at the lines of the outermost forward */
+        /* If loops hold less than half of the model, cut at the lines of the outermost forward. */
         bool by_loops =
             used.level == CHAIN_BLOCKS || used.level == CHAIN_CALLS || used.level == CHAIN_LOOPS;
         bool has_lists = cutter.places[0] != LIST_NONE;

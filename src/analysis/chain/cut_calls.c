@@ -2,15 +2,11 @@
 
 #include "analysis/chain/part_calls.h"
 
-static int64_t kept_in(const struct call_tree *tree, uint32_t first, uint32_t end)
-{
-    return tree->runs[end].kept - tree->runs[first].kept;
-}
-
-/* Calls i..end-1 are no chain as far as the trace tells: other code allocates between two of them,
- * such as a sum with a skip connection, or two lines make them, which may read anything. The calls
- * of one line in a row are those of a torch.nn.Sequential, or nested. */
-static bool are_apart(const struct module_calls *calls, uint32_t i, uint32_t end)
+/* True if calls i..end-1 may not form a chain. Other code may allocate between two of them, such as
+ * the addition of a skip connection. Or different lines make two of them, so that the second need
+ * not take the result of the first. Successive calls from one line are taken to form a chain: they
+ * are the modules of a torch.nn.Sequential, or nested calls. */
+static bool may_be_no_chain(const struct module_calls *calls, uint32_t i, uint32_t end)
 {
     for (; i + 1 < end; i++)
         if (calls->items[i].end_run < calls->items[i + 1].first_run ||
@@ -19,8 +15,9 @@ static bool are_apart(const struct module_calls *calls, uint32_t i, uint32_t end
     return false;
 }
 
-/* What a node keeps is kept by calls of modules and by other code, or by calls that need not form a
- * chain. Not of one that ran in a checkpoint: the other code is that of the checkpoint. */
+/* True if both module calls and other code keep memory in a node, or if its module calls may not
+ * form a chain. False if the node ran in a checkpoint, because the other code is that of the
+ * checkpoint. */
 static bool is_mixed(const struct call_tree *tree, const struct module_calls *calls,
                      const struct call_node *node)
 {
@@ -31,8 +28,8 @@ static bool is_mixed(const struct call_tree *tree, const struct module_calls *ca
             return false;
     module_calls_within(calls, node->first_run, node->end_run, &first, &end);
     for (uint32_t i = first; i < end; i++)
-        kept += kept_in(tree, calls->items[i].first_run, calls->items[i].end_run);
-    return kept > 0 && (kept < call_kept(tree, node) || are_apart(calls, first, end));
+        kept += call_kept_in(tree, calls->items[i].first_run, calls->items[i].end_run);
+    return kept > 0 && (kept < call_kept(tree, node) || may_be_no_chain(calls, first, end));
 }
 
 /* The number of frames that all runs from..to-1 share. */
@@ -62,7 +59,7 @@ static bool add_node(struct divided *divided, uint32_t node, bool joined, struct
     return true;
 }
 
-/* Adds a new leaf of the tree for the runs from..to-1, which have `level` frames in common. */
+/* Adds a new leaf to the tree for the runs from..to-1, which have `level` frames in common. */
 static bool add_runs(struct divided *divided, uint32_t parent, uint32_t from, uint32_t to,
                      size_t level, struct error *err)
 {

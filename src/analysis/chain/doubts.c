@@ -4,7 +4,8 @@
 #include "analysis/code/site.h"
 #include "analysis/phase/births.h"
 
-/* The function whose line allocates something: file and name, or zeros. */
+/* Sets *function to the file and the name of the user's function that allocates at an item, or to
+ * zeros. */
 static bool function_of(const struct chain_measure *measure, uint32_t item, struct frame *function,
                         struct error *err)
 {
@@ -18,13 +19,13 @@ static bool function_of(const struct chain_measure *measure, uint32_t item, stru
     return facts != NULL;
 }
 
-#define MOST_FUNCTIONS 16 /* of an element, that are looked at */
+#define MOST_FUNCTIONS 16 /* functions of an element that are looked at */
 
-/* Functions that made rests of an element. */
+/* The functions that made rests of an element. */
 struct makers {
     struct maker {
         string_id file, name;
-        uint32_t until; /* the program holds the last of its rests */
+        uint32_t until; /* the item that frees the last of its rests */
     } items[MOST_FUNCTIONS];
     size_t count;
 };
@@ -37,7 +38,7 @@ static struct maker *maker_of(struct makers *makers, struct frame function)
     return NULL;
 }
 
-/* Of the rests first..end-1. */
+/* Finds the functions that made the rests first..end-1, without rests that other code made. */
 static bool find_makers(struct makers *makers, const struct forward_chain *chain,
                         const struct chain_measure *measure, size_t first, size_t end,
                         struct error *err)
@@ -60,7 +61,7 @@ static bool find_makers(struct makers *makers, const struct forward_chain *chain
     return true;
 }
 
-/* Adds what these functions keep for the backward pass in the element. */
+/* Adds the activations of an element that these functions made, except the element's output. */
 static bool add_doubts(struct forward_chain *chain, const struct chain_measure *measure,
                        struct makers *makers, size_t element, struct error *err)
 {

@@ -17,7 +17,7 @@ static uint64_t block_bytes(uint64_t size)
     return allocator_round_up(size, ALLOCATOR_MIN_BLOCK);
 }
 
-/* The bytes that are allocated before the first item. */
+/* The bytes that are allocated when the trace begins. */
 static uint64_t bytes_before(const struct timeline *timeline)
 {
     uint64_t bytes = 0;
@@ -27,7 +27,7 @@ static uint64_t bytes_before(const struct timeline *timeline)
     return bytes;
 }
 
-/* Names the line that called the model or, outside of it, the line that allocates. */
+/* Names the line that called the model or, outside of the model, the line that allocates. */
 static bool name_place(struct chain_elsewhere *elsewhere, const struct timeline *timeline,
                        struct site_table *sites, uint32_t item, struct error *err)
 {
@@ -44,10 +44,11 @@ static bool name_place(struct chain_elsewhere *elsewhere, const struct timeline 
     return ok;
 }
 
-/* A stretch of the trace between passes, and the item at which most is allocated in it. */
+/* A stretch of the trace between passes, and its highest memory. */
 struct gap {
     bool is_open;
-    uint32_t first, highest; /* EVENT_NEVER: no allocation so far */
+    uint32_t first, highest; /* highest: the item that reaches `bytes`; EVENT_NEVER if nothing has
+                              * been allocated so far */
     uint64_t bytes;
 };
 
@@ -57,14 +58,15 @@ struct search {
     struct site_table *sites;
     const struct categories *categories;
     const struct passes *passes;
-    uint32_t end; /* of what the chain's plan reaches */
+    uint32_t end; /* chain_reach_end() */
     struct gap gap;
-    size_t lifetime; /* the first one that is not in a gap before this one */
+    size_t lifetime; /* the first lifetime after all earlier gaps */
     struct error *err;
 };
 
-/* A forward pass without a backward pass, as of an evaluation with gradients, has about as many
- * allocations at once as the chain keeps; under no_grad, it has few. */
+/* Sets *keeps if the gap has a forward pass that keeps activations, such as an evaluation with
+ * gradients enabled. Then the number of live allocations at its highest memory is close to that of
+ * the chain's activations. Under no_grad it is small. */
 static bool keeps_activations(struct search *search, bool *keeps)
 {
     const struct timeline *timeline = search->timeline;
@@ -87,7 +89,7 @@ static bool keeps_activations(struct search *search, bool *keeps)
     return true;
 }
 
-/* `ran_out`: out of memory in it; then it is not whole, and tells nothing. */
+/* Ends the gap. `ran_out`: memory ran out in it, so it is incomplete and is ignored. */
 static bool end_gap(struct search *search, bool ran_out)
 {
     const struct gap gap = search->gap;

@@ -3,26 +3,25 @@
 #include "analysis/chain/sizes.h"
 #include "analysis/phase/births.h"
 
-/* An element's backward ends when its input, the output of the element before, is freed. If that
- * was not kept, it ends when this percentage of its own activations is freed, since a program may
- * hold on to some for longer. */
+/* The backward of an element ends when its input, which is the output of the previous element, is
+ * freed. If the input was not kept, the backward ends when this percentage of the element's own
+ * activations is freed. It is less than 100, because a program may hold some for longer. */
 #define BACKWARD_DONE 95
 
-/* The changes of the pass's bytes by item, and the frees of its activations. */
+/* The memory of the pass over time, and the frees of its activations. */
 struct replayed {
-    int64_t *change; /* by item, from pass->first on */
+    int64_t *change; /* change of live bytes by item, from pass->first on */
     struct freed {
         uint32_t item, element;
         int64_t size;
     } * freed;
     size_t freed_count;
-    uint32_t *done; /* by element: the item that ends its backward */
+    uint32_t *done; /* by element: the item at which its backward ends */
     size_t items, lifetimes;
     size_t bytes;
 };
 
-/* True for memory that belongs to the pass: not for memory that a step leaves or that a library
- * keeps. */
+/* True for memory that belongs to the pass, and not to the model, the optimizer or a library. */
 static bool is_counted(const struct chain_measure *measure, size_t lifetime)
 {
     switch ((enum category)measure->categories->of_lifetime[lifetime]) {
@@ -90,9 +89,9 @@ static int compare_freed(const void *a, const void *b)
     return (p->element > q->element) - (p->element < q->element);
 }
 
-/* From a free on: behind all frees up to the next allocation. What an operator frees when it is
- * over counts neither for the layer behind nor for what runs again before its backward. */
-static uint32_t valley(const struct chain_measure *measure, uint32_t item)
+/* The first allocation at or after an item. What an operator frees when it has ended must count
+ * neither for the backward of the previous layer nor for a recomputation before that. */
+static uint32_t next_allocation(const struct chain_measure *measure, uint32_t item)
 {
     const struct trace *trace = measure->timeline->trace;
     while (item < measure->pass->end && trace->action[item] != ACTION_ALLOC)
@@ -100,6 +99,8 @@ static uint32_t valley(const struct chain_measure *measure, uint32_t item)
     return item;
 }
 
+/* Ends the backward of each element whose input was kept where the input is freed, or where the
+ * backward operator that reads it runs. */
 static void end_with_inputs(struct replayed *replayed, const struct forward_chain *chain,
                             const struct chain_measure *measure)
 {
@@ -116,15 +117,17 @@ static void end_with_inputs(struct replayed *replayed, const struct forward_chai
     }
 }
 
-/* The backward of earlier elements ends later. Where a program holds an output for longer, that of
- * the next element seems to end after those of earlier ones. So the elements in order that keep the
- * most are taken, and each of the others ends with the next one that is, or at item `least`.
- * `room`: for two numbers an element. */
+/* Puts the ends of backwards in order: earlier elements end later. If a program holds an output for
+ * longer, the backward of the next element seems to end after those of earlier elements. So this
+ * takes the subsequence of elements in the right order that keeps the most, and moves the end of
+ * each other element to that of the next one in the subsequence, or to item `least` if there is
+ * none. `room` has two numbers for each element. */
 static void put_in_order(uint32_t *done, const struct forward_chain *chain, int64_t *room,
                          uint32_t least)
 {
     size_t count = chain->count, first = count - 1, i;
-    int64_t *kept = room, *next = room + count; /* from an element on; the next one in order */
+    /* Of the best subsequence that begins with an element: its bytes, and its next element. */
+    int64_t *kept = room, *next = room + count;
     for (i = count; i-- > 0;) {
         int64_t most = 0;
         next[i] = (int64_t)count;
@@ -144,7 +147,7 @@ static void put_in_order(uint32_t *done, const struct forward_chain *chain, int6
         done[i] = least;
 }
 
-/* Finds the end of each element's backward; earlier elements end later. */
+/* Finds where the backward of each element ends. */
 static bool find_backwards(struct replayed *replayed, const struct forward_chain *chain,
                            const struct chain_measure *measure, struct error *err)
 {
@@ -170,7 +173,7 @@ static bool find_backwards(struct replayed *replayed, const struct forward_chain
         }
         end_with_inputs(replayed, chain, measure);
         for (size_t i = 0; i < chain->count; i++)
-            replayed->done[i] = valley(measure, replayed->done[i]);
+            replayed->done[i] = next_allocation(measure, replayed->done[i]);
         put_in_order(replayed->done, chain, whole, measure->pass->backward);
     }
     free(whole);
@@ -178,7 +181,8 @@ static bool find_backwards(struct replayed *replayed, const struct forward_chain
     return ok;
 }
 
-/* The maximum of live bytes after each of the items [from, end); `*now` is updated. */
+/* The maximum of live bytes before and after each of the items [from, end). *now is the value
+ * before them, and is set to the value after them. */
 static int64_t most_within(const struct replayed *replayed, const struct pass *pass, uint32_t from,
                            uint32_t end, int64_t *now)
 {

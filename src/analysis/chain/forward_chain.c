@@ -26,7 +26,7 @@ struct build {
     struct call_tree tree;
     struct cut cut;
     struct module_calls calls;
-    uint32_t *runs; /* the first run of each element, and one more */
+    uint32_t *runs; /* see struct chain_measure */
     size_t run_capacity;
 };
 
@@ -59,10 +59,11 @@ static bool is_modules(const struct chain_part *part)
     return part->end_call > part->first_call;
 }
 
-/* True if a part that keeps nothing belongs to what comes after it: it runs between calls of
- * modules, with which a checkpoint ends, and other code, as a module whose result is concatenated
- * with another. `last` is the part before it that keeps something. */
-static bool leads_on(const struct build *build, uint32_t part, uint32_t last)
+/* True if a part that keeps nothing belongs to the element after it, because it runs between module
+ * calls and other code. A checkpoint around the module calls must end with them. The part may be a
+ * module whose result the other code uses, such as in a concatenation. `last` is the last part
+ * before it that keeps something. */
+static bool belongs_to_next(const struct build *build, uint32_t part, uint32_t last)
 {
     const struct chain_part *parts = build->chain->parts;
     while (part < build->cut.count && kept_by(build, part) == 0)
@@ -70,8 +71,8 @@ static bool leads_on(const struct build *build, uint32_t part, uint32_t last)
     return part < build->cut.count && is_modules(&parts[last]) && !is_modules(&parts[part]);
 }
 
-/* A part that keeps nothing joins the element before it or, at the beginning or if it leads on, the
- * one after it. */
+/* A part that keeps nothing joins the element before it. At the beginning, or if it belongs to the
+ * next element, it joins that one. */
 static bool add_elements(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
@@ -79,7 +80,7 @@ static bool add_elements(struct build *build, struct error *err)
     uint32_t last = 0;
     for (uint32_t part = 0; part < build->cut.count; part++) {
         int64_t own = kept_by(build, part);
-        bool alone = own == 0 && kept > 0 && leads_on(build, part, last);
+        bool alone = own == 0 && kept > 0 && belongs_to_next(build, part, last);
         bool join =
             chain->count > 0 && !alone && (own == 0 || kept == 0 || build->cut.joined[part]);
         if (!join && !add_element(build, part, err))
@@ -105,8 +106,8 @@ static void join_many(struct forward_chain *chain, size_t most)
     chain->count = most;
 }
 
-/* An element of several parts is named after those that keep something. The others are dropped
- * unless they are iterations of a loop. */
+/* An element of several parts is named after the parts that keep something. The other parts are
+ * dropped, unless they are iterations of a loop. */
 static void drop_empty_parts(struct build *build)
 {
     struct forward_chain *chain = build->chain;
@@ -146,7 +147,7 @@ static bool divide_at_calls(struct build *build, struct error *err)
             cut_at_calls(&build->cut, &build->tree, &build->calls, options->most, err));
 }
 
-/* Makes none if the pattern to cut by matches nothing. */
+/* Makes no elements if the pattern of CHAIN_PATTERN matches no line. */
 static bool make_elements(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
@@ -169,7 +170,7 @@ static bool make_elements(struct build *build, struct error *err)
     return chain_tell_apart(chain, symbols, err);
 }
 
-static bool note_kept(struct build *build, struct error *err)
+static bool list_kept(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
     const struct timeline *timeline = build->timeline;
@@ -206,7 +207,7 @@ static bool measure(struct build *build, struct error *err)
         chain->activation_bytes += chain->elements[i].activation_bytes;
         chain->checkpointed += chain->elements[i].checkpointed;
     }
-    return note_kept(build, err) && chain_set_readers(chain, &measure, err) &&
+    return list_kept(build, err) && chain_set_readers(chain, &measure, err) &&
            chain_set_extras(chain, &measure, err) && chain_set_rests(chain, &measure, err) &&
            chain_set_doubts(chain, &measure, err) && chain_set_times(chain, &measure, err) &&
            chain_set_operators(chain, &measure, err);
@@ -233,8 +234,7 @@ static void describe_pass(struct build *build)
     chain->stopped = pass->stopped;
 }
 
-/* Notes the other passes of the step. */
-static bool note_others(struct build *build, struct error *err)
+static bool add_other_passes(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
     const struct pass *own = &build->pass;
@@ -265,7 +265,7 @@ static void describe_peak(struct build *build)
     chain->peak_step = chain->has_peak_step ? build->steps.items[step].number : 0;
 }
 
-static bool look(struct build *build, struct error *err)
+static bool find_chain(struct build *build, struct error *err)
 {
     const struct timeline *timeline = build->timeline;
     struct forward_chain *chain = build->chain;
@@ -295,7 +295,7 @@ static bool look(struct build *build, struct error *err)
     }
     describe_pass(build);
     describe_peak(build);
-    return note_others(build, err) && make_elements(build, err) &&
+    return add_other_passes(build, err) && make_elements(build, err) &&
            (chain->absence != CHAIN_FOUND ||
             (measure(build, err) &&
              chain_relate_to_peak(chain, timeline, build->sites, &build->phases, &build->categories,
@@ -310,7 +310,7 @@ bool forward_chain_build(struct forward_chain *chain, const struct timeline *tim
 {
     struct forward_chain made = {.budget = timeline->snapshot->budget};
     struct build build = {.chain = &made, .timeline = timeline, .sites = sites, .options = options};
-    bool ok = look(&build, err);
+    bool ok = find_chain(&build, err);
     vec_free(build.runs, build.run_capacity, sizeof(uint32_t), made.budget);
     module_calls_release(&build.calls);
     cut_release(&build.cut);

@@ -13,7 +13,8 @@ bool call_is_list(const struct call_tree *tree, uint32_t run, size_t level)
            text_ends(file, "torch\\nn\\modules\\container.py");
 }
 
-/* A line calls modules one after another, as of a ModuleList. */
+/* True if every iteration of a loop calls a module from the same line, as loops over a ModuleList
+ * do. */
 static bool calls_modules(const struct call_tree *tree, const struct call_node *loop)
 {
     if (loop->level == 0 || call_frame(tree, loop->first_run, loop->level) == NO_FRAME ||

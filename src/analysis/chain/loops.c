@@ -1,6 +1,6 @@
 #include "analysis/chain/loops.h"
 
-#define NEAR 8 /* lines that are examined on either side of a loop */
+#define NEAR 8 /* nodes that are examined on either side of a loop */
 
 bool call_loop_is_inside(const struct call_tree *tree, const struct call_node *loop)
 {
@@ -14,7 +14,8 @@ bool call_loop_is_inside(const struct call_tree *tree, const struct call_node *l
         frame_id id = call_frame(tree, nodes[i].first_run, loop->level);
         if (i == at || id == NO_FRAME)
             continue;
-        /* no function goes back but in a loop: else it is one of the same name of another class */
+        /* Outside of a loop, a function only goes on to later lines. A line in the wrong order is
+         * in a function of the same name, of another class. */
         struct frame frame = symbols_frame_at(tree->symbols, id);
         if (call_same_function(frame, head) &&
             (i < at ? frame.line <= head.line : frame.line >= head.line))

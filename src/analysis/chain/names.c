@@ -8,14 +8,15 @@
 #include "analysis/code/paths.h"
 #include "base/buffer.h"
 
-#define LONGEST_NAME                                                                               \
-    200 /* of a function or file: a file may have any, a name is made of it often */
+/* Bytes of a file's or function's name that are shown. A capture may have names of any length, and
+ * each is repeated in the names of many parts. */
+#define LONGEST_NAME 200
 #define MOST_NUMBERS (CALL_MOST_LEVELS * (CALL_MOST_NESTING + 1))
 
-/* The lines and the function that a name shows. */
+/* The lines and the function that the name of a part shows. */
 struct place {
     frame_id frame; /* NO_FRAME if nothing is known */
-    bool is_call;   /* a loop whose line calls what repeats */
+    bool is_call;   /* a loop in which one line calls a function again and again */
     uint32_t first_line, last_line;
     string_id function;
 };
@@ -28,11 +29,12 @@ struct namer {
     struct symbols *symbols;
     struct label_files files;
     struct buffer text;
-    uint32_t known_loop; /* cached, since iterations follow each other */
+    uint32_t known_loop; /* the node of known_place, cached because iterations come in a row */
     struct place known_place;
 };
 
-/* The innermost line of the code under study among the first `level` frames, else any. */
+/* The innermost frame of the code under study among the first `level` frames; without one, the
+ * innermost of any code. */
 static frame_id user_frame(const struct namer *namer, uint32_t run, size_t level)
 {
     frame_id any = NO_FRAME;
@@ -59,11 +61,6 @@ static struct place find_line_place(const struct namer *namer, const struct call
     return place;
 }
 
-static bool same_function(struct frame a, struct frame b)
-{
-    return a.file == b.file && a.name == b.name;
-}
-
 static struct place find_loop_place(const struct namer *namer, const struct call_node *loop)
 {
     const struct call_tree *tree = namer->tree;
@@ -85,7 +82,7 @@ static struct place find_loop_place(const struct namer *namer, const struct call
         if (id == NO_FRAME)
             continue;
         struct frame frame = symbols_frame_at(namer->symbols, id);
-        if (!same_function(frame, head))
+        if (!call_same_function(frame, head))
             continue;
         if (frame.line < place.first_line)
             place.first_line = frame.line;
@@ -133,7 +130,7 @@ static void write_place(struct namer *namer, struct place place)
                function.size < LONGEST_NAME ? function.size : LONGEST_NAME);
 }
 
-/* " [1][3]": the numbers of the iterations around a node, its own included. */
+/* Writes " [1][3]": the numbers of the iterations that contain a node, its own included. */
 static void write_numbers(struct namer *namer, uint32_t index)
 {
     const struct call_node *nodes = namer->tree->nodes;

@@ -4,9 +4,9 @@
 
 #include "analysis/code/dispatched.h"
 
-/* Each stack is looked at once. */
+/* A cache, so that each stack is searched once. */
 struct stack_names {
-    string_id *names; /* by stack: 1 + its operator; 0: not looked at */
+    string_id *names; /* by stack: 1 + the name of its operator; 0 if it was not searched yet */
     size_t count, capacity;
 };
 

@@ -2,8 +2,8 @@
 #include "analysis/code/dispatched.h"
 #include "analysis/phase/births.h"
 
-/* Backward operators that read the result of the forward operator, not its argument: always, or if
- * that ran in place. */
+/* True for backward operators that read the result of the forward operator instead of its argument:
+ * always, or if the forward operator ran in place. */
 static bool reads_result(struct text name)
 {
     static const char *const names[] = {

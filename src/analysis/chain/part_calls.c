@@ -10,15 +10,16 @@ struct writer {
     const struct module_calls *calls;
     struct symbols *symbols;
     struct buffer text;
-    /* of the last call */
-    uint32_t model; /* from 1 */
+    /* What the previous call was in. */
+    uint32_t model; /* the number of its model, from 1; 0 if there was no call */
     frame_id caller;
     struct frame forward;
-    uint32_t low, high; /* lines of that model's forward so far */
+    uint32_t low, high; /* the lines of the model's outermost forward seen so far */
     uint32_t first_run;
 };
 
-/* "block.py:12", for the line that makes a call; "model" for the model's own container. */
+/* Writes the line that makes a call, "block.py:12", or "model" if the model itself is the container
+ * that makes it. */
 static void write_line(struct writer *writer, const struct module_call *call)
 {
     if (call->line < writer->tree->callers) {
@@ -32,7 +33,8 @@ static void write_line(struct writer *writer, const struct module_call *call)
     buffer_printf(&writer->text, ":%u", (unsigned)frame.line);
 }
 
-/* "model.py:50 [3/12] > block.py:12", with the numbers of the calls around it. */
+/* Writes "model.py:50 [3/12] > block.py:12": the lines and numbers of the enclosing calls, and the
+ * line of the call. */
 static void write_path(struct writer *writer, const struct module_call *call)
 {
     if (call->around != CALL_NONE) {
@@ -46,8 +48,9 @@ static void write_path(struct writer *writer, const struct module_call *call)
     write_line(writer, call);
 }
 
-/* The first allocation of a run of the model. Numbers tell only where it makes as many as the first
- * run: else they are all made too large. */
+/* The first allocation of a run of the model. Allocations of different runs can be compared by
+ * number only if both runs make equally many. If not, returns that of the first run, so that the
+ * numbers of this run are larger than any of the model. */
 static uint32_t first_of_model(const struct writer *writer, const struct forward_chain *chain,
                                uint32_t model_run)
 {
@@ -59,9 +62,9 @@ static uint32_t first_of_model(const struct writer *writer, const struct forward
     return end - first == chain->allocations ? first : tree->first_inside;
 }
 
-/* Some forward that runs in the last call or in this one has a line between those of the outermost
- * forward so far and `line`. So that is a line of another function: those of a class do not lie
- * within one. */
+/* True if another forward that ran in the previous call, or runs in this one, has a line between
+ * the known lines of the outermost forward and the line of `forward`. Then `forward` is another
+ * function of the same name, because the lines of other functions do not lie within a function. */
 static bool other_lies_between(const struct writer *writer, uint32_t end_run, struct frame forward)
 {
     const struct call_tree *tree = writer->tree;
@@ -86,9 +89,9 @@ static bool is_other_model(const struct writer *writer, const struct module_call
            other_lies_between(writer, call->end_run, forward);
 }
 
-/* The number of the outermost forward that a call is in: another one than that of the call before
- * if another line calls it, or if it is another function. 0 in that of a container, since one line
- * may call several. */
+/* The number of the outermost forward that a call is in. It differs from that of the previous call
+ * if another line called that forward, or if it is another function. It is 0 in the forward of a
+ * container, because one line may call several containers. */
 static uint32_t model_of(struct writer *writer, const struct module_call *call)
 {
     const struct call_tree *tree = writer->tree;
@@ -137,32 +140,29 @@ static bool add_to_chain(struct writer *writer, struct forward_chain *chain,
                     made);
 }
 
-static int64_t kept_in(const struct call_tree *tree, uint32_t first, uint32_t end)
-{
-    return tree->runs[end].kept - tree->runs[first].kept;
-}
-
-/* Call i, of first..end-1, keeps nothing, but comes right before or after another one of its line,
- * as in a torch.nn.Sequential. It then hands that one its input, or takes its result. */
+/* True if call i of the calls first..end-1 comes right before or after another call from its line,
+ * as in a torch.nn.Sequential. Then it makes the input of that call, or takes its result, so it
+ * belongs to the part even if it keeps nothing. */
 static bool is_in_row(const struct module_calls *calls, uint32_t i, uint32_t first, uint32_t end)
 {
     return (i > first && calls->items[i].same_line == i - 1) ||
            (i + 1 < end && calls->items[i + 1].same_line == i);
 }
 
-/* Gives a part the outermost calls that lie in its node, if they keep all that it keeps. */
+/* Sets the calls of a part to the outermost calls within its node, if they keep all that it keeps.
+ */
 static bool set_part(struct writer *writer, struct forward_chain *chain, struct chain_part *part,
                      const struct call_node *node, struct error *err)
 {
     const struct call_tree *tree = writer->tree;
-    int64_t kept = 0, whole = kept_in(tree, node->first_run, node->end_run);
+    int64_t kept = 0, whole = call_kept_in(tree, node->first_run, node->end_run);
     uint32_t first, end;
     part->first_call = part->end_call = (uint32_t)chain->call_count;
     part->keeps = whole > 0;
     module_calls_within(writer->calls, node->first_run, node->end_run, &first, &end);
     for (uint32_t i = first; i < end && whole > 0; i++) {
         const struct module_call *call = &writer->calls->items[i];
-        int64_t own = kept_in(tree, call->first_run, call->end_run);
+        int64_t own = call_kept_in(tree, call->first_run, call->end_run);
         kept += own;
         if ((own > 0 || is_in_row(writer->calls, i, first, end)) &&
             !add_to_chain(writer, chain, call, err))

@@ -26,9 +26,9 @@ bool pass_keeps(const struct pass *pass, const struct timeline *timeline,
            end >= pass->backward;
 }
 
-/* Sums up what the pass keeps. What was kept before the first activation that this backward frees
- * belongs to others, such as a validation between two steps. No overflow: the timeline checked it.
- */
+/* Sums up what the pass keeps. The pass begins with the first activation that its backward frees;
+ * activations before that belong to other code, such as a validation between two steps. The sum
+ * does not overflow, as the timeline has checked. */
 static void measure(const struct search *search, struct pass *pass)
 {
     const struct timeline *timeline = search->timeline;
@@ -49,14 +49,14 @@ static void measure(const struct search *search, struct pass *pass)
     }
 }
 
-/* Passes that keep about as much may be those of one model, of which gradients are accumulated: all
- * need the plan, and the one with the peak shows what it gains. */
+/* Passes that keep about as much may be of one model, with gradient accumulation. All of them need
+ * the plan, and the one that contains the peak shows what the plan gains. */
 static bool is_better(const struct search *search, const struct pass *pass)
 {
     const struct pass *best = search->best;
     int64_t most = pass->kept_bytes > best->kept_bytes ? pass->kept_bytes : best->kept_bytes;
     int64_t least = pass->kept_bytes + best->kept_bytes - most;
-    if (pass->stopped) /* a whole pass that keeps about as much tells more */
+    if (pass->stopped) /* a complete pass that keeps about as much shows more */
         return pass->kept_bytes - pass->kept_bytes / 8 > best->kept_bytes;
     if (pass->at_peak != best->at_peak)
         return pass->at_peak;
@@ -90,8 +90,8 @@ static bool runs_out(const struct search *search, uint32_t first)
     return false;
 }
 
-/* The last pass. If memory runs out in its backward, that has not freed what the forward kept, and
- * nothing of it counts. */
+/* Considers the last pass. If memory runs out during its backward, the items of the backward are
+ * left out, because they do not free all that the forward kept. */
 static bool consider_last(const struct search *search, uint32_t first, uint32_t backward,
                           uint32_t end)
 {
@@ -103,7 +103,7 @@ static bool consider_last(const struct search *search, uint32_t first, uint32_t 
                                           .stopped = stopped});
 }
 
-/* Without a backward pass, only the last forward pass is considered. */
+/* Considers the last forward pass of a trace without backward passes, if memory runs out in it. */
 static bool consider_unfinished(const struct search *search, uint32_t first)
 {
     uint32_t end = (uint32_t)search->timeline->trace->count;
@@ -112,8 +112,8 @@ static bool consider_unfinished(const struct search *search, uint32_t first)
                     (struct pass){.first = first, .backward = end, .end = end, .unfinished = true});
 }
 
-/* Optimizers may step within the backward pass, one parameter at a time. So a pass only ends at an
- * optimizer step if no more backward follows before the next forward pass. */
+/* Optimizers may step within the backward pass, one parameter at a time. So a pass ends at an
+ * optimizer step only if no more of the backward pass follows before the next forward pass. */
 bool pass_find(struct pass *pass, struct passes *all, const struct timeline *timeline,
                const struct phases *phases, const struct steps *steps,
                const struct categories *categories, struct error *err)
@@ -167,7 +167,8 @@ bool call_is_forward(struct text name)
     return text_equals(name, "forward") || text_ends(name, ".forward");
 }
 
-/* How many of a stack's frames are inside of the outermost forward, and it. */
+/* The number of a stack's frames from the innermost up to the outermost forward; all if there is no
+ * forward. */
 static size_t frames_inside(const struct symbols *symbols, struct stack stack)
 {
     for (size_t i = stack.count; i-- > 0;) {

@@ -1,9 +1,9 @@
-/* The pass that shows the gradients of a model: later ones add to them. */
+/* Chooses a pass that makes the gradients of a model, instead of one that adds to them. */
 #include "analysis/chain/pass.h"
 #include "analysis/phase/births.h"
 #include "model/sums.h"
 
-/* No code of the program made it; or it was a backward in Python. */
+/* True if no code of the program is in a stack, or if that code is a backward() in Python. */
 static bool is_of_backward(struct site_table *sites, const struct symbols *symbols, stack_id id)
 {
     struct stack stack = id == STACK_NONE ? (struct stack){0} : symbols_stack_at(symbols, id);

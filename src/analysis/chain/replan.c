@@ -22,8 +22,9 @@ static bool is_usable(const struct forward_chain *chain, const struct device_rep
     return !*replan->why;
 }
 
-/* True for an item at which a plan changes nothing: the item belongs neither to the pass of the
- * chain nor to another pass of the same model, which needs no more with the plan than that one. */
+/* True for an item at which a plan changes nothing. It belongs neither to the pass of the chain nor
+ * to another pass of the same model, which is taken to need no more with the plan than that pass.
+ */
 static bool is_elsewhere(const struct forward_chain *chain, uint32_t item)
 {
     bool elsewhere = item < chain->first || item >= chain_reach_end(chain);
@@ -34,8 +35,8 @@ static bool is_elsewhere(const struct forward_chain *chain, uint32_t item)
     return elsewhere;
 }
 
-/* The most that is allocated at once, or with `around` elsewhere than in its pass. A free counts
- * when it is asked for. */
+/* Finds the peak of allocated memory. With a chain in `around`, only items count at which its plan
+ * changes nothing. Memory counts until its free is requested. */
 static bool find_total(const struct program *program, const struct forward_chain *around,
                        uint64_t *most, struct error *err)
 {
@@ -62,10 +63,11 @@ static bool find_total(const struct program *program, const struct forward_chain
     return true;
 }
 
-/* Other passes of the step may have the peak then. */
-static bool look_elsewhere(const struct timeline *timeline, struct site_table *sites,
-                           const struct forward_chain *chain, struct replan *replan,
-                           struct error *err)
+/* Raises the totals to those of the whole step, since with the plan another pass of the step may
+ * have the peak. */
+static bool include_other_passes(const struct timeline *timeline, struct site_table *sites,
+                                 const struct forward_chain *chain, struct replan *replan,
+                                 struct error *err)
 {
     const struct item_range step = {chain->step_first, chain->step_end};
     struct program program;
@@ -81,7 +83,7 @@ static bool look_elsewhere(const struct timeline *timeline, struct site_table *s
     return ok;
 }
 
-/* The most that is allocated at once with the segments. */
+/* Finds the peak of allocated memory with the segments. */
 static bool find_edited(const struct device_replay *replay, const struct forward_chain *chain,
                         const struct chain_segment *segments, size_t count, bool at_worst,
                         uint64_t *most, bool *is_too_long, struct error *err)
@@ -109,7 +111,7 @@ static bool find_totals(const struct device_replay *replay, struct site_table *s
               ((chain->doubt_count == 0 || find_edited(replay, chain, segments, count, true,
                                                        &replan->worst_total, &is_too_long, err)) &&
                find_total(&replay->program, NULL, &replan->without_total, err) &&
-               look_elsewhere(replay->timeline, sites, chain, replan, err));
+               include_other_passes(replay->timeline, sites, chain, replan, err));
     if (replan->worst_total < replan->with_total)
         replan->worst_total = replan->with_total;
     return ok;

@@ -4,13 +4,14 @@ static uint32_t take_slot(struct editor *editor)
 {
     return (uint32_t)editor->changes.slots++;
 }
+
 static bool malloc_again(struct editor *editor, const struct run *run,
                          const struct program_step *step, uint32_t segment, struct error *err)
 {
     uint32_t at = replan_change_at(&editor->changes, step->item);
     struct replan_change *change = at == REPLAN_NONE ? NULL : &editor->changes.changes[at];
     if (change && change->fate == FATE_HELD && change->until == segment)
-        return true; /* an input */
+        return true; /* an input of the segment, which is still there */
     if (change && change->fate == FATE_RESULT) {
         change->is_taken = change->until == segment;
         if (change->is_taken)
@@ -47,7 +48,7 @@ static bool step_again(struct editor *editor, const struct run *run,
     return replan_emit(editor, *step, step->kind, slot, err);
 }
 
-/* Frees the copies that a run left behind. */
+/* Frees the copies that the run left. */
 static bool free_copies(struct editor *editor, struct step_range steps, struct program_step at,
                         struct error *err)
 {
@@ -60,8 +61,8 @@ static bool free_copies(struct editor *editor, struct step_range steps, struct p
     return true;
 }
 
-/* The inputs that a segment was the last to need: the element before it made them, or other code at
- * its beginning. */
+/* Frees the inputs of which a segment was the last user. The element before it made them, or other
+ * code in its first element. */
 static bool free_inputs(struct editor *editor, uint32_t segment, struct program_step at,
                         struct error *err)
 {
@@ -94,7 +95,8 @@ bool replan_free_results(struct editor *editor, uint32_t segment, struct program
     return true;
 }
 
-/* The steps of a segment that run again: its checkpoint stops at the last tensor that it saves. */
+/* The steps of a segment that run again. PyTorch stops the recomputation at the last tensor that
+ * the backward pass needs. */
 static struct step_range repeated_steps(const struct editor *editor, uint32_t segment)
 {
     const struct replan_changes *changes = &editor->changes;
@@ -110,7 +112,7 @@ static struct step_range repeated_steps(const struct editor *editor, uint32_t se
     return steps;
 }
 
-/* Frees the output of a segment that makes it again. */
+/* Frees the output of a segment with FATE_AGAIN, because the segment makes it again. */
 static bool drop_output(struct editor *editor, uint32_t segment, struct program_step at,
                         struct error *err)
 {

@@ -4,13 +4,13 @@
 #include "analysis/chain/replan_internal.h"
 #include "base/bisect.h"
 
-/* The first of ascending items that is at or after an item. */
+/* The index of the first of ascending items that is not less than `item`. */
 static size_t first_from(const uint32_t *items, size_t count, uint32_t item)
 {
     return count > 0 ? bisect_less(items, sizeof(*items), count, item) : 0;
 }
 
-/* The item up to which the program may hold an activation, or 0. */
+/* The item up to which the program may hold the activation that `item` allocates, or 0. */
 static uint32_t held_until(const struct forward_chain *chain, uint32_t item)
 {
     const struct chain_doubt *doubts = chain->doubts;
@@ -34,7 +34,7 @@ static bool add_change(struct replan_changes *changes, struct replan_change chan
                     change);
 }
 
-/* The first of chain->results that is at or after an item. */
+/* The index of the first of chain->results whose item is not less than `item`. */
 static size_t result_from(const struct forward_chain *chain, uint32_t item)
 {
     const struct chain_result *results = chain->results;
@@ -75,7 +75,9 @@ static bool add_results(struct replan_changes *changes, const struct forward_cha
     return true;
 }
 
-/* One of the changes from..to-1, which ascend, is about that item. */
+/* True if one of the changes from..to-1, which are in ascending order, is to the allocation of an
+ * item.
+ */
 static bool is_result(const struct replan_changes *changes, size_t from, size_t to, uint32_t item)
 {
     if (from == to)
@@ -85,7 +87,8 @@ static bool is_result(const struct replan_changes *changes, size_t from, size_t 
     return at < to - from && first[at].item == item;
 }
 
-/* Adds what element `index` keeps, but for the output that leaves all segments around it. */
+/* Adds the activations of element `index`, except an output that is also the output of all segments
+ * around it. */
 static bool add_dropped(struct replan_changes *changes, const struct forward_chain *chain,
                         const struct symbols *symbols, size_t index, uint32_t innermost,
                         struct error *err)
@@ -125,7 +128,8 @@ static bool add_dropped(struct replan_changes *changes, const struct forward_cha
     return true;
 }
 
-/* The segment that made it keeps it as a result, and runs again after those that begin with it. */
+/* True if the segment that makes an allocation of an element keeps it as a result. That segment
+ * runs again after the segments that take it as their input. */
 static bool is_held_already(const struct replan_changes *changes, uint32_t item, size_t element)
 {
     for (size_t k = changes->count; k-- > 0 && changes->changes[k].element == element;)
@@ -134,7 +138,8 @@ static bool is_held_already(const struct replan_changes *changes, uint32_t item,
     return false;
 }
 
-/* Adds something that was made before those segments, and that they hold. */
+/* Adds an input of the segments `outermost` to `innermost`, which begin with the same element,
+ * unless it is kept anyway. */
 static bool add_input(struct replan_changes *changes, const struct forward_chain *chain,
                       uint32_t outermost, uint32_t innermost, uint32_t item, struct error *err)
 {
@@ -152,8 +157,8 @@ static bool add_input(struct replan_changes *changes, const struct forward_chain
                       err);
 }
 
-/* Adds the inputs of the segments `outermost` to `innermost`, which begin with the same element, if
- * the recorded program did not keep them for the backward. */
+/* Adds the inputs of the segments `outermost` to `innermost`, which begin with the same element:
+ * the output of the element before, and rests. */
 static bool add_inputs(struct replan_changes *changes, const struct forward_chain *chain,
                        uint32_t outermost, uint32_t innermost, struct error *err)
 {
@@ -221,8 +226,9 @@ static bool add_segments(struct replan_changes *changes, const struct forward_ch
     return true;
 }
 
-/* A segment runs again before the first free of what it dropped, or of what the segments within it
- * dropped. `change_of`: by recorded slot, all REPLAN_NONE, as it is afterwards. */
+/* Moves the item before which a segment runs again: it must not be later than the first free of an
+ * activation that the segment, or a segment within it, dropped. change_of[i] must be REPLAN_NONE
+ * for each recorded slot. */
 static void find_first_frees(struct replan_changes *changes, const struct program *program,
                              uint32_t *change_of)
 {
@@ -247,13 +253,14 @@ static void find_first_frees(struct replan_changes *changes, const struct progra
     }
 }
 
-/* A segment and its place in the order. */
+/* A segment, and what its place in the order depends on. */
 struct rerun {
     uint32_t again, segment;
     size_t end;
 };
 
-/* At the same item: later segments before earlier ones, outer before inner. */
+/* Orders by item; at the same item, later segments before earlier ones, and outer before inner
+ * ones. */
 static int by_time(const void *a, const void *b)
 {
     const struct rerun *x = a, *y = b;

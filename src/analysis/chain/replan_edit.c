@@ -2,7 +2,7 @@
 
 #include "analysis/chain/replan_editor.h"
 
-/* So many steps that run again take about a second and 500 MB. */
+/* Repeating this many steps takes about a second and 500 MB. */
 #define MOST_AGAIN 10000000
 
 static int by_until(const void *a, const void *b)
@@ -13,7 +13,8 @@ static int by_until(const void *a, const void *b)
     return (x->change > y->change) - (x->change < y->change);
 }
 
-/* Lists the changes to tensors that the program may hold, by the item up to which it holds them. */
+/* Lists the changes to tensors that the program may hold, ordered by the item up to which it holds
+ * them. */
 static bool find_late(struct editor *editor, struct error *err)
 {
     bool ok = true;
@@ -41,7 +42,7 @@ static bool prepare(struct editor *editor, struct error *err)
     return find_late(editor, err);
 }
 
-/* A recorded step, in the slot that its allocation has now. */
+/* Emits a recorded step, with the slot that its allocation has now. */
 static bool keep_step(struct editor *editor, const struct run *run, const struct program_step *step,
                       struct error *err)
 {
@@ -53,7 +54,7 @@ static bool keep_step(struct editor *editor, const struct run *run, const struct
             change->slot = step->slot;
             change->operator= run->operator;
         } else if (change && (change->level != REPLAN_NONE || !replan_is_held(change))) {
-            *in = REPLAN_NONE; /* held only in a run of its level; or kept anyway */
+            *in = REPLAN_NONE; /* a later run holds it, or the recorded program kept it anyway */
         } else if (change) {
             return replan_emit(editor, *step, STEP_MALLOC, change->new_slot, err);
         }
@@ -67,8 +68,9 @@ static bool keep_step(struct editor *editor, const struct run *run, const struct
     return replan_is_held(change) || replan_emit(editor, *step, step->kind, change->new_slot, err);
 }
 
-/* Frees the copies of what the program holds, but those of the first `left` changes: the backward
- * of their elements is over. */
+/* Frees the second allocations of what the program holds, where the backward of their elements has
+ * ended. *left is the number of changes that were not looked at; they are taken from the last on.
+ */
 static bool free_copied(struct editor *editor, size_t *left, struct program_step at,
                         struct error *err)
 {
@@ -85,7 +87,7 @@ static bool free_copied(struct editor *editor, size_t *left, struct program_step
     return true;
 }
 
-/* Frees what the program held up to a step. `next`: a place in editor->late. */
+/* Frees the tensors that the program holds up to a step. *next is an index in editor->late. */
 static bool free_late(struct editor *editor, size_t *next, struct program_step at,
                       struct error *err)
 {
@@ -95,8 +97,8 @@ static bool free_late(struct editor *editor, size_t *next, struct program_step a
     return true;
 }
 
-/* The segments that run again before a step, and those whose backward is over then. `next` and
- * `over`: places in changes.order. */
+/* Runs the segments again that must do so before a step, and frees the kept results of segments
+ * whose backward has ended by then. *next and *over are indices in changes.order. */
 static bool run_segments(struct editor *editor, const struct program_step *step, size_t *next,
                          size_t *over, struct error *err)
 {
@@ -136,7 +138,7 @@ static bool edit(struct editor *editor, struct error *err)
     return true;
 }
 
-/* False: nested too deeply. */
+/* False if segments are nested so deeply that too many steps would run again. */
 static bool is_short(const struct editor *editor)
 {
     size_t again = 0;

@@ -9,13 +9,16 @@ bool replan_emit(struct editor *editor, struct program_step step, uint8_t kind, 
     return vec_push(editor->steps, editor->step_count, editor->step_capacity, editor->budget, err,
                     step);
 }
-/* Behind the steps of items before `item`; those of the start state have no item. */
+
+/* The index of the first step whose item is not less than `item`. The steps of the start state,
+ * which come first, have no item. */
 static size_t step_from(const struct program *program, uint32_t item)
 {
     size_t start = program->start_count, count = program->step_count - start;
     const struct program_step *steps = &program->steps[start];
     return start + (count > 0 ? bisect_less(&steps->item, sizeof(*steps), count, item) : 0);
 }
+
 struct step_range replan_forward_steps(const struct editor *editor,
                                        const struct replan_segment *segment)
 {
@@ -32,6 +35,7 @@ struct run replan_run_begin(const struct editor *editor, size_t first, size_t la
                         .next = replan_change_from(&editor->changes, item),
                         .stack = STACK_NONE};
 }
+
 bool replan_drop(struct editor *editor, struct replan_change *change, struct program_step at,
                  struct error *err)
 {
@@ -39,12 +43,15 @@ bool replan_drop(struct editor *editor, struct replan_change *change, struct pro
     change->slot = REPLAN_NONE;
     return slot == REPLAN_NONE || replan_emit(editor, at, STEP_FREE_COMPLETED, slot, err);
 }
-/* It stays in the forward pass. */
+
+/* True if a change's allocation must not be freed during a run, because the run is the forward pass
+ * and autocast or the program holds the allocation. */
 static bool holds(const struct editor *editor, const struct run *run,
                   const struct replan_change *change)
 {
     return (change->is_cast || change->held_until > 0) && run->last == editor->chain->count;
 }
+
 static bool drop_casts(struct editor *editor, struct program_step at, struct error *err)
 {
     for (size_t k = 0; k < editor->changes.count; k++)
@@ -53,6 +60,7 @@ static bool drop_casts(struct editor *editor, struct program_step at, struct err
             return false;
     return true;
 }
+
 bool replan_run_end_element(struct editor *editor, struct run *run, struct program_step at,
                             struct error *err)
 {
@@ -70,6 +78,7 @@ bool replan_run_end_element(struct editor *editor, struct run *run, struct progr
     return run->last != editor->chain->count || run->element < editor->chain->count ||
            drop_casts(editor, at, err);
 }
+
 bool replan_run_advance(struct editor *editor, struct run *run, const struct program_step *step,
                         struct program_step at, struct error *err)
 {

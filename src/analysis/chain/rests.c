@@ -4,9 +4,9 @@
 
 #include "analysis/phase/births.h"
 
-#define MOST_READ 100000000 /* takes about a tenth of a second */
+#define MOST_READ 100000000 /* lifetimes that may be compared with rests; about 0.1 seconds */
 
-/* Where the backward of element i begins. */
+/* The item at which the backward of element i begins. */
 static uint32_t backward_begin(const struct forward_chain *chain, size_t i)
 {
     return i + 1 < chain->count ? chain->elements[i + 1].backward_end : chain->backward;
@@ -17,7 +17,7 @@ static uint64_t size_of(const struct timeline *timeline, size_t lifetime)
     return trace_size(timeline->trace, timeline->lifetimes[lifetime].alloc);
 }
 
-/* It may be a result of the forward pass, and that frees it before its backward. */
+/* True if a lifetime may be a result in the forward pass, and is freed before the backward pass. */
 static bool is_freed(const struct chain_measure *measure, const struct forward_chain *chain,
                      size_t lifetime)
 {
@@ -42,11 +42,13 @@ static bool add_rest(struct forward_chain *chain, const struct timeline *timelin
                                         .enters = enters});
 }
 
-/* The lifetimes that begin in the calls of an element, if their numbers are known. */
+/* A range of lifetimes. */
 struct births {
     size_t first, end;
 };
 
+/* The lifetimes that begin in the module calls of an element: in the whole element if its calls are
+ * not known precisely, and none if it is not module calls. */
 static struct births births_in(const struct chain_measure *measure,
                                const struct forward_chain *chain, size_t element)
 {
@@ -64,8 +66,8 @@ static struct births births_in(const struct chain_measure *measure,
     return is_known ? found : (struct births){first, end};
 }
 
-/* Adds tensors that other code made between the calls of the previous element and those of this
- * one, and that are freed after these calls, before the next allocation. */
+/* Adds the inputs that other code makes for an element: between the calls of the previous element
+ * and its own, freed after its calls and before the next allocation. */
 static bool add_entering(struct forward_chain *chain, const struct chain_measure *measure,
                          size_t element, size_t first, struct births calls, struct error *err)
 {
@@ -78,6 +80,7 @@ static bool add_entering(struct forward_chain *chain, const struct chain_measure
     return true;
 }
 
+/* Adds the tensors besides the output that an element leaves to the next one. */
 static bool add_left(struct forward_chain *chain, const struct chain_measure *measure,
                      size_t element, struct births calls, struct error *err)
 {
@@ -107,15 +110,17 @@ static bool find_rests(struct forward_chain *chain, const struct chain_measure *
     return true;
 }
 
-/* The element after that of a rest has freed it by its end, as a loop does that replaces it. */
+/* True if a rest is freed by the end of the next element, as in a loop that assigns the variable
+ * again.
+ */
 static bool is_replaced(const struct forward_chain *chain, const struct chain_rest *rest)
 {
     return rest->element + 2 >= chain->count ||
            rest->end <= chain->elements[rest->element + 2].first_item;
 }
 
-/* How many gradients of a rest's size the backward of the next element leaves to that of its own
- * element. */
+/* The number of gradients of a rest's size that the backward of the next element leaves for the
+ * backward of the rest's own element. */
 static size_t gradients_for(const struct forward_chain *chain, const struct timeline *timeline,
                             const struct chain_rest *rest)
 {
@@ -128,7 +133,8 @@ static size_t gradients_for(const struct forward_chain *chain, const struct time
     return found;
 }
 
-/* The output and rests that were found to pass take one gradient of their size each. */
+/* Sets `passes` of rests and passed_bytes of elements. The output, and each rest that passes,
+ * accounts for one gradient of its size. */
 static void find_passing(struct forward_chain *chain, const struct timeline *timeline)
 {
     size_t births = births_from(timeline, chain->end) - births_from(timeline, chain->backward);
@@ -150,9 +156,10 @@ static void find_passing(struct forward_chain *chain, const struct timeline *tim
     }
 }
 
-/* A gradient that is made before the backward of element i+1 begins, and freed between the output
- * of element i and the end of the backward of that, may be one of that output. An operator frees
- * both in any order. */
+/* Counts a gradient that waits for the backward of element i, if it may be one of its output: it is
+ * made before the backward of element i+1 begins, and freed after the output of element i and
+ * before the backward of element i ends. An operator may free the output and its gradient in any
+ * order. */
 static void note_later(const struct forward_chain *chain, const struct timeline *timeline,
                        uint32_t *waiting, size_t i, size_t gradient)
 {
@@ -168,10 +175,10 @@ static void note_later(const struct forward_chain *chain, const struct timeline 
                   births_from(timeline, freed) <= births_from(timeline, lifetime_end(it));
 }
 
-/* The last element whose backward ends at an item or later. */
+/* The last element whose backward ends at or after an item. */
 static size_t element_at(const struct forward_chain *chain, uint32_t item)
 {
-    size_t low = 0, high = chain->count; /* backward passes of earlier elements end later */
+    size_t low = 0, high = chain->count; /* the backwards of earlier elements end later */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (chain->elements[middle].backward_end >= item)
@@ -182,7 +189,7 @@ static size_t element_at(const struct forward_chain *chain, uint32_t item)
     return low > 0 ? low - 1 : 0;
 }
 
-/* Counts gradients that wait, by element. */
+/* Counts the gradients that wait, by element: see note_later(). */
 static void find_waiting(const struct forward_chain *chain, const struct chain_measure *measure,
                          uint32_t *waiting)
 {
@@ -194,13 +201,14 @@ static void find_waiting(const struct forward_chain *chain, const struct chain_m
             continue;
         size_t over = element_at(chain, freed);
         note_later(chain, timeline, waiting, over, k);
-        if (over > 0) /* its output may be freed at the end of the backward behind */
+        if (over > 0) /* the previous element's output may be freed where this backward ends */
             note_later(chain, timeline, waiting, over - 1, k);
     }
 }
 
-/* The gradient of the next element's output may have the same size and wait, too. A rest that is
- * replaced and has no gradient is not used. */
+/* Sets `branches` of elements. One waiting gradient may be that of the next element's output, if it
+ * has the same size. A rest that the next element frees, and that has no gradient, is not used
+ * later. */
 static void set_branches(struct forward_chain *chain, const uint32_t *waiting)
 {
     for (size_t i = 0; i + 1 < chain->count; i++) {

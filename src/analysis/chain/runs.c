@@ -1,13 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/chain/tree.h"
+#include "analysis/chain/loops.h"
 #include "analysis/phase/births.h"
 
-#define NOT_SEEN   0u /* in `paths`; else path + 1 and maybe CHECKPOINT */
+/* An entry of collector->paths is NOT_SEEN, or path + 1 with or without CHECKPOINT. */
+#define NOT_SEEN   0u
 #define CHECKPOINT 0x80000000u
 
-#define FROZEN_LINES 3 /* that tell a block */
+#define FROZEN_LINES 3 /* lines that must run again for frozen code to count as a block */
 
 struct collector {
     struct call_tree *tree;
@@ -17,9 +18,9 @@ struct collector {
     uint32_t *paths; /* by stack */
     uint64_t *calls; /* by stack: see struct call_run */
     size_t path_count;
-    frame_id *frames; /* scratch */
+    frame_id *frames; /* of the stack that filter() was last given */
     size_t frame_capacity;
-    size_t skipped; /* number of frames outside of the outermost forward's caller */
+    size_t skipped; /* number of frames outside of the caller of the outermost forward */
     bool skips;     /* `skipped` is known */
 };
 
@@ -29,7 +30,7 @@ static bool is_checkpoint(struct text file)
            text_ends(file, "torch\\utils\\checkpoint.py");
 }
 
-/* torch.nn.Module.__call__, or what it consists of. */
+/* True for torch.nn.Module.__call__ and the functions that implement it. */
 static bool is_module_call(struct text file, struct text name)
 {
     return (text_equals(name, "_call_impl") || text_equals(name, "_wrapped_call_impl") ||
@@ -38,7 +39,9 @@ static bool is_module_call(struct text file, struct text name)
             text_ends(file, "torch\\nn\\modules\\module.py"));
 }
 
-/* Puts the frames that count, outermost first, into collector->frames. */
+/* Puts the frames of the code under study and of functions named forward into collector->frames,
+ * the outermost first. *forward is the index of the outermost forward, or SIZE_MAX. Bit k of *calls
+ * is set if frame k calls a module. */
 static bool filter(struct collector *collector, stack_id id, size_t *count, bool *checkpointed,
                    size_t *forward, uint64_t *calls, struct error *err)
 {
@@ -73,8 +76,9 @@ static bool filter(struct collector *collector, stack_id id, size_t *count, bool
     return true;
 }
 
-/* Frames outside of the first forward's caller are skipped. They are the same for all stacks,
- * except for helpers that are called elsewhere, such as a loss. */
+/* Makes the path of a stack, without the frames outside of the caller of the outermost forward.
+ * Their number is taken from the first stack with a forward. Stacks of code that is called from
+ * elsewhere, such as a loss function, may have other frames there. */
 static bool make_path(struct collector *collector, stack_id id, uint32_t *slot, struct error *err)
 {
     size_t count, forward;
@@ -100,7 +104,7 @@ static bool make_path(struct collector *collector, stack_id id, uint32_t *slot, 
            error_set(err, STATUS_LIMIT, "too many different stacks to tell layers apart");
 }
 
-/* The path of an allocation's stack, made on demand. */
+/* Finds the path of a stack, and makes it if this stack has not been seen. */
 static bool find_path(struct collector *collector, stack_id id, stack_id *path, bool *checkpointed,
                       struct error *err)
 {
@@ -129,7 +133,8 @@ static bool add_run(struct call_tree *tree, stack_id path, size_t lifetime, stru
     return true;
 }
 
-/* From lifetime `i` on. Allocations without a path belong to the run before them. */
+/* Adds the runs of the pass from lifetime `i` on. Allocations without a path belong to the run
+ * before them. */
 static bool collect(struct collector *collector, const struct categories *categories,
                     const struct pass *pass, size_t i, struct error *err)
 {
@@ -160,9 +165,10 @@ static bool collect(struct collector *collector, const struct categories *catego
     return add_run(tree, STACK_NONE, i, so_far, err) && --tree->run_count < SIZE_MAX;
 }
 
-/* Whether several lines run before lifetime `first` that run again behind it, as those of a frozen
- * block; a module alone may be one that keeps nothing. */
-static bool runs_again(const struct call_tree *tree, size_t first, bool *again, struct error *err)
+/* Sets *again if several paths that allocate before lifetime `first` allocate again after it, as
+ * those of frozen blocks do. A single path may be that of a module that keeps nothing. */
+static bool has_frozen_blocks(const struct call_tree *tree, size_t first, bool *again,
+                              struct error *err)
 {
     size_t bytes = symbols_stack_count(tree->symbols), count = 0;
     if (!budget_take(tree->budget, bytes, err))
@@ -183,7 +189,7 @@ static bool runs_again(const struct call_tree *tree, size_t first, bool *again, 
     return seen || error_out_of_memory(err);
 }
 
-/* Finds the caller of the outermost forward in the first stack that has one. */
+/* Finds the caller of the outermost forward, in the first stack of the pass that has a forward. */
 static bool find_forward(struct collector *collector, const struct pass *pass, struct error *err)
 {
     const struct timeline *timeline = collector->timeline;
@@ -207,11 +213,10 @@ struct outermost {
 
 static bool same_function(const struct symbols *symbols, frame_id a, frame_id b)
 {
-    struct frame first = symbols_frame_at(symbols, a), second = symbols_frame_at(symbols, b);
-    return first.file == second.file && first.name == second.name;
+    return call_same_function(symbols_frame_at(symbols, a), symbols_frame_at(symbols, b));
 }
 
-/* Whether a lifetime begins in a forward, and in which. */
+/* Sets *any if a lifetime begins in a forward, and *found to the outermost one. */
 static bool find_outermost(struct collector *collector, size_t lifetime, struct outermost *found,
                            bool *any, struct error *err)
 {
@@ -241,9 +246,9 @@ static bool is_inside(struct collector *collector, size_t lifetime, const struct
     return true;
 }
 
-/* How many frames from the outermost on called what two successive allocations of these paths are
- * in. Where the paths differ, the frame before is the last such one if its function goes on to a
- * later line; going back, it is called again. */
+/* The number of frames, from the outermost on, whose calls contain both of two successive
+ * allocations with these paths. Where the paths differ, they are in the same call of a function if
+ * that goes on to a later line; if it goes back to an earlier line, it was called again. */
 static size_t same_calls(const struct symbols *symbols, stack_id earlier, stack_id later)
 {
     struct stack a = symbols_stack_at(symbols, earlier), b = symbols_stack_at(symbols, later);
@@ -258,7 +263,8 @@ static size_t same_calls(const struct symbols *symbols, stack_id earlier, stack_
     return k > 0 ? k - 1 : 0;
 }
 
-/* What comes right before the first run, from lifetime `from` on, and is of the same calls. */
+/* Sets tree->first_alike: looks from the first run back to lifetime `from` for allocations in the
+ * same calls. */
 static bool find_alike(struct collector *collector, size_t from, struct error *err)
 {
     const struct timeline *timeline = collector->timeline;
@@ -282,7 +288,9 @@ static bool find_alike(struct collector *collector, size_t from, struct error *e
     return true;
 }
 
-/* The run of the outermost forward around the first allocation of the pass that is in one. */
+/* Sets tree->first_inside and end_inside: the first allocation of the pass that is in a forward,
+ * and all allocations before and after it without a break that are in the same outermost forward.
+ */
 static bool find_inside(struct collector *collector, const struct pass *pass, struct error *err)
 {
     const struct timeline *timeline = collector->timeline;
@@ -327,7 +335,7 @@ bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
     bool is_whole = false;
     if (ok && whole && any && tree->first_inside < first)
         ok = collect(&collector, categories, pass, tree->first_inside, err) &&
-             runs_again(tree, first, &is_whole, err);
+             has_frozen_blocks(tree, first, &is_whole, err);
     ok = ok && (is_whole || collect(&collector, categories, pass, first, err)) &&
          (!any || find_alike(&collector, tree->first_inside, err));
     free(collector.calls);

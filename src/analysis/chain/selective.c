@@ -14,13 +14,14 @@ struct collector {
     const struct chain_measure *measure;
     const struct snapshot *snapshot;
     struct operations operations;
-    uint32_t *last; /* by string: 1 + the last item of chain->operators with that name */
+    uint32_t *last; /* by string: 1 + the index of the last of chain->operators with that name */
     size_t names;
     uint32_t element;
     struct error *err;
 };
 
-/* These draw random numbers: those after them would draw others if they did not run again. */
+/* True for operators that draw random numbers. They must run again, or operators after them would
+ * draw other numbers than in the forward pass. */
 static bool is_random(struct text name)
 {
     static const char *const parts[] = {
@@ -32,7 +33,7 @@ static bool is_random(struct text name)
     return text_equals(name, "aten::normal");
 }
 
-/* These draw random numbers if they have a dropout of their own, which a trace does not tell. */
+/* True for operators that have an optional dropout. A trace does not tell whether they use it. */
 static bool may_be_random(struct text name)
 {
     static const char *const parts[] = {"attention", "scaled_dot_product", "_rnn"};
@@ -42,16 +43,16 @@ static bool may_be_random(struct text name)
     return false;
 }
 
-/* Operators of a library, unlike functions of Python, have a namespace. Those that end in '_'
- * change an argument and have no results of their own. */
+/* True for an operator that has results. Unlike a Python function, an operator has a namespace. One
+ * whose name ends in '_' changes an argument and has no result of its own. */
 static bool is_operator(struct text name)
 {
     return text_find(name, "::") && name.bytes[name.size - 1] != '_' &&
            !text_starts(name, "torch::autograd::");
 }
 
-/* The operator of that name in the element, which is added if it is the first; NULL on failure, and
- * with *ok for a name that a checkpoint cannot know. */
+/* The operator of a name in the present element; added if absent. NULL on failure, with *ok false,
+ * and for names that are not operators with results, with *ok true. */
 static struct chain_operator *operator_of(struct collector *collector, string_id name, bool *ok)
 {
     struct forward_chain *chain = collector->chain;
@@ -73,8 +74,8 @@ static struct chain_operator *operator_of(struct collector *collector, string_id
     return &chain->operators[chain->operator_count - 1];
 }
 
-/* Memory that an operator frees before any other allocates is its workspace, no result. `next` is
- * the allocation that another stack makes next. */
+/* Adds an allocation to its operator. Memory that is freed before another operator allocates is a
+ * workspace and not a result. `next` is the next item that allocates with another stack. */
 static bool add_lifetime(struct collector *collector, struct chain_operator *operation,
                          uint32_t lifetime, uint32_t next)
 {
@@ -117,7 +118,7 @@ static bool add_lifetimes(struct collector *collector, uint32_t first, uint32_t 
     return ok;
 }
 
-/* The first launch that is not before an item. */
+/* The number of launches before an item. */
 static size_t launch_at(const struct collector *collector, uint32_t item)
 {
     int64_t time = trace_time(collector->measure->timeline->trace, item);
@@ -130,7 +131,8 @@ static int64_t launch_time(const struct snapshot *snapshot, size_t launch)
            (launch > 0 ? snapshot->launches[launch - 1].kernel_ns : 0);
 }
 
-/* The time of an element may be the median of equal ones: its operators' times follow. */
+/* Scales the times of an element's operators so that their sum matches the time of the element,
+ * which may be the median of equal elements. */
 static void scale_times(struct forward_chain *chain, size_t first, int64_t time, int64_t measured)
 {
     for (size_t k = first; k < chain->operator_count && measured > 0; k++)
@@ -150,7 +152,7 @@ static bool add_launches(struct collector *collector, size_t first, size_t end)
     return ok;
 }
 
-/* `first`: its first operator. */
+/* Sets the weights of an element and of its operators, which are those from `first` on. */
 static void weigh(struct collector *collector, uint32_t element, size_t first)
 {
     struct forward_chain *chain = collector->chain;
@@ -197,12 +199,13 @@ static bool collect_element(struct collector *collector, uint32_t i)
     return true;
 }
 
-/* What may draw random numbers may be kept only if nothing else that draws any runs again. */
-static void doubt_random(const struct collector *collector)
+/* Sets must_run of operators that may draw random numbers, unless they all have one name and no
+ * other operator draws any. Only then can a checkpoint keep all their results. */
+static void mark_random(const struct collector *collector)
 {
     struct forward_chain *chain = collector->chain;
     const struct symbols *symbols = collector->snapshot->symbols;
-    string_id only = STRING_EMPTY; /* the one name that may draw */
+    string_id only = STRING_EMPTY; /* the only name that may draw random numbers */
     bool others = false;
     for (size_t i = 0; i < chain->operator_count; i++) {
         struct chain_operator *it = &chain->operators[i];
@@ -215,7 +218,7 @@ static void doubt_random(const struct collector *collector)
             may_be_random(symbols_text(symbols, chain->operators[i].name));
 }
 
-/* "aten::addmm" becomes "aten.addmm", as Python names it. */
+/* Renames "aten::addmm" to "aten.addmm", which is its name in Python. */
 static bool rename_operators(struct collector *collector)
 {
     struct symbols *symbols = collector->snapshot->symbols;
@@ -243,7 +246,7 @@ static bool rename_operators(struct collector *collector)
     return true;
 }
 
-/* The rest, when the operators of allocations are known. */
+/* Collects the operators of all elements. Requires the operators of allocations. */
 static bool collect(struct collector *collector)
 {
     struct forward_chain *chain = collector->chain;
@@ -256,7 +259,7 @@ static bool collect(struct collector *collector)
     for (uint32_t i = 0; i < chain->count && ok; i++)
         ok = collect_element(collector, i);
     if (ok)
-        doubt_random(collector);
+        mark_random(collector);
     ok = ok && rename_operators(collector);
     free(collector->last);
     budget_give(chain->budget, bytes);

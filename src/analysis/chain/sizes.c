@@ -2,9 +2,11 @@
 
 #include "analysis/phase/births.h"
 
-#define MOST_BESIDE 16 /* times the size of its result, what an operator keeps for itself */
+/* What an operator keeps only for its own backward is at most so many times as large as its result.
+ */
+#define MOST_BESIDE 16
 
-/* The loop that an element is one iteration of, or NO_LOOP. */
+/* The loop of which an element is one iteration, or NO_LOOP. */
 static uint32_t loop_of(const struct forward_chain *chain, size_t element)
 {
     const struct chain_element *it = &chain->elements[element];
@@ -31,7 +33,8 @@ static uint32_t first_lifetime(const struct chain_measure *measure, size_t eleme
     return measure->tree->runs[measure->runs[element]].lifetime;
 }
 
-/* Something that an operator made for others, and that is there when the element ends. */
+/* True if an allocation may be a result of the element: it is live when the element ends, and is
+ * neither a workspace nor autocast's copy of a weight. */
 static bool lives_on(const struct chain_measure *measure, const struct forward_chain *chain,
                      size_t element, size_t lifetime)
 {
@@ -63,7 +66,8 @@ static void set_output(struct chain_element *element, const struct chain_measure
     element->output_from = evidence;
 }
 
-/* Lifetime a ends before b, and something is allocated in between: another operator runs. */
+/* True if lifetime a ends before b, and another operator runs in between, as an allocation shows.
+ */
 static bool ends_before(const struct timeline *timeline, uint32_t a, uint32_t b)
 {
     uint32_t end = lifetime_end(&timeline->lifetimes[a]);
@@ -72,10 +76,12 @@ static bool ends_before(const struct timeline *timeline, uint32_t a, uint32_t b)
     return next < timeline->lifetime_count && timeline->lifetimes[next].alloc < later;
 }
 
-/* Some operators keep more for their own backward than they return: indices of maxima, the gates of
- * a recurrent cell. The layer that took the output has its backward first, so what the operator
- * kept for itself is freed after the output. An operator that keeps its output, too, as recurrent
- * layers do, frees both at once; then it is what has the size of the layer's input. */
+/* Finds the output among the allocations of the run whose largest one is given. Some operators keep
+ * more for their own backward than they return, such as the indices of maxima or the gates of a
+ * recurrent cell. The backward of the layer that took the output runs first, so the output is freed
+ * before what the operator kept for itself. An operator that keeps its output too, as recurrent
+ * layers do, frees both at once; then the allocation of the size of the element's input is the
+ * output. */
 static uint32_t returned_with(const struct chain_measure *measure,
                               const struct forward_chain *chain, size_t i, uint32_t run,
                               uint32_t largest)
@@ -96,8 +102,8 @@ static uint32_t returned_with(const struct chain_measure *measure,
     return found;
 }
 
-/* True if only the next element uses a tensor, and perhaps the backward pass: then the program does
- * not collect it in a list. */
+/* True if the forward pass uses a tensor only in the next element. If it is live for longer and
+ * freed before the backward pass, the program may collect it in a list. */
 static bool is_handed_on(const struct chain_measure *measure, const struct forward_chain *chain,
                          size_t element, size_t lifetime)
 {
@@ -106,7 +112,8 @@ static bool is_handed_on(const struct chain_measure *measure, const struct forwa
            end >= measure->pass->backward;
 }
 
-/* The largest allocation that a run leaves, or EVENT_NEVER. */
+/* The lifetime of the largest allocation that a run leaves, or EVENT_NEVER. With `handed_on`, only
+ * those count for which is_handed_on() is true. */
 static uint32_t largest_of(const struct chain_measure *measure, const struct forward_chain *chain,
                            size_t i, uint32_t run, bool handed_on)
 {
@@ -120,9 +127,10 @@ static uint32_t largest_of(const struct chain_measure *measure, const struct for
     return largest;
 }
 
-/* What the last run leaves may be for its own backward alone, as the statistics of a norm beside a
- * sum that is made in place. Then the backward frees something much larger before it, which another
- * run of the element made: the output. EVENT_NEVER if there is none. */
+/* What the last run leaves may only be for its own backward, such as the statistics of a
+ * normalization after which a sum is computed in place. Then another run of the element made the
+ * output: something much larger that the backward pass frees before. Returns that lifetime, or
+ * EVENT_NEVER. */
 static uint32_t freed_before(const struct chain_measure *measure, const struct forward_chain *chain,
                              size_t i, uint32_t last)
 {
@@ -137,7 +145,8 @@ static uint32_t freed_before(const struct chain_measure *measure, const struct f
     return found == last ? EVENT_NEVER : found;
 }
 
-/* The largest allocation left by the last run that leaves any: a mask may follow what it masks. */
+/* Takes the largest allocation that the last run leaves, of the runs that leave any. It need not be
+ * the last allocation, since an operator may allocate a mask after the result. */
 static void infer_output(struct forward_chain *chain, const struct chain_measure *measure, size_t i)
 {
     struct chain_element *element = &chain->elements[i];
@@ -159,8 +168,8 @@ static void infer_output(struct forward_chain *chain, const struct chain_measure
     }
 }
 
-/* The output size that more than half of the elements [first, end) have, if any, by Boyer and
- * Moore's majority vote. */
+/* The size that the outputs of more than half of the elements [first, end) have, or 0. It is found
+ * by the Boyer-Moore majority vote. */
 static int64_t majority(const struct forward_chain *chain, size_t first, size_t end)
 {
     int64_t size = 0;
@@ -176,7 +185,7 @@ static int64_t majority(const struct forward_chain *chain, size_t first, size_t 
     return count * 2 > end - first && end - first > 1 ? size : 0;
 }
 
-/* The last allocation of that size that element i leaves becomes its output. */
+/* Sets the output of element i to the last allocation of a size that it leaves, if there is one. */
 static void repeat_output(struct forward_chain *chain, const struct chain_measure *measure,
                           size_t i, int64_t size)
 {
@@ -187,7 +196,8 @@ static void repeat_output(struct forward_chain *chain, const struct chain_measur
         }
 }
 
-/* An output that the next element has freed by its end is there for that one only. */
+/* Sets output_passes: only the next element uses an output that is freed by the end of that one and
+ * is not kept for the backward pass. */
 static void note_passing(struct forward_chain *chain, const struct chain_measure *measure)
 {
     const struct timeline *timeline = measure->timeline;
@@ -208,7 +218,7 @@ void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *
 {
     for (size_t i = 0; i < chain->count; i++) {
         uint32_t item = measure->timeline->lifetimes[first_lifetime(measure, i)].alloc;
-        bool is_before = item < measure->pass->first; /* with CHAIN_LOOPS */
+        bool is_before = item < measure->pass->first; /* frozen blocks, with CHAIN_LOOPS */
         chain->elements[i].first_item = is_before ? measure->pass->first : item;
     }
     for (size_t i = 0; i < chain->count; i++) {

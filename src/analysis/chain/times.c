@@ -28,7 +28,7 @@ static int64_t kernels_before(const struct chain_measure *measure, uint32_t item
     return count == 0 ? 0 : snapshot->launches[count - 1].kernel_ns;
 }
 
-/* False if no kernels were launched in the forward pass. */
+/* Takes the times of kernels. False if no kernels were launched in the forward pass. */
 static bool take_kernels(struct forward_chain *chain, const struct chain_measure *measure)
 {
     const struct pass *pass = measure->pass;
@@ -52,8 +52,8 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Iterations that keep the same do the same. If one takes longer, the host does something else,
- * such as loading a library on first use. */
+/* Gives iterations that keep the same the median of their times, because they do the same work. If
+ * one takes longer, the host did something else, such as loading a library on first use. */
 static void take_median(struct forward_chain *chain, size_t first, size_t end, int64_t *times)
 {
     bool equal = true;
@@ -69,6 +69,8 @@ static void take_median(struct forward_chain *chain, size_t first, size_t end, i
         chain->elements[i].forward_ns = times[(end - first) / 2];
 }
 
+/* Takes the time that passed on the host. False if the clock of the trace is missing or goes back.
+ */
 static bool take_times(struct forward_chain *chain, const struct chain_measure *measure)
 {
     const struct pass *pass = measure->pass;

@@ -3,22 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines of a function are numbered in the order of their first appearance. Going back to an earlier
- * line closes a loop over all lines from there on, like a back edge in a flow graph. Overlapping
- * loops are one loop; loops within it are found in its iterations. */
+/* Loops are found as in a control-flow graph. The lines of a function are numbered in the order of
+ * their first appearance. A run that goes back to an earlier line is a back edge: it closes a loop
+ * over all lines from that one on. Overlapping loops are one loop. Nested loops are found in the
+ * iterations of the outer one. */
+
 /* Consecutive runs of one line. */
 struct group {
     uint32_t first_run, end_run;
-    uint32_t order; /* number of its line, from 0 */
+    uint32_t order; /* the number of its line, from 0 */
 };
 
 struct divider {
     struct call_tree *tree;
-    uint32_t *stamps,
-        *orders; /* by frame, the last for NO_FRAME: valid if the stamp is the node's */
+    uint32_t *stamps, *orders; /* by frame, the last entry for NO_FRAME: valid if the stamp is 1 +
+                                  the node's index */
     size_t frame_count;
     struct group *groups;
-    uint32_t *reach; /* by order: the last line that went back to it */
+    uint32_t *reach; /* by line number: the highest line number from which a run went back to it */
     size_t group_count, group_capacity, reach_capacity;
 };
 
@@ -35,7 +37,7 @@ static size_t slot_index(const struct divider *divider, frame_id frame)
     return frame < divider->frame_count ? frame : divider->frame_count;
 }
 
-/* Groups a node's runs, and finds which of their lines go back to which. */
+/* Groups the runs of a node by line, and finds the back edges between its lines. */
 static bool group_runs(struct divider *divider, uint32_t index, struct error *err)
 {
     struct call_node node = divider->tree->nodes[index];
@@ -70,7 +72,7 @@ static bool group_runs(struct divider *divider, uint32_t index, struct error *er
     return true;
 }
 
-/* The last group of the loop that begins with group `at`; `at` itself if there is no loop. */
+/* Index of the last group of the loop that begins with group `at`; `at` if no loop begins there. */
 static size_t loop_end(const struct divider *divider, size_t at)
 {
     uint32_t first = divider->groups[at].order, last = divider->reach[first];
@@ -112,7 +114,7 @@ static bool divide_lines(struct divider *divider, uint32_t index, struct error *
     return true;
 }
 
-/* An iteration begins whenever the first line appears again. */
+/* An iteration begins wherever the first line of the loop appears again after another line. */
 static bool divide_loop(struct divider *divider, uint32_t index, struct error *err)
 {
     struct call_node node = divider->tree->nodes[index];
@@ -138,7 +140,8 @@ static bool divide_loop(struct divider *divider, uint32_t index, struct error *e
     return true;
 }
 
-/* True for a line without a frame at its level: nothing is left to divide. */
+/* True if a node is a line whose stacks have no further frames, so that nothing is left to divide.
+ */
 static bool is_leaf(const struct call_tree *tree, const struct call_node *node)
 {
     return node->end_run == node->first_run + 1 && node->kind == CALL_LINE &&

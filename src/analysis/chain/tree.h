@@ -71,9 +71,15 @@ static inline frame_id call_frame(const struct call_tree *tree, uint32_t run, si
     return level < path.count ? path.frames[level] : NO_FRAME;
 }
 
+/* The activation bytes of the runs first..end-1. */
+static inline int64_t call_kept_in(const struct call_tree *tree, uint32_t first, uint32_t end)
+{
+    return tree->runs[end].kept - tree->runs[first].kept;
+}
+
 static inline int64_t call_kept(const struct call_tree *tree, const struct call_node *node)
 {
-    return tree->runs[node->end_run].kept - tree->runs[node->first_run].kept;
+    return call_kept_in(tree, node->first_run, node->end_run);
 }
 
 static inline int64_t call_weight(const struct call_tree *tree, const struct call_node *node)
