@@ -1,25 +1,26 @@
-/* Autocast's copies of weights. Autocast converts the arguments of an operator. It keeps the copies
- * of weights until its region ends, so that each is made once; an autograd graph may keep them for
- * longer. C++ frames show a conversion, and the end of the region frees a copy that no graph keeps.
+/* Autocast's copies of weights. Autocast converts the arguments of an operator to another type. It
+ * keeps the copies of weights until its region ends, so that each weight is converted once; an
+ * autograd graph may keep the copies for longer. C++ frames show conversions, and the end of the
+ * region frees a copy that no graph keeps.
  *
- * Of conversions that a graph keeps, the copies of weights are those that are half as large as a
- * parameter and come first: an operator converts its bias and its weight before its input. Without
- * C++ frames, they are the first of several blocks that a line of Python makes, if other copies are
- * freed where a region ends. */
+ * If a graph keeps conversions, those that are half as large as a parameter and come first are
+ * taken for copies of weights: an operator converts its bias and its weight before its input.
+ * Without C++ frames, copies of weights are the first of several blocks that a line of Python
+ * makes, provided that other copies are freed where a region ends. */
 #include "analysis/category/classifier.h"
 
 #include "analysis/phase/births.h"
 
-#define WEIGHTS_OF_OPERATOR 2 /* a bias and a weight */
+#define WEIGHTS_OF_OPERATOR 2 /* a weight and its bias */
 
 struct finder {
     const struct classifier *classifier;
     struct categories *categories;
-    struct size_tallies sizes; /* of parameters; `accumulated` counts copies in a run */
+    struct size_tallies sizes; /* sizes of parameters; `accumulated` counts the copies in a run */
     uint32_t latest;           /* the latest lifetime that is a conversion */
     uint64_t latest_copy;      /* the size of the latest copy of a weight for the same operator */
-    unsigned copies;           /* of weights, for the same operator */
-    bool by_lines;             /* C++ frames show no conversion, but regions end */
+    unsigned copies;           /* number of copies of weights for the same operator */
+    bool by_lines;             /* C++ frames show no conversion, but ends of regions are seen */
 };
 
 static uint64_t size_of(const struct finder *finder, size_t index)
@@ -51,7 +52,8 @@ static bool count_parameters(struct finder *finder, struct error *err)
     return true;
 }
 
-/* Judges a conversion by its size and its place among those of its operator. */
+/* Decides whether a conversion is one of a weight, by its size and its place among the conversions
+ * of its operator. */
 static bool is_weight(struct finder *finder, uint32_t index, struct error *err)
 {
     const struct timeline *timeline = finder->classifier->timeline;
@@ -74,8 +76,8 @@ static bool is_weight(struct finder *finder, uint32_t index, struct error *err)
     return true;
 }
 
-/* True for the first of the blocks that a line makes in a row, and for the next one if that is a
- * copy; but not for the last of them, the operator's result. */
+/* True for the first of the blocks that a line makes in a row, and for the second if that is a
+ * copy, but not for the last one, which is the operator's result. */
 static bool opens_line(const struct finder *finder, uint32_t index, const struct stack_facts *facts)
 {
     const struct timeline *timeline = finder->classifier->timeline;

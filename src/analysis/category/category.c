@@ -23,8 +23,9 @@ static void summarize_runs(struct classifier *classifier)
     }
 }
 
-/* The item from which on the program only frees, because it ends: what several passes saw might
- * have stayed as well. EVENT_NEVER with fewer passes, or if the trace ends in a backward pass. */
+/* The item from which on the program only frees, because it ends. Blocks that at least two passes
+ * saw, and that are freed after it, count as never freed. EVENT_NEVER if there are fewer passes, or
+ * if the trace ends in a backward pass. */
 static uint32_t find_teardown(const struct classifier *classifier)
 {
     const struct phases *phases = classifier->phases;
@@ -74,7 +75,8 @@ static int compare_deaths(const void *a, const void *b)
     return (x->item > y->item) - (x->item < y->item);
 }
 
-/* Sweeps over the births and deaths of gradients. */
+/* Counts the gradients of each size that are live at the same time, in order of births and deaths.
+ */
 static bool sweep(struct classifier *classifier, const struct categories *categories,
                   const struct death *deaths, size_t count, struct error *err)
 {
@@ -102,9 +104,10 @@ static bool sweep(struct classifier *classifier, const struct categories *catego
     return true;
 }
 
-/* The item by which a gradient counts as dead: where it is freed, or if a later pass replaces it,
- * right before that pass. A variable holds the last gradient until the next one is there. Without
- * stacks, it is not certain where passes begin. */
+/* The item at which a gradient counts as freed. If a later pass replaces it, that is right before
+ * that pass, since a variable holds the last gradient until the next one exists. Otherwise it is
+ * where the gradient is freed; also without stacks, because then it is not certain where passes
+ * begin. */
 static uint32_t death_of(const struct classifier *classifier, size_t index)
 {
     const struct phases *phases = classifier->phases;
@@ -116,11 +119,11 @@ static uint32_t death_of(const struct classifier *classifier, size_t index)
         run--;
     if (phases->runs[run].phase != PHASE_BACKWARD || lifetime->alloc >= phases->runs[run].first)
         return end;
-    return phases->runs[run].first - 1; /* which is after its birth */
+    return phases->runs[run].first - 1; /* this is after its birth */
 }
 
-/* Counts the gradients of each size that are live at one time: those of two models, which two
- * passes make. */
+/* Finds the highest number of live gradients of each size. It is higher than that of one pass if
+ * two passes make gradients of two models. */
 static bool count_live_gradients(struct classifier *classifier, const struct categories *categories,
                                  struct error *err)
 {
@@ -168,7 +171,8 @@ static bool assign(struct classifier *classifier, struct categories *categories,
            classify_cast_cache(classifier, categories, err);
 }
 
-/* "memsnap:activation" names a category; other texts may match a rule of the user. */
+/* The category that an annotation names, as in "memsnap:activation"; for other texts, that of the
+ * user's rule that matches. */
 static uint8_t category_of_note(const struct own_rules *rules, struct text note)
 {
     static const char prefix[] = "memsnap:";
@@ -180,7 +184,8 @@ static uint8_t category_of_note(const struct own_rules *rules, struct text note)
     return rules ? own_rules_match_annotation(rules, note) : OWN_RULES_NONE;
 }
 
-/* Annotations that name a category outweigh all evidence; the latest of an allocation counts. */
+/* Annotations that name a category outweigh all other evidence. The latest annotation of an
+ * allocation counts. */
 static void follow_notes(const struct classifier *classifier, struct categories *categories)
 {
     const struct timeline *timeline = classifier->timeline;
@@ -198,7 +203,7 @@ static void follow_notes(const struct classifier *classifier, struct categories 
     }
 }
 
-/* Allocates an array and sets `*capacity`, which arrays of the same length share. */
+/* Allocates an array and sets *capacity, which is the same for arrays of the same length. */
 static bool make_array(uint8_t **array, size_t *capacity, size_t count, struct budget *budget,
                        struct error *err)
 {

@@ -1,12 +1,12 @@
 /* The purpose of each allocation: torch.profiler's seven categories, communication buffers, library
  * workspaces, caches of keys and values, autocast's copies of weights, and unknown.
  *
- * A snapshot has no data-flow graph. The category is inferred in three steps, and is `unknown` if
+ * A snapshot has no data-flow graph. The category is inferred in five steps, and is `unknown` if
  * the evidence does not decide:
  *
- * 1. Context at birth, from the stack (site.h), and the phase of every event
- *    (phases.h).
- * 2. Each allocation born in the trace, by context and lifetime:
+ * 1. The context in which an allocation was made, from the stack (site.h), and the phase of every
+ *    event (phases.h).
+ * 2. Each allocation of the trace, by context and lifetime:
  *      the file's own category     what it says (a converted torch.profiler run)
  *      library scratch space       workspace
  *      c10d, FSDP's buffers        communication
@@ -27,16 +27,15 @@
  *                                  gradient if made after a backward, with a gradient's size, for
  *                                  the optimizer step; else unknown
  *      no stack                    as backward or optimizer in these phases, else unknown
- *    "Outlives the backward pass" holds for what is never freed too, unless the trace ends in an
- *    out-of-memory error or is cut: then only AccumulateGrad's own allocations are gradients.
+ *    An allocation that is never freed outlives the backward pass too, unless the trace ends in an
+ *    out-of-memory error or is cut off: then only AccumulateGrad's own allocations are gradients.
  * 3. What was allocated before the trace (classifier.h).
+ * 4. Corrections of these, such as for lists of weights that plain code makes (weight_lists.c), and
+ *    for batches of the first step that stay (first_batches.c). classifier.h lists all of them.
+ * 5. Caches, by their code and their lifetimes (kv_cache.c, cast_cache.c).
  *
- * 4. Lists of weights and states that plain code makes (weight_lists.c, plain_weights.c), and
- * batches of the first step that stay (first_batches.c).
- * 5. Caches among all of these, by their code and by how they live: kv_cache.c, cast_cache.c.
- *
- * A function's name alone ("param" in it) is never evidence, but for `forward`, `backward` and the
- * functions of torch itself. */
+ * The name of a function, such as one that contains "param", is no evidence. Only `forward`,
+ * `backward` and the functions of torch itself are. */
 #ifndef MEMSNAP_ANALYSIS_CATEGORY_CATEGORY_H
 #define MEMSNAP_ANALYSIS_CATEGORY_CATEGORY_H
 
@@ -45,24 +44,24 @@
 #include "analysis/phase/phases.h"
 #include "model/timeline.h"
 
-/* The category of each allocation and the reason for it, parallel to timeline->lifetimes and
- * ->preexisting. */
+/* The category of each allocation and the reason for it. The arrays are parallel to
+ * timeline->lifetimes and timeline->preexisting. */
 struct categories {
-    uint8_t *of_lifetime; /* enum category */
+    uint8_t *of_lifetime; /* values of enum category */
     uint8_t *of_preexisting;
-    uint8_t *why_lifetime; /* a reason byte: see reason.h */
+    uint8_t *why_lifetime; /* reason bytes: see reason.h */
     uint8_t *why_preexisting;
     size_t lifetime_capacity, preexisting_capacity;
     struct budget *budget; /* not owned */
 };
 
-/* `phases` are those of the timeline. */
+/* `phases` must be those of the timeline. */
 bool categories_assign(const struct timeline *timeline, struct site_table *sites,
                        const struct phases *phases, struct categories *categories,
                        struct error *err);
 void categories_release(struct categories *categories);
 
-/* True for the categories of memory that a forward pass keeps for its backward pass, which
+/* True for the categories of memory that a forward pass keeps for its backward pass, and that
  * checkpoints do not keep. */
 static inline bool category_is_saved(enum category category)
 {

@@ -4,9 +4,12 @@
 
 #include "analysis/phase/births.h"
 
-#define MOST_USED 4 /* times the gradients that a step uses, at least, are freed before it */
+#define MOST_USED                                                                                  \
+    4 /* Gradients that are freed before the optimizer steps must have more than this many times   \
+         the bytes of those that the steps use, to conclude that optimizers use copies. */
 
-/* The phase in which it is freed; PHASE_UNKNOWN if never, or before any evidence of a phase. */
+/* The phase in which a block is freed. PHASE_UNKNOWN if it is never freed, or before the phases are
+ * known. */
 static enum phase end_phase(const struct classifier *classifier,
                             const struct preexisting *preexisting)
 {
@@ -14,7 +17,8 @@ static enum phase end_phase(const struct classifier *classifier,
                             phases_run_of(classifier->phases, preexisting_end(preexisting)));
 }
 
-/* False in a step that began before the trace, since that also frees its own temporaries. */
+/* True if a block is freed in an optimizer step that began in the trace. A step that began earlier
+ * also frees its own temporaries. */
 static bool ends_in_whole_step(const struct classifier *classifier,
                                const struct preexisting *preexisting)
 {
@@ -61,7 +65,7 @@ static enum reason stack_reason(const struct classifier *classifier,
     return REASON_NONE;
 }
 
-/* Decides the cases that need no counting. REASON_NONE leaves the decision to the tallies. */
+/* Decides blocks whose category needs no counting. Sets REASON_NONE if the tallies must decide. */
 static bool assign_one(const struct classifier *classifier, const struct preexisting *preexisting,
                        enum reason *reason, struct error *err)
 {
@@ -78,7 +82,8 @@ static bool assign_one(const struct classifier *classifier, const struct preexis
         *reason = REASON_RULE;
         return true;
     }
-    if (classifier->timeline->snapshot->profile.is_heap) /* of a program without PyTorch */
+    if (classifier->timeline->snapshot->profile
+            .is_heap) /* of a program without PyTorch: there are no categories */
         return true;
     if (end != EVENT_NEVER && trace->stack[end] != STACK_NONE) {
         const struct stack_facts *of_free =
@@ -126,14 +131,16 @@ static bool count_one(struct classifier *classifier, const struct preexisting *p
     return true;
 }
 
-/* True after the first backward pass: memory freed then is freed for the next step. */
+/* True if an item comes after the first backward pass, so that memory freed there is freed for the
+ * next step. */
 static bool is_after_backward(const struct classifier *classifier, uint32_t item)
 {
     return classifier->first_backward_run != NO_RUN &&
            phases_run_of(classifier->phases, item) > classifier->first_backward_run;
 }
 
-/* Without a stack and freed in the trace: by what happened to others of its size. */
+/* The reason for a block without a stack that is freed in the trace, by what happens to blocks of
+ * its size that are made in the trace. */
 static enum reason end_reason(const struct classifier *classifier,
                               const struct preexisting *preexisting, const struct size_tally *tally)
 {
@@ -171,8 +178,9 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
     uint32_t place = tally->placed++;
     bool trains = classifier->first_backward_run != NO_RUN;
     bool is_alone = expected->weights + tally->parameters == tally->persistent + tally->parameters;
-    /* Models are made before the first step. Gradients lie highest: they were made above the
-     * activations of the first step, and the states later in the holes that those left. */
+    /* Blocks are in order of address. Models come first, since they are made before the first step.
+     * Gradients come last, since they were made above the activations of the first step. States lie
+     * in the holes that those activations left. */
     uint32_t weights = expected->weights, models = weights + expected->copies;
     uint32_t masters = models + expected->masters, main = masters + expected->main_gradients;
     uint32_t wide = main + expected->wide_copies, states = wide + expected->states;
@@ -202,7 +210,8 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
         *reason = REASON_GRADIENTS_STAY;
     else if (size_tally_is_workspace(tally))
         *reason = REASON_WORKSPACE_SIZE;
-    else if (expected->parts > 0) /* an average of the weights, which has those sizes, may end */
+    else if (expected->parts >
+             0) /* the program may free an average of the weights, which has the same sizes */
         *reason = end == EVENT_NEVER || expected->parts == tally->persistent ? REASON_STATE_BYTES
                                                                              : REASON_MODEL_COPY;
     else if (classifier->roles.data && !classifier->has_sparse)
@@ -214,8 +223,8 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
     return true;
 }
 
-/* True if it stays, no weight has its size, and several passes of the trace make blocks of the size
- * that stay: steps before the trace did so as well. */
+/* True if a block stays, no weight has its size, and several passes of the trace make blocks of
+ * this size that stay. Then steps before the trace did the same. */
 static bool is_leaked(const struct classifier *classifier, const struct preexisting *preexisting)
 {
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, preexisting->size);
@@ -256,8 +265,8 @@ static int compare_addresses(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* In order of address: a model is made before its optimizer's states and usually lies below them.
- */
+/* Decides blocks in order of address, because a model is made before its optimizer's states and
+ * usually lies below them. */
 static bool assign_by_sizes(struct classifier *classifier, struct categories *categories,
                             struct error *err)
 {
@@ -286,7 +295,7 @@ static bool assign_by_sizes(struct classifier *classifier, struct categories *ca
     return ok;
 }
 
-/* Cannot fail, since assign_one() has already looked the stack up. */
+/* Cannot fail, because assign_one() has already looked the stack up. */
 static uint8_t own_category(const struct classifier *classifier,
                             const struct preexisting *preexisting)
 {

@@ -8,9 +8,10 @@
 #include "analysis/phase/forward.h"
 #include "base/text.h"
 
-#define MOST_RUNS_BETWEEN 16 /* from the pass that leaves a gradient to its end */
+#define MOST_RUNS_BETWEEN                                                                          \
+    16 /* runs from a backward pass to the end of its gradients that are looked at */
 
-/* The category that the file gives (a converted torch.profiler run), or CATEGORY_COUNT. */
+/* The category that the file gives, as a converted torch.profiler run does, or CATEGORY_COUNT. */
 static enum category category_in_file(const struct timeline *timeline, uint32_t item)
 {
     const struct snapshot *snapshot = timeline->snapshot;
@@ -51,7 +52,8 @@ static bool is_staying(const struct classifier *classifier, const struct evidenc
                             lifetime_end(&classifier->timeline->lifetimes[evidence->index]));
 }
 
-/* Made by plain code before the first step and never freed: may be a parameter, by its size. */
+/* True if plain code made an allocation before the first step, and it stays. Its size may show that
+ * it is a parameter. */
 static bool may_be_parameter(const struct classifier *classifier, const struct evidence *evidence)
 {
     return is_staying(classifier, evidence) && evidence->birth_run < classifier->first_step_run;
@@ -66,7 +68,7 @@ static void add_left(struct classifier *classifier, const struct evidence *evide
     left->sizes[left->count++ % FLAT_MOST] = evidence_size(classifier, evidence);
 }
 
-/* Remembers the size of a vector of gradients that is not the size of a single one. */
+/* Remembers the size of a vector of several gradients, unless a single gradient has this size. */
 static bool mark_flat(struct classifier *classifier, const struct evidence *evidence,
                       struct error *err)
 {
@@ -77,14 +79,15 @@ static bool mark_flat(struct classifier *classifier, const struct evidence *evid
     return tally != NULL;
 }
 
-/* True if Python code frees it inside AccumulateGrad, which runs none itself. */
+/* True if Python code frees a gradient inside AccumulateGrad. That node runs no Python itself, so
+ * it is a hook. */
 static bool is_freed_by_hook(const struct evidence *evidence)
 {
     return evidence->end && evidence->end->accumulates_grad &&
            evidence->end->site.any_python_frame != NO_FRAME;
 }
 
-/* True if the gradient of an embedding selects rows instead of filling the whole table. */
+/* True if a gradient of an embedding has only some rows of the table. */
 static bool is_sparse_gradient(const struct classifier *classifier, const struct evidence *evidence)
 {
     const struct symbols *symbols = site_table_symbols(classifier->sites);
@@ -92,7 +95,7 @@ static bool is_sparse_gradient(const struct classifier *classifier, const struct
            text_equals(symbols_text(symbols, evidence->birth->site.op), "aten::index_select");
 }
 
-/* True if it is freed before another backward pass begins, as gradients are. */
+/* True if an allocation is freed before another backward pass begins, as gradients are. */
 static bool ends_before_next_pass(const struct classifier *classifier,
                                   const struct evidence *evidence)
 {
@@ -105,7 +108,8 @@ static bool ends_before_next_pass(const struct classifier *classifier,
     return true;
 }
 
-/* Sums up the gradients that are live in the step after them, and those that are freed before. */
+/* Adds a gradient to the bytes that are live in the next optimizer step, or to those that are freed
+ * before. */
 static void count_use(struct classifier *classifier, const struct evidence *evidence)
 {
     double size = (double)evidence_size(classifier, evidence);
@@ -119,7 +123,7 @@ static void count_use(struct classifier *classifier, const struct evidence *evid
     }
 }
 
-/* Counts the passes that keep activations or inputs of a size, as a leak does. */
+/* Counts the passes that leave an activation or an input of a size for good, as a leak does. */
 static bool count_kept(struct classifier *classifier, const struct evidence *evidence,
                        enum category category, struct error *err)
 {
@@ -137,8 +141,9 @@ static bool count_kept(struct classifier *classifier, const struct evidence *evi
     return true;
 }
 
-/* The first of its size tells for others that end in the phase. A gradient without a weight of its
- * size may be that of an input or an activation, which tell more. */
+/* Notes the category of the first allocation of a size that ends in a phase, as that of other
+ * blocks that end there. It is replaced if it was a gradient although no weight has the size: then
+ * it may have been the gradient of an input or an activation, which tells less. */
 static void note_twin(const struct classifier *classifier, struct size_tally *tally, enum phase end,
                       enum category category)
 {
@@ -149,7 +154,7 @@ static void note_twin(const struct classifier *classifier, struct size_tally *ta
         *twin = (uint8_t)(1 + category);
 }
 
-/* Gradients of each sample of a batch, in one block, are one gradient of their weight. */
+/* Counts a block with the gradients of each sample of a batch as one gradient of the weight. */
 static bool count_sample_gradients(struct classifier *classifier, uint64_t size, uint32_t pass,
                                    struct error *err)
 {
@@ -162,7 +167,7 @@ static bool count_sample_gradients(struct classifier *classifier, uint64_t size,
     return tally != NULL;
 }
 
-/* Counts what the size and the end of an allocation imply for others. */
+/* Counts what the size and the end of an allocation imply for other blocks. */
 static bool count_sizes(struct classifier *classifier, const struct evidence *evidence,
                         enum category category, enum reason reason, struct error *err)
 {
@@ -178,9 +183,10 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
         classifier->replaced.bytes += (double)evidence_size(classifier, evidence);
         classifier->replaced.count++;
     }
-    if (reason == REASON_UNFINISHED_GRADIENT) /* what it is passed on to may have the size, too */
+    if (reason ==
+        REASON_UNFINISHED_GRADIENT) /* the block that it is passed on to may have the same size */
         return true;
-    if (reason == REASON_MAIN_GRADIENT) /* beside the pass's own gradient */
+    if (reason == REASON_MAIN_GRADIENT) /* it exists besides the gradient of the pass itself */
         return mark_flat(classifier, evidence, err);
     if (reason == REASON_BACKWARD_KEPT &&
         classifier_is_no_gradient(classifier, evidence_size(classifier, evidence)) &&
@@ -220,9 +226,9 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
            count_sample_gradients(classifier, evidence_size(classifier, evidence), pass, err);
 }
 
-/* The reason byte. Without stacks, what is made between passes may as well be a result or a weight
- * as a batch; and what a pass that is itself recorded leaves may be saved, which C++ frames tell.
- */
+/* The reason byte, with a doubt in two cases. Without stacks, an allocation between passes may be a
+ * result or a weight instead of a batch. And what a pass that is itself recorded leaves may be a
+ * saved tensor, unless C++ frames show that it is not. */
 static uint8_t byte_of(const struct classifier *classifier, const struct evidence *evidence,
                        enum reason reason)
 {
@@ -230,7 +236,7 @@ static uint8_t byte_of(const struct classifier *classifier, const struct evidenc
                         !classifier->phases->has_stacks;
     bool may_be_saved = reason == REASON_BACKWARD_KEPT && !evidence->birth->in_operator &&
                         classifier->phases->runs[evidence->birth_run].is_recorded;
-    if (reason == REASON_ZERO_GRAD_FREED) /* wherever it was made */
+    if (reason == REASON_ZERO_GRAD_FREED) /* certain, wherever it was made */
         return reason_byte(reason, DOUBT_NONE);
     uint8_t byte = classifier_doubt(classifier, reason, evidence->birth_run);
     return (may_be_other || may_be_saved) && byte == reason_byte(reason, DOUBT_NONE)
@@ -273,7 +279,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
     return true;
 }
 
-/* Cannot fail, since classify_traced() has already looked the stack up. */
+/* Cannot fail, because classify_traced() has already looked the stack up. */
 static const struct stack_facts *birth_facts(const struct classifier *classifier,
                                              const struct lifetime *lifetime)
 {
@@ -287,9 +293,9 @@ static bool is_made_by_plain_code(const struct stack_facts *facts)
     return facts && (facts->context == CONTEXT_OTHER || facts->context == CONTEXT_DATA);
 }
 
-/* Sizes alone do not tell states from copies of the model, or masters in one buffer from main
- * gradients in one. Masters are copied from
- * the weights, gradients begin as zeros. */
+/* Corrects a reason by the operator. Sizes alone do not tell states from copies of the model, nor
+ * masters in one buffer from main gradients in one buffer. But masters are copied from the weights,
+ * while states and gradients begin as zeros. */
 static enum reason buffer_reason(const struct classifier *classifier, uint64_t size,
                                  const struct stack_facts *facts, enum reason reason)
 {
@@ -308,7 +314,7 @@ static enum reason buffer_reason(const struct classifier *classifier, uint64_t s
     return reason;
 }
 
-/* True if plain code copied it to the device or drew it there. */
+/* True if plain code copied an allocation to the device, or drew it there at random. */
 static bool is_copied(const struct classifier *classifier, const struct stack_facts *facts)
 {
     return is_made_by_plain_code(facts) &&
@@ -338,9 +344,9 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
         if (reason == REASON_PERSISTENT && is_made_by_plain_code(facts))
             reason = REASON_PREPARED;
         if (reason == REASON_INFERENCE && seen_model && is_copied(classifier, facts))
-            reason = REASON_COPIED; /* the batch of a first forward pass that never ended */
+            reason = REASON_COPIED; /* the batch of a first forward pass that did not end */
         categories->of_lifetime[i] = (uint8_t)reason_category(reason);
-        /* plain code also makes other things that stay, such as caches */
+        /* Plain code also makes other things that stay, such as caches. */
         categories->why_lifetime[i] =
             reason_byte(reason, reason == REASON_INFERENCE ? DOUBT_INFERRED : DOUBT_NONE);
     }

@@ -1,17 +1,17 @@
-/* Buffers that the constructor of a model makes beside weights: masks, tables of positions,
- * quantized weights, running averages. They have no gradient of their size, as data that plain code
- * prepares; but the call of the constructor made weights as well. */
+/* Buffers that the constructor of a model makes besides weights: masks, tables of positions,
+ * quantized weights, running averages. Like data that plain code prepares, they have no gradient of
+ * their size. But the same call of the constructor made weights too. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/category/classifier.h"
 
-/* A call of a constructor: the file that it is in, and the line that calls it. */
+/* A call of a constructor: the file of the constructor, and the line that calls it. */
 typedef uint64_t construction;
 
 struct constructions {
     const struct classifier *classifier;
-    construction *calls; /* that made weights; sorted */
+    construction *calls; /* the calls that made weights, sorted */
     size_t count, capacity;
 };
 
@@ -20,16 +20,18 @@ static bool is_constructor(const struct symbols *symbols, frame_id id)
     static const char method[] = "__init__";
     struct text name = symbols_text(symbols, symbols_frame_at(symbols, id).name);
     size_t size = sizeof(method) - 1;
-    return text_equals(name, method) || (name.size > size && /* with its class */
-                                         name.bytes[name.size - size - 1] == '.' &&
-                                         memcmp(name.bytes + name.size - size, method, size) == 0);
+    return text_equals(name, method) ||
+           (name.size > size && /* with the name of its class before it */
+            name.bytes[name.size - size - 1] == '.' &&
+            memcmp(name.bytes + name.size - size, method, size) == 0);
 }
 
-/* The next Python frame from `index` on, by `step`; NO_FRAME if there is none. */
+/* The next Python frame from `index` on in steps of `step`; NO_FRAME if there is none. */
 static uint32_t python_frame(struct site_table *sites, struct stack stack, uint32_t index, int step)
 {
     while (index < stack.count && site_frame_kind(sites, stack.frames[index]) == FRAME_NATIVE)
-        index += (uint32_t)step; /* wraps around below the innermost */
+        index += (uint32_t)
+            step; /* below the innermost frame, wraps around to an index that does not exist */
     return index < stack.count ? index : NO_FRAME;
 }
 
@@ -40,8 +42,9 @@ static construction call_of(struct site_table *sites, struct stack stack, uint32
     return (uint64_t)frame.file << 32 | (caller == NO_FRAME ? 0 : stack.frames[caller]);
 }
 
-/* Adds the call of the constructor whose own line made a weight: as a layer that it constructs, or
- * as a plain tensor. A line that moves a model to the device may be in any object's constructor. */
+/* Adds the call of the constructor whose own line made a weight, by constructing a layer or a plain
+ * tensor. Lines that move a model to the device do not count, as they may be in the constructor of
+ * any object. */
 static bool add_weight(struct constructions *made, stack_id id, struct error *err)
 {
     struct site_table *sites = made->classifier->sites;
@@ -72,7 +75,7 @@ static bool is_weight(enum reason reason)
            reason == REASON_FIRST_OF_SIZE;
 }
 
-/* True if one of the constructors in the stack made weights. */
+/* True if one of the constructors in a stack made weights. */
 static bool is_beside_weights(const struct constructions *made, stack_id id)
 {
     struct site_table *sites = made->classifier->sites;

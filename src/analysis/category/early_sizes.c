@@ -1,6 +1,7 @@
-/* The sizes of blocks that were there before the first step and stay: those of weights. In a trace
- * without stacks they tell which blocks that a backward pass leaves may be gradients: lifetimes
- * alone take a batch that is made right after the pass, or a result, for one. */
+/* The sizes of blocks that existed before the first step and stay, which are those of weights. In a
+ * trace without stacks they tell which of the blocks that a backward pass leaves may be gradients.
+ * Lifetimes alone would take a result, or a batch that is made right after the pass, for a
+ * gradient. */
 #include "analysis/category/classifier.h"
 
 #include "analysis/phase/births.h"
@@ -8,11 +9,12 @@
 #include "base/bisect.h"
 #include "base/hash.h"
 
-#define MOST_BETWEEN 4    /* items between the states of a weight */
-#define LONG_LIFE    64   /* items: scratch of an operator is freed before */
-#define MOST_STATES  0.75 /* of the bytes that passes leave for good */
+#define MOST_BETWEEN 4  /* items between the two states of a weight */
+#define LONG_LIFE    64 /* items; temporaries of an operator are freed earlier */
+#define MOST_STATES                                                                                \
+    0.75 /* part of the bytes that passes leave for good, from which on they are states */
 #define LATEST_SIZES 256
-#define LEAST_PART   4 /* of what stays, gradients of those sizes that one pass leaves */
+#define LEAST_PART   4 /* gradients that one pass leaves have at least 1/4 of the bytes that stay */
 
 static bool count_early(struct classifier *classifier, uint64_t size, double *bytes,
                         struct error *err)
@@ -32,7 +34,8 @@ static bool outlives_backward(const struct classifier *classifier, size_t index)
            !phases_same_backward(classifier->phases, runs.birth, runs.end);
 }
 
-/* The most bytes that one pass leaves in blocks of early sizes, no more of a size than stay. */
+/* The most bytes that one pass leaves in blocks of early sizes. Of each size, no more blocks count
+ * than existed early. */
 static double most_left(const struct classifier *classifier)
 {
     const struct timeline *timeline = classifier->timeline;
@@ -56,11 +59,12 @@ static double most_left(const struct classifier *classifier)
     return most;
 }
 
-/* What the passes but the last leave for good, in blocks of early sizes. */
+/* Blocks of early sizes that passes leave for good. The last pass does not count. */
 struct left_for_good {
-    double bytes, paired; /* paired: made right after another one of the size */
-    double weights;       /* of those bytes, no more of a size than stay from before */
-    double come_and_go;   /* of those bytes: of sizes that later live long, but do not stay */
+    double bytes,
+        paired;     /* paired: those that were made right after another block of the same size */
+    double weights; /* bytes counting no more blocks of a size than existed early */
+    double come_and_go; /* bytes of sizes of which later blocks live long, but do not stay */
     uint64_t last_size;
     uint32_t last_item;
 };
@@ -77,7 +81,8 @@ static void add_left_for_good(struct left_for_good *left, struct size_tally *tal
     tally->kept++;
 }
 
-/* Sets the last backward pass. False if steps of the optimizer are known, which make the states. */
+/* Sets *last to the last backward pass. Returns false if optimizer steps are known, since those
+ * make the states. */
 static bool find_last_pass(const struct phases *phases, uint32_t *last)
 {
     *last = 0;
@@ -92,8 +97,9 @@ static bool find_last_pass(const struct phases *phases, uint32_t *last)
 }
 
 /* True if the optimizer seems to step in what looks like a backward pass, and to make its states
- * there: gradients of the same sizes come and go in later passes, or the states come in pairs, more
- * than there are weights. Gradients that stay are made once, and later passes add to them. */
+ * there. Then gradients of the same sizes come and go in later passes, or the blocks that stay come
+ * in pairs and are more than there are weights. In contrast, gradients that stay are made once, and
+ * later passes add to them. */
 static bool makes_states(const struct classifier *classifier)
 {
     const struct phases *phases = classifier->phases;
@@ -124,7 +130,8 @@ static bool makes_states(const struct classifier *classifier)
             (left.paired >= left.bytes * MOST_STATES && left.bytes * 2 >= left.weights * 3));
 }
 
-/* True if it stays, or if weights are made anew in each step and it lives over the first pass. */
+/* True if a block stays, or if weights are made anew in each step and the block lives over the
+ * first backward pass. */
 static bool is_weight_like(const struct classifier *classifier, uint32_t end)
 {
     const struct phases *phases = classifier->phases;
@@ -154,7 +161,8 @@ static size_t list_left(const struct classifier *classifier, uint64_t *sizes)
     return count;
 }
 
-/* Finds the samples of a batch of which passes leave gradients, where stacks show the passes. */
+/* Where stacks show the passes: finds the number of samples of a batch, if passes leave a gradient
+ * for each sample. */
 static bool find_samples(struct classifier *classifier, struct error *err)
 {
     const struct timeline *timeline = classifier->timeline;

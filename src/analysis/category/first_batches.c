@@ -1,8 +1,8 @@
-/* Batches of the first iteration that stay, for example because a graph that is never dropped keeps
- * them. Nothing but the line of code tells them from weights.
+/* Batches of the first iteration that stay, for example because a graph that is never dropped holds
+ * them. Only the line of code tells them from weights.
  *
- * And where Python frames alone are known, and nothing trains, nothing but the line tells batches
- * from results of the pass before: a line that has run before the first pass needs no results. */
+ * If only Python frames are known and nothing trains, only the line tells batches from results of
+ * the previous pass. A line that ran before the first pass does not need results. */
 #include <string.h>
 
 #include "analysis/category/classifier.h"
@@ -18,11 +18,12 @@ static bool is_batch(enum reason reason)
     return reason == REASON_BATCH || reason == REASON_BEFORE_FORWARD;
 }
 
-/* Plain code that ran before the first pass, in a trace that begins with the program. */
+/* True if plain code made a block before the first pass, in a trace that begins with the program.
+ */
 static bool runs_before(const struct classifier *classifier, const struct categories *categories,
                         size_t index)
 {
-    struct error err; /* cannot fail: the stack has been looked up for its category */
+    struct error err; /* cannot fail, because the stack was looked up for the category */
     stack_id stack =
         classifier->timeline->trace->stack[classifier->timeline->lifetimes[index].alloc];
     const struct stack_facts *facts = site_stack_facts(classifier->sites, stack, &err);

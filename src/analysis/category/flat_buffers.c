@@ -2,11 +2,11 @@
 
 #include "base/bisect.h"
 
-#define LEAST_BUFFERS 3 /* parameters, and two others */
+#define LEAST_BUFFERS 3 /* parameters and two more */
 #define MOST_BUFFERS  8
-#define LEAST_SHARE   0.5       /* of the bytes that stay, workspaces of libraries included */
-#define LEAST_BUFFER  (1 << 20) /* bytes: smaller blocks are alike by chance */
-#define ROUNDING      1024      /* bytes: twice the unit of the allocator */
+#define LEAST_SHARE   0.5       /* part of the bytes that stay, including workspaces of libraries */
+#define LEAST_BUFFER  (1 << 20) /* bytes; smaller blocks have equal sizes by chance */
+#define ROUNDING      1024      /* bytes: twice the unit to which the allocator rounds */
 
 bool flat_buffer_fits(uint64_t size, uint64_t buffer, unsigned width)
 {
@@ -14,7 +14,7 @@ bool flat_buffer_fits(uint64_t size, uint64_t buffer, unsigned width)
     return whole / width == buffer && size <= whole && whole - size < ROUNDING;
 }
 
-/* The number of blocks from `first` on that are twice as large as the buffer. */
+/* The number of blocks from index `first` on that are twice as large as the buffer. */
 static size_t count_doubles(const uint64_t *sizes, size_t count, size_t first, uint64_t buffer)
 {
     if (buffer > UINT64_MAX / 2)
@@ -24,8 +24,8 @@ static size_t count_doubles(const uint64_t *sizes, size_t count, size_t first, u
            bisect_less_64(&sizes[first], sizeof(*sizes), left, 2 * buffer - ROUNDING + 1);
 }
 
-/* True if another large size than that of the blocks [first, end) has as many blocks: two weights,
- * and the states of each. */
+/* True if another large size has as many blocks as the size of the blocks [first, end). Then these
+ * may be two weights, each with its states. */
 static bool has_equals(const uint64_t *sizes, size_t count, size_t first, size_t end)
 {
     for (size_t i = 0, last; i < count; i = last) {

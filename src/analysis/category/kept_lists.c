@@ -1,14 +1,14 @@
-/* Results of a forward pass in a list that the program holds until the next pass, such as features
- * of all layers. Without stacks, a forward pass begins with the first block that its backward pass
- * frees; what is made before that looks like a batch. A list drops its members at once, the last
- * one first: a block that goes so, right after results that were made after it, is a result as
- * well. */
+/* Results of a forward pass in a list that the program holds until the next pass, such as the
+ * features of all layers. Without stacks, a forward pass seems to begin with the first block that
+ * its backward pass frees, so results made before that look like a batch. When a list is freed, its
+ * members are freed in a row, the last one first. So a block that is freed right after results that
+ * were made after it is a result too. */
 #include <stdlib.h>
 
 #include "analysis/category/classifier.h"
 #include "analysis/phase/births.h"
 
-#define LEAST_RESULTS 3 /* in the list, beside the block */
+#define LEAST_RESULTS 3 /* number of results that must be in the list besides the block */
 
 /* A block that is freed in the trace. */
 struct member {
@@ -30,8 +30,8 @@ static bool is_result(const struct categories *categories, const struct member *
            reason_of(categories->why_lifetime[member->index]) == REASON_FORWARD_KEPT;
 }
 
-/* True if members[at] goes right after results of the same pass that were made after it, while
- * nothing is made. */
+/* True if members[at] is freed right after results of the same pass that were made after it, with
+ * no allocation in between. */
 static bool ends_list(const struct classifier *classifier, const struct categories *categories,
                       const struct member *members, size_t at)
 {

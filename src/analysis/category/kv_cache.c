@@ -1,11 +1,11 @@
 /* Caches of the keys and values of attention, which generation keeps from token to token.
  *
- * Libraries have code of their own for them, known by name (code/frames.c). Other caches show by
- * how they live. One that grows is concatenated in each forward pass, by one line for several
- * layers, and each block lives until the next pass has made a larger one; the blocks of the first
- * pass, which nothing precedes, are freed by the same line as these. In a program that trains,
- * which concatenates much else, it has to grow over more passes. One that does not grow is made in
- * equal blocks, for one request or (kv_pool.c) for all. */
+ * Libraries have their own code for caches, which is known by name (code/frames.c). Other caches
+ * are recognised by their lifetimes. A growing cache is concatenated in each forward pass, by one
+ * line for several layers. Each block lives until the next pass has made a larger one. The blocks
+ * of the first pass have no predecessor, but are freed by the same line as the others. A program
+ * that trains concatenates much else, so there the cache must grow over more passes. A cache that
+ * does not grow is made of equal blocks, for one request or for all requests (kv_pool.c). */
 #include "analysis/category/classifier.h"
 
 #include <string.h>
@@ -14,20 +14,21 @@
 #include "analysis/phase/births.h"
 #include "base/text.h"
 
-#define LEAST_GROWN  2 /* forward passes in which a line made larger blocks than before */
-#define LEAST_ROLLED 8 /* the same, where the program trains: rollouts between its steps */
-#define LEAST_BLOCKS 2 /* equal ones that a line makes in one pass, for layers */
-#define LEAST_COPIED 4 /* the same, of a cache that is copied from pass to pass */
-#define LEAST_HELD   3 /* forward passes that use a cache of one request */
+#define LEAST_GROWN                                                                                \
+    2 /* forward passes in which a line made larger blocks than in the pass before */
+#define LEAST_ROLLED 8 /* the same in a program that trains, for rollouts between its steps */
+#define LEAST_BLOCKS 2 /* equal blocks that a line makes in one pass, one for each layer */
+#define LEAST_COPIED 4 /* the same, for a cache that is copied from pass to pass */
+#define LEAST_HELD   3 /* forward passes that use the cache of one request */
 
 /* Facts about a stack that allocates or frees. */
 struct line {
-    uint32_t run;   /* the latest that it allocated in */
-    uint32_t count; /* of equal blocks in that run */
-    uint32_t most;  /* of equal blocks in one run */
-    uint32_t runs;  /* that it allocated in */
-    uint32_t grown; /* runs with larger blocks than the run before */
-    uint64_t size;  /* of the first block in that run */
+    uint32_t run;   /* the last run in which it allocated */
+    uint32_t count; /* number of equal blocks in that run */
+    uint32_t most;  /* highest number of equal blocks in one run */
+    uint32_t runs;  /* number of runs in which it allocated */
+    uint32_t grown; /* number of runs with larger blocks than in the run before */
+    uint64_t size;  /* size of the first block in that run */
     bool frees_cache;
 };
 
@@ -36,7 +37,7 @@ struct finder {
     struct categories *categories;
     struct line *lines; /* by stack */
     size_t line_capacity;
-    uint32_t *forward_runs; /* by run: the forward runs before it */
+    uint32_t *forward_runs; /* by run: the number of forward runs before it */
     size_t run_capacity;
 };
 
@@ -77,7 +78,8 @@ static void set_reason(struct finder *finder, size_t index, enum reason reason)
     finder->categories->why_lifetime[index] = (uint8_t)reason;
 }
 
-/* True if it outlives the pass or the code that made it, and no backward pass waits for it. */
+/* True if an allocation outlives the pass or the code that made it, and no backward pass needs it.
+ */
 static bool is_kept(const struct finder *finder, size_t index)
 {
     uint32_t end = end_run(finder, index);
@@ -98,7 +100,7 @@ static bool is_operator(const struct finder *finder, const struct stack_facts *f
 static bool is_concatenation(const struct finder *finder, const struct stack_facts *facts)
 {
     static const char *const names[] = {"aten::cat", "aten::concat", "aten::concatenate"};
-    /* without C++ frames, the operator is not known */
+    /* Without C++ frames, the operator is not known. */
     return facts->site.op == STRING_EMPTY ||
            is_operator(finder, facts, names, sizeof(names) / sizeof(names[0]));
 }
@@ -116,7 +118,7 @@ static void count_block(struct line *line, uint32_t run, uint64_t size)
     line->most = line->count > line->most ? line->count : line->most;
 }
 
-/* Counts what each line keeps, and decides what a library's own code allocated. */
+/* Counts what each line keeps, and decides what code of a library allocated. */
 static bool look(struct finder *finder, size_t index, struct error *err)
 {
     const struct classifier *classifier = finder->classifier;
@@ -137,8 +139,9 @@ static bool look(struct finder *finder, size_t index, struct error *err)
     return true;
 }
 
-/* True if a line mostly makes larger blocks than in the pass before. A program that trains
- * concatenates much else, and its batches differ in length. */
+/* True if a line mostly makes larger blocks than in the pass before. In a program that trains this
+ * must happen more often, since such a program concatenates much else, and its batches differ in
+ * length. */
 static bool grows(const struct finder *finder, const struct line *line)
 {
     bool trains = finder->classifier->first_backward_run != NO_RUN;
@@ -147,7 +150,7 @@ static bool grows(const struct finder *finder, const struct line *line)
     return line->grown >= (trains ? LEAST_ROLLED : LEAST_GROWN) && line->most >= LEAST_BLOCKS;
 }
 
-/* Decides what one line concatenates, larger in each pass. */
+/* Decides blocks that one line concatenates and that become larger in each pass. */
 static bool judge_growing(struct finder *finder, size_t index, struct error *err)
 {
     stack_id stack = birth_stack(finder, index);
@@ -166,8 +169,9 @@ static bool judge_growing(struct finder *finder, size_t index, struct error *err
     return true;
 }
 
-/* True if plain code makes it without contents before a rollout, and gives it up after that: no
- * backward pass begins meanwhile. Python frames do not show what makes it. */
+/* True if plain code makes a block without contents before a rollout and frees it after the
+ * rollout, so that no backward pass begins in between. Without C++ frames, the operator is not
+ * known, so any operator counts. */
 static bool is_for_rollout(const struct finder *finder, size_t index,
                            const struct stack_facts *facts)
 {
@@ -180,8 +184,8 @@ static bool is_for_rollout(const struct finder *finder, size_t index,
     return true;
 }
 
-/* True if plain code makes equal blocks for several layers in one go, which live over several
- * forward passes and are given up together: a cache of one request. */
+/* True if plain code makes equal blocks for several layers at once, which live over several forward
+ * passes and are freed together. That is the cache of one request. */
 static bool is_held(const struct finder *finder, size_t index, const struct stack_facts *facts)
 {
     const struct line *line = &finder->lines[birth_stack(finder, index)];
@@ -209,7 +213,7 @@ static bool may_be_rest(bool trains, enum reason reason)
            reason == REASON_AFTER_FORWARD || reason == REASON_BATCH;
 }
 
-/* Decides what gives way to a cache that grows, and caches of one request. */
+/* Decides blocks that a growing cache replaces, and caches of one request. */
 static bool judge_rest(struct finder *finder, size_t index, struct error *err)
 {
     bool trains = finder->classifier->first_backward_run != NO_RUN;

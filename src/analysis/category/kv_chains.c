@@ -1,21 +1,23 @@
-/* Caches of keys and values in a trace without stacks of a program that only computes forward, by
- * how their blocks replace each other.
+/* Caches of keys and values in a trace without stacks, of a program that only runs forward passes.
+ * They are recognised by how their blocks replace each other.
  *
- * A cache that grows is concatenated: a larger block is made, and right after that the one whose
- * place it takes is freed. For each layer that happens twice, for keys and for values, so several
- * blocks of one size live side by side and are replaced in one round, and in round after round. A
- * result that one layer hands to the next is replaced as well, but alone, and does not grow. Once
- * there are such rounds, two more kinds belong to the cache: equal blocks that are replaced by
- * blocks of their size, as beam search reorders them, and equal blocks that live over rounds and
- * are freed with the last ones, such as those of cross-attention. */
+ * A growing cache is concatenated: a larger block is made, and right after that the block that it
+ * replaces is freed. That happens twice for each layer, for keys and for values. So several blocks
+ * of one size are live together, and are replaced in one round, and again in round after round. A
+ * result that one layer passes to the next is replaced as well, but alone, and it does not grow.
+ *
+ * Once there are such rounds, two more kinds of blocks belong to the cache. One is equal blocks
+ * that are replaced by blocks of the same size, as beam search does to reorder them. The other is
+ * equal blocks that live over several rounds and are freed together with the last ones, such as
+ * those of cross-attention. */
 #include "analysis/category/kv_chains.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LATEST        8   /* births before a free, of which one may take the place */
-#define LEAST_BYTES   512 /* of a block: smaller ones may be lengths or tokens */
-#define LEAST_CHAINED 2   /* rounds that replace what another round has made */
+#define LATEST        8   /* births before a free that are examined for the replacement */
+#define LEAST_BYTES   512 /* size of a block; smaller ones may be lengths or tokens */
+#define LEAST_CHAINED 2   /* rounds that must replace blocks of another round */
 #define NO_LIFETIME   UINT32_MAX
 static int compare_deaths(const void *a, const void *b)
 {
@@ -53,8 +55,8 @@ static bool list_deaths(struct chain_finder *finder, struct error *err)
     return true;
 }
 
-/* The block that takes the place of one that is freed: the latest that is as large or up to twice
- * as large and takes no other's place. */
+/* The block that replaces a freed one: the last block made before, of those that are as large or up
+ * to twice as large and do not replace another one. */
 static uint32_t next_of(const struct chain_finder *finder, const struct death *death)
 {
     uint64_t size = chain_size(finder, death->index);
@@ -86,8 +88,8 @@ static bool link_up(struct chain_finder *finder, struct error *err)
     return true;
 }
 
-/* The end of the round that begins with a link: all of its old blocks live when the first of them
- * is replaced. */
+/* The end of the round that begins with a link. All old blocks of a round are live when the first
+ * of them is replaced. */
 static size_t round_end(const struct chain_finder *finder, size_t first)
 {
     const struct link *links = finder->links;
@@ -106,7 +108,8 @@ static void mark_round(struct chain_finder *finder, size_t first, size_t end, ui
     }
 }
 
-/* Links are in ascending order of size, so rounds come after those that made what they replace. */
+/* Finds the rounds in which blocks grow. Links are in ascending order of size, so a round comes
+ * after the round that made the blocks that it replaces. */
 static bool find_growing(struct chain_finder *finder, struct error *err)
 {
     for (size_t first = 0, end; first < finder->link_count; first = end) {
@@ -126,7 +129,7 @@ static bool find_growing(struct chain_finder *finder, struct error *err)
     return true;
 }
 
-/* Equal blocks that are replaced between rounds, each after its round. */
+/* Decides equal blocks that are replaced between rounds, each after its own round. */
 static void find_reordered(struct chain_finder *finder)
 {
     for (size_t first = 0, end; first < finder->link_count; first = end) {

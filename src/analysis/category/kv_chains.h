@@ -1,4 +1,5 @@
-/* The state of the search for caches of keys and values without stacks; see kv_chains.c. */
+/* The state of the search for caches of keys and values in traces without stacks; see kv_chains.c.
+ */
 #ifndef MEMSNAP_ANALYSIS_CATEGORY_KV_CHAINS_H
 #define MEMSNAP_ANALYSIS_CATEGORY_KV_CHAINS_H
 
@@ -8,29 +9,31 @@
 
 enum mark { MARK_MADE = 1, MARK_REPLACED = 2, MARK_CACHE = 4 };
 
-/* One block takes the place of another. */
+/* A block takes the place of another, which is freed. */
 struct link {
     uint64_t size, next_size;
-    uint32_t old, next; /* lifetimes */
+    uint32_t old, next; /* indices of lifetimes */
 };
 
 struct death {
-    uint32_t item, index; /* of the lifetime */
+    uint32_t item, index; /* index: that of the lifetime */
 };
 
 struct chain_finder {
     const struct timeline *timeline;
     struct categories *categories;
-    uint8_t *marks; /* by lifetime */
+    uint8_t *marks; /* by lifetime: bits of enum mark */
     struct death *deaths;
     struct link *links;
-    uint32_t *rounds; /* the items at which those begin that grow, ascending */
+    uint32_t *rounds; /* the items at which rounds begin that make the cache grow, ascending */
     size_t marks_capacity, death_count, deaths_capacity, link_count, links_capacity, round_count,
         rounds_capacity, chained;
     struct budget *budget; /* not owned */
 };
 
-#define LEAST_ROUND 4 /* blocks that are replaced in one round: of two layers */
+#define LEAST_ROUND                                                                                \
+    4 /* blocks that must be replaced in one round: keys and values of two layers                  \
+       */
 
 static inline uint64_t chain_size(const struct chain_finder *finder, size_t index)
 {
@@ -47,14 +50,14 @@ static inline uint32_t chain_end(const struct chain_finder *finder, size_t index
     return lifetime_end(&finder->timeline->lifetimes[index]);
 }
 
-/* The rounds that grow between two items, the first included. */
+/* The number of rounds that grow in items [from, to). */
 static inline size_t chain_rounds(const struct chain_finder *finder, uint32_t from, uint32_t to)
 {
     size_t before = bisect_less(finder->rounds, sizeof(uint32_t), finder->round_count, from);
     return bisect_less(finder->rounds, sizeof(uint32_t), finder->round_count, to) - before;
 }
 
-/* Decides, unless something better than lifetimes has. */
+/* Sets the category of a lifetime, unless a rule that is more certain than lifetimes decided it. */
 static inline void chain_set(struct chain_finder *finder, size_t index, enum reason reason)
 {
     uint8_t *category = &finder->categories->of_lifetime[index];
@@ -67,7 +70,8 @@ static inline void chain_set(struct chain_finder *finder, size_t index, enum rea
     finder->categories->why_lifetime[index] = (uint8_t)reason;
 }
 
-/* kv_held.c: decides equal blocks that live over rounds and are freed with the last ones. */
+/* kv_held.c: decides equal blocks that live over several rounds and are freed together with the
+ * last blocks of the cache. */
 bool chains_set_held(struct chain_finder *finder, struct error *err);
 
 #endif

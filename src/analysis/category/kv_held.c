@@ -1,16 +1,17 @@
-/* The part of a cache of keys and values that does not grow, in a trace without stacks: that of
- * cross-attention, or of a prompt. */
+/* The part of a cache of keys and values that does not grow, such as that of cross-attention or of
+ * a prompt, in a trace without stacks. */
 #include <stdlib.h>
 
 #include "analysis/category/kv_chains.h"
 
-#define LEAST_OVER 2 /* rounds that an equal block lives over */
+#define LEAST_OVER 2 /* rounds over which an equal block must live */
 
-/* A block that may be one, or the last block of a chain. Frees between two births are one row. */
+/* A block that may belong to the cache, or the last block of a chain. All frees between two births
+ * make one row. */
 struct held {
     uint64_t size;
-    uint32_t births; /* before its free */
-    uint32_t index;  /* of the lifetime */
+    uint32_t births; /* number of births before its free */
+    uint32_t index;  /* index of its lifetime */
 };
 
 static int compare(const void *a, const void *b)
@@ -28,8 +29,8 @@ static bool ends_chain(const struct chain_finder *finder, size_t index)
     return (finder->marks[index] & MARK_CACHE) && !(finder->marks[index] & MARK_REPLACED);
 }
 
-/* Equal blocks, unless the row of frees ends no chain: `ends` are the numbers of births before
- * those that do, ascending. */
+/* Decides equal blocks, if the last block of a chain is freed in the same row of frees. `ends` has
+ * the numbers of births before such rows, ascending. */
 static void set_equal(struct chain_finder *finder, const struct held *all, size_t count,
                       const uint32_t *ends, size_t end_count)
 {

@@ -1,6 +1,7 @@
-/* Pools of keys and values that a server makes once, for all requests: a row of equal blocks, made
- * one after another, which stay. Weights of equal size do not lie in one row, for each layer has
- * others between them. What generation makes for a token is small beside a pool. */
+/* Pools of keys and values that a server makes once for all requests: equal blocks that are made
+ * one after another and stay. Weights of equal size do not come in one row, because each layer has
+ * other weights in between. Compared with a pool, generation makes only small blocks for a token.
+ */
 #include "analysis/category/classifier.h"
 
 #include <stdlib.h>
@@ -9,16 +10,17 @@
 #include "base/bisect.h"
 #include "base/text.h"
 
-#define LEAST_ROW   4  /* equal blocks; two if they are the largest and among the last */
-#define LEAST_EMPTY 2  /* equal blocks that plain code makes without contents */
-#define LEAST_SHARE 20 /* a row has at least this part of what stays */
-#define SMALL       64 /* most blocks of the trace are smaller than this part of one of a row */
-#define SCALAR      16 /* bytes: a cache may count its tokens beside each block of a row */
+#define LEAST_ROW   4  /* equal blocks; two are enough if they are the largest and among the last */
+#define LEAST_EMPTY 2  /* equal blocks without contents that plain code makes */
+#define LEAST_SHARE 20 /* a row has at least 1/20 of the bytes that stay */
+#define SMALL       64 /* the median block of the trace is smaller than 1/64 of a block of the row */
+#define SCALAR      16 /* bytes: beside each block of a row, a cache may have a counter of tokens */
 
-/* A block that stays. Those from before the trace come first, by address, then the others by birth.
- */
+/* A block that stays. Blocks from before the trace come first, by address, then the others by
+ * birth. */
 struct block {
-    uint64_t size, place; /* `place`: the address or the birth, then the index in the order */
+    uint64_t size,
+        place; /* `place`: first the address or the birth, later the index in that order */
     uint8_t *category, *reason;
     bool is_eligible;
     bool is_empty; /* plain code made it after a model, without contents */
@@ -29,12 +31,13 @@ struct pool_finder {
     struct categories *categories;
     struct block *blocks;
     size_t count, capacity;
-    bool has_model;  /* of the blocks taken so far, some belongs to a model made in the trace */
-    uint64_t median; /* size of what the trace makes and frees */
-    double bytes;    /* of all blocks */
+    bool has_model;  /* a block seen so far belongs to a model that is made in the trace */
+    uint64_t median; /* median size of the blocks that the trace makes and frees */
+    double bytes;    /* of all blocks that stay */
 };
 
-/* True if nothing certain is known of it. A user's line may make it while a module is built. */
+/* True if nothing certain is known of a block. The user's code may make it while a module is being
+ * built. */
 static bool is_eligible(const struct stack_facts *facts, enum reason reason)
 {
     if (reason == REASON_NONE || reason == REASON_INFERENCE || reason == REASON_FORWARD_KEPT)
@@ -133,7 +136,7 @@ static bool find_median(struct pool_finder *finder, struct error *err)
     return true;
 }
 
-/* By size, and equal blocks in their order. */
+/* Orders by size, and equal blocks by place. */
 static int compare_blocks(const void *a, const void *b)
 {
     const struct block *x = a, *y = b;
@@ -152,7 +155,7 @@ static void take_row(struct block *row, size_t count)
     }
 }
 
-/* Judges equal blocks: the first of them, and their number. */
+/* Decides whether a row of equal blocks is a pool. */
 static void judge_row(const struct pool_finder *finder, struct block *row, size_t count,
                       uint64_t largest_other)
 {
@@ -164,7 +167,7 @@ static void judge_row(const struct pool_finder *finder, struct block *row, size_
         return;
     }
     uint64_t within = row[count - 1].place - row[0].place + 1;
-    /* a table of embeddings and a head may be as large as each other, but the model goes on */
+    /* An embedding table and a head may be equally large, but other weights of the model follow. */
     bool is_last = row[0].place * 4 >= (finder->count - count) * 3;
     size_t least = is_last && row->size > largest_other ? 2 : LEAST_ROW;
     if (count < least || within - count > count / 4 || row->size / SMALL < finder->median ||

@@ -1,31 +1,33 @@
 /* Kronecker factors that hooks or plain code make while the program trains, as K-FAC does: averages
- * of products of a layer's inputs, or of its gradients, and their inverses. They look like what a
- * forward or backward pass made, but live over later passes, and have the sizes that
- * roles_factors.c describes: the product of two is the square of a weight's size, or of a weight's
- * and its bias's together. */
+ * of products of a layer's inputs or of its gradients, and their inverses. They look like results
+ * of a forward or backward pass, but live over later passes. They have the sizes that
+ * roles_factors.c describes: the product of two factors' sizes is the square of the size of a
+ * weight, or of a weight together with its bias. */
 #include "analysis/category/classifier.h"
 
 #include "analysis/phase/births.h"
 
-#define LEAST_PASSES 2       /* lived over, by what cannot be an activation or a gradient */
-#define LEAST_PART   0.5     /* of the bytes of the weights, which have such factors */
-#define LEAST_SIZES  2       /* different ones of these weights */
-#define MOST_PAIRS   1000000 /* of a weight's size and a factor's, which are tried */
-#define MOST_WIDTH   8       /* bytes of an element */
+#define LEAST_PASSES                                                                               \
+    2 /* passes over which a block lives, so that it is no activation or gradient */
+#define LEAST_PART  0.5     /* part of the bytes of the weights that must have factors */
+#define LEAST_SIZES 2       /* different sizes of these weights */
+#define MOST_PAIRS  1000000 /* pairs of a weight's size and a factor's size that are tried */
+#define MOST_WIDTH  8       /* bytes of an element */
 
 struct late {
     const struct classifier *classifier;
     struct categories *categories;
-    size_t sizes; /* of what may be factors */
+    size_t sizes; /* number of sizes that may be those of factors */
 };
 
-/* Sizes were all counted before, so no slot moves. */
+/* All sizes were counted before, so the tally stays where it is. */
 static struct size_tally *tally_of(const struct late *late, uint64_t size)
 {
     return (struct size_tally *)size_tallies_find(&late->classifier->tallies, size);
 }
 
-/* Hooks make factors in a backward pass, as this makes gradients, but no weight has their size. */
+/* True if a size is that of a weight. Hooks make factors in a backward pass, as if they were
+ * gradients, but no weight has their size. */
 static bool is_weight(const struct size_tally *tally)
 {
     return tally->count > 0 && tally->early > 0;
@@ -37,7 +39,7 @@ static uint64_t size_at(const struct late *late, size_t index)
     return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
 }
 
-/* True if some rule that only judges by phases, or none, decided it. */
+/* True if a block was decided by a rule that only judges by phases, or by none. */
 static bool may_be_factor(const struct late *late, size_t index)
 {
     switch (reason_of(late->categories->why_lifetime[index])) {
@@ -59,7 +61,7 @@ static bool may_be_factor(const struct late *late, size_t index)
     }
 }
 
-/* The passes that begin after it was made and before it is freed. */
+/* The number of passes that begin while a block is live. */
 static uint32_t passes_over(const struct late *late, size_t index)
 {
     const struct phases *phases = late->classifier->phases;
@@ -70,7 +72,7 @@ static uint32_t passes_over(const struct late *late, size_t index)
     return phases->runs[last].pass - phases->runs[birth].pass;
 }
 
-/* Counts the sizes of what lives over passes and is as large as no weight. */
+/* Counts the sizes of blocks that live over passes and have the size of no weight. */
 static void count_sizes(struct late *late)
 {
     for (size_t i = 0; i < late->classifier->timeline->lifetime_count; i++) {
@@ -85,7 +87,7 @@ static void count_sizes(struct late *late)
     }
 }
 
-/* The tally of the factor whose product with `factor` is the square of the size, or NULL. */
+/* The tally of the factor whose product with `factor` is the square of `size`, or NULL. */
 static struct size_tally *factor_of_square(const struct late *late, double size,
                                            const struct size_tally *factor)
 {
@@ -96,7 +98,7 @@ static struct size_tally *factor_of_square(const struct late *late, double size,
     return tally && tally->late > 0 ? tally : NULL;
 }
 
-/* The root of a square below 2^53, or 0 if it is none. Newton's steps. */
+/* The root of a square number below 2^53, by Newton's method; 0 if the number is no square. */
 static uint64_t root_of(uint64_t square)
 {
     uint64_t root = square, next = square / 2 + 1;
@@ -107,7 +109,7 @@ static uint64_t root_of(uint64_t square)
     return root * root == square && square < 1ull << 53 ? root : 0;
 }
 
-/* True if the size is the product of two factors, of which `factor` is one; marks them if told so.
+/* True if a size is the product of two factors, one of which is `factor`. With `mark`, marks both.
  */
 static bool have_factor(const struct late *late, uint64_t size, struct size_tally *factor,
                         bool mark)
@@ -118,8 +120,8 @@ static bool have_factor(const struct late *late, uint64_t size, struct size_tall
     return other != NULL;
 }
 
-/* The same of a weight; or of a weight together with its bias, which is a further column: `factor`
- * is then as many elements square as the bias has. */
+/* The same for the size of a weight, or of a weight together with its bias. The bias is one more
+ * column, so `factor` then has as many rows and columns as the bias has elements. */
 static bool weight_has_factor(const struct late *late, const struct size_tally *weight,
                               struct size_tally *factor, bool mark)
 {
@@ -133,7 +135,7 @@ static bool weight_has_factor(const struct late *late, const struct size_tally *
     return found;
 }
 
-/* Finds the factors of a weight; marks them if told so. */
+/* True if a weight has factors. With `mark`, marks them. */
 static bool find_pair(const struct late *late, const struct size_tally *weight, bool mark)
 {
     const struct size_tallies *tallies = &late->classifier->tallies;
@@ -144,7 +146,7 @@ static bool find_pair(const struct late *late, const struct size_tally *weight, 
     return found;
 }
 
-/* True if most of the model has factors. Sizes of single weights agree by chance. */
+/* True if most of the model has factors. The sizes of single weights may match by chance. */
 static bool most_have_factors(const struct late *late)
 {
     const struct size_tallies *tallies = &late->classifier->tallies;
@@ -177,7 +179,8 @@ static bool is_kept(const struct late *late, size_t index)
     return classifier_stays(late->classifier, lifetime_end(&timeline->lifetimes[index]));
 }
 
-/* Inverses may be made anew in each pass. */
+/* Decides the blocks of the marked sizes. Inverses may be made anew in each pass, so they need not
+ * live over several. */
 static void take(const struct late *late)
 {
     for (size_t i = 0; i < late->classifier->timeline->lifetime_count; i++) {

@@ -1,10 +1,10 @@
-/* The states that optimizers of torch.optim keep, by the names in annotations. */
+/* The number of states that optimizers of torch.optim keep, by the names in annotations. */
 #include <string.h>
 
 #include "analysis/category/roles.h"
 
-/* The states of "Optimizer.step#AdamW.step"; 0 of a class that is not in torch.optim. `*is_fixed`:
- * whatever its options. */
+/* The number of states of the optimizer in an annotation such as "Optimizer.step#AdamW.step"; 0 if
+ * the class is not in torch.optim. *is_fixed: it has that many whatever its options. */
 static uint32_t states_of_optimizer(struct text name, bool *is_fixed)
 {
     static const struct {

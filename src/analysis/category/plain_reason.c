@@ -1,4 +1,4 @@
-/* Reasons for what plain code makes between the phases of a step. */
+/* Reasons for allocations that plain code makes between the phases of a step. */
 #include "analysis/category/traced_reason.h"
 
 #include "analysis/code/operators.h"
@@ -6,8 +6,8 @@
 #include "analysis/phase/forward.h"
 #include "base/bisect.h"
 
-#define LEAST_FLAT      4096 /* bytes; smaller sums agree with other sizes by chance */
-#define MOST_PLAIN_RUNS 4    /* looked through for the next phase of a step */
+#define LEAST_FLAT      4096 /* bytes; smaller sums match other sizes by chance */
+#define MOST_PLAIN_RUNS 4    /* runs that are searched for the next phase of a step */
 
 bool goes_into_forward(const struct classifier *classifier, const struct evidence *evidence)
 {
@@ -22,12 +22,13 @@ bool goes_into_forward(const struct classifier *classifier, const struct evidenc
            (evidence->end_run == NO_RUN || evidence->end_run >= next);
 }
 
-/* The next (or last) run of a step before or after `run`, or PHASE_UNKNOWN if none is near. */
+/* The phase of the nearest run of a step before or after `run`, and its number in *near;
+ * PHASE_UNKNOWN if none is near. */
 static enum phase step_near(const struct classifier *classifier, uint32_t run, int by,
                             uint32_t *near)
 {
     for (int i = 1; i <= MOST_PLAIN_RUNS; i++) {
-        *near = run + (uint32_t)(by * i); /* wraps around to a run that does not exist */
+        *near = run + (uint32_t)(by * i); /* may wrap around to a run that does not exist */
         enum phase phase = classifier_phase(classifier, *near);
         if (phase > PHASE_DATA)
             return phase;
@@ -35,15 +36,15 @@ static enum phase step_near(const struct classifier *classifier, uint32_t run, i
     return PHASE_UNKNOWN;
 }
 
-/* True if a backward pass left gradients of the size or, if `or_used`, made blocks of the size that
- * it used up, which may have been gradients. */
+/* True if a backward pass left gradients of the size. With `or_used`, also if a backward pass made
+ * blocks of the size and used them up, which may have been gradients. */
 static bool has_gradient_size(const struct classifier *classifier, uint64_t size, bool or_used)
 {
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
     return tally && (tally->gradients.most > 0 || (or_used && tally->accumulated.most > 0));
 }
 
-/* True if an input of the size was freed before. */
+/* True if an input of the size was freed earlier. */
 static bool has_input_size(const struct classifier *classifier, uint64_t size)
 {
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
@@ -53,7 +54,8 @@ static bool has_input_size(const struct classifier *classifier, uint64_t size)
     return false;
 }
 
-/* True if it is freed right after an optimizer step or in it, and lives over passes before that. */
+/* True if an allocation is freed in an optimizer step or right after it, and lives over passes
+ * before that. */
 static bool is_freed_after_step(const struct classifier *classifier,
                                 const struct evidence *evidence)
 {
@@ -64,8 +66,8 @@ static bool is_freed_after_step(const struct classifier *classifier,
            step_near(classifier, run, -1, &step) == PHASE_OPTIMIZER && step > evidence->birth_run;
 }
 
-/* True if an annotated optimizer step lies between the last allocation of the backward run and the
- * allocation. SGD's steps allocate nothing, so that no run shows them. */
+/* True if an annotated optimizer step lies between the last allocation of the backward run and this
+ * allocation. Steps of SGD allocate nothing, so no run shows them. */
 static bool has_stepped_since(const struct classifier *classifier, const struct evidence *evidence,
                               uint32_t pass)
 {
@@ -81,8 +83,8 @@ static bool has_stepped_since(const struct classifier *classifier, const struct 
     return phases_run_of(classifier->phases, timeline->lifetimes[first].alloc) != pass;
 }
 
-/* True if it is made after a backward pass, lives into the optimizer step, and has the size of a
- * gradient in the same type or in one that is twice as wide. */
+/* True if an allocation is made after a backward pass, lives into the optimizer step, and has the
+ * size of a gradient in the same type or in one twice as wide. */
 static bool is_main_gradient(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint64_t size = evidence_size(classifier, evidence), half = size % 2 == 0 ? size / 2 : 0;
@@ -115,7 +117,7 @@ bool joins_gradients(const struct classifier *classifier, uint64_t size, uint32_
     return sum == size && size >= LEAST_FLAT;
 }
 
-/* True if plain code after the backward run `*pass` makes a vector as large as several of its
+/* True if plain code after the backward run *pass makes a vector as large as several of its
  * gradients together. */
 static bool is_flat(const struct classifier *classifier, const struct evidence *evidence,
                     uint32_t *pass)
@@ -133,16 +135,17 @@ bool is_flat_gradient(const struct classifier *classifier, const struct evidence
 }
 
 /* True if plain code joins the weights in one vector after an optimizer step, or computes another
- * vector of that size. Their gradients are often still there, and have the same sizes. */
+ * vector of that size. The gradients are often still live, and have the same sizes as the weights.
+ */
 static bool is_flat_weight(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t pass;
     return is_flat(classifier, evidence, &pass) && has_stepped_since(classifier, evidence, pass);
 }
 
-/* True if plain code between two parts of a forward pass made it, or after a pass that autograd
- * records, and the backward pass frees it as a saved tensor; without C++ frames, if it frees it at
- * all. A graph that the backward pass retains frees it later. */
+/* True if the backward pass frees an allocation as a saved tensor, which plain code made between
+ * two parts of a forward pass or after a pass that autograd records. Without C++ frames, it is
+ * enough that the backward pass frees it. A graph that the backward pass retains frees it later. */
 static bool is_saved_between(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t near;
@@ -156,8 +159,8 @@ static bool is_saved_between(const struct classifier *classifier, const struct e
            (before == PHASE_BACKWARD && classifier->phases->runs[near].is_recorded);
 }
 
-/* True if plain code made it between a forward pass and the part of it that only lifetimes show:
- * for the loss. */
+/* True if plain code made an allocation for the loss: between a forward pass and a later part of it
+ * that only lifetimes show. */
 static bool is_in_loss(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t birth = evidence->birth_run, next = birth + 1;
@@ -167,8 +170,8 @@ static bool is_in_loss(const struct classifier *classifier, const struct evidenc
            classifier->phases->runs[next].evidence == PHASE_BY_LIFETIMES;
 }
 
-/* True if it is made by other code between two parts of one forward pass, of which the one before
- * keeps results for the backward pass: part of the computation, not a batch. */
+/* True if other code makes an allocation between two parts of one forward pass, the first of which
+ * keeps results for the backward pass. Then it is part of the computation and no batch. */
 static bool is_between_parts(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t before, after;
@@ -187,9 +190,9 @@ bool is_batch_after_update(const struct classifier *classifier, const struct evi
            goes_into_forward(classifier, evidence);
 }
 
-/* True if it converts a result of a model to another type, between two parts of a forward pass that
- * keeps it: no copy of a batch to the device. C++ frames tell the two apart, unless they
- * were filtered; without them, what the backward pass frees is a result. */
+/* True if an allocation converts a result of a model to another type, between two parts of a
+ * forward pass that keeps it, and is not a copy of a batch to the device. C++ frames tell the two
+ * apart, unless they were filtered out. Without them, what the backward pass frees is a result. */
 static bool is_converted_between(const struct classifier *classifier,
                                  const struct evidence *evidence)
 {
@@ -199,7 +202,8 @@ static bool is_converted_between(const struct classifier *classifier,
            (classifier->shows_copies || is_saved_between(classifier, evidence));
 }
 
-/* True if a function of torch.nn.functional makes it. Python frames show no other operators. */
+/* True if a function of torch.nn.functional makes an allocation. Python frames show no other
+ * operators. */
 static bool is_functional(const struct classifier *classifier, stack_id id)
 {
     const struct symbols *symbols = site_table_symbols(classifier->sites);
@@ -210,8 +214,8 @@ static bool is_functional(const struct classifier *classifier, stack_id id)
     return text_ends(file, "torch/nn/functional.py") || text_ends(file, "torch\\nn\\functional.py");
 }
 
-/* True for operators that put a batch together from what was stored, as after rollouts. An unknown
- * operator may do that. */
+/* True for operators that put a batch together from stored data, as after rollouts, and if the
+ * operator is not known. */
 static bool collects(const struct classifier *classifier, const struct evidence *evidence)
 {
     static const char *const names[] = {"aten::stack", "aten::cat", "aten::index",
@@ -222,16 +226,17 @@ static bool collects(const struct classifier *classifier, const struct evidence 
     return text_is_one_of(op, names, sizeof(names) / sizeof(names[0]));
 }
 
-/* True for operators that need no results. */
+/* True for operators that draw random numbers, and so need no results of a pass. */
 static bool is_drawn(const struct classifier *classifier, const struct evidence *evidence)
 {
     struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
     return operator_makes_storage(op) || text_starts(op, "aten::rand");
 }
 
-/* True if plain code makes it of the results of a forward pass that no backward pass uses, and
- * keeps it over the next one, as the last in a list need not be. What it makes of a new batch goes
- * into that pass. */
+/* True if plain code makes an allocation from the results of a forward pass that no backward pass
+ * uses. It must be kept over the next forward pass, or have the stack of an earlier kept result,
+ * because the last result of a list may be freed sooner. What plain code makes from a new batch
+ * goes into the next pass instead. */
 static bool is_kept_result(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t before, after;
@@ -246,7 +251,7 @@ static bool is_kept_result(const struct classifier *classifier, const struct evi
            (evidence->end_run == NO_RUN || evidence->end_run > after + 1 || is_like_last);
 }
 
-/* The same of a result that the program keeps, after a pass that keeps nothing. */
+/* The same for a result that the program keeps, after a pass that keeps nothing. */
 static bool is_converted_result(const struct classifier *classifier,
                                 const struct evidence *evidence)
 {
@@ -255,7 +260,7 @@ static bool is_converted_result(const struct classifier *classifier,
            !evidence->birth->to_device && is_kept_result(classifier, evidence);
 }
 
-/* True for what is copied to the device or generated there. */
+/* True for allocations that are copied to the device or generated there. */
 static bool is_made_as_input(const struct classifier *classifier, const struct evidence *evidence)
 {
     return evidence->birth->context == CONTEXT_DATA ||
@@ -270,14 +275,14 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
     bool by_operator = is_made_as_input(classifier, evidence);
     if (!classifier->phases->any_step)
         return by_operator && classifier->has_model ? REASON_COPIED : REASON_NONE;
-    /* data that is there from the start and stays may be the whole data set, not a batch */
+    /* Data that exists from the start and stays may be the whole data set instead of a batch. */
     uint32_t end_item = lifetime_end(&classifier->timeline->lifetimes[evidence->index]);
     bool is_over = !classifier_stays(classifier, end_item) || birth > classifier->first_step_run;
     bool goes_in = is_over && goes_into_forward(classifier, evidence);
     uint32_t near;
     bool is_batch =
         goes_in && by_operator && step_near(classifier, birth, -1, &near) != PHASE_BACKWARD;
-    if (is_batch) /* even if zero_grad() frees it: a sparse gradient keeps the indices */
+    if (is_batch) /* also if zero_grad() frees it, since a sparse gradient keeps the indices */
         return REASON_BATCH;
     if (evidence->end && evidence->end->context == CONTEXT_ZERO_GRAD)
         return REASON_ZERO_GRAD_FREED;

@@ -1,40 +1,42 @@
-/* Weights and states that plain code makes, as functional training does, or a model that grows.
+/* Weights and states that plain code makes, as in functional training or in a model that grows.
  *
- * What has the size of a gradient and lives over two backward passes is neither a batch nor a
- * result. One pass is enough where one run makes a list of such blocks for most of the model. Code
- * that makes all of them anew computes states before it computes weights by them; the first ones
- * are made in the order of use. Where the weights of a size live on, all else are states. */
+ * A block that has the size of a gradient and lives over two backward passes is neither a batch nor
+ * a result. One pass is enough if one run makes a list of such blocks for most of the model. Code
+ * that makes all weights and states anew computes states before the weights that need them, but
+ * makes the first ones in the order of use. If the weights of a size live on, all other blocks of
+ * the size are states. */
 #include "analysis/category/classifier.h"
 
 #include <string.h>
 
 #include "analysis/phase/births.h"
 
-#define MOST_PART   0.5 /* of the bytes of the weights: a list with more of them needs one pass */
-#define LEAST_PART  0.1 /* with less it is none */
-#define LEAST_SIZES 3   /* different ones */
-#define LEAST_KEPT  3   /* passes that a copy lives over; states made anew live over one */
+#define MOST_PART                                                                                  \
+    0.5 /* part of the bytes of the weights: with more, a list needs to live over one pass only */
+#define LEAST_PART  0.1 /* with less, it is no list */
+#define LEAST_SIZES 3   /* different sizes in a list */
+#define LEAST_KEPT  3 /* passes over which a copy lives; states that are made anew live over one */
 #define NOWHERE     UINT32_MAX
 
-/* A weight that stays in the count until a number of backward passes has begun. */
+/* A weight that counts until a number of backward passes has begun. */
 struct weight {
     uint64_t size;
-    uint32_t next; /* that leaves with it */
+    uint32_t next; /* the next weight that counts until the same pass */
 };
 
 struct lists {
     const struct classifier *classifier;
     struct categories *categories;
-    uint32_t *begun;   /* by run: backward passes that began in it or before */
-    uint32_t *leaving; /* by number of passes: the first in `weights` */
+    uint32_t *begun;   /* by run: the number of backward passes that began in it or before */
+    uint32_t *leaving; /* by number of passes: the first of the weights that count until then */
     struct weight *weights;
     size_t weight_count;
     uint32_t *members; /* of what one run made: candidates for a list, in order */
     size_t member_count, member_capacity;
     size_t begun_capacity, leaving_capacity, weight_capacity;
-    uint32_t passes; /* backward passes in all */
-    uint32_t left;   /* as many passes had begun when weights were last removed */
-    double model;    /* bytes of weights by gradients */
+    uint32_t passes; /* number of backward passes */
+    uint32_t left;   /* the number of passes that had begun when weights were last removed */
+    double model;    /* bytes of the weights, by the sizes of gradients */
 };
 
 static const struct lifetime *lifetime_at(const struct lists *lists, size_t index)
@@ -52,7 +54,7 @@ static uint32_t birth_run(const struct lists *lists, size_t index)
     return lists->classifier->phases->of_lifetime[index].birth;
 }
 
-/* Backward passes that ended before the run. */
+/* The number of backward passes that ended before a run. */
 static uint32_t ended_before(const struct lists *lists, uint32_t run)
 {
     if (run == NO_RUN)
@@ -61,7 +63,7 @@ static uint32_t ended_before(const struct lists *lists, uint32_t run)
     return lists->begun[run] > 0 && is_in_pass ? lists->begun[run] - 1 : lists->begun[run];
 }
 
-/* The number of whole backward passes that it lives over. */
+/* The number of whole backward passes over which a block lives. */
 static uint32_t passes_over(const struct lists *lists, size_t index)
 {
     struct lifetime_runs runs = lists->classifier->phases->of_lifetime[index];
@@ -76,7 +78,7 @@ static struct size_tally *weight_tally(const struct lists *lists, uint64_t size)
     return tally && tally->count > 0 ? tally : NULL;
 }
 
-/* True if only lifetimes tell its phase, or nothing tells its purpose. */
+/* True if only lifetimes show the phase of a block, or if its purpose is not known. */
 static bool is_weak(const struct lists *lists, size_t index)
 {
     const struct phase_run *run = &lists->classifier->phases->runs[birth_run(lists, index)];
@@ -96,7 +98,7 @@ static bool is_weak(const struct lists *lists, size_t index)
     }
 }
 
-/* Cannot fail, since classify_traced() has already looked the stack up. */
+/* Cannot fail, because classify_traced() has already looked the stack up. */
 static const struct stack_facts *facts_at(const struct lists *lists, size_t index)
 {
     static const struct stack_facts none = {.context = CONTEXT_NONE};
@@ -106,7 +108,7 @@ static const struct stack_facts *facts_at(const struct lists *lists, size_t inde
     return facts ? facts : &none;
 }
 
-/* True if plain code made it, and it lives over a backward pass. */
+/* True if plain code made a block, and it lives over a backward pass. */
 static bool is_candidate(const struct lists *lists, size_t index)
 {
     const struct classifier *classifier = lists->classifier;
@@ -121,7 +123,7 @@ static bool is_candidate(const struct lists *lists, size_t index)
     return context == CONTEXT_OTHER || context == CONTEXT_NONE;
 }
 
-/* Counts a weight among those that live on, until as many passes have begun as it lives over. */
+/* Counts a weight as live until as many passes have begun as it lives over. */
 static bool add_weight(struct lists *lists, uint64_t size, uint32_t begun, uint32_t ended,
                        struct error *err)
 {
@@ -143,7 +145,7 @@ static bool add_lifetime(struct lists *lists, size_t index, struct error *err)
                       ended_before(lists, runs.end), err);
 }
 
-/* Removes the weights that live over no more backward pass once as many have begun. */
+/* Removes the weights that live over no further backward pass, once `begun` passes have begun. */
 static void remove_weights(struct lists *lists, uint32_t begun)
 {
     for (; lists->left < begun; lists->left++)
@@ -168,8 +170,8 @@ static struct size_tally *tally_of_member(const struct lists *lists, size_t memb
     return weight_tally(lists, size_at(lists, lists->members[member]));
 }
 
-/* The least number of passes that the members live over; 0 if they are no list. Without C++ frames,
- * the parts of a step are less certain. */
+/* The least number of passes over which members of a group live; 0 if the group is no list. Without
+ * C++ frames, the parts of a step are less certain. */
 static uint32_t least_passes(const struct lists *lists)
 {
     double bytes = 0;
@@ -190,7 +192,7 @@ static uint32_t least_passes(const struct lists *lists)
     return bytes < lists->model * MOST_PART || !is_certain ? 2 : 1;
 }
 
-/* True if a weight of the size of some member was freed: the list takes the place of weights. */
+/* True if a weight of the size of some member was freed, so that the list replaces weights. */
 static bool replaces_weights(const struct lists *lists)
 {
     for (size_t i = 0; i < lists->member_count; i++) {
@@ -201,8 +203,8 @@ static bool replaces_weights(const struct lists *lists)
     return false;
 }
 
-/* True if it is a member of a list that is made in the midst of training, beside whole models and
- * states, and kept: a copy of the weights. States begin as zeros, or with the first update. */
+/* True if a block is in a list that is made during training, besides complete models and states,
+ * and kept. That is a copy of the weights; states begin as zeros or with the first update. */
 static bool is_late_copy(const struct lists *lists, size_t index)
 {
     const struct classifier *classifier = lists->classifier;
@@ -228,7 +230,7 @@ static bool judge_member(struct lists *lists, size_t index, bool may_copy)
     return is_weight;
 }
 
-/* Decides for what one run made, lifetimes [first, end). */
+/* Decides the blocks that one run made, lifetimes [first, end). */
 static bool judge_group(struct lists *lists, size_t first, size_t end, struct error *err)
 {
     if (!find_members(lists, first, end, err))

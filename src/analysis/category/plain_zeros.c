@@ -1,12 +1,13 @@
-/* Zeros that plain code makes before training, of the sizes of weights: states of an optimizer of
- * one's own, if there are some for a good part of the model. Others are buffers into which batches
- * are copied, or belong to a model, whose constructor makes weights as well. Biases that begin as
- * zeros are many, but small; a single buffer may be large. */
+/* Zeros of the sizes of weights that plain code makes before training. They are states of a custom
+ * optimizer if a good part of the model has them. Others are buffers into which batches are copied,
+ * or belong to a model, whose constructor makes weights as well. Both the number and the bytes
+ * count: biases that begin as zeros are many but small, and a single buffer may be large. */
 #include "analysis/category/classifier.h"
 
-#define LEAST_PART 4 /* of the weights, and of their bytes */
+#define LEAST_PART 4 /* zeros have at least 1/4 of the weights' number and of their bytes */
 
-/* The tally of what is zeros, and of the size of a weight; NULL otherwise. */
+/* The tally of a block that is made of zeros and has the size of a weight; NULL if it is not such a
+ * block. */
 static struct size_tally *tally_of_zeros(const struct classifier *classifier,
                                          const struct categories *categories, size_t index)
 {
@@ -18,12 +19,12 @@ static struct size_tally *tally_of_zeros(const struct classifier *classifier,
     return tally && tally->count > 0 ? (struct size_tally *)tally : NULL;
 }
 
-/* True for zeros that plain code makes with the size of a weight that a model has made, in a trace
- * that shows no backward pass: a program may compute its updates otherwise. */
+/* True for zeros of the size of a weight that a model made, in a trace without a backward pass, if
+ * plain code makes them. A program may train without backward passes. */
 static bool is_untrained_zeros(const struct classifier *classifier,
                                const struct categories *categories, size_t index)
 {
-    struct error err; /* cannot fail: the stack has been looked up for its category */
+    struct error err; /* cannot fail, because the stack was looked up for the category */
     const struct timeline *timeline = classifier->timeline;
     uint32_t item = timeline->lifetimes[index].alloc;
     const struct stack_facts *facts =
@@ -35,7 +36,7 @@ static bool is_untrained_zeros(const struct classifier *classifier,
            facts_make_zeros(site_table_symbols(classifier->sites), facts);
 }
 
-/* Such zeros are states if most weights have them. */
+/* Decides such zeros: they are states if most weights have them. */
 static void find_untrained(const struct classifier *classifier, struct categories *categories)
 {
     const struct size_tallies *tallies = &classifier->tallies;
@@ -57,7 +58,7 @@ static void find_untrained(const struct classifier *classifier, struct categorie
     }
 }
 
-/* True if a good part of the weights has zeros of its size. */
+/* True if a good part of the weights has zeros of the same size. */
 static bool are_states(const struct classifier *classifier, const struct categories *categories)
 {
     const struct size_tallies *tallies = &classifier->tallies;

@@ -3,13 +3,15 @@
 #include <stdlib.h>
 
 #define MOST_DATA_BLOCKS 3
-#define LEAST_OF_MODEL   12  /* blocks, of at least half as many sizes: a model, if a frozen one */
-#define LEAST_WEIGHT     64  /* bytes: smaller blocks are as often scalars */
-#define LEAST_IN_FEW     0.8 /* of the bytes without a gradient */
+#define LEAST_OF_MODEL                                                                             \
+    12 /* blocks that make a model, even a frozen one, if they have at least half as many sizes */
+#define LEAST_WEIGHT 64  /* bytes; smaller blocks may as well be scalars */
+#define LEAST_IN_FEW 0.8 /* part of the bytes without a gradient that is in a few blocks */
 
-/* Of `count` blocks that are twice as wide as `weights`: the masters, the gradients that they need
- * if those of the weights are gone when the optimizer steps, or if more remain than states, and the
- * states. Then the rest are copies of the masters, such as averages. */
+/* Decides the roles of `count` blocks that are twice as wide as `weights`: masters, the gradients
+ * that masters need, states, and copies of the masters such as averages. Masters need own gradients
+ * if those of the weights are freed before the optimizer steps, or if more blocks remain than
+ * states. */
 static void share_masters(const struct solver *solver, struct expected *expected, uint32_t weights,
                           uint32_t count)
 {
@@ -32,7 +34,7 @@ static void expect_roles(const struct solver *solver, struct size_tally *tally, 
     const struct size_tally *half = tally->size % 2 == 0 ? tally_of(solver, tally->size / 2) : NULL;
     uint64_t wide = half ? (uint64_t)half->count * masters : 0;
     uint32_t left = tally->persistent;
-    /* models from before the trace have weights besides those of models made in it */
+    /* Models from before the trace have weights besides those of models that are made in it. */
     uint32_t known = tally->parameters - (solver->begins_late ? tally->made : 0);
     uint32_t weights = tally->count > known ? tally->count - known : 0;
     *expected = (struct expected){.weights = least(weights, left)};
@@ -49,7 +51,8 @@ static void expect_roles(const struct solver *solver, struct size_tally *tally, 
     expected->copies = tally->count > 0 ? left - stay : 0;
 }
 
-/* Blocks of a size that may be states of parts of a weight: R for each part. */
+/* The number of blocks of a size that may be states of parts of a weight, with R blocks for each
+ * part. */
 static uint32_t parts_of(const struct size_tally *tally, uint32_t states)
 {
     uint32_t spare = tally->count > 0      ? tally->expected.copies
@@ -58,8 +61,8 @@ static uint32_t parts_of(const struct size_tally *tally, uint32_t states)
     return spare % states == 0 ? spare : 0;
 }
 
-/* True if the blocks that no weight of their size needs, R of each, hold the bytes of states that
- * are missing. */
+/* True if the blocks of which no weight has the size, R for each part, hold the bytes of states
+ * that are missing. */
 static bool are_states_of_flat_weights(const struct solver *solver)
 {
     double missing = 0, found = 0;
@@ -88,9 +91,9 @@ static void share_states_of_flat_weights(const struct solver *solver)
     }
 }
 
-/* True if the blocks without a gradient are so many, and of so many sizes, as those of a model,
- * whose layers have biases and scales beside a few large weights. Data is in few blocks, and the
- * buffers of a model that is trained repeat the sizes of one layer. */
+/* True if the blocks without a gradient are so many, and of so many sizes, as those of a model. Its
+ * layers have biases and scales besides a few large weights. Data is in few blocks, and the buffers
+ * of a model that is trained repeat the sizes of one layer. */
 static bool are_many(const struct solver *solver)
 {
     uint64_t blocks = 0, sizes = 0;
@@ -104,8 +107,8 @@ static bool are_many(const struct solver *solver)
     return blocks >= LEAST_OF_MODEL && sizes * 2 >= LEAST_OF_MODEL;
 }
 
-/* True if blocks without a gradient hold more than the weights do, and most of it is in a few, but
- * they are neither a frozen model nor tables of which a pass leaves the gradients of rows. */
+/* True if blocks without a gradient hold more bytes than the weights, most of them in a few blocks,
+ * and are neither a frozen model nor tables of which a pass leaves gradients of rows. */
 static bool look_like_data(const struct solver *solver)
 {
     double all = 0, weights = 0, in_few = 0;
@@ -126,7 +129,7 @@ static bool look_like_data(const struct solver *solver)
            roles_row_gradients(solver) < sizes;
 }
 
-/* True if no more blocks stay than data has; a model has a tensor or two for each layer. */
+/* True if no more blocks stay than data has. A model has one or two tensors for each layer. */
 static bool stay_few(const struct solver *solver)
 {
     uint64_t count = 0;
@@ -135,8 +138,8 @@ static bool stay_few(const struct solver *solver)
     return count > 0 && count <= MOST_DATA_BLOCKS;
 }
 
-/* True if the program ends without freeing most blocks that have gradients. The model is then still
- * allocated, so the blocks that are freed at the end do not belong to it. */
+/* True if most blocks that have gradients are not freed when the program ends. The model is then
+ * still allocated, so the blocks that are freed at the end do not belong to it. */
 static bool is_model_kept(const struct solver *solver)
 {
     double all = 0, released = 0;
@@ -197,7 +200,8 @@ bool roles_solve(struct roles *roles, struct size_tallies *tallies,
     qsort(solver.sizes, solver.count, sizeof(struct size_tally *), compare_tallies);
     for (size_t i = 0; begins_late && i < solver.count; i++) {
         struct size_tally *tally = solver.sizes[i];
-        /* what each step makes in place of the last one's was there before the trace as well */
+        /* What each step makes in place of that of the previous step existed before the trace as
+         * well. */
         tally->replaced =
             tally->renewed.most > tally->replaced ? tally->renewed.most : tally->replaced;
     }

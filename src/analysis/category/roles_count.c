@@ -1,25 +1,27 @@
-/* Counts the copies of the model's list of sizes: a vote of all sizes, by bytes. */
+/* Counts the copies of the model's list of sizes. All sizes vote, with their bytes as weight. */
 #include <math.h>
 
 #include "analysis/category/roles_internal.h"
 
-/* True if passes leave gradients of half the size, and none of the size: then it is that of
- * masters, and what passes use up of it is something else. */
+/* at most 1/10 of the bytes of weights may have no masters */
+
+/* True if passes leave gradients of half the size, but none of the size. Then the size is that of
+ * masters, and the blocks of it that passes use up are something else. */
 static bool is_size_of_masters(const struct solver *solver, const struct size_tally *tally)
 {
     const struct size_tally *half = tally->size % 2 == 0 ? tally_of(solver, tally->size / 2) : NULL;
     return tally->gradients.most == 0 && half && half->gradients.most > 0 && staying(half) > 0;
 }
 
-/* The masters that a size of masters may have: those of the weights of half the size. */
+/* The number of masters that a size may have: one for each weight of half the size. */
 static uint32_t masters_of(const struct solver *solver, const struct size_tally *tally)
 {
     return tally_of(solver, tally->size / 2)->count;
 }
 
-/* Gradients stay if most of the bytes that passes add to belong to blocks that no pass leaves. But
- * if the trace begins before the model is made, and each block that stays has such a gradient, all
- * of these are weights: a hook takes the gradients away. */
+/* True if gradients stay: most of the bytes to which passes add belong to blocks that no pass
+ * leaves. But if the trace begins before the model is made, and each block that stays has such a
+ * gradient, all of these blocks are weights: a hook takes the gradients away. */
 static bool gradients_stay(const struct solver *solver)
 {
     double left = 0, added = 0, all = 0, of_weights = 0;
@@ -39,8 +41,9 @@ static bool gradients_stay(const struct solver *solver)
     return left * 4 < added && !are_weights;
 }
 
-/* A size that the steps make states of is trained, even if its gradients are sparse; and if none of
- * the staying sizes has a gradient, an optimizer with a name tells how many copies there are. */
+/* Counts weights whose gradients are sparse. A size of which the steps make states is trained, even
+ * if its gradients are sparse. If none of the sizes that stay has a gradient, the name of an
+ * optimizer tells how many copies there are. */
 static void count_sparse(struct solver *solver)
 {
     double trained = 0, all = 0, fits = 0;
@@ -64,7 +67,7 @@ static void count_sparse(struct solver *solver)
     }
 }
 
-/* Finds the gradients that are copies of others in a type twice as wide: all sizes pair up. */
+/* Finds gradients that are copies of others in a type twice as wide: all sizes pair up. */
 static void find_wide_gradients(struct solver *solver)
 {
     double paired = 0, alone = 0;
@@ -87,8 +90,8 @@ static void find_wide_gradients(struct solver *solver)
     }
 }
 
-/* The number of staying blocks per gradient that most bytes agree on. Where more blocks look like
- * gradients than stay, others have the size as well: there is one for each weight. */
+/* The number of blocks that stay for each gradient, by the vote of most bytes. If more blocks look
+ * like gradients than stay, others have the size too, and there is one for each weight. */
 static uint32_t count_copies(const struct solver *solver)
 {
     struct ballot ballot = {0};
@@ -100,12 +103,13 @@ static uint32_t count_copies(const struct solver *solver)
         else if (tally->count > 0)
             ballot_vote(&ballot, tally, whole);
     }
-    ballot.bytes[0] = 0; /* a weight is a copy */
+    ballot.bytes[0] = 0; /* a weight is one copy itself */
     return ballot_elected(&ballot);
 }
 
-/* Gradients that stay are not seen themselves, and other blocks of their sizes are used up, too. A
- * size with as many blocks as the whole model has copies, or a multiple, tells their number. */
+/* Counts gradients that stay. They are not seen themselves, and other blocks of their sizes are
+ * used up as well. If a size has as many blocks as the whole model has copies, or a multiple of
+ * that, this tells their number. */
 static void count_staying_gradients(struct solver *solver)
 {
     for (uint32_t copies = most_states_of(solver) + 2; copies >= 2; copies--) {
@@ -127,8 +131,9 @@ static void count_staying_gradients(struct solver *solver)
     }
 }
 
-/* A program may compute gradients several times before a step, and keep all of them. If its
- * optimizer has a fixed number of states, the blocks that stay tell the number of weights. */
+/* Corrects the number of gradients if the program computes them several times before a step and
+ * keeps all. If the optimizer has a fixed number of states, the blocks that stay tell the number of
+ * weights. */
 static void count_repeated_gradients(struct solver *solver)
 {
     uint32_t copies = solver->optimizers.fixed_states + 1;
@@ -153,7 +158,7 @@ static bool states_are_made_in_trace(const struct solver *solver)
     for (size_t i = 0; i < solver->count; i++) {
         const struct size_tally *tally = solver->sizes[i];
         uint64_t others = tally->replaced;
-        if (solver->begins_late) /* states of models that are also made in the trace */
+        if (solver->begins_late) /* these may be states of models that are also made in the trace */
             others += (uint64_t)tally->made * most_states_of(solver);
         uint32_t states = tally->made_in_step > others ? tally->made_in_step - (uint32_t)others : 0;
         uint32_t count = tally->count + tally->wide;
@@ -165,8 +170,8 @@ static bool states_are_made_in_trace(const struct solver *solver)
     return made * 2 > gradients;
 }
 
-/* The bytes of states that are missing among blocks of the weights' own sizes. Infinite if all
- * are. */
+/* The bytes of states that are missing among blocks of the weights' own sizes; infinite if all are
+ * missing. */
 static double missing_bytes(const struct solver *solver, uint32_t states)
 {
     double missing = 0;
@@ -182,7 +187,7 @@ static double missing_bytes(const struct solver *solver, uint32_t states)
     return any ? missing : INFINITY;
 }
 
-/* Blocks of a size that no weight of this size needs, nor its states. */
+/* The number of blocks of a size that neither a weight of this size nor its states account for. */
 static uint64_t spare_blocks(const struct solver *solver, const struct size_tally *tally,
                              uint32_t states)
 {
@@ -192,8 +197,8 @@ static uint64_t spare_blocks(const struct solver *solver, const struct size_tall
     return staying(tally) > needed ? staying(tally) - needed : 0;
 }
 
-/* True if other blocks hold the missing states: weights that lie in one block, as those of an RNN,
- * have a state for each part, which may be as large as another weight. */
+/* True if other blocks hold the missing states. A weight that lies in one block, such as that of an
+ * RNN, has a state for each of its parts, which may be as large as another weight. */
 static bool others_hold_states(const struct solver *solver, uint32_t states)
 {
     double missing = missing_bytes(solver, states), found = 0;
@@ -206,8 +211,9 @@ static bool others_hold_states(const struct solver *solver, uint32_t states)
     return sums_agree(missing, found);
 }
 
-/* The number of states that the sizes vote for, unless other blocks hold more. An optimizer without
- * a known name has as many as the sizes allow: the names of several tell nothing of each. */
+/* The number of states for which the sizes vote, unless other blocks hold more. An optimizer
+ * without a known name has as many as the sizes allow. The names of several optimizers do not tell
+ * which one a weight has. */
 static uint32_t count_states(const struct solver *solver)
 {
     if (states_are_made_in_trace(solver))

@@ -1,20 +1,25 @@
-/* Kronecker factors: for a weight of n x m elements, Shampoo, SOAP and K-FAC keep matrices of n x n
+/* Kronecker factors. For a weight of n x m elements, Shampoo, SOAP and K-FAC keep matrices of n x n
  * and of m x m, so that the product of their sizes is the square of the weight's size. Other sizes
- * may agree by chance, and the optimizers of torch.optim keep no factors. */
+ * may match by chance. The optimizers of torch.optim keep no factors. */
 #include "analysis/category/roles_internal.h"
 
-#define MOST_PAIRS  1000000 /* of a weight's size and a factor's, which are tried */
-#define LEAST_PART  0.2     /* of the bytes of weights, which have factors */
-#define LEAST_KNOWN 0.5     /* of those of weights that are not square, as far as sizes tell */
-#define LEAST_MATCH 0.9     /* of the bytes of unknown role, if weights above a limit have none */
+#define MOST_PAIRS 1000000 /* pairs of a weight's size and a factor's size that are tried */
+#define LEAST_PART 0.2     /* part of the bytes of weights that must have factors */
+#define LEAST_KNOWN                                                                                \
+    0.5 /* part of the bytes of weights that are not square, as far as sizes tell                  \
+         */
+#define LEAST_MATCH                                                                                \
+    0.9 /* part of the bytes of unknown role, if weights above a limit have no factors */
 
-/* Blocks of unknown role, or more of a weight's size than weights and states need. */
+/* The number of blocks of unknown role or, for the size of a weight, of blocks beyond what weights
+ * and states need. */
 static uint32_t spare_blocks(const struct size_tally *tally)
 {
     return tally->count > 0 ? tally->expected.copies : is_left_over(tally) ? tally->persistent : 0;
 }
 
-/* The size of the factor beside one of size `factor`, or 0 if no block of it is spare. */
+/* The size of the factor that goes with a factor of size `factor`; 0 if no block of that size is
+ * spare. */
 static uint64_t other_factor(const struct solver *solver, uint64_t weight, uint64_t factor)
 {
     double other = bytes_of(weight, weight) / (double)factor;
@@ -24,7 +29,7 @@ static uint64_t other_factor(const struct solver *solver, uint64_t weight, uint6
     return tally && spare_blocks(tally) > 0 ? tally->size : 0;
 }
 
-/* Finds the factors of a weight; marks them if told so. */
+/* True if a weight has factors. With `mark`, marks them. */
 static bool find_pair(const struct solver *solver, const struct size_tally *weight, bool mark)
 {
     bool found = false;
@@ -42,7 +47,7 @@ static bool find_pair(const struct solver *solver, const struct size_tally *weig
     return found;
 }
 
-/* True if one weight's factor is this size, and there are as many of both. */
+/* True if a weight has a factor of this size, and there are as many weights as factors. */
 static bool matches_a_weight(const struct solver *solver, const struct size_tally *factor)
 {
     for (size_t i = 0; i < solver->count; i++) {
@@ -54,8 +59,8 @@ static bool matches_a_weight(const struct solver *solver, const struct size_tall
     return false;
 }
 
-/* True if factors of weights account for nearly all blocks of unknown role. Optimizers keep none
- * for a weight with a long side, such as an embedding, which may be most of the model. */
+/* True if factors of weights account for nearly all blocks of unknown role. Optimizers keep no
+ * factors for a weight with a long side, such as an embedding, which may be most of the model. */
 static bool factors_match(const struct solver *solver)
 {
     double all = 0, matched = 0;
@@ -86,7 +91,7 @@ void roles_find_factors(const struct solver *solver)
         bool is_paired = tally->count > 0 && find_pair(solver, tally, false);
         paired += is_paired ? bytes : 0;
         all += bytes;
-        /* spare blocks of a square weight's size may be its factors */
+        /* Spare blocks of the size of a square weight may be its factors. */
         known += is_paired || spare_blocks(tally) == 0 ? bytes : 0;
     }
     if (all == 0 || paired < all * LEAST_PART ||

@@ -1,25 +1,25 @@
-/* Weights in one flat block, and the gradients, masters and states that have the same length. */
+/* Weights in one flat block, and the gradients, masters and states of the same length. */
 #include <stdlib.h>
 
 #include "analysis/category/flat_buffers.h"
 #include "analysis/category/roles_internal.h"
 
-#define FEW  20  /* weights outside of a buffer have at most this part of its bytes */
+#define FEW  20  /* weights outside of a buffer have at most 1/20 of its bytes */
 #define UNIT 512 /* bytes: a buffer may align each weight to this, as the allocator does blocks */
 
-/* Kinds of memory of the weights that are already found, in a flat buffer or in a block for each
- * weight. */
+/* The kinds of memory for the weights that are already found, in a flat buffer or in one block for
+ * each weight. */
 struct shared {
     bool weights, gradients, masters;
 };
 
-/* Sums over the blocks whose size is that of a weight. */
+/* Sums over the blocks that have the size of a weight. */
 struct totals {
-    struct size_sum gradients; /* that one backward pass makes for weights */
-    struct size_sum known;     /* parameters */
-    double left;               /* bytes of gradients that a pass leaves allocated */
-    double weights;            /* bytes in blocks that stay and may each be a weight */
-    double pairs;              /* bytes of those that have another block of their size */
+    struct size_sum gradients; /* gradients that one backward pass makes for weights */
+    struct size_sum known;     /* known parameters */
+    double left;               /* bytes of gradients that a pass leaves */
+    double weights;            /* bytes of blocks that stay, each of which may be a weight */
+    double pairs;              /* bytes of those of which another block has the size */
     double masters;            /* bytes of those that have a copy in a wider type */
 };
 
@@ -52,14 +52,14 @@ static struct totals sum_totals(const struct solver *solver)
     return totals;
 }
 
-/* True if a block is as large as others together, or `width` times that. */
+/* True if a block is as large as other blocks together, or `width` times as large. */
 static bool holds_all(uint64_t size, unsigned width, const struct size_sum *sum)
 {
     double off = (double)size - width * sum->bytes;
     return sum->count > 1 && (off < 0 ? -off : off) <= width * bytes_of(UNIT, sum->count);
 }
 
-/* The size of the buffer by the sizes of blocks that stay alone. */
+/* Finds the size of the buffer by the sizes of blocks that stay. */
 static bool size_by_structure(const struct solver *solver, uint64_t *size, struct error *err)
 {
     uint64_t *sizes = NULL;
@@ -79,8 +79,8 @@ static bool size_by_structure(const struct solver *solver, uint64_t *size, struc
     return true;
 }
 
-/* The width of a block as a flat buffer: 1 in the type of the gradients, 2 in a wider one, 0 if it
- * is none. */
+/* The width of a block as a flat buffer: 1 in the type of the gradients, 2 in a wider type, 0 if it
+ * is no flat buffer. */
 static unsigned width_by_sum(const struct solver *solver, const struct size_tally *tally,
                              const struct totals *totals)
 {
@@ -106,7 +106,7 @@ static void clear_flat(struct solver *solver)
         solver->sizes[i]->flat = 0;
 }
 
-/* Sets `flat` of every size; by structure if `buffer` is not 0. */
+/* Sets `flat` of every size: by the size `buffer` or, if that is 0, by sums. */
 static void mark_flat(struct solver *solver, uint64_t buffer)
 {
     clear_flat(solver);
@@ -120,9 +120,9 @@ static void mark_flat(struct solver *solver, uint64_t buffer)
     }
 }
 
-/* Shares out the blocks of one width, in the order in which frameworks make them: weights or
- * masters, then gradients if nothing else holds these, then states. Masters have gradients of their
- * own if more blocks are left than states need. */
+/* Decides the roles of the blocks of one width, in the order in which frameworks make them: weights
+ * or masters, then gradients if no other block holds them, then states. Masters have own gradients
+ * if more blocks are left than states need. */
 static void share_buffers(const struct solver *solver, struct size_tally *tally,
                           struct shared *shared)
 {
@@ -140,11 +140,11 @@ static void share_buffers(const struct solver *solver, struct size_tally *tally,
     tally->expected = expected;
 }
 
-/* Kinds of memory of which blocks of single weights hold at least half. */
+/* The kinds of memory of which blocks of single weights hold at least half. */
 static struct shared find_shared(const struct solver *solver)
 {
     struct totals totals = sum_totals(solver);
-    double whole = 0; /* the bytes of all weights */
+    double whole = 0; /* bytes of all weights */
     for (size_t i = solver->count; i-- > 0;)
         if (solver->sizes[i]->flat > 0)
             whole = (double)solver->sizes[i]->size / solver->sizes[i]->flat;
@@ -164,7 +164,7 @@ bool roles_find_flat(struct solver *solver, struct error *err)
         mark_flat(solver, 0);
     struct shared shared = find_shared(solver);
     if (shared.weights &&
-        shared.gradients) /* nothing is missing: some block is as large by chance */
+        shared.gradients) /* nothing is missing, so some block is as large by chance */
         clear_flat(solver);
     return true;
 }
@@ -181,9 +181,9 @@ static bool states_are_narrow(const struct solver *solver)
     return false;
 }
 
-/* A single wide buffer beside narrow states holds gradients that are summed in a wider type: states
- * are as large as the masters, and where ranks share masters out, those may be as large as the
- * weights. */
+/* Decides a single wide buffer besides narrow states: it holds gradients that are summed in a wider
+ * type. States have the length of the masters. If ranks share the masters, those may be as large as
+ * the weights. */
 static bool share_wide_gradients(struct solver *solver, struct shared *shared)
 {
     struct size_tally *wide = NULL;

@@ -1,19 +1,20 @@
-/* The state of the search for roles; see roles.h. For the files of roles only. */
+/* The state of the search for roles (see roles.h), for the roles_*.c files only. */
 #ifndef MEMSNAP_ANALYSIS_CATEGORY_ROLES_INTERNAL_H
 #define MEMSNAP_ANALYSIS_CATEGORY_ROLES_INTERNAL_H
 
 #include "analysis/category/roles.h"
 
-#define DEFAULT_STATES 2 /* Adam's, of an optimizer without a name */
+#define DEFAULT_STATES                                                                             \
+    2 /* states for each parameter, taken for an optimizer without a known name: those of Adam */
 
 struct solver {
     struct size_tallies *tallies;
     struct size_tally **sizes; /* in ascending order */
     size_t count;
     struct optimizers optimizers;
-    struct size_sum replaced; /* parameters that were made, and freed before the first step */
-    bool makes_states;        /* steps of the trace make the states */
-    bool begins_late;         /* blocks from before the trace stay */
+    struct size_sum replaced; /* parameters that were made and freed before the first step */
+    bool makes_states;        /* optimizer steps of the trace make the states */
+    bool begins_late;         /* blocks of unknown role from before the trace stay */
     struct roles *roles;
 };
 
@@ -28,14 +29,16 @@ static inline bool is_left_over(const struct size_tally *tally)
            !size_tally_is_workspace(tally);
 }
 
-/* Of the blocks of unknown role, those that the end of the program does not free, if any. */
+/* The blocks of unknown role that are not freed when the program ends; if all are freed then, all
+ * of them. */
 static inline uint32_t kept_blocks(const struct size_tally *tally)
 {
     return tally->released < tally->persistent ? tally->persistent - tally->released
                                                : tally->persistent;
 }
 
-#define MOST_OFF 0.02 /* of the bytes of states that are looked for */
+#define MOST_OFF                                                                                   \
+    0.02 /* the largest difference, as a part of the bytes of states that are looked for */
 
 static inline bool sums_agree(double missing, double found)
 {
@@ -48,13 +51,14 @@ static inline uint32_t least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-/* A size that was looked up is there to stay: no slot moves while roles are solved. */
+/* The tally of a size. It may be changed and stays where it is, because no size is added while
+ * roles are solved. */
 static inline struct size_tally *tally_of(const struct solver *solver, uint64_t size)
 {
     return (struct size_tally *)size_tallies_find(solver->tallies, size);
 }
 
-/* Blocks of a size that stay. */
+/* The number of blocks of a size that stay. */
 static inline uint64_t staying(const struct size_tally *tally)
 {
     return (uint64_t)tally->persistent + tally->parameters;
@@ -66,19 +70,21 @@ static inline uint32_t most_states_of(const struct solver *solver)
     return most > 0 ? most : DEFAULT_STATES;
 }
 
-/* roles_flat.c: marks the sizes of flat buffers in `flat` of their tallies, and shares the blocks
- * of those sizes out. */
+/* roles_flat.c: roles_find_flat() marks the sizes of flat buffers, in `flat` of their tallies.
+ * roles_share_flat() decides the roles of the blocks of those sizes. */
 bool roles_find_flat(struct solver *solver, struct error *err);
 void roles_share_flat(struct solver *solver);
 
-/* roles_factors.c: marks the sizes of Kronecker factors of the weights. */
+/* roles_factors.c: marks the sizes that are those of Kronecker factors of the weights. */
 void roles_find_factors(const struct solver *solver);
 
-/* roles_tables.c: the gradients that a pass leaves for the step, of sizes that no block has which
- * stays: those of the rows of embedding tables that a batch reads. */
+/* roles_tables.c: the number of gradients that a pass leaves for the optimizer step and that have
+ * the size of no block that stays. These are gradients of the rows of embedding tables that a batch
+ * reads. */
 uint64_t roles_row_gradients(const struct solver *solver);
-/* Counts the tables of which passes leave such gradients: if all sizes without a gradient have as
- * many blocks, no more than a weight and its states, each is of one table. */
+/* Counts the embedding tables of which passes leave such gradients. If all sizes without a gradient
+ * have equally many blocks, no more than a weight and its states, then each size is that of one
+ * table. */
 void roles_count_tables(const struct solver *solver);
 
 /* roles_masters.c: weights that each step makes anew, from masters in a wider type that stay, count
@@ -97,7 +103,8 @@ void ballot_vote(struct ballot *ballot, const struct size_tally *tally, uint64_t
 uint32_t ballot_elected(const struct ballot *ballot);
 
 /* roles_count.c: sets `count` and `wide` of every size, and the numbers for the whole model in
- * solver->roles. Returns the number of copies of the model in a wider type, with their states. */
+ * solver->roles. Returns the number of copies of the model in a wider type, their states included.
+ */
 uint32_t roles_count(struct solver *solver);
 
 #endif

@@ -2,7 +2,7 @@
  */
 #include "analysis/category/roles_internal.h"
 
-#define MOST_WITHOUT 10 /* of the bytes of weights, this part or less may have no masters */
+#define MOST_WITHOUT 10 /* at most 1/10 of the bytes of weights may have no masters */
 #define LEAST_SIZES  3  /* different ones, of weights that are made anew */
 
 void ballot_vote(struct ballot *ballot, const struct size_tally *tally, uint64_t blocks)

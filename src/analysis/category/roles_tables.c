@@ -1,8 +1,8 @@
-/* Embedding tables whose gradients are sparse: these have only the rows that a batch reads. */
+/* Embedding tables with sparse gradients, which have only the rows that a batch reads. */
 #include "analysis/category/roles_internal.h"
 
-#define LEAST_TABLE (1 << 20) /* bytes */
-#define LEAST_ROWS  4096      /* bytes of their gradients */
+#define LEAST_TABLE (1 << 20) /* bytes of a table */
+#define LEAST_ROWS  4096      /* bytes of the gradients of its rows */
 
 static bool is_of_input(const struct size_tally *tally)
 {

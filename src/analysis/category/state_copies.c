@@ -1,18 +1,18 @@
-/* Copies of an optimizer's states, as copy.deepcopy(optimizer.state_dict()) makes them, in traces
- * that do not tell by stacks. The copies come one after another, in the order in which the first
- * step made the states, and have their sizes. An optimizer with one state for each weight is left
- * out: a copy of the weights looks the same. The search is that of Knuth, Morris and Pratt, "Fast
- * pattern matching in strings", 1977. */
+/* Copies of optimizer states, such as copy.deepcopy(optimizer.state_dict()) makes, in traces whose
+ * stacks do not show them. The copies are made one after another, in the order in which the first
+ * step made the states, and have the same sizes. An optimizer with one state for each weight is
+ * left out, because a copy of the weights looks the same. The sizes are searched for with the
+ * algorithm of Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977. */
 #include "analysis/category/classifier.h"
 
 #include <string.h>
 
 #define LEAST_STATES 6
-#define MOST_RUNS    4   /* that make states: one for each optimizer */
+#define MOST_RUNS    4   /* runs that make states, one for each optimizer */
 #define LEAST_PART   1.5 /* times the bytes of the weights */
 
-/* The sizes of the states that one run made, in order, and how much of them is matched again where
- * the match of a size fails. */
+/* The sizes of the states that one run made, in order, and the failure function of Knuth, Morris
+ * and Pratt for them. */
 struct states {
     const struct classifier *classifier;
     struct categories *categories;
@@ -39,8 +39,8 @@ static bool is_state(const struct states *states, size_t index)
            states->categories->of_lifetime[index] == CATEGORY_OPTIMIZER_STATE;
 }
 
-/* Takes the states of the first run from lifetime `first` on that makes some, and moves `first`
- * behind them. */
+/* Takes the states of the first run, from lifetime *first on, that makes some. Sets *first to the
+ * lifetime after them. */
 static bool take_states(struct states *states, size_t *first, struct error *err)
 {
     const struct timeline *timeline = states->classifier->timeline;
@@ -62,7 +62,7 @@ static bool take_states(struct states *states, size_t *first, struct error *err)
     return vec_reserve(states->shorter, states->shorter_capacity, states->count + 1, budget, err);
 }
 
-/* The length of the match that the next size continues, from one of `length`. */
+/* The length of the match after the next size, if it was `length` before. */
 static uint32_t continue_match(const struct states *states, uint32_t length, uint64_t size)
 {
     while (length > 0 && states->sizes[length] != size)
@@ -91,7 +91,7 @@ static bool is_undecided(const struct states *states, size_t index)
     }
 }
 
-/* Marks the copies of a match that ends before a lifetime. */
+/* Marks the copies of a complete match that ends before a lifetime. */
 static void mark(struct states *states, size_t end)
 {
     for (size_t left = states->count; left > 0;)
@@ -102,7 +102,7 @@ static void mark(struct states *states, size_t end)
         }
 }
 
-/* Scratch memory of the copying comes between the copies. */
+/* Finds all copies. Temporaries of the copying lie between the copies. */
 static void find_copies(struct states *states)
 {
     size_t count = states->classifier->timeline->lifetime_count;

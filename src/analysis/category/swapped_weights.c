@@ -1,20 +1,20 @@
-/* Copies that take the place of weights: sharpness-aware minimization keeps a copy of each weight
- * over a backward pass and then makes it the weight; functional updates make all weights anew.
- * Where a weight is freed, fewer are left than have gradients, and an optimizer's code has made a
- * block of its size since the pass before the last, which lives on over further passes, that block
- * is the weight from then on. */
+/* Copies that replace weights. Sharpness-aware minimization keeps a copy of each weight over a
+ * backward pass and then makes the copy the weight. Functional updates make all weights anew. If a
+ * weight is freed, so that fewer weights are left than gradients, the block that replaces it is
+ * searched for: an optimizer's code made it after the pass before the last, it has the weight's
+ * size, and it lives over further passes. */
 #include <stdlib.h>
 
 #include "analysis/category/classifier.h"
 #include "analysis/phase/births.h"
 
-#define MOST_SOUGHT 64 /* blocks of the size, the latest first */
-#define MOST_PASSES 2  /* that begin while the copy and the weight are both there */
+#define MOST_SOUGHT 64 /* blocks of the size that are examined, the latest first */
+#define MOST_PASSES 2  /* passes that may begin while both the copy and the weight are live */
 
 /* A block of the size of a weight. */
 struct block {
     uint64_t size;
-    uint32_t birth, end; /* items; birth 0 of what was there before the trace */
+    uint32_t birth, end; /* items; `birth` is 0 if it existed before the trace */
     uint32_t index;
     bool in_trace, is_weight;
 };
@@ -22,7 +22,7 @@ struct block {
 struct swaps {
     const struct classifier *classifier;
     struct categories *categories;
-    struct block *blocks; /* by size, then in order of birth */
+    struct block *blocks; /* ordered by size, then by birth */
     size_t count, capacity;
 };
 
@@ -96,15 +96,15 @@ static int compare_births(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Sorts pointers. */
+/* Compares pointers to blocks by their ends. */
 static int compare_ends(const void *a, const void *b)
 {
     const struct block *x = *(struct block *const *)a, *y = *(struct block *const *)b;
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* The latest of the blocks that were made before the weight is freed, if it is live then, was made
- * not long before, and lives on over a pass. */
+/* The latest of the blocks that were made shortly before a weight is freed, are live when it is
+ * freed, and live over a pass after that; or NULL. */
 static struct block *successor(const struct swaps *swaps, struct block *blocks, size_t count,
                                const struct block *weight)
 {
@@ -120,8 +120,8 @@ static struct block *successor(const struct swaps *swaps, struct block *blocks, 
     return NULL;
 }
 
-/* Goes through the ends of the weights of one size, also of those that are found to be weights
- * meanwhile, which end later. */
+/* Goes through the ends of the weights of one size. Blocks that turn out to be weights are added,
+ * since they end later. */
 static void swap_size(struct swaps *swaps, struct block *blocks, size_t count, struct block **ends)
 {
     const struct classifier *classifier = swaps->classifier;

@@ -2,7 +2,7 @@
 
 #include "analysis/phase/births.h"
 
-/* True if it is freed in the run in which it was made, or in the same backward pass. */
+/* True if an allocation is freed in the run or in the backward pass in which it was made. */
 static bool ends_in_pass(const struct classifier *classifier, const struct evidence *evidence)
 {
     return evidence_ends_in_run(evidence) ||
@@ -18,8 +18,9 @@ static bool outlives_pass(const struct classifier *classifier, const struct evid
     return !(in_last_run && classifier->is_cut);
 }
 
-/* True if it was made and freed inside one operator or autograd node. Without C++ frames: by one
- * line of Python, or by unknown code, while nothing is made that outlives it. */
+/* True if an allocation was made and freed inside one operator or autograd node. Without C++
+ * frames: if one line of Python, or unknown code, makes and frees it, and nothing is made meanwhile
+ * that outlives it. */
 static bool is_scratch(const struct classifier *classifier, const struct evidence *evidence)
 {
     const struct stack_facts *birth = evidence->birth, *end = evidence->end;
@@ -34,10 +35,11 @@ static bool is_scratch(const struct classifier *classifier, const struct evidenc
     return birth_is_leaf(classifier->timeline, evidence->index);
 }
 
-/* True if autograd saved it: the pass that made it was itself recorded (create_graph=True). The
- * graph releases what it saved, which C++ frames show; without them, a later backward pass frees
- * it, or the program drops the graph before the next forward pass. A thread of autograd that holds
- * the results of a pass frees them in the next, which C++ frames tell from saved ones. */
+/* True if autograd saved an allocation, because the pass that made it was itself recorded
+ * (create_graph=True). C++ frames show that a graph releases what it saved. Without them, a later
+ * backward pass must free it, or the program drops the graph before the next forward pass. A thread
+ * of autograd that holds the results of a pass frees them in the next pass; C++ frames tell those
+ * from saved ones. */
 static bool is_saved_again(const struct classifier *classifier, const struct evidence *evidence)
 {
     const struct phase_run *runs = classifier->phases->runs;
@@ -54,9 +56,10 @@ static bool is_saved_again(const struct classifier *classifier, const struct evi
            runs[evidence->end_run].pass == runs[evidence->birth_run].pass;
 }
 
-/* True if a thread of autograd frees it after the pass, and adds to no gradient then: the thread
- * drops the graph of the pass when that is over, at the latest as the next one begins. It drops the
- * results of torch.autograd.grad() as well, which have the sizes of weights. */
+/* True if a thread of autograd frees an allocation after the pass, and adds to no gradient there.
+ * The thread drops the graph of a pass when the pass has ended, or at the latest when the next pass
+ * begins. It also drops the results of torch.autograd.grad(), but those have the sizes of weights.
+ */
 static bool is_dropped_by_thread(const struct classifier *classifier,
                                  const struct evidence *evidence)
 {
@@ -87,8 +90,8 @@ bool facts_make_zeros(const struct symbols *symbols, const struct stack_facts *f
     return false;
 }
 
-/* True for Python code that autograd's thread calls, by a stack without C++ frames: in the first
- * backward pass, in which such code meets each weight for the first time. */
+/* True for Python code that the thread of autograd calls in the first backward pass, by a stack
+ * without C++ frames. In that pass such code meets each weight for the first time. */
 static bool is_first_call(const struct classifier *classifier, const struct evidence *evidence)
 {
     return evidence->birth->context == CONTEXT_OTHER && !evidence->birth->in_operator &&
@@ -97,8 +100,8 @@ static bool is_first_call(const struct classifier *classifier, const struct evid
                                 classifier->first_backward_run);
 }
 
-/* True if Python code makes zeros inside AccumulateGrad, which runs none itself, and they stay.
- * Without C++ frames, what such code makes and keeps is taken for zeros. */
+/* True if Python code makes zeros that stay inside AccumulateGrad. That node runs no Python itself,
+ * so it is a hook. Without C++ frames, what such code makes and keeps is taken for zeros. */
 static bool is_hook_state(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t end = lifetime_end(&classifier->timeline->lifetimes[evidence->index]);
@@ -109,8 +112,9 @@ static bool is_hook_state(const struct classifier *classifier, const struct evid
            is_first_call(classifier, evidence);
 }
 
-/* For what lives on after a backward pass: a gradient; or without stacks, what has no gradient's
- * size, a result of another pass, or a batch that was made right after this one. */
+/* The reason for what outlives a backward pass. It is a gradient, unless, without stacks, it has
+ * the size of no gradient. Then it is a result of another pass, or a batch that was made right
+ * after this one. */
 static enum reason left_reason(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint64_t size = evidence_size(classifier, evidence);
@@ -131,8 +135,8 @@ static enum reason left_reason(const struct classifier *classifier, const struct
     return dies_with_graph ? REASON_AFTER_FORWARD : REASON_BEFORE_FORWARD;
 }
 
-/* For what is live when the trace ends in the backward pass, for example out of memory: gradients
- * are as large as weights, if any are known. */
+/* The reason for what is live when the trace ends in the backward pass, for example because memory
+ * ran out. Gradients are as large as weights, if any weights are known. */
 static enum reason unfinished_reason(const struct classifier *classifier,
                                      const struct evidence *evidence)
 {
@@ -162,8 +166,8 @@ static enum reason backward_reason(const struct classifier *classifier,
     return is_scratch(classifier, evidence) ? REASON_BACKWARD_SCRATCH : REASON_BACKWARD_PASSED_ON;
 }
 
-/* True if it has the size of a weight and lives over a backward pass until a later forward pass:
- * the forward pass updates a model itself, as a momentum encoder. */
+/* True if an allocation has the size of a weight and lives over a backward pass until a later
+ * forward pass. Then the forward pass updates a model itself, as a momentum encoder does. */
 static bool is_new_weight(const struct classifier *classifier, const struct evidence *evidence)
 {
     const struct phases *phases = classifier->phases;
@@ -194,14 +198,14 @@ static enum reason step_reason(const struct evidence *evidence)
     return evidence_ends_in_run(evidence) ? REASON_STEP_FREED : REASON_STEP_KEPT;
 }
 
-/* True if only lifetimes show the phase in which it was made. */
+/* True if only lifetimes show the phase in which an allocation was made. */
 static bool is_inferred(const struct classifier *classifier, const struct evidence *evidence)
 {
     return classifier->phases->has_stacks &&
            classifier->phases->runs[evidence->birth_run].evidence == PHASE_BY_LIFETIMES;
 }
 
-/* For stacks that show no context: by the phase in which it was made. */
+/* The reason for stacks without a context, by the phase in which the allocation was made. */
 static enum reason phase_reason(const struct classifier *classifier,
                                 const struct evidence *evidence)
 {
@@ -236,9 +240,9 @@ static bool is_product(struct text op)
     return false;
 }
 
-/* True if it is as large as a workspace of cuBLAS, a matrix product makes it right after its
- * result, and it stays (before torch 2.15) or is freed in the product. Profiler traces have no C++
- * frames that would tell. */
+/* True if an allocation has the size of a workspace of cuBLAS, a matrix product makes it right
+ * after its result, and it is either freed in the product or stays, as before torch 2.15. For
+ * profiler traces, which have no C++ frames that would tell. */
 static bool is_workspace_of_product(const struct classifier *classifier,
                                     const struct evidence *evidence)
 {

@@ -1,12 +1,13 @@
-/* Lists of tensors that plain code makes, one for each weight: a copy of the model, or gradients of
- * a pass that was not found. A batch has other sizes, and so few of them that they never sum up to
- * the model. Gradients are made in the order of a backward pass, copies in that of the model.
- * copy.deepcopy() copies no gradients, but the states of an optimizer, too. */
+/* Lists that plain code makes, with one tensor for each weight: a copy of the model, or gradients
+ * of a pass that was not found. A batch has other sizes, and not enough of them to sum up to the
+ * model. Gradients are made in the order of a backward pass, copies in the order of the model.
+ * copy.deepcopy() copies no gradients, but also copies the states of an optimizer. */
 #include "analysis/category/classifier.h"
 
-#define LEAST_PART  0.9 /* of the bytes of the weights that are trained */
-#define COPIED_PART 0.1 /* the same, of what copy.deepcopy() copies: one model of several */
-#define LEAST_SIZES 3   /* different ones */
+#define LEAST_PART 0.9 /* part of the bytes of the weights that are trained */
+#define COPIED_PART                                                                                \
+    0.1 /* the same for copies by copy.deepcopy(), which may be of one model of several */
+#define LEAST_SIZES 3 /* different sizes in a list */
 
 enum copy { COPY_NONE, COPY_OF_WEIGHTS, COPY_OF_STATES };
 
@@ -14,13 +15,14 @@ struct lists {
     const struct classifier *classifier;
     struct categories *categories;
     double model;            /* bytes of the weights that are trained */
-    uint32_t group;          /* the number of the list that is looked at */
-    size_t first;            /* and its first lifetime */
+    uint32_t group;          /* the number of the list being examined */
+    size_t first;            /* its first lifetime */
     uint32_t run;            /* the run in which it was made */
     uint8_t copy;            /* enum copy: what made it */
     double bytes;            /* of its members, no more of a size than there are weights */
-    uint32_t sizes;          /* different ones; of states, their number */
-    uint32_t up, down, last; /* neighbours in the order of gradients, and against it */
+    uint32_t sizes;          /* number of different sizes; for states, number of members */
+    uint32_t up, down, last; /* pairs of neighbours in the order of gradients (up) and in the
+                                opposite order (down) */
 };
 
 static uint64_t size_at(const struct lists *lists, size_t index)
@@ -29,7 +31,7 @@ static uint64_t size_at(const struct lists *lists, size_t index)
     return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
 }
 
-/* Sizes were all counted before, so no slot moves. */
+/* All sizes were counted before, so the tally stays where it is. */
 static struct size_tally *weight_tally(const struct lists *lists, size_t index)
 {
     struct size_tally *tally =
@@ -65,7 +67,7 @@ static void rank_gradients(const struct lists *lists)
 static const struct stack_facts *facts_of(const struct lists *lists, size_t index)
 {
     const struct timeline *timeline = lists->classifier->timeline;
-    struct error err; /* cannot fail: the stack was looked up before */
+    struct error err; /* cannot fail, because the stack was looked up before */
     return site_stack_facts(lists->classifier->sites,
                             timeline->trace->stack[timeline->lifetimes[index].alloc], &err);
 }
@@ -78,8 +80,9 @@ static enum copy copy_of(const struct lists *lists, size_t index)
     return facts->copied_in == COPIED_IN_DICTS ? COPY_OF_STATES : COPY_OF_WEIGHTS;
 }
 
-/* True for what looked like a batch, and for a copy that nothing follows. Without stacks, also for
- * what plain code makes and a backward pass frees: a variable may hold a list that long. */
+/* True for what was taken for a batch, and for copies that no rule decided or that were taken for
+ * results of a pass. Without stacks, also for what plain code makes and a backward pass frees,
+ * because a variable may hold a list until then. */
 static bool is_undecided(const struct lists *lists, size_t index)
 {
     const struct classifier *classifier = lists->classifier;
@@ -91,7 +94,8 @@ static bool is_undecided(const struct lists *lists, size_t index)
             copy_of(lists, index) != COPY_NONE);
 }
 
-/* States of weights that share one block have no weight of their size. */
+/* Adds a member to the list. For states, no weight needs to have the size, because weights may
+ * share one block. */
 static void add_member(struct lists *lists, size_t index)
 {
     struct size_tally *tally = weight_tally(lists, index);
@@ -105,7 +109,8 @@ static void add_member(struct lists *lists, size_t index)
     run_count_add(&tally->listed, lists->group);
     lists->sizes += tally->listed.now == 1;
     lists->bytes += tally->listed.now <= tally->count ? (double)tally->size : 0;
-    /* beyond the weights of its size, such as a batch that happens to be as large as one */
+    /* There are more members of this size than weights, such as a batch that happens to be as large
+     * as one. */
     if (tally->listed.now > tally->count || tally->rank == 0 || tally->rank == lists->last)
         return;
     lists->up += lists->last > 0 && tally->rank > lists->last;
@@ -113,7 +118,7 @@ static void add_member(struct lists *lists, size_t index)
     lists->last = tally->rank;
 }
 
-/* True if it is made of zeros, as states begin; a copy of a model is not. */
+/* True if an allocation is made of zeros, as states begin. A copy of a model is not. */
 static bool is_zeros(const struct lists *lists, size_t index)
 {
     const struct stack_facts *facts = facts_of(lists, index);
