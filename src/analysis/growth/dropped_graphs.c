@@ -9,12 +9,13 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/failures.h"
 
-#define LEAST_TENSORS 8 /* that one line frees at once, where no C++ frame shows the reason */
-#define LEAST_STACKS  4 /* different ones, that allocated them */
-#define MOST_RUNS     8 /* looked through for the next pass */
-#define OVERWHELMING  4 /* times as many bytes dropped as used by a backward pass */
+#define LEAST_TENSORS 8 /* tensors that one line frees at once, if no C++ frame shows why */
+#define LEAST_STACKS  4 /* different stacks that allocated them */
+#define MOST_RUNS     8 /* runs that are searched for the next pass */
+#define OVERWHELMING                                                                               \
+    4 /* bytes that are dropped, as a multiple of those that a backward pass uses */
 
-/* Where the program frees a tensor that may belong to a burst. */
+/* The free of a tensor that may belong to a burst. */
 struct end {
     uint32_t item, index; /* index: of the lifetime */
 };
@@ -27,14 +28,17 @@ struct finder {
     struct failures failures;
     struct dropped_graphs *dropped;
     bool any_dropped;
-    uint8_t *is_early; /* by lifetime: its graph was dropped before the pass's own backward pass */
+    uint8_t *is_early;     /* by lifetime: the graph was dropped before the backward pass of its own
+                              forward pass */
     uint8_t *is_untouched; /* by lifetime: see untouched_calls.h */
     uint8_t *frees_late;   /* by run: see untouched_calls.h */
     uint32_t *next_run;    /* by run: next_backward() */
     struct end *ends;
     size_t end_count;
-    int64_t *used, *unused; /* by run: bytes that a backward pass freed; that a graph dropped */
-    int64_t *freed, *held;  /* by backward run: bytes of its step that it frees, and leaves alone */
+    int64_t *used,
+        *unused; /* by run: bytes that a backward pass freed, and bytes that a graph dropped */
+    int64_t *freed,
+        *held; /* by backward run: bytes of its step that it frees, and that it does not free */
     size_t end_capacity, used_capacity, unused_capacity, freed_capacity, held_capacity;
     size_t early_capacity, untouched_capacity, late_capacity, next_capacity;
 };
@@ -51,7 +55,8 @@ static enum phase phase_of(const struct finder *finder, uint32_t run)
                                        : PHASE_UNKNOWN;
 }
 
-/* The forward pass in which it was made, or which the code that made it followed; NO_RUN: none. */
+/* The forward run in which a lifetime was made, or after which the code that made it ran; NO_RUN if
+ * there is none. */
 static uint32_t pass_of(const struct finder *finder, size_t index)
 {
     uint32_t run = finder->phases->of_lifetime[index].birth;
@@ -60,8 +65,8 @@ static uint32_t pass_of(const struct finder *finder, size_t index)
     return phase_of(finder, run) == PHASE_FORWARD ? run : NO_RUN;
 }
 
-/* The run of the backward pass that comes before another forward pass, or NO_RUN. It goes through
- * this one's graph, even if it is recorded itself (create_graph=True) and frees nothing. */
+/* The backward run before the next forward pass, or NO_RUN. It goes through the graph of this
+ * forward pass, even if it is recorded itself (create_graph=True) and frees nothing. */
 static uint32_t backward_of(const struct finder *finder, uint32_t pass)
 {
     for (uint32_t run = pass + 1; run < finder->phases->count && run - pass <= MOST_RUNS; run++)
@@ -80,7 +85,7 @@ static uint32_t next_backward(const struct finder *finder, uint32_t birth)
     return NO_RUN;
 }
 
-/* Sums up what backward passes free of their step. */
+/* Sums up what backward passes free of their own step. */
 static void measure_passes(struct finder *finder)
 {
     const struct timeline *timeline = finder->timeline;
@@ -97,8 +102,8 @@ static void measure_passes(struct finder *finder)
     }
 }
 
-/* True if the backward pass after it may have gone through its graph and left it for another one
- * (retain_graph=True): the pass frees little of what its step made, or begins to free it late. */
+/* True if the next backward pass may have gone through the graph and kept it for another one
+ * (retain_graph=True). Then it frees little of what its step made, or begins to free it late. */
 static bool may_be_retained(const struct finder *finder, size_t index)
 {
     uint32_t next = finder->next_run[finder->phases->of_lifetime[index].birth];
@@ -157,7 +162,7 @@ static int compare_ends(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* True if one stack frees both, with no allocation in between. */
+/* True if the same stack frees both, with no allocation in between. */
 static bool in_one_burst(const struct trace *trace, const struct end *a, const struct end *b)
 {
     if (trace->stack[a->item] != trace->stack[b->item])
@@ -168,7 +173,7 @@ static bool in_one_burst(const struct trace *trace, const struct end *a, const s
     return true;
 }
 
-/* Marks the tensors of a burst if they come from many lines. */
+/* Marks the tensors of a burst, if they come from many lines. */
 static void judge_burst(struct finder *finder, const struct end *ends, size_t count)
 {
     const struct timeline *timeline = finder->timeline;
@@ -205,7 +210,7 @@ static bool judge_all(struct finder *finder, struct error *err)
     return true;
 }
 
-/* Counts what backward passes free of each forward pass, and what graphs dropped. */
+/* Adds up, for each forward pass, what backward passes freed and what graphs dropped. */
 static void add_up(struct finder *finder)
 {
     for (size_t i = 0; i < finder->timeline->lifetime_count; i++) {
@@ -219,7 +224,8 @@ static void add_up(struct finder *finder)
     }
 }
 
-/* Leaves out passes whose tensors a backward pass used, and counts the others. */
+/* Counts the forward passes with dropped graphs, without those whose tensors a backward pass used.
+ */
 static void count_passes(struct finder *finder)
 {
     const struct timeline *timeline = finder->timeline;

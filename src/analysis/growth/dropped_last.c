@@ -5,8 +5,8 @@
 #include "analysis/phase/births.h"
 #include "base/budget.h"
 
-/* How allocations of one stack ended, as flags: a graph dropped them, or a backward pass freed
- * them. */
+/* How the allocations of one stack ended: a graph dropped them, or a backward pass freed them.
+ * These are flags. */
 enum fate { FATE_DROPPED = 1, FATE_USED = 2 };
 
 static stack_id stack_of(const struct timeline *timeline, size_t index)

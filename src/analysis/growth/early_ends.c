@@ -5,13 +5,13 @@
 #include "analysis/code/paths.h"
 #include "model/curve_cursor.h"
 
-#define LEVELS  512 /* of Python calls; deeper ones count as the deepest */
+#define LEVELS  512 /* of Python calls; deeper calls count as the deepest */
 #define NO_HELD UINT32_MAX
 
-/* A tensor that is held, and still in use by the program. */
+/* A tensor that the program holds and may still use. */
 struct held {
     uint32_t lifetime;
-    uint32_t next_in_call, next_of_stack; /* NO_HELD: none */
+    uint32_t next_in_call, next_of_stack; /* NO_HELD if there is none */
     bool is_over;
 };
 
@@ -19,15 +19,15 @@ struct tracker {
     const struct timeline *timeline;
     struct site_table *sites;
     const uint8_t *is_held;
-    frame_id path[LEVELS]; /* the Python calls in progress, outermost first */
+    frame_id path[LEVELS]; /* the Python calls in progress, the outermost first */
     size_t depth;
-    uint32_t in_call[LEVELS]; /* first of the tensors that a call received */
-    uint32_t *of_stack;       /* by stack: first of the tensors that its latest turn made */
+    uint32_t in_call[LEVELS]; /* by level: the first of the tensors that the call has received */
+    uint32_t *of_stack;       /* by stack: the first of the tensors that its latest turn made */
     stack_id latest;          /* the stack of the latest allocation */
     struct held *held;
     size_t held_count, next_lifetime;
     size_t of_stack_capacity, held_capacity, change_capacity;
-    int64_t *change; /* by item, of the bytes that would be free already */
+    int64_t *change; /* by item: change of the bytes that would be free already */
 };
 
 static bool same_function(const struct symbols *symbols, frame_id a, frame_id b)
@@ -38,7 +38,7 @@ static bool same_function(const struct symbols *symbols, frame_id a, frame_id b)
     return x.file == y.file && x.name == y.name;
 }
 
-/* Ends a tensor before `item` has its effect. */
+/* Ends a tensor right before an item. */
 static void end_at(struct tracker *tracker, uint32_t index, size_t item)
 {
     struct held *held = &tracker->held[index];
@@ -64,8 +64,8 @@ static void end_calls(struct tracker *tracker, size_t from, size_t item)
     }
 }
 
-/* Follows the calls and returns from the last event to this one. Stacks without Python, which are
- * those of other threads, change nothing. */
+/* Follows the calls and returns between the last event and this one. Stacks without Python are of
+ * other threads and change nothing. */
 static void follow(struct tracker *tracker, const struct stack *stack, size_t item)
 {
     const struct symbols *symbols = site_table_symbols(tracker->sites);
@@ -92,7 +92,7 @@ static void follow(struct tracker *tracker, const struct stack *stack, size_t it
     tracker->depth = level;
 }
 
-/* The level of the call that receives what the stack on tracker->path allocates. */
+/* The level of the call that receives what the stack in tracker->path allocates. */
 static size_t receiver(const struct tracker *tracker)
 {
     const struct symbols *symbols = site_table_symbols(tracker->sites);
@@ -108,7 +108,7 @@ static size_t receiver(const struct tracker *tracker)
     return level;
 }
 
-/* Frees what the same stack made in its turn before. */
+/* Ends the tensors that the same stack made in its previous turn. */
 static void end_turn(struct tracker *tracker, stack_id stack, size_t item)
 {
     if (stack != tracker->latest) {
@@ -155,7 +155,7 @@ static void track(struct tracker *tracker)
     }
 }
 
-/* The highest value of the active curve less what would be free already. */
+/* The highest value of the active curve, without what would be free already. */
 static int64_t lower_peak(const struct tracker *tracker)
 {
     struct curve_cursor cursor = curve_cursor_begin(tracker->timeline);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define STEADY_LEAST 8 /* steps that grew; with fewer, growth must be a straight line */
+#define STEADY_LEAST 8 /* steps that grew; with fewer, the growth must be linear */
 
 static const char *const kind_names[] = {
     [GROWTH_GROWING] = "growing",           [GROWTH_KEPT_GRADIENTS] = "kept_gradients",
@@ -18,11 +18,11 @@ const char *growth_kind_name(enum growth_kind kind)
 
 /* The differences between consecutive steps. */
 struct changes {
-    int64_t up[GROWTH_STEPS]; /* the positive ones */
+    int64_t up[GROWTH_STEPS]; /* the positive differences */
     size_t grown;             /* their number */
-    size_t more_blocks;       /* number of steps that grew by more allocations */
-    size_t last;              /* the last step that grew; 0: none */
-    size_t pause;             /* the longest distance from one step that grew to the next */
+    size_t more_blocks;       /* number of steps in which the number of allocations grew */
+    size_t last;              /* the last step that grew; 0 if none */
+    size_t pause;             /* the longest distance between two steps that grew */
     double risen, fallen;     /* sums of bytes */
 };
 
@@ -50,7 +50,7 @@ static void find_changes(const struct growth_series *series, struct changes *fou
     found->fallen = fallen;
 }
 
-/* R^2 of the least-squares line; 1 for a constant series. */
+/* R^2 of the least-squares line; 1 if all values are equal. */
 static double r_squared(const struct growth_series *series)
 {
     double n = (double)series->count, middle = (n - 1) / 2, mean = 0;
@@ -72,7 +72,7 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of all differences if more than half of them are positive, else their mean. */
+/* The median of all differences if more than half of them are positive; otherwise their mean. */
 static int64_t slope(const struct growth_series *series, struct changes *changes)
 {
     size_t differences = series->count - 1, rest = differences - changes->grown;

@@ -12,8 +12,8 @@ static uint32_t annotated_end(const struct step_marks *marks, size_t *next, uint
     return *next > 0 ? marks->items[*next - 1].end : 0;
 }
 
-/* Extends the forward pass of `cycle` by a run. It ends with its last allocation: without a stack,
- * what zero_grad frees just before the backward pass appears to be part of the run. */
+/* Extends the forward pass of `cycle` by a run, up to the run's last allocation. Without stacks,
+ * what zero_grad() frees right before the backward pass looks like part of the run. */
 static void extend_forward(struct cycle *cycle, const struct timeline *timeline, uint32_t begin,
                            uint32_t end, bool is_new)
 {
@@ -35,8 +35,8 @@ static void extend_backward(struct cycle *cycle, uint32_t end, bool forward_agai
     cycle->end = end;
 }
 
-/* An optimizer step that lifetimes suggest may be anything between two backward passes whose
- * gradients accumulate. */
+/* True if an optimizer step is certain. One that only lifetimes suggest may be anything between two
+ * backward passes whose gradients accumulate. */
 static bool is_sure_step(const struct phase_run *run)
 {
     return run->phase == PHASE_OPTIMIZER &&
@@ -57,10 +57,11 @@ static bool find(struct cycles *cycles, const struct timeline *timeline,
                  const struct phases *phases, const struct step_marks *steps, struct error *err)
 {
     struct cycle open = {.first = true};
-    bool in_forward = false, waits = true; /* waits: no forward pass since the optimizer step */
-    bool forward_again = false;            /* a forward pass since the last backward pass */
+    bool in_forward = false,
+         waits = true;          /* waits: there was no forward pass since the optimizer step */
+    bool forward_again = false; /* there was a forward pass since the last backward pass */
     size_t next = 0;
-    uint32_t taken = 0; /* annotated steps that end at or before this item have been used */
+    uint32_t taken = 0; /* annotated steps that end at or before this item are done */
     for (size_t run = 0; run < phases->count; run++) {
         uint32_t begin = phases->runs[run].first;
         uint32_t end = phases_run_end(phases, run, timeline->trace->count);
@@ -87,7 +88,8 @@ static bool find(struct cycles *cycles, const struct timeline *timeline,
         } else if (phase == PHASE_BACKWARD && !waits && cycles->count > 0) {
             extend_backward(&cycles->items[cycles->count - 1], end, forward_again);
         } else if (phase == PHASE_BACKWARD) {
-            waits = false; /* the trace begins in it: its gradients may be meant to accumulate */
+            waits = false; /* the trace begins in this cycle, so its gradients may be meant to
+                              accumulate */
         }
         forward_again = phase == PHASE_FORWARD || (forward_again && phase != PHASE_BACKWARD);
     }

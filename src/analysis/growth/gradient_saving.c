@@ -6,14 +6,14 @@
 #include "analysis/phase/births.h"
 #include "model/curve_cursor.h"
 
-/* What the first backward pass of a cycle allocates, what the backward passes up to its step may
- * add to gradients, and what the pass allocated that made the gradients. */
+/* The allocations of a cycle's first backward pass, those that its backward passes may add to
+ * gradients, and those of the pass that made the gradients. */
 struct repeated {
     struct pass_births now, summands, earlier;
-    size_t run; /* of `earlier`; SIZE_MAX: none yet */
+    size_t run; /* index in `earlier`; SIZE_MAX if none yet */
 };
 
-/* The item at which the earlier backward pass had made the gradient, as far into the later one. */
+/* The item at which the earlier backward pass had made the gradient, as far into the later pass. */
 static uint32_t as_late(const struct gradient_saving *saving, uint32_t born, size_t run,
                         const struct cycle *now)
 {
@@ -23,7 +23,8 @@ static uint32_t as_late(const struct gradient_saving *saving, uint32_t born, siz
     return now->backward + (uint32_t)(later / (end - begin));
 }
 
-/* True if AccumulateGrad may have added it to a gradient: C++ frames show that this freed it. */
+/* Sets *may_be if AccumulateGrad may have added a tensor to a gradient. C++ frames show whether
+ * AccumulateGrad freed it. */
 static bool may_be_summand(const struct gradient_saving *saving, size_t index, bool *may_be,
                            struct error *err)
 {
@@ -43,7 +44,7 @@ static bool may_be_summand(const struct gradient_saving *saving, size_t index, b
     return birth && facts;
 }
 
-/* Collects, from the backward passes of the cycle, what may be added to gradients, by size. */
+/* Collects, by size, the tensors of a cycle's backward passes that may be added to gradients. */
 static bool find_summands(const struct gradient_saving *saving, const struct cycle *cycle,
                           struct pass_births *summands, struct error *err)
 {
@@ -64,10 +65,10 @@ static bool find_summands(const struct gradient_saving *saving, const struct cyc
     return true;
 }
 
-/* Sets `item` to the item at which a gradient that is stale in a cycle is freed, or needed again.
- * The pass that adds to a gradient makes the summand first. If the gradient were not there, the
- * summand would become it: so it is needed from the item on at which the summand is freed. Passes
- * that make no summand, as that of a gradient with respect to the input, do not need it. */
+/* Sets *item to where a gradient that is stale in a cycle is freed or needed again. A pass that
+ * adds to a gradient makes the summand first. Without the gradient, the summand would become the
+ * gradient. So the gradient is needed from the item on that frees the summand. Passes that make no
+ * summand, such as that of a gradient with respect to the input, do not need it. */
 static bool needed_again(const struct gradient_saving *saving,
                          const struct stale_gradient *gradient, size_t cycle,
                          struct repeated *repeated, uint32_t *item, struct error *err)
@@ -95,7 +96,7 @@ static bool needed_again(const struct gradient_saving *saving,
 }
 
 struct ending {
-    uint32_t item; /* from here on the gradient is not stale any more */
+    uint32_t item; /* the gradient is stale until this item */
     uint64_t size;
 };
 
@@ -106,7 +107,7 @@ static int compare_endings(const void *a, const void *b)
 }
 
 struct endings {
-    struct ending *items; /* by item */
+    struct ending *items; /* ordered by item */
     size_t count, capacity;
 };
 
@@ -126,7 +127,7 @@ static bool add_endings(const struct gradient_saving *saving, size_t cycle,
     return true;
 }
 
-/* Lists when each gradient that is stale in a cycle stops being stale. */
+/* Lists where each gradient that is stale in a cycle stops being stale. */
 static bool list_endings(const struct gradient_saving *saving, size_t cycle,
                          struct endings *endings, struct error *err)
 {
@@ -144,7 +145,7 @@ static bool list_endings(const struct gradient_saving *saving, size_t cycle,
     return ok;
 }
 
-/* The highest value from the cursor up to `end`. */
+/* The highest value from the cursor up to item `end`. */
 static int64_t highest(struct curve_cursor *cursor, uint32_t end)
 {
     int64_t peak = INT64_MIN;
@@ -155,7 +156,7 @@ static int64_t highest(struct curve_cursor *cursor, uint32_t end)
     return peak;
 }
 
-/* The same if stale gradients were freed. */
+/* The same, if stale gradients were freed. */
 static int64_t highest_without(struct curve_cursor *cursor, uint32_t end,
                                const struct endings *endings)
 {
@@ -172,8 +173,8 @@ static int64_t highest_without(struct curve_cursor *cursor, uint32_t end,
     return (int64_t)peak;
 }
 
-/* The active peak if stale gradients were freed in `cycle`, and in cycles with as many stale bytes.
- */
+/* The active peak if stale gradients were freed in `cycle`, and in all cycles with as many stale
+ * bytes. */
 static int64_t peak_without(const struct gradient_saving *saving, size_t cycle,
                             const struct endings *endings)
 {

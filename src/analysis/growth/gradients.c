@@ -14,7 +14,7 @@ struct finder {
     struct cycles *cycles;
     const struct idle_gradients *idle;
     bool zeroes;     /* zero_grad() frees gradients before the next forward pass */
-    uint64_t *sizes; /* of parameters, ascending */
+    uint64_t *sizes; /* sizes of parameters, ascending */
     size_t size_count, sizes_capacity;
     struct stale_gradient *gradients; /* those that are stale in at least one cycle */
     size_t count, capacity;
@@ -32,7 +32,7 @@ static bool is_updated(uint8_t category)
     return category == CATEGORY_PARAMETER || category == CATEGORY_OPTIMIZER_STATE;
 }
 
-/* Collects the sizes of allocations that are, or may be, parameters or copies of them that the
+/* Collects the sizes of allocations that are or may be parameters, or copies of parameters that the
  * optimizer updates. */
 static bool collect_sizes(struct finder *finder, struct error *err)
 {
@@ -62,13 +62,13 @@ static bool add_gradient(struct finder *finder, struct stale_gradient gradient, 
     const struct cycles *cycles = finder->cycles;
     size_t from = gradient.preexisting ? 0 : cycles_from(cycles, gradient.born);
     size_t to = cycles_until(cycles, gradient.freed);
-    /* No optimizer step was seen: only zero_grad before the backward pass proves that the gradient
-     * was stale. */
+    /* If no optimizer step was seen, only zero_grad() before the backward pass proves that the
+     * gradient was stale. */
     if (from < cycles->count && cycles->items[from].first &&
         (!gradient.preexisting || gradient.freed > cycles->items[from].backward))
         from++;
-    /* Workspaces, and results of torch.autograd.grad() that the program keeps, do not have the size
-     * of a parameter: zero_grad() does not free them. */
+    /* Only gradients have the size of a parameter. Workspaces, and results of torch.autograd.grad()
+     * that the program keeps, are not freed by zero_grad(). */
     if (from >= to || !is_parameter_size(finder, gradient.size))
         return true;
     if (!vec_grow((void **)&finder->gradients, &finder->capacity, finder->count + 1,
@@ -80,7 +80,8 @@ static bool add_gradient(struct finder *finder, struct stale_gradient gradient, 
     return true;
 }
 
-/* Where the program frees a gradient; CONTEXT_NONE: it does not, or no Python stack tells. */
+/* Sets *context to that of the code that frees a gradient. CONTEXT_NONE if it is not freed, or if
+ * there is no Python stack. */
 static bool freed_in(const struct finder *finder, uint32_t item, enum context *context,
                      struct error *err)
 {
@@ -111,8 +112,8 @@ static bool find_zero_grad(struct finder *finder, struct error *err)
     return true;
 }
 
-/* True for the gradient of an input that requires one: it is freed with the input, while
- * zero_grad() frees those of weights in time. */
+/* Sets *is_of for the gradient of an input that requires one. It is freed together with the input,
+ * while zero_grad() frees the gradients of weights in time. */
 static bool is_of_input(const struct finder *finder, uint32_t end, bool *is_of, struct error *err)
 {
     enum context context = CONTEXT_NONE;
@@ -144,7 +145,7 @@ static bool collect_gradients(struct finder *finder, struct error *err)
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         uint32_t run = finder->phases->of_lifetime[i].birth;
         bool is_idle = finder->idle->of_lifetime && finder->idle->of_lifetime[i];
-        /* autograd.grad(create_graph=True) makes no attribute that zero_grad() frees */
+        /* autograd.grad(create_graph=True) sets no attribute that zero_grad() would free */
         if (is_idle || finder->phases->runs[run].is_recorded)
             continue;
         const struct stack_facts *facts =

@@ -28,7 +28,7 @@ static void choose_ends(struct growth_builder *builder)
     builder->growth->compared = ends->count;
 }
 
-/* Finds the step with the peak; if the peak lies between two steps, the earlier. */
+/* Finds the step with the peak. If the peak lies between two steps, takes the earlier one. */
 static void find_peak_step(struct growth_builder *builder)
 {
     for (size_t i = 0; i < builder->steps->count; i++) {
@@ -40,7 +40,7 @@ static void find_peak_step(struct growth_builder *builder)
     }
 }
 
-/* Adds the stale gradients as a row of their own, after the growing rows. */
+/* Adds the stale gradients as one row after the growing rows. */
 static bool add_gradients(struct growth *growth, struct error *err)
 {
     size_t at = 0;

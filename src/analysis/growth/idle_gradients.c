@@ -7,15 +7,15 @@
 #include "analysis/phase/births.h"
 #include "model/peak_without.h"
 
-#define LEAST_CYCLES 2  /* that an idle gradient lives through */
-#define SMALL        64 /* bytes: smaller allocations tell nothing by their size */
+#define LEAST_CYCLES 2  /* cycles through which an idle gradient lives */
+#define SMALL        64 /* bytes; the sizes of smaller allocations tell nothing */
 
 /* Allocations of one size. A copy of a model's parameters has as many as the model. */
 struct tally {
     uint64_t size;
-    uint64_t idle, renewed; /* gradients */
-    uint64_t trained;       /* parameters for which an optimizer keeps states */
-    uint64_t summed;        /* made and freed again within the last backward pass */
+    uint64_t idle, renewed; /* numbers of gradients */
+    uint64_t trained;       /* number of parameters for which an optimizer keeps states */
+    uint64_t summed;        /* number that are made and freed again within the last backward pass */
 };
 
 struct finder {
@@ -25,10 +25,11 @@ struct finder {
     const struct categories *categories;
     const struct cycles *cycles;
     struct state_runs states;
-    struct tally *tallies; /* by size */
+    struct tally *tallies; /* ordered by size */
     size_t count, capacity;
-    uint32_t stays;     /* what lives until this item is not freed by a step */
-    uint32_t last_idle; /* the item at which the latest idle gradient was made; 0: before all */
+    uint32_t stays;     /* what is live at this item was not freed by a step */
+    uint32_t last_idle; /* the item that made the latest idle gradient; 0 if it existed before the
+                           trace */
     struct idle_gradients *idle;
     struct budget *budget;
 };
@@ -81,7 +82,8 @@ static bool lives_through(const struct finder *finder, size_t from, uint32_t end
     return from + LEAST_CYCLES <= finder->cycles->count && end >= finder->stays;
 }
 
-/* Made by the backward pass before the last one, and freed before the last one ends. */
+/* True if a block was made by the backward pass before the last one, and freed before the last one
+ * ends. */
 static bool is_renewed(const struct finder *finder, const struct lifetime *lifetime, uint32_t end)
 {
     const struct cycle *before = cycle_before_last(finder);
@@ -136,7 +138,7 @@ static bool tally_preexisting(struct finder *finder, size_t index, struct error 
     return !tally.idle || add(finder, tally, err);
 }
 
-/* Adds the parameters of each optimizer, if the stacks tell how many states it keeps for one. */
+/* Adds the parameters of each optimizer, if the stacks show how many states it keeps for each. */
 static bool tally_trained(struct finder *finder, struct error *err)
 {
     struct state_run run;
@@ -180,7 +182,7 @@ static bool collect(struct finder *finder, struct error *err)
 struct sums {
     uint64_t idle, renewed;
     uint64_t trained;   /* renewed gradients for which an optimizer keeps states */
-    uint64_t untrained; /* idle gradients for which none keeps any */
+    uint64_t untrained; /* idle gradients for which no optimizer keeps states */
     uint64_t summed;    /* idle gradients to which the last backward pass adds */
 };
 
@@ -210,8 +212,8 @@ static bool is_large_part(uint64_t part, uint64_t of)
     return part >= of / 10 * 9;
 }
 
-/* The item at which the model that is trained now was made, after the last idle gradient;
- * EVENT_NEVER if it is older, or not seen. */
+/* The item that made the model that is trained now, after the last idle gradient; EVENT_NEVER if
+ * that model is older, or was not seen. */
 static uint32_t present_model(const struct finder *finder, uint64_t renewed)
 {
     const struct timeline *timeline = finder->timeline;
@@ -228,8 +230,8 @@ static uint32_t present_model(const struct finder *finder, uint64_t renewed)
     return finder->last_idle > 0 && made >= renewed / 2 ? first : EVENT_NEVER;
 }
 
-/* Lists what would be absent: idle gradients, and, of an earlier model, the state of its optimizer.
- */
+/* Lists the allocations that would be absent: idle gradients and, for an earlier model, the states
+ * of its optimizer. */
 static bool list_absences(struct finder *finder, uint32_t present, struct absence *absences,
                           size_t *count)
 {

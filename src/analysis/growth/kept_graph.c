@@ -3,19 +3,20 @@
 #include "analysis/code/paths.h"
 #include "analysis/phase/births.h"
 
-#define LEAST_LINES  4 /* that grow: a graph saves the results of many lines */
-#define WORKSPACES   4 /* that one kernel may allocate */
-#define OVERWHELMING 4 /* times as many tensors freed in the pass as kept after it */
+#define LEAST_LINES  4 /* lines that grow, because a graph saves the results of many lines */
+#define WORKSPACES   4 /* workspaces that one kernel may allocate */
+#define OVERWHELMING 4 /* tensors freed in the pass, as a multiple of those kept after it */
 
 struct judge {
     const struct survivors *survivors;
     const struct live_set *set;
     const struct phases *phases;
     bool lacks_stacks;
-    size_t lines;           /* that grow by activations, with autograd not known to be off */
-    size_t lines_off;       /* the same with autograd known to be off */
-    bool only_graph_keeps;  /* something grows that the program cannot refer to */
-    size_t passed_on, kept; /* tensors of the passes whose results grow */
+    size_t lines;     /* lines that grow by activations, with autograd not known to be disabled */
+    size_t lines_off; /* the same with autograd known to be disabled */
+    bool only_graph_keeps; /* something grows to which the program cannot refer itself */
+    size_t passed_on,
+        kept; /* tensors of the passes whose results grow: freed in the pass, and kept after it */
 };
 
 static const struct lifetime *latest_of(const struct survivors *survivors,
@@ -52,7 +53,8 @@ static bool has_frame(const struct symbols *symbols, stack_id id, const char *pr
     return false;
 }
 
-/* cross_entropy keeps its logarithms for the backward pass, and returns only the loss. */
+/* True if a tensor is made inside of a loss. cross_entropy keeps its logarithms for the backward
+ * pass and returns only the loss. */
 static bool is_inside_loss(const struct symbols *symbols, stack_id stack, string_id op)
 {
     return text_equals(symbols_text(symbols, op), "aten::_log_softmax") &&
@@ -103,8 +105,8 @@ static bool look_at(struct judge *judge, size_t group, bool is_small, struct err
     return true;
 }
 
-/* The tensor that was made last before lifetimes[index] and still exists then, or NULL. The kernel
- * that made it may have allocated workspace after it. */
+/* The last tensor that was made before lifetimes[index] and is live then, or NULL. The kernel that
+ * made it may have allocated workspaces after it. */
 static const struct lifetime *made_before(const struct timeline *timeline, uint32_t index)
 {
     const struct lifetime *lifetimes = timeline->lifetimes;
@@ -114,8 +116,8 @@ static const struct lifetime *made_before(const struct timeline *timeline, uint3
     return NULL;
 }
 
-/* cross_entropy keeps the logarithms that it computes from the logits, and not the logits: if most
- * of these stay as well, then more than the graph is kept. */
+/* True if most logits stay as well. cross_entropy keeps the logarithms that it computes from the
+ * logits but not the logits, so then more than the graph is kept. */
 static bool keeps_logits(const struct survivors *survivors, const struct timeline *timeline,
                          size_t group)
 {

@@ -7,15 +7,15 @@
 #include "base/text.h"
 #include "model/peak_without.h"
 
-#define REPLACED 64 /* items at most from the new block to the end of the old one */
-#define SIMILAR  2  /* times as large at most */
+#define REPLACED 64 /* items from the birth of the new block to the end of the old one */
+#define SIMILAR  2  /* largest ratio of two similar sizes */
 
-/* A tensor that counts from item `from` on until item `to`, at which its memory is free again. */
+/* A tensor that counts from item `from` up to item `to`, at which its memory is free again. */
 struct held {
     uint32_t from, to, lifetime;
 };
 
-/* A tensor that outlives the step which made it, until the program frees it at the item `end`. */
+/* A tensor that outlives the step that made it. The program frees it at item `end`. */
 struct outliving {
     uint32_t end, lifetime, step;
 };
@@ -27,7 +27,7 @@ struct finder {
     const struct phases *phases;
     const struct steps *steps;
     const uint8_t *is_dropped;
-    bool *is_replaced; /* by stack: a block of the code has been replaced */
+    bool *is_replaced; /* by stack: a block that this code made was replaced */
     size_t stack_capacity;
     struct outliving *outliving;
     size_t outliving_count, outliving_capacity;
@@ -55,8 +55,9 @@ static bool may_be_result(const struct finder *finder, size_t index)
     }
 }
 
-/* True if one result may follow the other in a variable: of one size, or of a similar one, as the
- * logits of a text that becomes longer. What concatenation makes longer consists of the old one. */
+/* True if one result may replace the other in a variable: their sizes are equal or similar, such as
+ * those of logits of a text that becomes longer. A concatenation does not count, because its result
+ * contains the old one. */
 static bool may_follow(const struct finder *finder, size_t old, size_t new)
 {
     const struct trace *trace = finder->timeline->trace;
@@ -68,7 +69,7 @@ static bool may_follow(const struct finder *finder, size_t old, size_t new)
         return false;
     if (before == after)
         return true;
-    struct error err; /* cannot fail: the categories have looked the stack up */
+    struct error err; /* cannot fail, because the categories have looked the stack up */
     const struct stack_facts *facts = site_stack_facts(finder->sites, stack, &err);
     return facts && after / SIMILAR <= before && before / SIMILAR <= after &&
            facts->site.op != STRING_EMPTY &&
@@ -76,7 +77,7 @@ static bool may_follow(const struct finder *finder, size_t old, size_t new)
                         "aten::cat");
 }
 
-/* True if the code that made the block made another one right before the item `end`, at which the
+/* True if the code that made a block made another one right before the item `end`, at which the
  * block is freed. */
 static bool is_set_again(const struct finder *finder, size_t index, uint32_t end)
 {
@@ -89,9 +90,9 @@ static bool is_set_again(const struct finder *finder, size_t index, uint32_t end
     return false;
 }
 
-/* Where the iteration after the one that made a tensor begins. Steps of inference begin right after
- * a forward pass: what is computed there belongs to that pass, but for the input of the next one.
- */
+/* The item at which the iteration after the one that made a tensor begins. Steps of inference begin
+ * right after a forward pass, and what is computed there belongs to that pass, except for the input
+ * of the next one. */
 static uint32_t next_iteration(const struct finder *finder, size_t index, size_t step)
 {
     uint32_t alloc = finder->timeline->lifetimes[index].alloc;
@@ -143,7 +144,7 @@ static int compare_ends(const void *a, const void *b)
     return (x->lifetime > y->lifetime) - (x->lifetime < y->lifetime);
 }
 
-/* True if nothing is allocated from one free to the next. */
+/* True if nothing is allocated between two frees. */
 static bool in_one_burst(const struct trace *trace, uint32_t from, uint32_t to)
 {
     for (uint32_t item = from; item < to; item++)
@@ -152,9 +153,9 @@ static bool in_one_burst(const struct trace *trace, uint32_t from, uint32_t to)
     return true;
 }
 
-/* Adds tensors of one step that are freed together, if one of them is set again: those made before
- * it belong to its graph, or are its parts. Those made after the last such one do not: they are the
- * variables of a function that returns the new value. */
+/* Adds tensors of one step that are freed together, if one of them was replaced. Those made before
+ * the replaced one are in its graph or are parts of it. Those made after the last replaced one are
+ * not: they are variables of a function that returns the new value. */
 static bool add_burst(struct finder *finder, const struct outliving *items, size_t count,
                       struct error *err)
 {
@@ -197,7 +198,7 @@ static bool find_replaced(struct finder *finder, struct error *err)
     return true;
 }
 
-/* Those of the last complete step that the trace ends with, as when memory runs out. */
+/* Adds those of the last complete step, if the trace ends after it, as when memory runs out. */
 static bool find_last(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
@@ -215,8 +216,9 @@ static bool find_last(struct finder *finder, struct error *err)
     return true;
 }
 
-/* Where the program could delete it at the earliest, if a step of training needs it to its end.
- * Steps of inference are forward passes, and a result that follows one may come before the next. */
+/* The earliest item at which the program could delete a tensor, if a training step needs it up to
+ * the end of the step. Steps of inference are forward passes, and a result that follows one may
+ * come before the next. */
 static uint32_t earliest_end(const struct finder *finder, const struct held *held)
 {
     uint32_t alloc = finder->timeline->lifetimes[held->lifetime].alloc;
@@ -244,7 +246,7 @@ static bool measure(const struct finder *finder, int64_t *save_bytes, struct err
     return ok;
 }
 
-/* Adds to the memory that counts at the peak. */
+/* Adds a tensor to the memory that counts at the peak. */
 static bool count_at_peak(const struct finder *finder, struct kept_results *kept,
                           const struct held *held, struct error *err)
 {
@@ -262,7 +264,7 @@ static bool count_at_peak(const struct finder *finder, struct kept_results *kept
     return facts != NULL;
 }
 
-/* Marks what counts at the peak. */
+/* Marks the tensors that count at the peak. */
 static bool mark(const struct finder *finder, struct kept_results *kept, struct error *err)
 {
     size_t count = finder->timeline->lifetime_count;

@@ -10,7 +10,7 @@
 
 struct freed {
     uint32_t item, lifetime;
-    stack_id stack; /* of the allocation */
+    stack_id stack; /* the stack that allocates */
     uint32_t burst;
 };
 
@@ -28,7 +28,7 @@ static int by_line(const void *a, const void *b)
     return (x->stack > y->stack) - (x->stack < y->stack);
 }
 
-/* Numbers the bursts: frees without an allocation in between. */
+/* Numbers the bursts, which are frees without an allocation in between. */
 static void find_bursts(const struct trace *trace, struct freed *freed, size_t count)
 {
     uint32_t burst = 0;
@@ -57,11 +57,11 @@ uint32_t layer_results_end(const struct phases *phases, uint32_t run, size_t ite
 {
     uint32_t next = run + 1;
     while (next < phases->count && phases->runs[next].phase == PHASE_OTHER)
-        next++; /* the code that called the model drops what it got */
+        next++; /* the code that called the model drops the model's result */
     return next < phases->count ? phases->runs[next].first : (uint32_t)items;
 }
 
-/* `run`: the forward pass in which the moment lies. */
+/* `run` is the forward run that contains the moment. */
 static bool find(struct layer_results *results, const struct timeline *timeline,
                  const struct phases *phases, uint32_t run, uint32_t moment, struct error *err)
 {

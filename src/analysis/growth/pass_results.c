@@ -6,13 +6,13 @@
 
 #define LEAST_MADE 16
 #define MOST_KEPT  2
-#define OF_GRAPH   4   /* at most a quarter of the tensors that a pass keeps for backward */
-#define TINY       512 /* bytes at most, of a loss or another number */
+#define OF_GRAPH   4   /* at most 1/4 of the tensors that a pass keeps for its backward pass */
+#define TINY       512 /* bytes; a loss or another number */
 
-/* What is made in [first, end), without what is tiny. */
+/* The numbers of tensors that are made in [first, end), without tiny ones. */
 struct pass_counts {
-    size_t made, kept; /* `kept` outlives it */
-    size_t freed;      /* of `kept`, by `until` */
+    size_t made, kept; /* `kept` outlive the pass */
+    size_t freed;      /* of `kept`, those freed before `until` */
 };
 
 static struct pass_counts count(const struct timeline *timeline, uint32_t first, uint32_t end,
@@ -32,7 +32,8 @@ static struct pass_counts count(const struct timeline *timeline, uint32_t first,
     return counts;
 }
 
-/* The fewest tensors that a pass keeps for its backward pass; 0 if the trace has no such passes. */
+/* The lowest number of tensors that a pass keeps for its backward pass; 0 if there is no such pass.
+ */
 static size_t fewest_for_backward(const struct timeline *timeline, const struct phases *phases)
 {
     size_t fewest = 0;
@@ -49,7 +50,7 @@ static size_t fewest_for_backward(const struct timeline *timeline, const struct 
     return fewest;
 }
 
-/* Marks what outlives the pass [first, end), if that is at most so many tensors. */
+/* Marks what outlives the pass [first, end), if that is at most `most` tensors. */
 static void judge(struct pass_results *results, const struct timeline *timeline, uint32_t first,
                   uint32_t end, size_t most)
 {

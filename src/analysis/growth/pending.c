@@ -18,7 +18,8 @@ struct waiting {
 
 struct collector {
     const struct timeline *timeline;
-    int64_t first_time, last_time; /* of the events; TIME_NONE: no event has a time */
+    int64_t first_time,
+        last_time; /* times of the first and the last event; TIME_NONE if no event has a time */
     struct live *items;
     struct waiting *waits;
     size_t count, items_capacity, waits_capacity;
@@ -44,9 +45,10 @@ static void find_times(struct collector *collector)
     collector->last_time = first < last ? trace_time(trace, last - 1) : TIME_NONE;
 }
 
-/* Microseconds between two items. A request that is not in the trace counts from its beginning, a
- * completion that is not in the trace up to its end. -1: a time is missing, or the request was
- * followed at once by its completion: then the thread was interrupted, and no stream waited. */
+/* Microseconds between the request and the completion of a free. A request before the trace counts
+ * from the beginning of the trace, a completion after the trace up to its end. -1 if a time is
+ * missing, or if the completion followed the request at once: then the thread was interrupted, and
+ * no stream waited. */
 static inline int64_t waited(const struct collector *collector, uint32_t requested,
                              uint32_t completed)
 {

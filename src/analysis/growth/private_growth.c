@@ -21,8 +21,8 @@ struct search {
     struct private_growth sum;
 };
 
-/* PyTorch numbers the pools of captures in the first part, those that a program makes in the
- * second. */
+/* Adds an allocation. PyTorch numbers the pools of captures in the first member of the pool's id,
+ * and those that a program makes in the second. */
 static bool add(struct search *search, struct resident resident, struct error *err)
 {
     struct private_growth *sum = &search->sum;
@@ -41,7 +41,8 @@ static bool add(struct search *search, struct resident resident, struct error *e
                     resident);
 }
 
-/* The segment tells the pool; where it is not known, the event does. */
+/* Adds a group if it is in a private pool. The segment shows the pool; if it is not known, the
+ * event does. */
 static bool add_group(struct search *search, uint32_t group, int64_t item, struct error *err)
 {
     const struct survivors *survivors = search->survivors;

@@ -21,7 +21,8 @@ static int64_t weight_of(const struct candidate *candidate)
                                                  : candidate->end_bytes;
 }
 
-/* By kind, then by bytes, the most first. Ties keep the order of the groups, which is by name. */
+/* Orders by kind, then by bytes, the most first. Ties keep the order of the groups, which is by
+ * name. */
 static int compare_candidates(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
@@ -56,9 +57,9 @@ static int compare_stacks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Categories are inferred, and may tell apart what one line adds at step after step: then a part of
- * it seems to have stopped growing. Nothing is said of such a part. The same holds of all
- * allocations without a stack. */
+/* Marks parts of growth as doubtful. Categories are inferred, and may differ between allocations
+ * that one line adds in step after step; then a part of them seems to have stopped growing. Nothing
+ * is reported about such a part, nor about allocations without a stack. */
 static bool doubt_parts(const struct growth_builder *builder, struct candidate *candidates,
                         struct error *err)
 {
@@ -80,8 +81,9 @@ static bool doubt_parts(const struct growth_builder *builder, struct candidate *
     return true;
 }
 
-/* True if an optimizer of PyTorch makes it for weights that it has not updated before, such as
- * those of a layer that is trained only now, or if any optimizer seems to. */
+/* True if an optimizer made an allocation for weights that it had not updated before, such as those
+ * of a layer that is trained only now. It is an optimizer of PyTorch, or seems to be an optimizer.
+ */
 static bool is_first_state(const struct growth_fit *fit, const struct site_group *group,
                            const struct stack_facts *facts, struct site_table *sites)
 {

@@ -1,13 +1,14 @@
-/* Passes by the optimizer steps that annotations name. */
+/* Finds passes before the optimizer steps that annotations name. */
 #include <stdlib.h>
 
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
 
-#define MOST_EARLIER 64 /* passes of one step that are looked for */
+#define MOST_EARLIER 64 /* passes before one step that are looked for */
 
-/* The item that makes the first gradient in the items [from, to): a block of a weight's size that
- * the next step finds. `to` if there is none. `*bytes`: of all of them. */
+/* The first item in [from, to) that makes a gradient: a block that has the size of a weight and is
+ * live when the next step begins. `to` if there is none. *bytes is set to the bytes of all such
+ * gradients. */
 static uint32_t first_gradient(const struct pattern *pattern, uint32_t from, uint32_t to,
                                double *bytes)
 {
@@ -27,9 +28,10 @@ static uint32_t first_gradient(const struct pattern *pattern, uint32_t from, uin
     return first;
 }
 
-/* Most are alive before the item `turn`, at which the count is `top`. But if it falls by half and
- * rises again before the first gradient, that was not the backward pass: a part of the forward
- * pass, such as a search among codes, makes more than the rest saves. */
+/* The last turn of the passes. Most blocks are live before the item `turn`, at which the count is
+ * `top`. But if the count falls by half and rises again before the first gradient, that fall was
+ * not the backward pass: a part of the forward pass, such as the search in a codebook, made more
+ * than the rest saves. */
 static uint32_t last_turn(const struct pattern *pattern, uint32_t turn, uint32_t to, int64_t top)
 {
     double bytes;
@@ -51,8 +53,8 @@ static uint32_t last_turn(const struct pattern *pattern, uint32_t turn, uint32_t
     return last;
 }
 
-/* Finds the turn from forward to backward in the items [from, to): where most of the allocations
- * that are made and freed in them are alive, scalars apart. False if there are none. */
+/* Finds the turn from forward to backward in the items [from, to): where most of the blocks that
+ * are made and freed in them are live, not counting scalars. False if there are none. */
 static bool find_turn(struct pattern *pattern, uint32_t from, uint32_t to, bool any_size,
                       struct passes *passes)
 {
@@ -94,8 +96,8 @@ static bool find_turn(struct pattern *pattern, uint32_t from, uint32_t to, bool 
     return top > 0 && first < passes->backward;
 }
 
-/* Finds the passes before a step. Code that makes a model, and drops the parts that it is made of,
- * piles up tensors as well: the passes come after it. */
+/* Finds the passes before a step. Code that makes a model and drops the parts from which it is made
+ * has many live blocks too; the passes come after it. */
 static bool find_passes(struct pattern *pattern, uint32_t from, uint32_t to, bool any_size,
                         struct passes *passes)
 {
@@ -119,8 +121,8 @@ static size_t saved_by(const struct pattern *pattern, const struct passes *passe
     return saved;
 }
 
-/* True if passes leave most of the gradients that the step at `to` finds; later ones add to them.
- */
+/* True if passes leave most of the gradients that are live at the step at item `to`. Later passes
+ * add to them. */
 static bool leaves_gradients(const struct pattern *pattern, const struct passes *passes,
                              uint32_t to)
 {
@@ -130,8 +132,8 @@ static bool leaves_gradients(const struct pattern *pattern, const struct passes 
     return left > 0 && left * 2 >= all;
 }
 
-/* Adds the passes in the items [from, to) before a step, the last first: each saves about as much
- * as the one after it, and the first of them leaves gradients. What is before that computes
+/* Adds the passes in the items [from, to) before a step, the last pass first. Each saves about as
+ * much as the one after it, and the first of them leaves gradients. What comes before that computes
  * without gradients. */
 static bool add_before(struct pattern *pattern, uint32_t from, uint32_t to, struct error *err)
 {
@@ -168,13 +170,13 @@ static void sort_passes(struct pattern *pattern)
         qsort(pattern->passes, pattern->pass_count, sizeof(*pattern->passes), compare_passes);
 }
 
-/* The first item that may belong to the passes of a step: steps may follow one another. */
+/* The first item that may belong to the passes of a step. Several steps may follow one another. */
 static uint32_t previous_end(const struct pattern *pattern, size_t step)
 {
     return step > 0 ? pattern->steps->items[step - 1].end : 0;
 }
 
-/* Adds passes before each step without a closure that lacks them. Passes must be in order. */
+/* Adds passes before each step without a closure that has none. Passes must be in order. */
 static bool add_before_steps(struct pattern *pattern, struct error *err)
 {
     size_t found = pattern->pass_count, next = 0;
@@ -193,7 +195,7 @@ static bool add_before_steps(struct pattern *pattern, struct error *err)
     return true;
 }
 
-/* Everything in a step with a closure belongs to its passes and the updates between them. */
+/* Assigns all items of a step with a closure to its passes and to the updates between them. */
 static void complete_closures(struct pattern *pattern)
 {
     size_t next = 0;

@@ -2,7 +2,7 @@
 
 #include "base/bisect.h"
 
-#define LEAF_BIRTHS 16 /* at most this many are examined */
+#define LEAF_BIRTHS 16 /* births that are examined */
 
 uint32_t births_program_end(const struct timeline *timeline)
 {

@@ -2,7 +2,7 @@
 
 #include "analysis/phase/births.h"
 
-#define MOST_INTERRUPTIONS 1024 /* runs that are looked through for the end of a backward pass */
+#define MOST_INTERRUPTIONS 1024 /* runs that are searched for the end of a backward pass */
 
 bool op_makes_input(const struct symbols *symbols, string_id op)
 {
@@ -32,8 +32,8 @@ static uint32_t run_end(const struct forward_search *search, size_t run)
     return phases_run_end(search->phases, run, search->timeline->trace->count);
 }
 
-/* The end of the backward pass: optimizers may interrupt it, and plain code for a few events. More
- * plain code may be a forward pass. */
+/* The end of the backward pass. Optimizers may interrupt it, and plain code may do so for a few
+ * events. More plain code may be a forward pass. */
 static uint32_t backward_end(const struct forward_search *search)
 {
     const struct phases *phases = search->phases;
@@ -50,8 +50,8 @@ static uint32_t backward_end(const struct forward_search *search)
     return end;
 }
 
-/* The end of the backward pass after this one, by when variables hold the results of the next
- * iteration; EVENT_NEVER: there is none. */
+/* The end of the next backward pass, by which variables hold the results of the next iteration;
+ * EVENT_NEVER if there is none. */
 static uint32_t next_pass_end(struct forward_search *search)
 {
     const struct phases *phases = search->phases;

@@ -1,5 +1,5 @@
-/* Passes whose graph is kept while the backward pass runs, and dropped at once after it or after
- * the update: torch.func.grad() records its own backward pass, so that another may follow. */
+/* Passes whose graph is kept while the backward pass runs, and dropped as a whole after it or after
+ * the update. torch.func.grad() records its own backward pass, so that another one may follow. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,20 +7,21 @@
 #include "analysis/phase/passes.h"
 #include "base/bisect.h"
 
-#define MOST_HELD     8   /* this part of the saved blocks may be freed earlier, or later */
-#define LEAST_SIZES   3   /* of gradients */
-#define LEAST_COVERED 0.5 /* of the bytes of weights, one of each size */
-#define ALIKE         0.9 /* of what others cover */
+#define MOST_HELD     8   /* at most 1/8 of the saved blocks may be freed earlier or later */
+#define LEAST_SIZES   3   /* different sizes of gradients */
+#define LEAST_COVERED 0.5 /* part of the bytes of weights, counting one weight of each size */
+#define ALIKE         0.9 /* part of what others cover */
 
 /* Blocks of the sizes of weights that may be the gradients of a pass. */
 struct gradients {
-    uint32_t first, last; /* the items in which the first of each size is made */
-    double covered;       /* bytes, one of each size */
+    uint32_t first,
+        last; /* the items that make the first and the last of the first blocks of each size */
+    double covered; /* bytes, counting one block of each size */
     size_t sizes;
 };
 
-/* The items in which most of pattern->saved are freed: [first, last]. The program may hold a few of
- * them longer. */
+/* Sets [*first, *last] to the items in which most of pattern->saved are freed. The program may hold
+ * a few of them longer. */
 static void find_fall(struct pattern *pattern, uint32_t *first, uint32_t *last)
 {
     struct saved *saved = pattern->saved;
@@ -58,16 +59,16 @@ static struct gradients find_gradients(const struct pattern *pattern, uint8_t *m
     return found;
 }
 
-/* The bytes of the weights that may have gradients, one of each size: of those of which blocks come
- * and go. */
+/* The bytes of the weights that may have gradients, counting one of each size: those of whose size
+ * blocks come and go. */
 static double bytes_to_cover(const struct pattern *pattern, uint8_t *marks)
 {
     uint32_t items = (uint32_t)pattern->timeline->trace->count;
     return find_gradients(pattern, marks, 0, items, 0, items).covered;
 }
 
-/* The gradients outlive the graph; or the program drops both after the update, which makes blocks
- * of the same sizes. */
+/* Finds the passes. Either the gradients outlive the graph, or the program drops both after the
+ * update, which makes blocks of the same sizes. */
 static bool find_passes(struct pattern *pattern, uint8_t *marks, struct passes *passes)
 {
     const struct timeline *timeline = pattern->timeline;

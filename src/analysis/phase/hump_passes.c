@@ -6,14 +6,15 @@
 #include "analysis/phase/humps.h"
 #include "base/bisect.h"
 
-#define LEAST_PART      8    /* a pass has at least this part of the largest one */
-#define LEAST_SIZES     4    /* the same of the different sizes of weights in its fall */
-#define NO_GRADIENTS    1024 /* a smaller part of the weights is none */
-#define LEAST_LEFT      4    /* this part of a candidate's blocks, after one checkpoint */
-#define MOST_OPEN       256  /* blocks followed from one hump to the next */
-#define PROBE_PART      6   /* a pass without gradients has at least this part of the largest one */
-#define MOSTLY_REVERSED 0.6 /* instead of HUMP_REVERSED, if the blocks go one by one */
-#define LEAST_PROBE     12  /* blocks of such a pass: fewer go in the reverse order by chance */
+#define LEAST_PART 8 /* a pass has at least 1/8 of the bytes of the largest one */
+#define LEAST_SIZES                                                                                \
+    4 /* the same part of the different sizes of weights that are made in its fall */
+#define NO_GRADIENTS    1024 /* less than 1/1024 of the weights counts as no gradients */
+#define LEAST_LEFT      4   /* at least 1/4 of a candidate's blocks are left after one checkpoint */
+#define MOST_OPEN       256 /* blocks that are followed from one hump to the next */
+#define PROBE_PART      6 /* a pass without gradients has at least 1/6 of the blocks of the largest */
+#define MOSTLY_REVERSED 0.6 /* instead of HUMP_REVERSED, if the blocks are freed one by one */
+#define LEAST_PROBE     12  /* blocks of such a pass; fewer are in reverse order by chance */
 
 static bool add_saved(struct pattern *pattern, const struct saved *saved, struct error *err)
 {
@@ -34,8 +35,7 @@ static void keep_ending_after(struct pattern *pattern, uint32_t item)
     pattern->saved_count = kept;
 }
 
-/* True if most of pattern->saved are scalars, as are the norms of all gradients, of which a program
- * makes a list. */
+/* True if most of pattern->saved are scalars, such as the norms of all gradients in a list. */
 static bool are_scalars(const struct pattern *pattern)
 {
     const struct timeline *timeline = pattern->timeline;
@@ -45,7 +45,7 @@ static bool are_scalars(const struct pattern *pattern)
     return scalars * 2 > pattern->saved_count;
 }
 
-/* Adds the blocks that are alive at the top of a hump to pattern->saved. */
+/* Adds the blocks that are live at the top of a hump to pattern->saved. */
 static bool add_members(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
     const struct timeline *timeline = pattern->timeline;
@@ -87,8 +87,8 @@ static struct weight_births births_in_fall(const struct pattern *pattern, const 
     return births;
 }
 
-/* True if the fall of a hump may be a backward pass: it leaves gradients; or it adds to those of
- * another, and the hump is not much smaller than others. Networks without gradients, and the
+/* True if the fall of a hump may be a backward pass. It leaves gradients, or it adds to those of
+ * another pass and the hump is not much smaller than others. Networks without gradients, and the
  * temporaries of one layer, make humps as well. */
 static bool makes_gradients(const struct pattern *pattern, const struct weight_births *births,
                             size_t members)
@@ -101,9 +101,9 @@ static bool makes_gradients(const struct pattern *pattern, const struct weight_b
             (births->kept > 0 || births->all * 2 >= pattern->most_gradients));
 }
 
-/* True if the hump lies within the backward pass that is open: what that has left to free in the
- * fall, it frees after most of the hump's own blocks. `own` is the index of the first of these in
- * pattern->saved; sorts them by their ends. */
+/* True if a hump lies within the backward pass that is open: of the blocks that this pass still has
+ * to free in the fall, most are freed after the hump's own. `own` is the index of the first of the
+ * hump's own blocks in pattern->saved. Sorts these by their ends. */
 static bool is_nested(struct pattern *pattern, const struct hump *hump, size_t own)
 {
     size_t count = pattern->saved_count - own, nested = 0, crossing = 0;
@@ -118,9 +118,10 @@ static bool is_nested(struct pattern *pattern, const struct hump *hump, size_t o
     return nested > crossing;
 }
 
-/* True if the hump may be a checkpoint in the backward pass of the candidate, `before` of whose
- * blocks are left: its own blocks go in the reverse order, and the candidate still has some
- * after it, or had after another one. A hump in a forward pass loses all at once. */
+/* True if a hump may be a checkpoint in the backward pass of the candidate, of whose blocks
+ * `before` are left. The hump's own blocks are freed in reverse order, and the candidate still has
+ * blocks after it, or had some after another hump. A hump in a forward pass frees all its blocks at
+ * once. */
 static bool leaves_candidate(const struct pattern *pattern, const struct hump *hump, size_t before)
 {
     size_t left = 0;
@@ -131,8 +132,9 @@ static bool leaves_candidate(const struct pattern *pattern, const struct hump *h
            (pattern->candidate.has_nested || left * LEAST_LEFT >= before);
 }
 
-/* Adds a hump to the backward pass in which it nests, `before` of whose blocks are left. The
- * candidate becomes a pair of passes once it and what nests in it have made enough gradients. */
+/* Adds a hump to the backward pass in which it is nested, of whose blocks `before` are left. The
+ * candidate becomes a pair of passes once it, with the humps nested in it, has made enough
+ * gradients. */
 static bool add_nested(struct pattern *pattern, const struct hump *hump, size_t before,
                        struct error *err)
 {
@@ -186,7 +188,8 @@ static bool goes_backward(const struct pattern *pattern)
                HUMP_GRADUAL;
 }
 
-/* Adds the passes of a hump whose blocks are pattern->saved, if it is one, or keeps it in mind. */
+/* Adds the passes of a hump whose blocks are pattern->saved, if it has passes; otherwise the hump
+ * may become the candidate. */
 static bool add_passes(struct pattern *pattern, const struct hump *hump, struct error *err)
 {
     struct weight_births births = births_in_fall(pattern, hump);

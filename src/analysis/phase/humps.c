@@ -1,14 +1,15 @@
-/* Finds passes by how blocks saved for a backward pass pile up and go. */
+/* Finds passes by the number of live blocks that are saved for a backward pass: it rises in the
+ * forward pass and falls in the backward pass. */
 #include "analysis/phase/humps.h"
 
 #include <string.h>
 
 #include "analysis/phase/births.h"
 
-#define LEAST_KEPT_GRAPHS 2  /* passes that only these show */
-#define MOST_AFTER        16 /* times the items of a pair of passes, if it is the only one */
+#define LEAST_KEPT_GRAPHS 2 /* passes that only kept graphs show */
+#define MOST_AFTER        16 /* items after the only pair of passes, as a multiple of its own items */
 
-/* The number of blocks that cannot be gradients, while a hump rises. */
+/* The number of blocks that certainly are no gradients, while a hump rises. */
 struct certain {
     int64_t now, top;
     uint32_t top_item;
@@ -34,15 +35,16 @@ static void count_saved(struct pattern *pattern)
     }
 }
 
-/* Gradients that wait for others, to which they are added, make the count rise further. If most
- * blocks are certainly none, the turn is where those are most. */
+/* The turn of a hump. Gradients that wait for others, to which they are added, make the count rise
+ * further. If most blocks certainly are no gradients, the turn is where the number of those is
+ * highest. */
 static uint32_t turn_of(const struct hump *hump, const struct certain *certain, int64_t top)
 {
     return certain->top * 4 >= top * 3 ? certain->top_item : hump->top;
 }
 
-/* Splits the trace into humps. A hump ends where the count, having fallen to half of its top, stops
- * falling. */
+/* Splits the trace into humps. A hump ends where the count stops falling, once it has fallen to
+ * half of its highest value. */
 static bool find_humps(struct pattern *pattern, visit_hump *visit, struct error *err)
 {
     size_t items = pattern->timeline->trace->count;
@@ -102,7 +104,7 @@ static bool find_passes(struct pattern *pattern, struct error *err)
     return true;
 }
 
-/* The passes and kept graphs that one count finds, to be compared with those of another. */
+/* The passes and kept graphs that one way of counting finds, for a comparison with another. */
 struct found {
     struct passes *passes;
     size_t pass_count, pass_capacity, kept_graphs, probes;
@@ -120,7 +122,7 @@ static struct found exchange(struct pattern *pattern, struct found found)
     return old;
 }
 
-/* True if the backward pass leaves gradients of two or more sizes, or none. */
+/* True if the backward pass leaves gradients of at least two sizes, or leaves no gradients. */
 static bool leaves_sizes(const struct pattern *pattern, const struct passes *passes)
 {
     const struct timeline *timeline = pattern->timeline;
@@ -139,7 +141,7 @@ static bool leaves_sizes(const struct pattern *pattern, const struct passes *pas
 }
 
 /* Drops the only pair of passes if it leaves blocks of one size, and much more follows than an
- * update of the weights: a layer made its cache of keys and values. */
+ * update of the weights. Then it was a layer that made its cache of keys and values. */
 static void drop_lone_pass(struct pattern *pattern)
 {
     size_t items = pattern->timeline->trace->count;
@@ -151,10 +153,11 @@ static void drop_lone_pass(struct pattern *pattern)
         pattern->pass_count = pattern->kept_graphs = 0;
 }
 
-/* Blocks of the sizes of weights count if they are freed before a step, as some activations are.
- * But there may be gradients among them, of a pass before the one that the step uses, as in
- * sharpness-aware minimization: they hide the fall between the passes. So if no step seems to have
- * two passes, and more are found without such blocks, these are taken. */
+/* Finds passes with and without blocks of the sizes of weights that are freed before a step. Some
+ * activations are such blocks, so they count. But they may include gradients of an earlier pass
+ * than the one that the step uses, as in sharpness-aware minimization, which hide the fall between
+ * the passes. So if no step seems to have two passes, and more passes are found without such
+ * blocks, those passes are taken. */
 static bool find_in_both(struct pattern *pattern, struct error *err)
 {
     count_saved(pattern);

@@ -2,7 +2,7 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
 
-/* Bytes of what is made in the items [from, to), and never freed. */
+/* The bytes of blocks that are made in the items [from, to) and never freed. */
 static double bytes_kept(const struct timeline *timeline, uint32_t from, uint32_t to, size_t *count)
 {
     double bytes = 0;
@@ -16,7 +16,7 @@ static double bytes_kept(const struct timeline *timeline, uint32_t from, uint32_
     return bytes;
 }
 
-/* Bytes that a forward pass saves for its backward pass. */
+/* The bytes that a forward pass saves for its backward pass. */
 static double bytes_saved(const struct timeline *timeline, const struct passes *passes)
 {
     double bytes = 0;
@@ -29,9 +29,9 @@ static double bytes_saved(const struct timeline *timeline, const struct passes *
     return bytes;
 }
 
-/* A program that runs out of memory after its last step may be in a forward pass: what it has saved
- * is never freed. What looks like passes meanwhile, and frees less than was kept before it, is a
- * part of it. */
+/* Adds a forward pass in which memory ran out. After its last step, the program may be in a forward
+ * pass, whose saved blocks are never freed. What looks like passes in it, but frees less than was
+ * kept before, is part of that forward pass. */
 bool passes_add_unfinished(struct pattern *pattern, struct error *err)
 {
     const struct timeline *timeline = pattern->timeline;

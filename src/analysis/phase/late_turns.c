@@ -1,13 +1,14 @@
-/* Turns that lie too early: a forward pass that piles up a list, as of encodings, and drops it once
- * it is joined seems to turn there, if it saves less after that than the list had. */
+/* Corrects turns that are too early. A forward pass that collects a list, such as one of encodings,
+ * and drops the list after joining it seems to turn there, if it saves less after that than the
+ * list had. */
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
 
-#define LEAST_LATER 8 /* blocks saved after a turn that was too early */
-#define MOST_EARLY  4 /* times as many of them were saved before it */
+#define LEAST_LATER 8 /* blocks saved after a turn that is too early */
+#define MOST_EARLY  4 /* blocks saved before it, as a multiple of those after it */
 
-/* The item that makes the first gradient: of a weight's size, and kept beyond the passes. The end
- * of the passes if there is none. */
+/* The item that makes the first gradient: a block that has the size of a weight and outlives the
+ * passes. The end of the passes if there is none. */
 static uint32_t first_gradient(const struct pattern *pattern, const struct passes *passes)
 {
     const struct timeline *timeline = pattern->timeline;
@@ -21,7 +22,7 @@ static uint32_t first_gradient(const struct pattern *pattern, const struct passe
     return passes->end;
 }
 
-/* True if it may be saved, is no scalar, and is freed within the passes, after an item. */
+/* True if a block may be saved: it is no scalar, and is freed within the passes after an item. */
 static bool is_saved_at(const struct pattern *pattern, size_t index, uint32_t item,
                         const struct passes *passes)
 {
@@ -31,8 +32,8 @@ static bool is_saved_at(const struct pattern *pattern, size_t index, uint32_t it
            trace_size(pattern->timeline->trace, lifetime->alloc) >= LEAST_WEIGHT;
 }
 
-/* Of the blocks that are saved at the first gradient, the birth of the middle one of those made
- * from the turn on; `gradient` if these are few, as in a backward pass. */
+/* Of the blocks that are live at the first gradient and were made after the turn, the birth of the
+ * middle one. `gradient` if there are only a few, as in a backward pass. */
 static uint32_t middle_of_later(const struct pattern *pattern, const struct passes *passes,
                                 uint32_t gradient)
 {
@@ -52,7 +53,7 @@ static uint32_t middle_of_later(const struct pattern *pattern, const struct pass
     return timeline->lifetimes[i - 1].alloc;
 }
 
-/* The turn between two items: where most blocks are alive. */
+/* The turn between two items: where most blocks are live. */
 static uint32_t turn_between(struct pattern *pattern, const struct passes *passes, uint32_t from,
                              uint32_t to)
 {

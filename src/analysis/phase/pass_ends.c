@@ -1,13 +1,13 @@
-/* Where a backward pass ends: with the last of the blocks that were saved for it, unless the
- * program holds that until the next batch takes its place. */
+/* Finds the end of a backward pass: where the last of the blocks saved for it is freed, unless the
+ * program holds that block until the next batch replaces it. */
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
 
 #define MOST_IN_BATCH 4 /* tensors */
 
-/* A variable may hold a block until the next batch takes its place. This is the item at which that
- * next block is made: it has the same size, lives beyond the hump, and has no size of a weight, so
- * it is neither a gradient nor optimizer state. EVENT_NEVER if there is no such block. */
+/* The item that makes the next batch, if a variable may hold a saved block until then; EVENT_NEVER
+ * if there is none. The new block has the same size, lives beyond the hump, and has not the size of
+ * a weight, so it is neither a gradient nor an optimizer state. */
 static uint32_t item_of_successor(const struct pattern *pattern, uint32_t top, uint32_t last,
                                   const struct saved *saved)
 {
@@ -23,8 +23,8 @@ static uint32_t item_of_successor(const struct pattern *pattern, uint32_t top, u
     return EVENT_NEVER;
 }
 
-/* The end of a pass that has freed what it saved by the item `end`, and may go on until the next
- * batch is made: for an embedding, no block is saved that it would free. */
+/* The end of a pass that has freed what it saved by item `end`. It may go on until the next batch
+ * is made, because an embedding saves no block that would be freed. */
 static uint32_t end_before_batch(const struct pattern *pattern, uint32_t end, uint32_t batch)
 {
     const struct timeline *timeline = pattern->timeline;
@@ -38,10 +38,10 @@ static uint32_t end_before_batch(const struct pattern *pattern, uint32_t end, ui
     return last;
 }
 
-/* The end of the backward pass that frees pattern->saved. The program may hold some of them longer:
- * what ends four times as late as most does not count; nor do scalars, such as the loss, where the
- * update that makes new weights might seem to be a part of the pass. As the blocks
- * end in the reverse order, three quarters have ended with the one at a quarter. */
+/* The end of the backward pass that frees pattern->saved. The program may hold some of these blocks
+ * longer, so blocks that end four times as late as most do not count. Scalars such as the loss do
+ * not count either if the update makes new weights, since the update would seem to be part of the
+ * pass. Blocks end in reverse order, so three quarters have ended with the block at one quarter. */
 uint32_t passes_end_of_backward(const struct pattern *pattern, uint32_t top, uint32_t last)
 {
     uint32_t most = pattern->saved[pattern->saved_count / 4].end, end = top + 1;

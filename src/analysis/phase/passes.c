@@ -1,4 +1,4 @@
-/* Facts about lifetimes by which passes are found. */
+/* The facts about lifetimes by which passes are found. */
 #include "analysis/phase/passes.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 #include "analysis/phase/births.h"
 #include "base/bisect.h"
 
-#define MOST_RATIO 8  /* times the median: births per staying block of a size */
-#define LEAST_MADE 10 /* times what was there, at least, is a model that is made */
+#define MOST_RATIO 8  /* births of a size per block that stays, as a multiple of the median */
+#define LEAST_MADE 10 /* bytes of a model that is made, as a multiple of what existed before */
 
 static int compare_sizes(const void *a, const void *b)
 {
@@ -57,8 +57,8 @@ static int compare_ratios(const void *a, const void *b)
     return (x->ratio > y->ratio) - (x->ratio < y->ratio);
 }
 
-/* Drops sizes that activations happen to share: far more blocks of them are born than of others,
- * for each block that stays. `counts` are in ascending order of size. */
+/* Drops sizes that activations share with weights: for each block that stays, far more blocks of
+ * the size are made than of other sizes. `counts` are in ascending order of size. */
 static void drop_shared_sizes(struct pattern *pattern, struct size_count *counts, size_t count)
 {
     const struct timeline *timeline = pattern->timeline;
@@ -117,13 +117,13 @@ static bool find_weight_sizes(struct pattern *pattern, struct error *err)
     return true;
 }
 
-/* Adds the flags that depend on the annotated optimizer steps. What outlives the passes before a
- * step outlives its beginning, or with a closure its end. */
+/* Sets the flags that depend on annotated optimizer steps. What outlives the passes before a step
+ * is live when the step begins or, with a closure, when it ends. */
 static void flag_crossings(struct pattern *pattern)
 {
     const struct timeline *timeline = pattern->timeline;
     const struct step_mark *marks = pattern->steps->items;
-    size_t count = pattern->steps->count, next = 0; /* the mark that ends after the birth */
+    size_t count = pattern->steps->count, next = 0; /* the first mark that ends after the birth */
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         uint32_t end = lifetime_end(lifetime), birth = lifetime->alloc;
@@ -138,7 +138,8 @@ static void flag_crossings(struct pattern *pattern)
     }
 }
 
-/* The item at which the last is freed that was made before the turn and ends within the passes. */
+/* The item that frees the last of the blocks that were made before the turn and end within the
+ * passes. */
 static uint32_t end_of_fall(const struct pattern *pattern, const struct passes *passes)
 {
     const struct timeline *timeline = pattern->timeline;

@@ -4,9 +4,10 @@
 #include "analysis/phase/passes.h"
 #include "analysis/phase/refine.h"
 
-#define LEAST_BIRTHS   32  /* of a program that only computes forward */
-#define LEAST_RENEWALS 2   /* passes, to tell that a program makes its weights anew */
-#define LEAST_FREED    0.9 /* of those births, if stacks do not show that it computes */
+#define LEAST_BIRTHS   32 /* births in a program that only runs forward passes */
+#define LEAST_RENEWALS 2  /* passes that show that a program makes its weights anew */
+#define LEAST_FREED                                                                                \
+    0.9 /* part of those births that are freed, if stacks do not show forward passes */
 
 /* The phase of an item within a pair of passes, and where that phase ends. */
 static enum phase phase_in_passes(const struct passes *passes, uint32_t item, uint32_t *stop)
@@ -19,7 +20,7 @@ static enum phase phase_in_passes(const struct passes *passes, uint32_t item, ui
                                    : PHASE_OPTIMIZER;
 }
 
-/* Puts the passes over annotated runs that are not phases of a step. */
+/* Assigns items to the passes, except for annotated runs that are not phases of a step. */
 static bool put_passes(struct pattern *pattern, struct phases *made, struct error *err)
 {
     const struct phases *old = pattern->old;
@@ -67,8 +68,8 @@ static void prolong_backward(struct phases *phases)
     phases->count = kept;
 }
 
-/* The item by which the permanent allocations have been made: it maximizes their bytes so far times
- * the number of items that follow. */
+/* The item by which the permanent allocations have been made: the one with the largest product of
+ * permanent bytes so far and number of items that follow. */
 static uint32_t find_settling_item(const struct timeline *timeline)
 {
     const struct trace *trace = timeline->trace;
@@ -91,7 +92,8 @@ static uint32_t find_settling_item(const struct timeline *timeline)
     return settled;
 }
 
-/* Without passes and annotations, the program is taken to compute forward only, if anything. */
+/* Without passes and annotations, takes the program for one that runs forward passes only, if it
+ * runs a model at all. */
 static bool guess_forward(struct phases *phases, const struct timeline *timeline, struct error *err)
 {
     uint32_t first = find_settling_item(timeline);
@@ -112,7 +114,7 @@ static bool has_step(const struct phases *phases)
 }
 
 /* True if nearly all that is made after the permanent allocations is freed again, as results of a
- * computation are; what a program piles up or keeps in reserve is not. */
+ * computation are. Data that a program collects or keeps in reserve is not. */
 static bool mostly_frees(const struct timeline *timeline)
 {
     uint32_t first = find_settling_item(timeline);
@@ -123,7 +125,7 @@ static bool mostly_frees(const struct timeline *timeline)
     return keeps_any && (double)freed >= (double)(timeline->lifetime_count - begin) * LEAST_FREED;
 }
 
-/* True if the file has categories of its own, or is not of a program with PyTorch. */
+/* True if the file has categories of its own, or comes from a program without PyTorch. */
 static bool needs_no_guess(const struct snapshot *snapshot)
 {
     for (size_t i = 0; i < snapshot->extra_count; i++)

@@ -96,8 +96,9 @@ static void marks_release(struct marks *marks)
         step_marks_release(&marks->kinds[i]);
 }
 
-/* The phase by the annotation that is open at the item, and where that began; PHASE_UNKNOWN without
- * one. A step with a closure has several phases, so it shows none. Items must come in order. */
+/* The phase that the annotation open at an item shows, and in *begin where that began;
+ * PHASE_UNKNOWN without an annotation. A step with a closure has several phases, so it shows none.
+ * Items must come in order. */
 static enum phase marked_phase(struct marks *marks, uint32_t item, uint32_t *begin)
 {
     static const enum phase shown[MARK_KINDS] = {PHASE_OPTIMIZER, PHASE_DATA, PHASE_OTHER};
@@ -119,13 +120,14 @@ struct reader {
     struct phases *phases;
     struct stack_phases *known;
     struct marks *marks;
-    enum phase last_pass; /* PHASE_FORWARD or PHASE_BACKWARD, whichever came last */
-    bool main_ran;        /* the main program allocated in the last run, which is PHASE_OTHER */
-    bool main_computes;   /* stacks of forward passes reach up to the main program */
-    bool seen_memory;     /* before the first, segment events belong to what follows */
+    enum phase last_pass; /* PHASE_FORWARD or PHASE_BACKWARD, whichever came later */
+    bool main_ran;        /* the last run is PHASE_OTHER, and the main program allocated in it */
+    bool main_computes;   /* stacks of forward passes reach the main program */
+    bool seen_memory; /* an event of memory was read; segment events before that belong to the run
+                         that follows */
 };
 
-/* Begins a run, or takes back the last one if it was only a flicker. */
+/* Begins a run, or removes the last one if it was too short to count. */
 static bool begin_run(struct reader *reader, uint32_t item, enum phase phase,
                       enum phase_evidence evidence, struct error *err)
 {
@@ -140,9 +142,9 @@ static bool begin_run(struct reader *reader, uint32_t item, enum phase phase,
     return phases_append(phases, item, phase, evidence, err);
 }
 
-/* In a trace that has stacks, an allocation without one comes from an autograd thread, which runs
- * no Python: it continues a backward pass that hooks interrupted, or begins one after a forward
- * pass, which phases_refine() examines again. */
+/* True if an allocation may come from an autograd thread. Such a thread runs no Python, so in a
+ * trace that has stacks its allocations have none. It continues a backward pass that hooks
+ * interrupted, or begins one after a forward pass, which phases_refine() checks. */
 static bool may_be_autograd_thread(const struct reader *reader, const struct trace *trace,
                                    uint32_t item)
 {
@@ -150,8 +152,8 @@ static bool may_be_autograd_thread(const struct reader *reader, const struct tra
            trace->stack[item] == STACK_NONE && reader->last_pass != PHASE_UNKNOWN;
 }
 
-/* In such a trace, a free without a stack is of such a thread as well, if the main program has only
- * freed a little since the backward pass: the thread drops the graph when its pass is over. */
+/* True if a free without a stack may come from such a thread too: since the backward pass, the main
+ * program has only freed a little. The thread drops the graph when its pass has ended. */
 static bool drops_graph(const struct reader *reader, const struct trace *trace, uint32_t item)
 {
     const struct phases *phases = reader->phases;
@@ -162,8 +164,8 @@ static bool drops_graph(const struct reader *reader, const struct trace *trace, 
            !reader->main_ran;
 }
 
-/* True if such a thread drops the graph of a pass that is over only while the main program
- * computes: no pass begins there. */
+/* True if such a thread drops the graph of an ended pass as late as while the main program
+ * computes. No pass begins there. */
 static bool drops_late(const struct reader *reader, const struct trace *trace, uint32_t item,
                        enum phase phase)
 {
@@ -173,22 +175,22 @@ static bool drops_late(const struct reader *reader, const struct trace *trace, u
            phases->runs[phases->count - 1].phase == PHASE_OTHER;
 }
 
-/* True for code that autograd calls in a backward pass, such as a hook: no frame above it is of the
- * main program, which waits for the pass. Where the stacks of forward passes end below the main
- * program as well, that does not tell. */
+/* True for code that autograd calls in a backward pass, such as a hook: its stack does not reach
+ * the main program, which waits for the pass. That shows nothing if the stacks of forward passes do
+ * not reach the main program either. */
 static bool is_called_by_autograd(struct reader *reader, const struct trace *trace, uint32_t item)
 {
     const struct phases *phases = reader->phases;
     if (!reader->main_computes || phases->runs[phases->count - 1].phase != PHASE_BACKWARD)
         return false;
-    struct error err; /* cannot fail: the stack's phase is known */
+    struct error err; /* cannot fail, because the stack's phase is known */
     const struct stack_facts *facts =
         site_stack_facts(reader->known->sites, trace->stack[item], &err);
     return facts && facts->context == CONTEXT_OTHER && !facts->in_main &&
            facts->site.any_python_frame != NO_FRAME;
 }
 
-/* Notes whose forward pass it is. */
+/* Notes whether the stacks of forward passes reach the main program. */
 static void look_at_forward(struct reader *reader, const struct trace *trace, uint32_t item)
 {
     struct error err; /* as above */
@@ -254,7 +256,7 @@ static bool find_runs(struct phases *phases, const struct timeline *timeline,
     struct reader reader = {.phases = phases, .known = known, .marks = marks};
     if (trace->count > 0 && !phases_append(phases, 0, PHASE_UNKNOWN, PHASE_BY_STACK, err))
         return false;
-    if (!trace_has_lifetimes(trace)) /* phases of what is not known would tell nothing */
+    if (!trace_has_lifetimes(trace)) /* without lifetimes, phases would be useless */
         return true;
     for (size_t i = 0; i < trace->count; i++)
         if (is_memory_event(trace->action[i]) && !read_item(&reader, trace, (uint32_t)i, err))
@@ -294,7 +296,8 @@ static bool make_guide(struct phases *phases, size_t items, struct error *err)
     return true;
 }
 
-/* Notes the runs of all lifetimes, which nearly every analysis asks for. */
+/* Notes the runs in which each lifetime begins and ends, because nearly every analysis needs them.
+ */
 static bool note_lifetimes(struct phases *phases, const struct timeline *timeline,
                            struct error *err)
 {

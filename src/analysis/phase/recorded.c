@@ -2,13 +2,14 @@
 
 #include "analysis/phase/births.h"
 
-#define MOST_FREED 4 /* times what a recorded pass frees, at least, is what it leaves alone */
+#define MOST_FREED                                                                                 \
+    4 /* bytes that a recorded pass does not free, as a multiple of those that it frees */
 
-/* Bytes by what a backward run does to allocations that were made before it. */
+/* The bytes of earlier allocations, by what a backward run does to them. */
 struct pass_sums {
     double freed;
-    double left;   /* the change from the run before it, until all are added up */
-    uint32_t used; /* the item of its second allocation; EVENT_NEVER: it has none */
+    double left;   /* while sums are made: the difference to the run before */
+    uint32_t used; /* the item of its second allocation; EVENT_NEVER if there is none */
 };
 
 static void count_updates(struct phases *phases)
@@ -22,10 +23,10 @@ static void count_updates(struct phases *phases)
     }
 }
 
-/* The item from which on a backward run frees things after use: once autograd has made something
- * for a node. What autograd's thread frees before that belongs to a pass that is over: the thread
- * holds the last graph until it gets the next one. The first allocation is the gradient of the loss
- * itself. */
+/* The item from which on the frees of a backward run show use: from its second allocation, when
+ * autograd has made something for a node. The first allocation is the gradient of the loss. What
+ * autograd's thread frees earlier belongs to an earlier pass, because the thread holds the last
+ * graph until it gets the next one. */
 static uint32_t used_from(const struct phases *phases, const struct timeline *timeline, size_t run)
 {
     if (phases->runs[run].phase != PHASE_BACKWARD)

@@ -11,16 +11,16 @@ struct refiner {
     const struct timeline *timeline;
     struct site_table *sites; /* NULL without stacks */
     struct phases made;
-    uint64_t *sizes; /* distinct sizes of the last backward pass's gradients, ascending */
+    uint64_t *sizes; /* different sizes of the gradients of the last backward pass, ascending */
     size_t size_count, size_capacity;
-    uint64_t gradient_bytes;        /* of all of them */
-    const struct step_marks *steps; /* annotated optimizer steps; NULL: do not ask */
+    uint64_t gradient_bytes;        /* bytes of all these gradients */
+    const struct step_marks *steps; /* annotated optimizer steps; NULL if they are not needed */
     size_t next_step;
     struct known_sizes weights;
     uint32_t pass_begin;          /* first item of the last backward pass */
-    uint32_t gradients_end;       /* the item that frees the last of them */
+    uint32_t gradients_end;       /* the item that frees the last of these gradients */
     size_t stop;                  /* the next backward or optimizer run; see look_ahead() */
-    size_t last_forward;          /* the last forward run before it; 0 if none */
+    size_t last_forward;          /* the last forward run before `stop`; 0 if none */
     struct forward_search search; /* for the forward pass in plain code */
 };
 
@@ -45,8 +45,8 @@ static uint64_t add_capped(uint64_t sum, uint64_t size)
     return sum + size < sum ? UINT64_MAX : sum + size;
 }
 
-/* Collects the sizes of what a backward pass leaves. If it leaves nothing, because it adds to the
- * gradients of an earlier one, those stand. */
+/* Collects the sizes of the gradients that a backward pass leaves. If it leaves none, because it
+ * adds to those of an earlier pass, keeps the sizes of that pass. */
 static bool collect_gradient_sizes(struct refiner *refiner, size_t pass, struct error *err)
 {
     const struct timeline *timeline = refiner->timeline;
@@ -82,8 +82,8 @@ static bool collect_gradient_sizes(struct refiner *refiner, size_t pass, struct 
     return true;
 }
 
-/* True if an annotation shows where the step is that follows the last backward pass: then no code
- * up to the item `end` has to be guessed to be it. */
+/* True if an annotation shows the step that follows the last backward pass, so that it need not be
+ * guessed in code up to item `end`. */
 static bool step_is_marked(struct refiner *refiner, uint32_t end)
 {
     const struct step_marks *steps = refiner->steps;
@@ -95,7 +95,7 @@ static bool step_is_marked(struct refiner *refiner, uint32_t end)
     return refiner->next_step < steps->count && steps->items[refiner->next_step].begin <= end;
 }
 
-/* True if copy.deepcopy() made the allocation, which no optimizer calls for its states. */
+/* True if copy.deepcopy() made an allocation. No optimizer uses that for its states. */
 static bool is_deep_copy(const struct refiner *refiner, uint32_t item)
 {
     struct error err; /* cannot fail: the phases have looked the stack up */
@@ -106,14 +106,14 @@ static bool is_deep_copy(const struct refiner *refiner, uint32_t item)
     return facts && facts->copies_tensor;
 }
 
-/* Finds the part [*begin, *stop) of plain items [first, end) that updates parameters; empty if none
- * does. Nothing does once all gradients are freed. */
+/* Finds the part [*begin, *stop) of the plain items [first, end) that updates parameters. It is
+ * empty if there is none, as when all gradients are freed. */
 static void find_update(const struct refiner *refiner, uint32_t first, uint32_t end,
                         uint32_t *begin, uint32_t *stop)
 {
     const struct timeline *timeline = refiner->timeline;
     uint64_t fitting = 0, all = 0, kept_fitting = 0, kept = 0;
-    uint32_t most = end; /* the end of the longest part from the first item that updates */
+    uint32_t most = end; /* the end of the longest part that begins with the first updating item */
     *begin = *stop = end;
     if (refiner->size_count == 0)
         return;
@@ -150,7 +150,7 @@ static void find_update(const struct refiner *refiner, uint32_t first, uint32_t 
         *begin = end;
 }
 
-/* The same, by the function of the user that updates. */
+/* The same, by the user's function that updates. */
 static bool find_function(const struct refiner *refiner, uint32_t first, uint32_t end,
                           uint32_t *begin, uint32_t *stop, struct error *err)
 {
@@ -168,7 +168,8 @@ static bool find_function(const struct refiner *refiner, uint32_t first, uint32_
            update_in_function(&search, begin, stop, err);
 }
 
-/* Adds plain items [first, end) and, after a backward pass, the optimizer step in them. */
+/* Adds the plain items [first, end). After a backward pass, the optimizer step among them becomes a
+ * run of its own. */
 static bool put_plain(struct refiner *refiner, uint32_t first, uint32_t end,
                       const struct phase_run *run, bool after_pass, struct error *err)
 {
@@ -187,7 +188,8 @@ static bool put_plain(struct refiner *refiner, uint32_t first, uint32_t end,
            (stop == end || phases_append(&refiner->made, stop, phase, evidence, err));
 }
 
-/* Finds the backward or optimizer run that ends the stretch of `run`. Each run is visited once. */
+/* Finds the backward or optimizer run that ends the stretch that begins with `run`. Each run is
+ * visited once. */
 static void look_ahead(struct refiner *refiner, size_t run)
 {
     const struct phases *phases = refiner->old;
@@ -203,8 +205,8 @@ static void look_ahead(struct refiner *refiner, size_t run)
     }
 }
 
-/* A run that may be an autograd thread is backward if it frees what the forward pass before it, or
- * plain code after that pass, made, or if a later backward pass frees that instead. */
+/* Decides a run that may be of an autograd thread. It is backward if it frees what the previous
+ * forward pass, or plain code after that pass, made, or if a later backward pass frees that. */
 static bool put_thread(struct refiner *refiner, size_t run, struct error *err)
 {
     const struct phase_run *old = &refiner->old->runs[run];
@@ -224,7 +226,7 @@ static bool put_thread(struct refiner *refiner, size_t run, struct error *err)
                          PHASE_BY_LIFETIMES, err);
 }
 
-/* The item at which the forward pass in a plain run before a backward pass begins. */
+/* Sets *item to where the forward pass begins in a plain run before a backward pass. */
 static bool find_forward(struct refiner *refiner, size_t run, bool after_pass, uint32_t *item,
                          struct error *err)
 {
@@ -235,7 +237,7 @@ static bool find_forward(struct refiner *refiner, size_t run, bool after_pass, u
     uint32_t begin, updated = search->first;
     if (!forward_certain(search, item, err))
         return false;
-    if (refiner->last_forward > 0) /* a module's forward comes before, and this is the loss */
+    if (refiner->last_forward > 0) /* a module's forward comes before, so this is the loss */
         return true;
     if (after_pass) {
         find_update(refiner, search->first, *item, &begin, &updated);
@@ -280,7 +282,8 @@ bool phases_refine(struct phases *phases, const struct timeline *timeline, struc
                                              .is_initial = true,
                                              .begun = STACK_NONE};
     refiner.made.budget = phases->budget;
-    bool after_pass = false, ok = true; /* the last phase of a step was a backward pass */
+    bool after_pass = false,
+         ok = true; /* after_pass: the last phase of a step was a backward pass */
     for (size_t run = 0; ok && run < phases->count; run++) {
         ok = refine_run(&refiner, run, after_pass, err);
         if (phases->runs[run].phase == PHASE_BACKWARD) {

@@ -1,6 +1,6 @@
-/* The sizes of weights that a program makes anew in every step, as functional training does, or as
- * copies of masters that stay: no weight stays, but as many blocks of a size as there are weights
- * are live at any time. */
+/* Finds the sizes of weights that a program makes anew in every step, as functional training does,
+ * or as copies of masters that stay. None of these blocks stays, but at any time as many blocks of
+ * a size are live as there are weights. */
 #include <stdlib.h>
 
 #include "analysis/phase/births.h"
@@ -10,7 +10,7 @@
 #define LEAST_SIZES 3 /* different ones, of weights whose masters stay */
 #define LEAST_PART  8 /* of the bytes that stay, those masters */
 
-/* A birth or a death. */
+/* A birth or the end of a block. */
 struct turn {
     uint64_t size;
     uint32_t item;
@@ -71,7 +71,7 @@ static void add_blocks(struct turns *turns, const struct pattern *pattern)
     }
 }
 
-/* The fewest blocks that are live at one time in the items [from, to), by the turns [first, end) of
+/* The lowest number of live blocks in the items [from, to), by the turns [first, end), which are of
  * one size. */
 static int64_t least_live(const struct turns *turns, size_t first, size_t end, uint32_t from,
                           uint32_t to)
@@ -88,7 +88,8 @@ static int64_t least_live(const struct turns *turns, size_t first, size_t end, u
     return least;
 }
 
-/* The second half of the trace counts, up to where it only frees. */
+/* Adds the sizes of such weights. Only the second half of the trace counts, up to where the trace
+ * only frees. */
 static bool add_sizes(struct pattern *pattern, size_t known, const struct turns *turns,
                       struct error *err)
 {

@@ -4,26 +4,27 @@
 
 #include "model/curve_cursor.h"
 
-#define SEQUENCE       8    /* sizes in a row */
-#define LEAST_TIMES    4    /* that a sequence comes back */
-#define MOST_TIMES     4096 /* that it does; a step has more allocations than this leaves it */
+#define SEQUENCE       8    /* sizes in a row that make a sequence */
+#define LEAST_TIMES    4    /* occurrences of a sequence */
+#define MOST_TIMES     4096 /* occurrences; with more, an iteration would have too few allocations */
 #define LEAST_DISTANCE 8    /* allocations from one occurrence to the next */
-#define LEAST_FREED    4    /* of the allocations that an iteration has at once */
-#define LEAST_ALIKE    8    /* sequences that come back the same number of times */
-#define ALLOCATIONS    (4u << 20) /* in a trace; with more, only annotations tell its steps */
-#define FACTOR         0x9e3779b97f4a7c15u
+#define LEAST_FREED                                                                                \
+    4 /* at least 1/4 of the allocations that an iteration has at once are freed at its end */
+#define LEAST_ALIKE 8          /* sequences with the same number of occurrences */
+#define ALLOCATIONS (4u << 20) /* in a trace; with more, only annotations show its steps */
+#define FACTOR      0x9e3779b97f4a7c15u
 
 struct sequence {
     uint64_t hash;  /* of its sizes */
-    uint32_t first; /* lifetime */
+    uint32_t first; /* its first lifetime */
 };
 
 struct sequences {
-    struct sequence *items; /* by hash, then in the order of the trace */
+    struct sequence *items; /* ordered by hash, then by place in the trace */
     size_t count, capacity;
 };
 
-/* A number that changes along the trace, and its highest value since an iteration ended. */
+/* A number that changes along the trace, and its highest value since the last iteration ended. */
 struct level {
     int64_t now, most;
 };
@@ -31,7 +32,7 @@ struct level {
 /* A position in the trace. */
 struct reader {
     struct curve_cursor cursor;
-    struct level bytes, count; /* of what is active */
+    struct level bytes, count; /* of active memory */
 };
 
 static int compare_sequences(const void *a, const void *b)
@@ -72,8 +73,8 @@ static size_t times_of(const struct sequences *sequences, size_t at)
     return end - at;
 }
 
-/* True if the occurrences are at similar distances, and the trace ends before one more is due. The
- * first distance may be any: the first step makes state. */
+/* True if the occurrences have similar distances and the trace ends before another one is due. The
+ * first distance may differ, because the first step makes optimizer states. */
 static bool is_regular(const struct sequence *items, size_t times, size_t lifetimes)
 {
     uint32_t least = UINT32_MAX, most = 0;
@@ -87,7 +88,8 @@ static bool is_regular(const struct sequence *items, size_t times, size_t lifeti
            items[0].first <= 2 * (size_t)most;
 }
 
-/* The number of iterations: the one at which most sequences come back. 0: none. */
+/* The number of iterations, which is the number of occurrences that most sequences have; 0 if none.
+ */
 static size_t count_iterations(const struct sequences *sequences, size_t lifetimes)
 {
     uint32_t alike[MOST_TIMES + 1] = {0};
@@ -104,7 +106,7 @@ static size_t count_iterations(const struct sequences *sequences, size_t lifetim
     return best;
 }
 
-/* The occurrences of the first sequence that comes back `times` times. */
+/* The occurrences of the first sequence that occurs `times` times. */
 static const struct sequence *first_of(const struct sequences *sequences, size_t times,
                                        size_t lifetimes)
 {
@@ -119,8 +121,8 @@ static const struct sequence *first_of(const struct sequences *sequences, size_t
     return best;
 }
 
-/* The lifetime from which on the end of iteration `i` may lie. The first occurrence may be far
- * back, where the model is made. */
+/* The first lifetime at which iteration `i` may end. The first occurrence may be much earlier,
+ * where the model is made. */
 static size_t search_from(const struct sequence *items, size_t i)
 {
     size_t usual = items[2].first - items[1].first;
@@ -128,7 +130,7 @@ static size_t search_from(const struct sequence *items, size_t i)
                                                              : items[i].first;
 }
 
-/* The end of one iteration, as far as it is known. */
+/* The end of an iteration, as far as it is known. */
 struct low {
     uint32_t item;
     struct level bytes, count; /* `most` is that of the iteration */
@@ -161,8 +163,9 @@ static struct low find_low(struct reader *reader, uint32_t begin, uint32_t end)
     return low;
 }
 
-/* A step frees many allocations that lived at once, and more than it keeps. Layers of one pass come
- * back as steps do, but keep what they make, or never have much. */
+/* True if a step ends here: it frees many allocations that were live at once, and more bytes than
+ * it keeps. Layers of one pass repeat like steps do, but keep what they make, or have little
+ * memory. */
 static bool ends_step(const struct low *low, int64_t bytes_before)
 {
     int64_t risen = low->bytes.most - bytes_before, fallen = low->bytes.most - low->bytes.now;
@@ -173,7 +176,7 @@ static bool add_marks(struct step_marks *marks, const struct timeline *timeline,
                       const struct sequence *items, size_t times, struct error *err)
 {
     struct reader reader = {.cursor = curve_cursor_begin(timeline)};
-    int64_t before = 0; /* bytes at the end of the iteration before */
+    int64_t before = 0; /* bytes at the end of the previous iteration */
     for (size_t i = 0; i + 1 < times; i++) {
         struct low low = find_low(&reader, timeline->lifetimes[search_from(items, i)].alloc,
                                   timeline->lifetimes[items[i + 1].first].alloc);

@@ -1,6 +1,6 @@
-/* The number of samples is found by the sizes: it is the same for nearly all weights. A pass ends
- * when such blocks of nearly all weights are live, which it made; results of a model, which may be
- * as large, come and go. */
+/* Finds the number of samples by sizes, since it is the same for nearly all weights. A pass ends
+ * when blocks of such sizes that the pass made are live for nearly all weights. Results of a model
+ * may be as large, but are freed soon. */
 #include "analysis/phase/sample_gradients.h"
 
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "base/bisect.h"
 
 #define MOST_SAMPLES  65536
-#define LEAST_SIZES   3   /* of weights that have such gradients */
-#define LEAST_COVERED 0.9 /* of the bytes of weights, one of each size */
+#define LEAST_SIZES   3   /* sizes of weights that have such gradients */
+#define LEAST_COVERED 0.9 /* part of the bytes of weights, counting one of each size */
 #define LEAST_PASSES  2
-#define LEAST_PART    3 /* fourths of those sizes: results of a model are as large as some */
+#define LEAST_PART    3 /* quarters of those sizes; the others may be sizes of results */
 
-/* Distinct sizes, ascending. */
+/* Different sizes, ascending. */
 struct sizes {
     uint64_t *items;
     size_t count, capacity;
@@ -45,7 +45,7 @@ static bool holds(const struct sizes *sizes, uint64_t size)
            bsearch(&size, sizes->items, sizes->count, sizeof(size), compare_sizes);
 }
 
-/* The sizes of what is made and freed again. */
+/* Finds the sizes of blocks that are made and freed again. */
 static bool find_freed_sizes(const struct pattern *pattern, struct sizes *freed, struct error *err)
 {
     const struct timeline *timeline = pattern->timeline;
@@ -60,14 +60,14 @@ static bool find_freed_sizes(const struct pattern *pattern, struct sizes *freed,
     return true;
 }
 
-/* True if so many times a weight is the size of no other weight. Where sizes are powers of two,
- * that is often so, and blocks of the size tell nothing. */
+/* True if `samples` times the size of a weight is not the size of another weight. If sizes are
+ * powers of two it often is, and then blocks of that size show nothing. */
 static bool is_own_size(const struct sizes *weights, uint64_t weight, uint64_t samples)
 {
     return weight <= UINT64_MAX / samples && !holds(weights, weight * samples);
 }
 
-/* The bytes of the weights of which gradients of so many samples are made. */
+/* The bytes of the weights of which gradients for `samples` samples are made. */
 static double covered_by(const struct sizes *weights, const struct sizes *freed, uint64_t samples,
                          size_t *count)
 {
@@ -89,7 +89,8 @@ static bool are_enough(size_t count, size_t sizes, double covered, double all)
            covered >= all * LEAST_COVERED;
 }
 
-/* The number of samples by which the most bytes of weights have gradients; 0 if it is too few. */
+/* The number of samples for which gradients of the most bytes of weights exist; 0 if they are too
+ * few. */
 static uint32_t find_samples(const struct sizes *weights, const struct sizes *freed)
 {
     uint64_t largest = weights->items[weights->count - 1], found = 0;
@@ -125,15 +126,15 @@ uint32_t samples_by_sizes(uint64_t *weights, size_t weight_count, uint64_t *bloc
     return of_weights.count > 0 ? find_samples(&of_weights, &of_blocks) : 0;
 }
 
-/* The search for passes. The latest gradient of each weight, since the last passes ended. */
+/* The search for passes, with the latest gradient of each weight since the last passes ended. */
 struct search {
     struct pattern *pattern;
     const struct sizes *weights;
     uint64_t samples;
-    size_t *latest; /* by weight: 1 + index of the lifetime; 0: none yet */
-    size_t marked;  /* how many are not 0 */
+    size_t *latest; /* by weight: 1 + index of the lifetime; 0 if there is none yet */
+    size_t marked;  /* number of weights that have one */
     size_t latest_capacity;
-    uint32_t *ends; /* of what the forward pass saved */
+    uint32_t *ends; /* the ends of what the forward pass saved */
     size_t ends_capacity;
     struct passes *found;
     size_t count, capacity;
@@ -150,8 +151,8 @@ static size_t weight_of(const struct search *search, uint64_t size)
     return at < weights->count && weights->items[at] == wanted ? at : SIZE_MAX;
 }
 
-/* True if gradients of nearly all weights are live at the item; `*first` is where the first of them
- * is made. */
+/* True if gradients of nearly all weights are live at an item. *first is set to where the first of
+ * them was made. */
 static bool are_complete(const struct search *search, uint32_t item, uint32_t *first)
 {
     const struct timeline *timeline = search->pattern->timeline;
@@ -260,7 +261,7 @@ static bool find_sample_passes(struct search *search, struct error *err)
     return true;
 }
 
-/* Takes the passes that were found, if there are more than those that are known. */
+/* Takes the passes that were found, if they are more than those already known. */
 static bool take_found(struct search *search, struct error *err)
 {
     struct pattern *pattern = search->pattern;

@@ -1,14 +1,15 @@
-/* Blocks of the sizes of weights that are no weights, gradients or states: in models whose widths
- * are powers of two, most activations have such sizes. */
+/* Blocks that have the sizes of weights, but are no weights, gradients or states. If the widths of
+ * a model are powers of two, most activations are such blocks. */
 #include <string.h>
 
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
 #include "base/bisect.h"
 
-#define LONG_LIFE 32 /* items: a gradient that is added to another one is freed before */
+#define LONG_LIFE 32 /* items; a gradient that is added to another one is freed earlier */
 
-/* How many blocks of a size stay, and how many are made before a step that does not use them. */
+/* The number of blocks of a size that stay, and of those that are made before a step that does not
+ * use them. */
 struct size_use {
     uint32_t stays, made;
 };
@@ -41,7 +42,7 @@ static void count_staying(const struct pattern *pattern, struct size_use *uses)
 }
 
 /* True if a block of a weight's size lives longer than a gradient that is added to another one, and
- * ends before the annotated step that uses those that stay. */
+ * ends before the annotated step that uses gradients that stay. */
 static bool may_be_shared(const struct pattern *pattern, size_t index)
 {
     const struct lifetime *lifetime = &pattern->timeline->lifetimes[index];
@@ -50,7 +51,7 @@ static bool may_be_shared(const struct pattern *pattern, size_t index)
 }
 
 /* Flags lifetimes [first, end), which one step follows. Gradients that wait for others, to which
- * they are added, are no more than the blocks that stay of their size. */
+ * they are added, are no more than the blocks of their size that stay. */
 static void flag_before_step(struct pattern *pattern, struct size_use *uses, size_t first,
                              size_t end)
 {

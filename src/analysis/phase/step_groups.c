@@ -6,7 +6,9 @@
 
 #define MOST_OPTIMIZERS 32
 #define LEAST_GROUPS    3
-#define MOST_LENGTHS    2 /* different numbers of marks in a group: some terms are lazy */
+#define MOST_LENGTHS                                                                               \
+    2 /* different numbers of marks in a group, because some optimizers do not step in each        \
+         iteration */
 
 /* An optimizer, by the mark with the fewest sizes. */
 struct optimizer {
@@ -20,7 +22,7 @@ struct grouper {
     const struct timeline *timeline;
     struct optimizer optimizers[MOST_OPTIMIZERS];
     size_t optimizer_count;
-    uint64_t *sizes; /* distinct and ascending for each optimizer */
+    uint64_t *sizes; /* different sizes of each optimizer, ascending */
     size_t size_count, size_capacity;
     uint8_t *ids; /* by mark: index of its optimizer */
     size_t ids_capacity;
@@ -32,7 +34,7 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Appends the distinct sizes that a mark allocates, ascending. */
+/* Appends the different sizes that a mark allocates, ascending. */
 static bool append_sizes(struct grouper *grouper, const struct step_mark *mark, size_t *count,
                          struct error *err)
 {
@@ -55,7 +57,7 @@ static bool append_sizes(struct grouper *grouper, const struct step_mark *mark, 
     return true;
 }
 
-/* True if the shorter list has only elements of the longer one. */
+/* True if the longer list contains all elements of the shorter one. */
 static bool one_contains_other(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count)
 {
     const uint64_t *few = a_count < b_count ? a : b, *many = a_count < b_count ? b : a;
@@ -70,7 +72,7 @@ static bool one_contains_other(const uint64_t *a, size_t a_count, const uint64_t
     return true;
 }
 
-/* True if two marks of one name allocate the same sizes in the same order, as most do. */
+/* True if two marks with the same name allocate the same sizes in the same order, as most do. */
 static bool are_alike(const struct grouper *grouper, size_t a, size_t b)
 {
     const struct timeline *timeline = grouper->timeline;
@@ -121,7 +123,8 @@ static bool identify(struct grouper *grouper, size_t mark, bool *found, struct e
     return true;
 }
 
-/* A mark that lost its beginning comes last, since it may lack sizes. */
+/* Identifies the optimizers of all marks. A mark whose beginning was lost comes last, since it may
+ * lack sizes. */
 static bool identify_all(struct grouper *grouper, bool *found, struct error *err)
 {
     const struct step_marks *marks = grouper->marks;
@@ -133,14 +136,15 @@ static bool identify_all(struct grouper *grouper, bool *found, struct error *err
     return true;
 }
 
-/* True if an iteration ends with a mark: the first optimizer's turn comes again. */
+/* True if an iteration ends with a mark, because it is the first optimizer's turn again. */
 static bool ends_group(const struct grouper *grouper, size_t mark)
 {
     return mark + 1 < grouper->marks->count && grouper->ids[mark] != 0 &&
            grouper->ids[mark + 1] == 0;
 }
 
-/* The first and the last group may be cut, so their lengths do not count. */
+/* True if the groups are regular. The lengths of the first and the last group do not count, since
+ * they may be cut off. */
 static bool is_regular(const struct grouper *grouper)
 {
     size_t lengths[MOST_LENGTHS], length_count = 0, groups = 1, first = 0;

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One START or END. */
+/* One START or END event. */
 struct edge {
     int64_t time_us, number;
     size_t order; /* in the file */
     string_id name;
-    uint32_t item; /* of START, the first at or after its time; of END, the first after it */
+    uint32_t item; /* of a START: the first item at or after its time; of an END: the first item
+                      after it */
     bool is_start;
 };
 
@@ -45,7 +46,7 @@ static int compare_edges(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Finds the items of all edges. STARTs and ENDs are each in order of time, so one pass over the
+/* Finds the items of all edges. STARTs are in order of time, and so are ENDs, so one pass over the
  * trace finds both. */
 static void find_items(struct edges *edges, const struct trace *trace)
 {
@@ -85,7 +86,7 @@ static bool add_mark(struct step_marks *marks, struct step_mark mark, struct err
     return vec_push(marks->items, marks->count, marks->capacity, marks->budget, err, mark);
 }
 
-/* A START ends an open START, unless both have the same name. */
+/* Pairs STARTs and ENDs. A START ends an open START, unless both have the same name. */
 static bool pair(struct step_marks *marks, const struct edges *edges, uint32_t item_count,
                  struct error *err)
 {

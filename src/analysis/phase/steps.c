@@ -6,7 +6,7 @@
 #include "base/bisect.h"
 #include "model/curve_cursor.h"
 
-#define FEW_STEPS 3 /* that growth needs */
+#define FEW_STEPS 3 /* complete steps, as many as an analysis of growth needs */
 
 static const char *const source_names[] = {
     [STEPS_NONE] = "none",
@@ -32,7 +32,7 @@ struct finder {
     bool begins_cut;         /* the ring buffer or a range dropped events before the first item */
     bool ends_cut;           /* a range dropped events after the last */
     uint32_t oom;            /* the last out-of-memory event; 0 if none */
-    struct step_marks marks; /* of what ends a step: optimizer steps or passes */
+    struct step_marks marks; /* of the events that end a step: optimizer steps or passes */
     struct steps *steps;     /* the result */
 };
 
@@ -87,7 +87,7 @@ static bool add_step(struct finder *finder, struct step step, struct error *err)
     return true;
 }
 
-/* One step per mark. */
+/* Adds one step for each mark. */
 static bool add_profiler_steps(struct finder *finder, struct error *err)
 {
     for (size_t i = 0; i < finder->marks.count; i++) {
@@ -106,7 +106,7 @@ static bool add_profiler_steps(struct finder *finder, struct error *err)
     return true;
 }
 
-/* Counts the stretches of optimizer steps that have a forward pass before them. */
+/* Counts the stretches of optimizer steps that follow a forward pass. */
 static size_t optimizer_passes(const struct phases *phases)
 {
     size_t count = 0;
@@ -140,8 +140,8 @@ static bool add_marks_of_phase(struct finder *finder, enum phase phase, struct e
     return true;
 }
 
-/* A step ends with each mark that a forward pass separates from the next mark, unless both belong
- * to one iteration. */
+/* Adds a step that ends with each mark, if a forward pass separates it from the next mark and they
+ * do not belong to one iteration. */
 static bool add_steps_of_marks(struct finder *finder, enum steps_source source, struct error *err)
 {
     uint32_t first = 0;
@@ -192,7 +192,7 @@ static bool find_optimizer_steps(struct step_marks *marks, const struct timeline
     return true;
 }
 
-/* Takes the marks of phases, unless sizes that come back tell more steps than these few. */
+/* Takes the marks of phases, unless they are few and repeated sizes show more steps. */
 static bool add_steps_of_phases(struct finder *finder, struct error *err)
 {
     struct steps *steps = finder->steps;
@@ -212,8 +212,8 @@ static bool add_steps_of_phases(struct finder *finder, struct error *err)
     return add_steps_of_marks(finder, STEPS_REPEATS, err);
 }
 
-/* The optimizer may allocate nothing but its state, in the first step: then backward passes tell
- * the steps that follow. */
+/* True if the optimizer allocates nothing but its states, in the first step. Then backward passes
+ * must show the steps that follow. */
 static bool optimizer_goes_quiet(const struct finder *finder)
 {
     const struct phases *phases = finder->phases;
@@ -257,7 +257,7 @@ static bool find(struct finder *finder, struct error *err)
         return false;
     finder->steps->source = STEPS_ANNOTATION;
     if (marks->count * 2 < optimizer_passes(finder->phases))
-        step_marks_release(marks); /* most were lost */
+        step_marks_release(marks); /* most of them were lost */
     size_t first = marks->count == 0 && optimizer_goes_quiet(finder) ? 1 : 0;
     for (size_t i = first; i < sizeof(by_phase) / sizeof(by_phase[0]) && marks->count == 0; i++) {
         marks->budget = finder->steps->budget;

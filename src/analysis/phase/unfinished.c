@@ -4,7 +4,7 @@
 
 #define LEAST_FREED 2 /* blocks from before the trace */
 
-/* The blocks from before the trace that are freed before an item. */
+/* The number of blocks from before the trace that are freed before an item. */
 static size_t count_freed(const struct timeline *timeline, uint32_t item)
 {
     size_t freed = 0;

@@ -7,14 +7,14 @@
 #include "base/bisect.h"
 #include "base/text.h"
 
-#define MOST_FUNCTIONS 4 /* tried in one stretch of code */
+#define MOST_FUNCTIONS 4 /* functions that are tried in one stretch of code */
 
 struct function {
     string_id name, file;
 };
 
-/* The function of the user that runs innermost in a stack. False for code at the top level of a
- * script, which is not only an update. */
+/* Sets *function to the innermost function of the user in a stack. False for code at the top level
+ * of a script, which is more than an update. */
 static bool function_of(const struct update_search *search, stack_id stack,
                         struct function *function, struct error *err)
 {
@@ -42,8 +42,8 @@ static bool is_in(const struct update_search *search, stack_id id, const struct 
     return false;
 }
 
-/* True if the function runs right before the backward pass or after the stretch as well: it is the
- * training loop. */
+/* True if the function also runs right before the backward pass or after the stretch. Then it is
+ * the training loop. */
 static bool is_loop(const struct update_search *search, const struct function *function)
 {
     const struct timeline *timeline = search->timeline;
@@ -61,7 +61,7 @@ static size_t find_size(const struct update_search *search, uint64_t size)
     return at < search->size_count && search->sizes[at] == size ? at : search->size_count;
 }
 
-/* Judges one function by what it makes; `marks` has a byte for each size. */
+/* Judges a function by what it makes. `marks` has a byte for each size. */
 static void judge(const struct update_search *search, const struct function *function,
                   uint8_t *marks, uint32_t *begin, uint32_t *stop)
 {
