@@ -1,4 +1,4 @@
-/* Names of categories, also of the user's own, and of confidences. */
+/* Names of categories, including the user's own, and of confidences. */
 #include <string.h>
 
 #include "analysis/code/reason.h"
@@ -19,7 +19,7 @@ static const char *const names[] = {
     [CATEGORY_COUNT] = "unexplained",
 };
 
-/* Categories of the user's own; never freed. */
+/* The user's own categories. These strings are never freed. */
 static char *own_names[CATEGORY_LIMIT - CATEGORY_COUNT - 1];
 static uint8_t own_count;
 
@@ -28,7 +28,7 @@ const char *category_name(enum category category)
     return category <= CATEGORY_COUNT ? names[category] : own_names[category - CATEGORY_COUNT - 1];
 }
 
-/* The index of a name, or CATEGORY_COUNT + 1 + own_count if it is unknown. */
+/* The index of a name, or CATEGORY_COUNT + 1 + own_count if there is no such name. */
 static uint8_t index_of(const char *name)
 {
     uint8_t i = 0;

@@ -6,8 +6,8 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct role_rule {
-    const char *path; /* beginning of the path inside torch, or inside site-packages */
-    const char *name; /* function, NULL: any */
+    const char *path; /* the beginning of the path inside torch or site-packages */
+    const char *name; /* of the function; NULL for any */
     enum frame_role role;
 };
 

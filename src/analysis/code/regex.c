@@ -8,7 +8,7 @@
 
 #define NESTING_MOST       200
 #define REPEATS_MOST       32767     /* RE_DUP_MAX of glibc */
-#define REGEX_PATTERN_MOST INT16_MAX /* so that `x` of a state can name any set */
+#define REGEX_PATTERN_MOST INT16_MAX /* so that a state's `x` can be the index of any set */
 
 struct regex {
     struct state *states;
@@ -16,7 +16,7 @@ struct regex {
     size_t count;
 };
 
-/* Behind the parsed part of the pattern. */
+/* A parser, which is always after the part of the pattern that it has parsed. */
 struct parser {
     struct text rest;
     struct program program;
@@ -41,7 +41,7 @@ static bool emit(struct parser *parser, struct state state)
     return check_room(parser, program_emit(&parser->program, state));
 }
 
-/* The byte `ahead` of the next one, or -1 beyond the end. */
+/* The byte `ahead` bytes after the next one, or -1 at the end. */
 static int peek(const struct parser *parser, size_t ahead)
 {
     return ahead < parser->rest.size ? (unsigned char)parser->rest.bytes[ahead] : -1;
@@ -62,7 +62,7 @@ static bool emit_set(struct parser *parser, struct byte_set set, bool negated)
     return emit(parser, (struct state){.op = OP_SET, .x = (int16_t)program->set_count++});
 }
 
-/* The bytes for which one of ctype.h's functions holds; ASCII only. */
+/* Adds the ASCII bytes for which a function of ctype.h is true. */
 static void add_class(struct byte_set *set, int (*holds)(int))
 {
     for (int c = 0; c < 0x80; c++)
@@ -70,7 +70,7 @@ static void add_class(struct byte_set *set, int (*holds)(int))
             byte_set_add(set, c);
 }
 
-/* A class in a bracket expression: "[:alpha:]". */
+/* Parses a class in a bracket expression, such as "[:alpha:]". */
 static bool parse_class(struct parser *parser, struct byte_set *set)
 {
     static const struct {
@@ -91,7 +91,7 @@ static bool parse_class(struct parser *parser, struct byte_set *set)
     return fail(parser, "'[:' without the name of a class and ':]'");
 }
 
-/* One end of a range. */
+/* Parses one end of a range. */
 static bool parse_bracket_byte(struct parser *parser, int *byte)
 {
     int c = peek(parser, 0), after = peek(parser, 1);
@@ -121,7 +121,7 @@ static bool parse_range(struct parser *parser, struct byte_set *set)
     return low <= high || fail(parser, "a range that ends before it begins");
 }
 
-/* Behind the '['. */
+/* Parses a bracket expression after its '['. */
 static bool parse_bracket(struct parser *parser)
 {
     struct byte_set set = {0};
@@ -136,8 +136,8 @@ static bool parse_bracket(struct parser *parser)
     return emit_set(parser, set, negated);
 }
 
-/* An escape after a backslash. `*is_place`: it matches a position in the text, so it cannot be
- * repeated. */
+/* Parses an escape after its backslash. *is_place: it matches a position in the text, so it cannot
+ * be repeated. */
 static bool parse_escape(struct parser *parser, bool *is_place)
 {
     static const char marks[] = "bB<>`'";
@@ -163,7 +163,7 @@ static bool parse_escape(struct parser *parser, bool *is_place)
 
 static bool parse_alternatives(struct parser *parser);
 
-/* Behind the '('. */
+/* Parses a group after its '('. */
 static bool parse_group(struct parser *parser)
 {
     if (++parser->depth > NESTING_MOST)
@@ -205,7 +205,7 @@ static bool parse_atom(struct parser *parser, bool *is_place)
     }
 }
 
-/* -1 where there is none. */
+/* Parses a number; -1 if there is none. */
 static bool parse_number(struct parser *parser, int *number)
 {
     *number = -1;
@@ -217,7 +217,7 @@ static bool parse_number(struct parser *parser, int *number)
     return true;
 }
 
-/* Behind the '{': "2}", "2,}", ",4}" or "2,4}". */
+/* Parses bounds after their '{': "2}", "2,}", ",4}" or "2,4}". */
 static bool parse_bounds(struct parser *parser, int *least, int *most)
 {
     if (!parse_number(parser, least))
@@ -236,7 +236,7 @@ static bool parse_bounds(struct parser *parser, int *least, int *most)
     return true;
 }
 
-/* An atom and the repetitions after it. */
+/* Parses an atom and the repetitions after it. */
 static bool parse_piece(struct parser *parser)
 {
     size_t start = parser->program.count;
@@ -256,7 +256,8 @@ static bool parse_piece(struct parser *parser)
     }
 }
 
-/* A branch, up to a '|', to a ')' that closes a group, or to the end. Any other ')' is literal. */
+/* Parses a branch, up to a '|', to a ')' that closes a group, or to the end. Any other ')' is
+ * literal. */
 static bool parse_branch(struct parser *parser)
 {
     for (int c; (c = peek(parser, 0)) >= 0 && c != '|' && (c != ')' || parser->depth == 0);)
@@ -268,7 +269,7 @@ static bool parse_branch(struct parser *parser)
 static bool parse_alternatives(struct parser *parser)
 {
     struct program *program = &parser->program;
-    size_t start = program->count, jump = 0; /* at the end of the alternatives so far */
+    size_t start = program->count, jump = 0; /* jump: at the end of the alternatives so far */
     for (;;) {
         if (!parse_branch(parser))
             return false;
@@ -285,7 +286,7 @@ static bool parse_alternatives(struct parser *parser)
     }
 }
 
-/* The program in as much memory as it takes. */
+/* Copies the program into exactly as much memory as it needs. */
 static struct regex *keep(const struct program *program)
 {
     size_t states = program->count * sizeof(struct state);

@@ -35,7 +35,7 @@ static bool emit_copy(struct program *program, const struct state *code, size_t 
     return true;
 }
 
-/* Any number of times, at least once. */
+/* Repeats the code from `start` on any number of times, at least once. */
 static bool loop_back(struct program *program, size_t start)
 {
     int back = (int)start - (int)program->count;
@@ -50,7 +50,8 @@ static bool make_star(struct program *program, size_t start)
     return program_insert(program, start, split) && program_emit(program, jump);
 }
 
-/* Emits up to `count` optional copies: before each one, a split can skip to the end of the last. */
+/* Emits up to `count` optional copies. Before each copy, a split can skip to the end of the last
+ * one. */
 static bool emit_optional(struct program *program, const struct state *code, size_t size,
                           size_t count)
 {
@@ -102,11 +103,11 @@ int byte_is_word(int byte)
            (byte >= '0' && byte <= '9') || byte == '_';
 }
 
-/* The states that are reached at one place of the text, each once. */
+/* The states that are reached at one position of the text, each once. */
 struct reached {
     uint16_t states[REGEX_STATES_MOST]; /* states that consume a byte */
     size_t count;
-    uint32_t seen[REGEX_STATES_MOST]; /* the last place + 1 at which each was reached */
+    uint32_t seen[REGEX_STATES_MOST]; /* by state: the last position + 1 at which it was reached */
 };
 
 struct search {
@@ -138,7 +139,8 @@ static bool holds_at(const struct search *search, enum operation op, size_t at)
     }
 }
 
-/* Adds a state, and all that follow from it without taking a byte. True: the pattern matches. */
+/* Adds a state and all states that follow it without consuming a byte. Returns true if the pattern
+ * matches. */
 static bool reach(const struct search *search, struct reached *reached, uint16_t first, size_t at)
 {
     uint16_t stack[REGEX_STATES_MOST + 1]; /* states that were not seen here before, and one */

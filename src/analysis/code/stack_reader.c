@@ -4,7 +4,7 @@
 #include "analysis/code/frames.h"
 #include "analysis/code/site_table.h"
 
-/* The operator's or node's name as a string id. */
+/* Sets *name to the string id of an operator's or node's name. */
 static bool native_name(struct site_table *table, frame_id id, struct frame_facts *facts,
                         string_id *name, struct error *err)
 {
@@ -22,8 +22,8 @@ static bool native_name(struct site_table *table, frame_id id, struct frame_fact
 /* State while the frames of a stack are read, innermost first. */
 struct stack_reader {
     struct stack_facts facts;
-    string_id factory;    /* outermost operator so far that only makes storage */
-    string_id collective; /* innermost named collective */
+    string_id factory;    /* the outermost operator so far that only allocates storage */
+    string_id collective; /* the innermost collective that has a name */
     enum frame_role
         role; /* of the innermost Python evidence; a module's call outranks its forward */
     bool
@@ -267,8 +267,8 @@ static enum context context_of(const struct stack_reader *reader)
     return reader->facts.site.user_frame != NO_FRAME ? CONTEXT_OTHER : CONTEXT_NONE;
 }
 
-/* Moves the call site from functions that only make storage to the code that called them: one such
- * function can hold all memory of a program, for as many purposes as it has callers. */
+/* Moves the call site from functions that only allocate storage to the code that called them. One
+ * such function may hold all memory of a program, for as many purposes as it has callers. */
 static void leave_wrappers(struct site_table *table, struct stack stack,
                            struct stack_reader *reader)
 {

@@ -75,7 +75,7 @@ static bool rank_texts(const struct text *texts, size_t count, uint32_t *ranks,
     return ok;
 }
 
-/* The key of a group. */
+/* What the allocations of a group have in common. */
 struct group_key {
     frame_id frame;
     string_id op, node; /* node: only without a frame */
@@ -117,7 +117,7 @@ static void group_join(struct site_group *group, const struct live_bundle *bundl
     }
 }
 
-/* Groups, and the set that their sources are of. */
+/* The groups, and the set from which their sources come. */
 struct group_lookup {
     const struct live_set *set;
     const struct site_group *items;
@@ -131,7 +131,7 @@ static bool has_key(const void *lookup, uint32_t id, const void *wanted)
                      key_of(groups->set, &group->source, group->category));
 }
 
-/* Adds a bundle whose kind is its category to its group. */
+/* Adds a bundle, whose kind is its category, to its group. */
 static bool group_add(const struct live_set *set, struct site_groups *groups, struct idtable *table,
                       struct live_bundle *bundle, uint64_t seed, struct error *err)
 {
@@ -228,7 +228,7 @@ static bool make_keys(const struct live_set *set, const struct site_groups *grou
     return ok;
 }
 
-/* places[i]: where group i went to. */
+/* Sorts the groups. places[i] is the new index of group i. */
 static bool sort_groups(const struct live_set *set, struct site_groups *groups, uint32_t *places,
                         struct error *err)
 {

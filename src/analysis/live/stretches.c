@@ -10,7 +10,8 @@ static bool add(struct stretches *stretches, uint32_t first, uint32_t last, stru
                     (struct stretch){first, last});
 }
 
-/* A phase goes on after other code, but not after another phase of a step, nor in another step. */
+/* Finds the runs of a phase. A run continues after other code, but not after another phase of a
+ * step, nor in another step. */
 static bool find_runs(struct stretches *stretches, const struct timeline *timeline,
                       const struct phases *phases, const struct steps *steps, enum phase phase,
                       struct error *err)
@@ -46,7 +47,7 @@ bool stretches_of_phase(struct stretches *stretches, const struct timeline *time
     return ok;
 }
 
-/* The highest time so far, for each item: the times of a damaged file need not ascend. */
+/* The highest time so far, for each item. In a damaged file, times need not ascend. */
 struct times {
     int64_t *highest;
     size_t capacity;
@@ -89,11 +90,12 @@ static bool is_annotation(const struct timeline *timeline, const struct annotati
            memcmp(own.bytes, name.bytes, name.size) == 0;
 }
 
-/* The annotations of one name while they are read. */
+/* The state while the annotations with one name are read. */
 struct annotation_search {
-    struct stretches *stretches; /* `last` is the item after the last one until all are read */
+    struct stretches
+        *stretches; /* while reading, `last` of a stretch is the item after its last one */
     struct times times;
-    size_t *open; /* of the stretches, those that have not ended, as a stack */
+    size_t *open; /* the stretches that have not ended, as a stack */
     size_t open_count, open_capacity;
 };
 
@@ -131,8 +133,8 @@ static bool find_annotations(struct stretches *stretches, const struct timeline 
     return ok;
 }
 
-/* Annotations carry the device that was current: one without its own takes those of the lowest
- * device that has some. */
+/* An annotation carries the device that was current. A device without annotations of its own takes
+ * those of the lowest device that has some. */
 bool stretches_of_annotation(struct stretches *stretches, const struct timeline *timeline,
                              struct text name, struct error *err)
 {

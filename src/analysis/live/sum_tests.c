@@ -25,15 +25,15 @@ bool live_is_activation(const struct live_set *set, const struct live_facts *fac
            !live_is_dropped(set, facts, live, source);
 }
 
-/* The item at which the program freed it, or EVENT_NEVER. */
+/* The item at which the program freed an allocation, or EVENT_NEVER. */
 static uint32_t end_of(const struct live_set *set, const struct live *live)
 {
     return live->in_trace ? lifetime_end(&set->timeline->lifetimes[live->index])
                           : preexisting_end(&set->timeline->preexisting[live->index]);
 }
 
-/* True for what is never freed and born since the last backward pass that ended before the moment,
- * if its own backward pass does not come, or fails. */
+/* True for an allocation that is never freed and was made after the last backward pass that ended
+ * before the moment, if its own backward pass does not follow or fails. */
 static bool is_left_behind(const struct live_facts *facts, uint32_t birth)
 {
     return birth >= facts->last_pass &&
@@ -85,8 +85,9 @@ bool live_is_recomputed(const struct live_set *set, const struct live_facts *fac
            (category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY);
 }
 
-/* A matrix of attention that is not fused, and whether torch.nn.MultiheadAttention made it. It is
- * kept for the backward pass, or belongs to the running forward pass if there is none. */
+/* True for an attention matrix of unfused attention that is kept for the backward pass, or belongs
+ * to the running forward pass if no backward pass follows. Also tells whether
+ * torch.nn.MultiheadAttention made it. */
 static bool is_attention(const struct live_set *set, const struct live_facts *facts,
                          const struct live *live, const struct live_source *source,
                          bool in_multihead)
@@ -162,9 +163,9 @@ bool live_is_running(const struct live_set *set, const struct live_facts *facts,
            phases_run_of(facts->phases, lifetime_end(lifetime)) == facts->run;
 }
 
-/* A tensor that only has storage, or comes from the host, is no result. In a program that trains,
- * what is kept is told by other sums, so only temporaries count. The operators are known by C++
- * frames. */
+/* True for results of operators. A tensor that only has storage, or comes from the host, is no
+ * result. In a program that trains, other sums count what is kept, so only temporaries count here.
+ * Requires C++ frames, which name the operators. */
 bool live_is_plain_result(const struct live_set *set, const struct live_facts *facts,
                           const struct live *live, const struct live_source *source)
 {
@@ -184,10 +185,10 @@ bool live_is_plain_result(const struct live_set *set, const struct live_facts *f
     return op.size > 0 && !operator_makes_storage(op);
 }
 
-#define CAST_WINDOW 8 /* allocations from the source of a conversion to its result, at most */
+#define CAST_WINDOW 8 /* allocations from the source of a conversion to its result */
 
-/* True if the conversion made its source smaller, and the forward pass freed the source: without
- * the conversion, autograd would keep the source. */
+/* True if a conversion made its source smaller, and the forward pass freed the source. Without the
+ * conversion, autograd would keep the source. */
 static bool replaces_source(const struct live_set *set, const struct live_facts *facts,
                             const struct live *live)
 {

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-/* The bytes of one allocation, counted for its line of code. */
+/* The bytes of one allocation, with the line for which it counts. */
 struct part {
     frame_id frame;
     int64_t bytes;
-    size_t live; /* item of the set */
+    size_t live; /* index in the set */
 };
 
 unsigned live_phase(const struct live_set *set, const struct phases *phases,
@@ -23,7 +23,7 @@ const char *live_phase_name(unsigned phase)
     return phase == LIVE_PHASE_BEFORE ? "before_recording" : phase_name((enum phase)phase);
 }
 
-/* By frame, then the largest first. */
+/* Orders by frame, then by size, the largest first. */
 static int compare_parts(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
@@ -71,7 +71,7 @@ static bool label_top(const struct live_set *set, struct parts *of, bool by_mode
     return !sum->top_label.failed || error_out_of_memory(err);
 }
 
-/* The line to which the bytes of an allocation count; false: it has none. */
+/* The line for which the bytes of an allocation count; false if it has none. */
 static bool line_of(const struct live_set *set, const struct live_source *source,
                     bool by_model_call, frame_id *frame)
 {
@@ -108,7 +108,7 @@ static bool add_all(const struct live_set *set, const struct live_facts *facts,
     return true;
 }
 
-/* Sets *found to whether the line also called the model for what passes the test. */
+/* Sets *found if the line also called the model for allocations that pass the test. */
 static bool line_also_made(const struct live_set *set, const struct live_facts *facts,
                            live_test *test, frame_id line, bool *found, struct error *err)
 {

@@ -9,10 +9,10 @@
 #include "model/curve_cursor.h"
 #include "model/device.h"
 
-#define NAMES_LISTED 2  /* annotations in the error for an unknown name */
-#define NAME_BYTES   30 /* of each */
+#define NAMES_LISTED 2  /* annotations that the error for an unknown name lists */
+#define NAME_BYTES   30 /* bytes of each name */
 
-/* "backward@2": the name, and which one; 0: all of them. */
+/* "backward@2": the name and the occurrence; 0 for all occurrences. */
 struct named {
     struct text name;
     uint64_t occurrence;
@@ -33,7 +33,7 @@ static bool is_text(struct text text, const char *word)
     return text.size == strlen(word) && memcmp(text.bytes, word, text.size) == 0;
 }
 
-/* "forward", and "optimizer" for "optimizer_step" */
+/* The phase with a name such as "forward"; "optimizer" stands for "optimizer_step". */
 static enum phase find_phase(struct text name)
 {
     for (int phase = PHASE_OTHER; phase < PHASE_COUNT; phase++)
@@ -44,8 +44,8 @@ static enum phase find_phase(struct text name)
     return is_text(name, "data") ? PHASE_DATA : PHASE_UNKNOWN;
 }
 
-/* The first item with the highest value of the active curve within the stretches; -1: none. Their
- * beginnings ascend, but they may overlap. */
+/* The first item with the highest value of the active curve within the stretches; -1 if there is
+ * none. The stretches are in order of their beginnings, but may overlap. */
 static int64_t highest(const struct timeline *timeline, const struct stretches *stretches,
                        uint64_t occurrence)
 {
@@ -53,7 +53,7 @@ static int64_t highest(const struct timeline *timeline, const struct stretches *
     int64_t most = 0, found = -1;
     size_t next = occurrence > 0 ? occurrence - 1 : 0;
     size_t end = occurrence > 0 ? occurrence : stretches->count;
-    uint32_t last = 0; /* of the stretches that have begun */
+    uint32_t last = 0; /* number of stretches that have begun */
     bool any = false;
     for (uint32_t item = 0; item < cursor.trace->count; item++) {
         int64_t active = curve_cursor_step(&cursor);
@@ -88,7 +88,7 @@ int64_t when_phase_peak(const struct timeline *timeline, const struct phases *ph
     return found;
 }
 
-/* "; it has forward, backward, ProfilerStep#0, ..." */
+/* Writes "; it has forward, backward, ProfilerStep#0, ...". */
 static void list_names(const struct timeline *timeline, const struct phases *phases,
                        struct buffer *list)
 {
@@ -137,7 +137,7 @@ static bool no_such_moment(const struct when *when, const struct timeline *timel
     return false;
 }
 
-/* Phases first, then annotations: by the whole name, or by the name before "@2". */
+/* Looks for phases first, then for annotations: by the whole name, or by the name before "@2". */
 static bool find_stretches(const struct when *when, const struct timeline *timeline,
                            const struct phases *phases, struct stretches *stretches,
                            uint64_t *occurrence, struct error *err)

@@ -6,9 +6,9 @@
 
 #define MOST_OPTIMIZERS 32
 #define LEAST_GROUPS    3
-#define MOST_LENGTHS                                                                               \
-    2 /* different numbers of marks in a group, because some optimizers do not step in each        \
-         iteration */
+/* Different numbers of marks in a group: some terms of a loss are not computed in each iteration.
+ */
+#define MOST_LENGTHS 2
 
 /* An optimizer, by the mark with the fewest sizes. */
 struct optimizer {

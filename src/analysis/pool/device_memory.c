@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "model/device.h"
 
-#define MEANT_MOST (UINT64_C(1) << 39) /* no device has as much */
+#define MEANT_MOST (UINT64_C(1) << 39) /* bytes; no device has as much */
 
 uint64_t device_memory_least(const struct timeline *timeline)
 {
@@ -30,7 +30,7 @@ uint64_t device_memory_least(const struct timeline *timeline)
     return least;
 }
 
-/* "; did you mean 24GiB?" for 24 (without a unit) or 24 MiB; else "". */
+/* Writes "; did you mean 24GiB?" for 24 (without a unit) or 24 MiB; else "". */
 static const char *suggest_size(char out[UNITS_TEXT_SIZE], uint64_t said_bytes, uint64_t least)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB"};

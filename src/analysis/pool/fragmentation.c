@@ -51,7 +51,8 @@ static void explain(struct advice *advice, const char *format, ...)
     va_end(arguments);
 }
 
-/* As if each pool had its blocks side by side in whole pages. */
+/* The bytes that expandable segments would save, as if the blocks of each pool lay side by side in
+ * whole pages. */
 static uint64_t expandable_saves(const struct pool_rows *pools)
 {
     uint64_t saved = 0;
@@ -133,7 +134,7 @@ static void advise_divisions(struct advice *advice, const struct advice_sums *su
                 "this costs memory at once, and a capture does not show how much it saves later");
 }
 
-/* `pools` are those of the same layout, before pool_rows_finish(). */
+/* `pools` must be those of the same layout, before pool_rows_finish(). */
 static void advice_make(const struct advice_sums *sums, const struct pool_rows *pools,
                         enum unit unit, struct advice advice[SETTING_COUNT])
 {
@@ -145,13 +146,13 @@ static void advice_make(const struct advice_sums *sums, const struct pool_rows *
     advise_divisions(&advice[SETTING_ROUNDUP_DIVISIONS], sums);
 }
 
-#define NOTABLE 10 /* a tenth of what is reserved */
+#define NOTABLE 10 /* a tenth of reserved memory */
 
-/* Sums gathered while segments are visited. */
+/* The sums that are made while the segments are visited. */
 struct gather {
     struct cut_up *cut_up;
     struct advice_sums sums;
-    struct pins *pins; /* NULL if not wanted */
+    struct pins *pins; /* NULL if not needed */
 };
 
 static bool take(void *self, const struct layout_segment *segment, struct error *err)

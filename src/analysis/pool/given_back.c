@@ -17,8 +17,8 @@ bool given_back_find(struct given_back *given, const struct timeline *timeline,
 {
     const struct trace *trace = timeline->trace;
     struct given_back made = {0};
-    int64_t missing = 0;     /* given back, and not yet asked for again */
-    size_t call_goes_on = 0; /* the item after the latest release by a call */
+    int64_t missing = 0;     /* given back, and not requested again yet */
+    size_t call_goes_on = 0; /* the item after the last release that a call made */
     size_t releases =
         timeline->by_action[ACTION_SEGMENT_FREE] + timeline->by_action[ACTION_SEGMENT_UNMAP];
     for (size_t i = 0; releases > 0 && i < trace->count; i++) {

@@ -11,7 +11,7 @@ struct work {
     const struct live_set *set;
     const struct oom_question *question;
     struct allocator_rules rules;
-    uint64_t least_bytes; /* lower bound on the device's memory */
+    uint64_t least_bytes; /* a lower bound on the device's memory */
 };
 
 /* Facts gathered while the segments at one event are visited. */
@@ -22,7 +22,8 @@ struct layout_facts {
     const struct allocator_rules *rules;
 };
 
-/* With max_split_size_mb set, large blocks are reserved for large requests. */
+/* True if a hole may serve a request. With max_split_size_mb, large blocks are reserved for large
+ * requests. */
 static bool may_serve(const struct allocator_rules *rules, uint64_t size, uint64_t hole)
 {
     return size >= rules->max_split_size || hole < rules->max_split_size;
@@ -142,7 +143,7 @@ static bool name_asker(const struct live_set *set, struct oom_row *row, struct e
     return take_text(&text, &row->asker, err);
 }
 
-/* Memory of the device that is neither reserved here nor free. */
+/* Sets the memory of the device that is neither free nor reserved by this process. */
 static void count_others(const struct work *work, struct oom_row *row)
 {
     uint64_t known = work->question->device_bytes;
@@ -154,7 +155,8 @@ static void count_others(const struct work *work, struct oom_row *row)
         row->device_bytes = 0;
         return;
     }
-    /* If the lower bound is all reserved or free, it says nothing about other memory. */
+    /* If all memory up to the lower bound is reserved or free, the bound tells nothing about other
+     * processes. */
     if (row->device_is_least && row->device_bytes <= ours)
         row->device_bytes = 0;
     row->other_bytes = row->device_bytes > ours ? row->device_bytes - ours : 0;
@@ -198,7 +200,7 @@ static bool explain(const struct work *work, struct oom_row *row, struct error *
     return true;
 }
 
-/* Number of events to explain: at least the last one. */
+/* The number of events to explain, which is at least 1. */
 static size_t most_shown(const struct timeline *timeline)
 {
     uint64_t most = OOMS_WORK / (timeline->trace->count + timeline->state.segments), total;

@@ -1,6 +1,6 @@
 #include "analysis/pool/oom_error.h"
 
-/* Sums of sizes from texts, which may be anything. */
+/* Adds without overflow: the sizes come from texts, which may state anything. */
 static uint64_t add(uint64_t a, uint64_t b)
 {
     uint64_t sum;
@@ -32,8 +32,9 @@ static void take_limit(const struct oom_message *message, struct oom_account *ac
         account->within_bytes = allowed;
 }
 
-/* A container hides the numbers of processes, so PyTorch takes its own for another one. Then a
- * listed process holds all that PyTorch reserved, and there is no room for that twice. */
+/* The process in the list that is this one, or NULL. In a container, PyTorch does not see the
+ * numbers of processes, so it takes its own process for another. Then a listed process holds all
+ * that PyTorch reserved, and the device is too small to hold that twice. */
 static const struct oom_process *find_own(const struct oom_message *message,
                                           const struct oom_account *account)
 {
@@ -96,19 +97,19 @@ void oom_account_make(const struct oom_message *message, struct oom_account *acc
         account->excess_bytes = 0;
 }
 
-/* Held by other processes, as far as the text tells. */
+/* The bytes that other processes hold, as far as the text tells. */
 static uint64_t foreign_bytes(const struct oom_account *account)
 {
     return account->own_is_known ? account->process_bytes : account->outside_bytes;
 }
 
-/* By the sizes that the caching allocator states. */
+/* The verdict by the sizes that the caching allocator states. */
 static enum oom_verdict judge_sizes(const struct oom_message *message,
                                     const struct oom_account *account)
 {
     uint64_t wanted = message->requested.bytes, found = account->free_bytes;
     uint64_t within = account->within_bytes;
-    bool is_enough = within >= wanted; /* which then is the rounding of the limit */
+    bool is_enough = within >= wanted; /* the limit is then rounded in the text */
     bool is_limited =
         found >= wanted && (is_enough || add(within, account->unallocated_bytes) < wanted);
     if (found >= wanted && !message->allowed.is_stated)
@@ -123,8 +124,8 @@ static enum oom_verdict judge_sizes(const struct oom_message *message,
         .device_bytes = account->total_bytes,
         .other_bytes = account->outside_bytes,
     });
-    /* What is unallocated may belong to other streams: with most of the device in other hands, that
-     * is the better reason. */
+    /* Unallocated memory may belong to other streams. If other processes hold most of the device,
+     * that is the more likely reason. */
     uint64_t foreign = foreign_bytes(account);
     if (verdict == OOM_FRAGMENTATION && found < wanted && foreign > account->reserved_bytes &&
         foreign >= wanted)

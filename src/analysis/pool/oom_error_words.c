@@ -11,7 +11,7 @@
     "use smaller tensors (a smaller batch), or set UR_L0_USE_RELAXED_ALLOCATION_LIMITS=1 before "  \
     "the program starts"
 
-/* The environment variable that has the allocator's settings. */
+/* The name of the environment variable that has the allocator's settings. */
 static const char *settings_variable(const struct oom_message *message)
 {
     if (strcmp(message->backend, "CUDA") == 0)
@@ -38,14 +38,16 @@ static bool is_metal(const struct oom_message *message)
     return strcmp(message->backend, "MPS") == 0;
 }
 
-/* Intel's drivers refuse blocks of 4 GiB and more by default, whatever is free. */
+/* True if the block may be too large for the driver. Intel's drivers by default refuse blocks of 4
+ * GiB and more, however much is free. */
 static bool may_exceed_block(const struct oom_message *message)
 {
     return strcmp(message->backend, "XPU") == 0 &&
            message->requested.bytes + message->requested.slack >= UINT64_C(4) << 30;
 }
 
-/* "other processes hold 11.25 GiB, this process holds 1.02 GiB outside of PyTorch's allocator" */
+/* Says "other processes hold 11.25 GiB, this process holds 1.02 GiB outside of PyTorch's
+ * allocator". */
 static void say_holders(const struct words *words, const struct oom_account *account)
 {
     const char *separator = "";
@@ -103,7 +105,7 @@ static void say_shortage(const struct words *words, const struct oom_message *me
     say(words, " are too little for %s", SIZE(message->requested.bytes));
 }
 
-/* Some sizes are missing in the text. */
+/* Says that some sizes are missing in the text. */
 static void say_incomplete(const struct words *words, const struct oom_message *message)
 {
     if (!message->allocated.is_stated)
@@ -118,7 +120,7 @@ static void say_incomplete(const struct words *words, const struct oom_message *
         say(words, BLOCK_LIMIT);
 }
 
-/* The sizes do not tell why the request failed, or there are none. */
+/* Says that the sizes do not tell why the request failed, or that there are none. */
 static void say_unknown(const struct words *words, const struct oom_message *message,
                         const struct oom_account *account)
 {

@@ -4,7 +4,7 @@
 
 static const struct source_words {
     enum oom_source source;
-    const char *backend; /* NULL: any */
+    const char *backend; /* NULL for any */
     const char *sentence, *next;
 } table[] = {
     {OOM_SOURCE_OLD, NULL,
@@ -59,7 +59,7 @@ static const struct source_words *find(const struct oom_message *message)
     return NULL;
 }
 
-/* "a kernel of Triton's asks for 128.00 KiB ..." */
+/* Says "a kernel of Triton's asks for 128.00 KiB ...". */
 static void say_on_chip(const struct words *words, const struct oom_message *message)
 {
     say(words, "the device's memory is not the cause: a kernel asks for ");
@@ -122,7 +122,7 @@ bool oom_source_is_recorded(enum oom_source source)
     case OOM_SOURCE_SHM:
     case OOM_SOURCE_EXIT:
     case OOM_SOURCE_ON_CHIP:
-    case OOM_SOURCE_OLD: /* it cannot record */
+    case OOM_SOURCE_OLD: /* this version cannot record */
     case OOM_SOURCE_FRAMEWORK:
         return false;
     default:

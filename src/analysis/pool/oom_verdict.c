@@ -87,7 +87,8 @@ enum oom_verdict oom_decide(const struct oom_facts *facts)
     return others_hold_enough(facts) ? OOM_OTHER_PROCESS : OOM_SHORTAGE;
 }
 
-/* A hole may be smaller than it looks, since the block before it may extend into it. */
+/* True if a hole fits the request for certain. A hole may be smaller than it looks, because the
+ * block before it may extend into it. */
 static bool has_fitting_hole(const struct oom_row *row)
 {
     uint64_t unsure = row->layout.unsure_bytes;
@@ -117,7 +118,8 @@ static bool is_same_pool(const struct pool_key *a, const struct pool_key *b)
     return a->pool[0] == b->pool[0] && a->pool[1] == b->pool[1];
 }
 
-/* ELSEWHERE_KINDS for the request's own pool. */
+/* The kind of a pool in relation to the request's own; ELSEWHERE_KINDS if it is the request's own.
+ */
 static enum oom_elsewhere_kind kind_of(const struct pool_key *key, const struct pool_key *own)
 {
     if (!is_same_pool(key, own))
@@ -127,14 +129,14 @@ static enum oom_elsewhere_kind kind_of(const struct pool_key *key, const struct 
     return key->is_small != own->is_small ? ELSEWHERE_SIZES : ELSEWHERE_KINDS;
 }
 
-/* For two pools of the same kind. */
+/* True if two pools, which must be of the same kind, are the same place. */
 static bool is_same_place(enum oom_elsewhere_kind kind, const struct pool_key *a,
                           const struct pool_key *b)
 {
     return is_same_pool(a, b) && (kind == ELSEWHERE_GRAPHS || a->stream == b->stream);
 }
 
-/* Puts the rows of one place next to each other. */
+/* Orders the rows so that those of one place come together. */
 static int by_place(const void *a, const void *b)
 {
     const struct pool_key *x = &((const struct pool_row *)a)->key;

@@ -239,7 +239,7 @@ static void say_largest(const struct words *words, const struct oom_row *row, bo
             SIZE(positive(site->bytes)));
 }
 
-/* True if the next request would fail, too: nearly all that is reserved is in use. */
+/* True if the next request would fail too, because nearly all reserved memory is in use. */
 static bool gains_little(const struct oom_row *row)
 {
     return row->layout.pool_bytes < positive(row->at.reserved_bytes) / LITTLE_SHARE;

@@ -6,7 +6,7 @@
 #include "analysis/pool/pools.h"
 #include "model/addrmap.h"
 
-#define LEAST_SHARE 4 /* a block pins a segment that is at least 4 times its size */
+#define LEAST_SHARE 4 /* a block pins a segment that is at least 4 times as large */
 
 void pins_init(struct pins *pins, struct budget *budget)
 {
@@ -63,7 +63,7 @@ static void resolve(struct pins *pins, const struct addrmap *map, const struct l
     pin->has_live = true;
 }
 
-/* Matches allocations that were never freed with the pins by address. */
+/* Finds, by address, the allocations of pins that were never freed. */
 static void resolve_all(struct pins *pins, const struct addrmap *map,
                         const struct timeline *timeline)
 {
@@ -159,11 +159,11 @@ static int by_place(const void *a, const void *b)
     return order ? order : (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-/* A row in the making. */
+/* A row that is being made. */
 struct draft {
     struct pin_row row;
-    size_t first;  /* keyed: the pin that the row is labelled by */
-    uint64_t addr; /* of that pin; breaks ties, which must not depend on ids */
+    size_t first;  /* index in `keyed` of the pin whose label the row has */
+    uint64_t addr; /* address of that pin, by which ties are broken: ids may differ between runs */
 };
 
 static int larger_first(const void *a, const void *b)

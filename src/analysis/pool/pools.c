@@ -76,7 +76,8 @@ static bool find_row(struct pool_rows *rows, const struct pool_key *key, struct 
     return true;
 }
 
-/* The bytes of a hole in whole pages, which are releasable while the segment is in use. */
+/* The bytes of a hole in whole pages. Expandable segments can release these while the segment is in
+ * use. */
 static uint64_t whole_pages(const struct layout_segment *segment, const struct layout_span *hole)
 {
     uint64_t page = allocator_page(segment->is_small);

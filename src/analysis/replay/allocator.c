@@ -34,7 +34,7 @@
 
 #define LARGEST_REQUEST (UINT64_C(1) << 48)
 
-/* The size of a free block of an expandable segment, with the unmapped part behind it
+/* The size of a free block of an expandable segment together with the unmapped part after it
  * (get_free_block: expandable_size). */
 static uint64_t extensible_size(const struct memory_block *block)
 {
@@ -42,8 +42,8 @@ static uint64_t extensible_size(const struct memory_block *block)
     return block->size + (next && !next->is_mapped ? next->size : 0);
 }
 
-/* Expandable segments are on: of the blocks from `place` on, goes on while the next one has less
- * room to grow. Off: skips expandable blocks. */
+/* With expandable segments, goes on from the block at `place` while the next block has less room to
+ * grow. Without them, skips expandable blocks. */
 static const struct block_key *choose_expandable(struct allocator *allocator,
                                                  const struct block_set *set,
                                                  struct set_place place)
@@ -152,7 +152,8 @@ static struct memory_block *get_memory(struct allocator *allocator, uint32_t pla
     return block;
 }
 
-/* should_split: also small remainders of small blocks; and all, once expandable segments are on. */
+/* should_split: small blocks are split even if little remains, and with expandable segments all
+ * blocks. */
 static bool splits(const struct allocator_settings *settings, bool is_small, uint64_t size,
                    uint64_t rest)
 {

@@ -25,7 +25,8 @@ const char *tie_break_versions(enum tie_break tie_break)
     return texts[tie_break];
 }
 
-/* The order in which to try them. A setting that only new versions have decides where all fit. */
+/* The order in which the rules of different versions are tried. If all of them fit the recording, a
+ * setting that only new versions have decides. */
 static const enum tie_break *order_of(const struct snapshot *snapshot)
 {
     static const enum tie_break old[] = {TIE_ADDRESS, TIE_BLOCK, TIE_SEGMENT};

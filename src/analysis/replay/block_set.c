@@ -27,7 +27,7 @@ struct set_place block_set_find(const struct block_set *set, uint64_t size, uint
     if (low == 0)
         return (struct set_place){0, 0};
     const struct block_chunk *chunk = set->chunks[low - 1].chunk;
-    size_t from = 1, to = chunk->count; /* the first key is before */
+    size_t from = 1, to = chunk->count; /* the first key is less */
     while (from < to) {
         size_t middle = from + (to - from) / 2;
         if (is_before(&chunk->keys[middle], size, order, addr))
@@ -74,7 +74,7 @@ static struct block_chunk *insert_chunk(struct block_set *set, size_t at, struct
     return chunk;
 }
 
-/* Moves the upper half of a full chunk to a new one behind it. */
+/* Moves the upper half of a full chunk to a new chunk after it. */
 static bool split_chunk(struct block_set *set, size_t at, struct budget *budget, struct error *err)
 {
     struct block_chunk *upper = insert_chunk(set, at + 1, budget, err);

@@ -6,7 +6,7 @@
 #include "model/snapshot.h"
 
 #define OWN_SEGMENT  10 /* large_segment_size_mb must be larger */
-#define DIVISION_LOG 15 /* of the last interval, 32768 MiB */
+#define DIVISION_LOG 15 /* log2 of the MiB of the last interval, 32768 MiB */
 
 static bool is_power_of_2(uint64_t number)
 {
@@ -109,7 +109,7 @@ static bool take_backend(struct tokens *tokens, const char *key)
                      "Unknown allocator backend, options are native and cudaMallocAsync");
 }
 
-/* Settings that do not change where memory comes from. */
+/* Skips settings that do not change where memory comes from. */
 static bool is_harmless(const struct tokens *tokens)
 {
     static const char *const keys[] = {

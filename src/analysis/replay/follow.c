@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Memory that the allocator asked the device for, and the model has not yet. */
+/* Memory that the recorded allocator requested from the device, and the model has not requested
+ * yet. */
 struct growth {
     uint64_t addr, size;
     bool is_map;
@@ -76,7 +77,8 @@ static void take_mapping(void *self, uint64_t addr, uint64_t size)
     follower->as_is->exact_segment_events++;
 }
 
-/* Pages that were mapped for a request that then failed stay until the release that follows. */
+/* Maps the pages that are left over. Pages that were mapped for a request that then failed stay
+ * mapped until the next release. */
 static bool force_growths(struct follower *follower, uint32_t place, uint64_t large_page,
                           struct error *err)
 {

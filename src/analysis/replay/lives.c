@@ -11,7 +11,7 @@ static uint32_t moment_after(uint32_t item)
     return item == EVENT_NEVER ? MOMENT_NEVER : item + 1;
 }
 
-/* First those of preexisting, then those of lifetimes, in their order. */
+/* Adds the recorded lives: first those of preexisting, then those of lifetimes, in order. */
 static bool add_recorded(struct lives *lives, const struct timeline *timeline, struct error *err)
 {
     const struct allocator_rules *rules = &timeline->snapshot->rules;
@@ -43,7 +43,7 @@ static bool add_recorded(struct lives *lives, const struct timeline *timeline, s
     return true;
 }
 
-/* The sizes of the blocks come from the model: the trace has only what was requested. */
+/* The sizes of blocks by the model. The trace only has requested sizes. */
 struct sizes {
     struct lives *lives;
     const struct timeline *timeline;
@@ -112,7 +112,7 @@ static bool replay_program(struct lives *lives, const struct program *program, s
     return follow_recording(program, &settings, &watch, &again, err);
 }
 
-/* What the replay cannot do is no failure: then the blocks are as recorded. */
+/* Replays. If the replay is not possible, the blocks stay as recorded, which is no error. */
 static bool replay(struct lives *lives, const struct timeline *timeline, struct site_table *sites,
                    struct error *err)
 {

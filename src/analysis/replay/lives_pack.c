@@ -7,7 +7,7 @@ static bool exists_at(uint32_t from, uint32_t to, uint32_t moment)
     return from <= moment && moment < to;
 }
 
-/* True if it exists at a moment that is kept. */
+/* True if a block exists at a moment that is kept. */
 static bool is_kept(const struct lives *lives, uint32_t from, uint32_t to)
 {
     uint64_t next = ((uint64_t)from + lives->stride - 1) / lives->stride * lives->stride;
@@ -44,7 +44,8 @@ static void add_life(struct buffer *out, const struct block_life *life, uint32_t
     add_number(out, waits ? (uint64_t)pending - life->from + 1 : 0);
 }
 
-/* The end of the blocks from `first` on that have its address and size, and how many are kept. */
+/* The end of the blocks from `first` on that have its address and size. *kept is the number of
+ * those that are kept. */
 static size_t end_of_spot(const struct lives *lives, size_t first, size_t *kept)
 {
     const struct block_life *blocks = lives->blocks;
@@ -57,7 +58,7 @@ static size_t end_of_spot(const struct lives *lives, size_t first, size_t *kept)
     return end;
 }
 
-/* Stops when there are more than `most` bytes. */
+/* Packs the lives. Stops when they take more than `most` bytes. */
 static void pack(struct lives *lives, size_t most)
 {
     struct buffer *out = &lives->packed;

@@ -1,8 +1,8 @@
 #include "analysis/replay/lives.h"
 #include "base/arena.h"
 
-/* The pieces that exist at the current moment, without overlap. A block of the set stands for one:
- * its `inserted` is the index of the piece. */
+/* The pieces that exist at the current moment, without overlap. Each has a block in the set, whose
+ * `inserted` is the index of the piece. */
 struct piece_maker {
     struct lives *lives;
     const struct timeline *timeline;
@@ -26,7 +26,7 @@ static bool add(struct piece_maker *maker, const struct piece_life *piece, struc
                          lives->budget, err);
 }
 
-/* The first piece that ends behind an address; NULL if there is none. */
+/* The first piece that ends after an address; NULL if there is none. */
 static struct memory_block *first_behind(const struct piece_maker *maker, uint64_t addr)
 {
     struct set_place place = block_set_find(&maker->now, addr, 0, 0), before = place;
@@ -39,7 +39,7 @@ static struct memory_block *first_behind(const struct piece_maker *maker, uint64
     return key ? key->block : NULL;
 }
 
-/* From `moment` on nothing is reserved between two addresses. */
+/* Cuts the pieces so that nothing is reserved between two addresses from `moment` on. */
 static bool cut(struct piece_maker *maker, uint64_t from, uint64_t to, uint32_t moment,
                 struct error *err)
 {

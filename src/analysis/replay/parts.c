@@ -46,7 +46,7 @@ uint64_t allocator_new_address(struct allocator *allocator, uint64_t size)
     return addr;
 }
 
-/* A new block for a part of `block`, not linked yet. */
+/* Makes a new block, not linked yet, for a part of `block`. */
 struct memory_block *allocator_new_part(struct allocator *allocator,
                                         const struct memory_block *block, uint64_t addr,
                                         uint64_t size)
@@ -63,8 +63,8 @@ struct memory_block *allocator_new_part(struct allocator *allocator,
     return part;
 }
 
-/* try_merge_blocks: the block takes in a neighbour that is free, and mapped as the block is. The
- * block keeps its own number. */
+/* try_merge_blocks: merges a block with a neighbour that is free, and mapped if the block is
+ * mapped. The block keeps its own number. */
 static void merge(struct allocator *allocator, struct memory_block *block,
                   struct memory_block *neighbour)
 {

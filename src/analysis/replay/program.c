@@ -33,7 +33,7 @@ static bool add_step(struct maker *maker, const struct program_step *step, struc
                     err, *step);
 }
 
-/* Adds the allocation at an address, in a slot of its own. */
+/* Adds the allocation at an address, with a new slot. */
 static bool add_malloc(struct maker *maker, uint64_t addr, struct program_step step,
                        struct error *err)
 {
@@ -56,7 +56,7 @@ static bool is_free(const struct trace *trace, size_t item)
     return trace->action[item] == trace->completion;
 }
 
-/* The free ends at once, as most do. */
+/* True if the next item completes a free, as is usual. */
 static bool completes_next(const struct trace *trace, size_t item)
 {
     return item + 1 < trace->count && is_free(trace, item + 1) &&
@@ -124,7 +124,7 @@ static bool is_empty_cache(struct maker *maker, size_t item, size_t next, bool *
     return true;
 }
 
-/* A burst of releases, which begins at `item`. */
+/* Adds the burst of releases that begins at `item`. */
 static bool add_releases(struct maker *maker, size_t item, struct error *err)
 {
     struct program *program = maker->program;
@@ -175,7 +175,7 @@ static bool add_item(struct maker *maker, size_t item, struct error *err)
     return program_segment_event(maker, item, err);
 }
 
-/* Adds a request for each block that was live before the range, by address. */
+/* Adds a request for each block that was live before the range, in order of address. */
 static bool add_start(struct maker *maker, struct error *err)
 {
     struct program *program = maker->program;

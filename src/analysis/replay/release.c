@@ -91,7 +91,7 @@ bool allocator_release_available(struct allocator *allocator, uint32_t place, bo
     return released >= wanted;
 }
 
-/* In the order of the set, which decides the numbers of new parts. */
+/* Orders as in the set, since the order decides the numbers of new parts. */
 static int by_key(const void *a, const void *b)
 {
     const struct memory_block *x = *(struct memory_block *const *)a;

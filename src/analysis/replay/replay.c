@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TRUSTED_SHARE 100 /* one part in this many may differ */
+#define TRUSTED_SHARE 100 /* 1 byte of 100 may differ */
 
 static const char *const usual_settings[] = {
     "",
@@ -28,7 +28,7 @@ const char *replay_doubt(enum replay_trust trust)
     return trust < sizeof(doubts) / sizeof(doubts[0]) ? doubts[trust] : NULL;
 }
 
-/* The highest reserved memory in the range. */
+/* The highest reserved memory within the range. */
 static uint64_t recorded_peak(const struct program *program)
 {
     const struct trace *trace = program->timeline->trace;
@@ -68,7 +68,7 @@ static struct what_if question_of(const struct device_replay *replay,
     };
 }
 
-/* Runs the recorded settings from the same cold start as all rows. Where the recording ran into a
+/* Replays the recorded settings from the same cold start as all rows. If the recording ran into a
  * limit, so does the replay. */
 static bool check_itself(struct device_replay *replay, struct budget *budget, struct error *err)
 {
@@ -123,7 +123,7 @@ static bool add_usual_rows(struct device_replay *replay, struct error *err)
     for (size_t i = 0; i < sizeof(usual_settings) / sizeof(usual_settings[0]); i++)
         if (!conf_parse(usual_settings[i], &settings, err) || !add_row(replay, &settings, err))
             return false;
-    /* acts only if the program limits itself */
+    /* has an effect only if the program limits itself */
     settings = replay->settings;
     settings.rules.gc_threshold = 0.8;
     return !conf_can_collect(&settings) || allowed_bytes(replay, &settings) == CAPACITY_NONE ||
@@ -221,7 +221,8 @@ bool device_replay_row(struct device_replay *replay, size_t index, struct budget
     return true;
 }
 
-/* Less to need at least is better; at equal need, less reserved. */
+/* True if a row is better than another: it needs less memory or, if it needs the same, reserves
+ * less. */
 static bool is_better(const struct replay_setting *row, const struct replay_setting *than)
 {
     if (!row->has_least || !than->has_least)

@@ -72,7 +72,7 @@ static void add_holes(struct allocator *allocator, struct memory_block *block)
             allocator_add_free(allocator, block);
 }
 
-/* Continues the range that is open, or opens another one. */
+/* Continues the open range, or opens another one. */
 static bool open_range(struct chain *chain, struct error *err)
 {
     struct allocator *allocator = chain->allocator;

@@ -13,7 +13,7 @@ uint64_t program_device_total(const struct timeline *timeline, uint64_t said_byt
     return total > least ? total : least;
 }
 
-/* Where pages of expandable segments are mapped later. */
+/* A stretch to which pages of expandable segments are mapped later. */
 struct mapping {
     uint64_t addr;
     uint32_t place;
@@ -99,7 +99,7 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Expandable segments last, each with all its stretches. */
+/* Orders expandable segments last, each with all its stretches together. */
 static int by_range(const void *a, const void *b)
 {
     const struct start_segment *x = a, *y = b;
@@ -120,7 +120,7 @@ static int by_place(const void *a, const void *b)
     return x->is_small != y->is_small ? x->is_small - y->is_small : compare(x->addr, y->addr);
 }
 
-/* The lowest address that is known of the range of a stretch. */
+/* The lowest known address of the range of a stretch. */
 static uint64_t lowest(const struct state_maker *state, const struct start_segment *stretch,
                        uint64_t size)
 {
@@ -140,8 +140,8 @@ static uint64_t lowest(const struct state_maker *state, const struct start_segme
     return is_there && found->addr < stretch->addr ? found->addr : stretch->addr;
 }
 
-/* Where address ranges begin is not recorded. Two stretches that lie too far apart for one range
- * are of two. */
+/* Finds the address ranges of stretches. Where ranges begin is not recorded. Two stretches that are
+ * too far apart for one range are in two ranges. */
 static void find_ranges(const struct state_maker *state, uint64_t total)
 {
     struct program *program = state->maker->program;

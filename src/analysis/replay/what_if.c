@@ -89,8 +89,8 @@ bool what_if_run(const struct program *program, const struct what_if *question,
     return ok;
 }
 
-/* How far up the interval to try next, as a divisor. A run that fails ends early, so where failures
- * come early, more of them and fewer whole runs are cheaper. */
+/* The divisor of the interval that gives the next step up. A run that fails ends early, so if
+ * failures come early, more failing runs and fewer complete ones are cheaper. */
 static uint64_t divisor(size_t failed_steps, size_t all_steps)
 {
     if (failed_steps > all_steps / 4)

@@ -3,7 +3,7 @@
 #include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 
-#define LEAST_SHARE 20 /* one 20th of the peak: smaller tensors are not looked at */
+#define LEAST_SHARE 20 /* 1/20 of the peak; smaller tensors are ignored */
 #define LEAST_ROWS  256
 #define WIDEST      8 /* bytes of a value */
 
@@ -18,14 +18,14 @@ static uint64_t size_of(const struct finder *finder, size_t index)
     return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
 }
 
-/* True for as many values, of the same type, or of another one. */
+/* True if two sizes may have equally many values, of the same type or of different types. */
 static bool has_size(uint64_t size, uint64_t other)
 {
     return size == other || size == 2 * other || size == 4 * other || other == 2 * size ||
            other == 4 * size;
 }
 
-/* True for what an elementwise operator made in a forward pass. */
+/* Sets *is if an elementwise operator made a result in a forward pass. */
 static bool is_result(const struct finder *finder, size_t index, bool *is, struct error *err)
 {
     const struct timeline *timeline = finder->set->timeline;
@@ -40,24 +40,26 @@ static bool is_result(const struct finder *finder, size_t index, bool *is, struc
     return true;
 }
 
-/* The N of a tensor of `size` with N rows of the size of an operand that has N rows itself; 0 if
- * that is not possible. */
+/* The N for which a tensor of `size` has N rows of the size of an operand that itself has N rows; 0
+ * if there is none. */
 static uint64_t rows_of(uint64_t size, uint64_t operand)
 {
     uint64_t n = operand > 0 ? size / operand : 0;
     return n >= LEAST_ROWS && n * operand == size && operand % n == 0 ? n : 0;
 }
 
-/* What may be operands of a result: what is there when it is made. */
+/* Tensors that may be operands of a result, because they exist when it is made. */
 struct operands {
-    bool has_same_size;   /* the result is not broadcast from smaller operands */
-    uint64_t value_rows;  /* N of operands of N values, 0: there are none */
-    unsigned value_count; /* of these operands */
-    uint64_t vector_rows; /* N of the largest operand of N vectors, 0: there is none */
-    uint64_t last_size;   /* of the last tensor that may be broadcast to the result; 0: none was */
+    bool has_same_size;   /* an operand is as large as the result, so it is not broadcast */
+    uint64_t value_rows;  /* the N of operands with N values; 0 if there are none */
+    unsigned value_count; /* number of these operands */
+    uint64_t vector_rows; /* the N of the largest operand with N vectors; 0 if there is none */
+    uint64_t last_size;   /* size of the last tensor that may be broadcast to the result; 0 if there
+                             is none */
 };
 
-/* A bias may have as many values as a tensor has rows, but is no prediction and no target. */
+/* Takes a tensor as an operand if it may be one. A bias may have as many values as a tensor has
+ * rows, but it is neither a prediction nor a target. */
 static void look_at(struct operands *operands, uint64_t size, uint64_t other,
                     enum category category)
 {
@@ -76,9 +78,9 @@ static void look_at(struct operands *operands, uint64_t size, uint64_t other,
     }
 }
 
-/* True unless the last tensor before the result, of those that may be broadcast to it, has another
- * number of rows. The program makes at least one of the operands right before the result: if that
- * is larger, the result is a product of it and something else, and no pairs of what is older. */
+/* True unless the last tensor before the result that may be broadcast to it has another number of
+ * rows. The program makes at least one operand right before the result. If that one is larger, the
+ * result is a product of it and something else, and does not pair older tensors. */
 static bool ends_with_rows(const struct operands *operands, uint64_t size, uint64_t rows)
 {
     return operands->last_size == 0 || size / operands->last_size == rows;
@@ -94,7 +96,7 @@ static struct operands operands_of(const struct finder *finder, size_t index)
     const stack_id *stack = timeline->trace->stack;
     for (size_t i = index; i-- > 0 && !operands.has_same_size;) /* operands are recent */
         if (lifetime_end(&timeline->lifetimes[i]) > item &&
-            stack[timeline->lifetimes[i].alloc] != stack[item]) /* the result of a step before */
+            stack[timeline->lifetimes[i].alloc] != stack[item]) /* the result of an earlier step */
             look_at(&operands, size, size_of(finder, i), categories->of_lifetime[i]);
     for (size_t i = 0; i < timeline->preexisting_count && !operands.has_same_size; i++)
         if (preexisting_end(&timeline->preexisting[i]) > item)
@@ -102,7 +104,7 @@ static struct operands operands_of(const struct finder *finder, size_t index)
     return operands;
 }
 
-/* The bytes at the moment of tensors with as many values, made by the trace. */
+/* The bytes at the moment of tensors with equally many values that the trace made. */
 static int64_t bytes_like(const struct finder *finder, uint64_t size)
 {
     int64_t bytes = 0;
@@ -121,7 +123,7 @@ static bool try_one(const struct finder *finder, size_t index, struct error *err
     if (!is_result(finder, index, &is, err))
         return false;
     struct operands operands = is ? operands_of(finder, index) : (struct operands){0};
-    bool of_values = operands.value_count >= 2; /* vectors are paired with themselves, too */
+    bool of_values = operands.value_count >= 2; /* vectors may be paired with themselves */
     uint64_t rows = of_values ? operands.value_rows : operands.vector_rows;
     if (!is || operands.has_same_size || rows == 0 ||
         !ends_with_rows(&operands, size_of(finder, index), rows))

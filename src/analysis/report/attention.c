@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "model/peak_without.h"
 
-#define WINDOW 24 /* allocations from one matrix product to the next, at most */
+#define WINDOW 24 /* allocations from one matrix product to the next */
 
 enum step { STEP_OTHER, STEP_PRODUCT, STEP_SOFTMAX };
 
@@ -36,14 +36,16 @@ static bool step_of(const struct timeline *timeline, struct site_table *sites, s
     return true;
 }
 
-/* True if a block has as many elements as the result of softmax: of its type, of half or twice the
- * width, or a byte each, as a mask. With short sequences, queries and values are as large, too. */
+/* True if a block has as many elements as the result of softmax: in its type, in half or twice the
+ * width, or one byte each as for a mask. With short sequences, queries and values are as large too.
+ */
 static bool is_matrix(uint64_t size, uint64_t softmax)
 {
     return size == softmax || size == softmax / 2 || size / 2 == softmax || size == softmax / 4;
 }
 
-/* Softmax of a product has as many elements, of the same type or of twice or half the width. */
+/* True if a softmax may be that of a product: it has as many elements, in the same type or in one
+ * twice or half as wide. */
 static bool fits(uint64_t product, uint64_t softmax)
 {
     return product == softmax || product == softmax / 2 || product / 2 == softmax;

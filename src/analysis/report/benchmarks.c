@@ -7,7 +7,7 @@ struct finder {
     struct benchmarks *benchmarks;
     struct absence *absences; /* in order of allocation */
     size_t count, capacity;
-    uint64_t largest; /* of those that are live at the peak */
+    uint64_t largest; /* of the allocations that are live at the peak */
 };
 
 static bool add(struct finder *finder, const struct lifetime *lifetime, struct error *err)

@@ -6,14 +6,14 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/forward.h"
 
-#define LEAST_RESULTS 3 /* of a call, of which the last one stays */
+#define LEAST_RESULTS 3 /* results of a call, the last of which stays */
 
 /* A result that autograd keeps. */
 struct result {
     uint32_t lifetime;
     stack_id stack;
     bool is_elementwise;
-    uint32_t function; /* index of the function's frame, or NO_FRAME if it does not count */
+    uint32_t function; /* index of the function's frame; NO_FRAME if the function is ignored */
 };
 
 struct finder {
@@ -65,7 +65,7 @@ static uint32_t next_python(const struct finder *finder, struct stack stack, uin
     return i;
 }
 
-/* True if the same lines have called both functions, which differ in their own line at most. */
+/* True if the same lines called both functions, which differ at most in their own line. */
 static bool in_one_function(const struct finder *finder, const struct result *a,
                             const struct result *b)
 {
@@ -94,8 +94,8 @@ static bool begins_again(const struct finder *finder, size_t first, size_t next)
     return first + i == next;
 }
 
-/* True if a matrix product or the like is allocated between two results: the second is then no
- * result of the first alone, or of another call. */
+/* True if an operator such as a matrix product allocates between two results. Then the second is
+ * not computed from the first alone, or is of another call. */
 static bool computes_between(const struct finder *finder, const struct result *a,
                              const struct result *b)
 {
@@ -122,8 +122,8 @@ static size_t call_end(const struct finder *finder, size_t first)
     return next;
 }
 
-/* True if the call [first, end) is the beginning of the call that begins at `whole`: the backward
- * pass has freed the rest, the last result included. */
+/* True if the call [first, end) is the beginning of the call that begins at `whole`, of which the
+ * backward pass has freed the rest, including the last result. */
 static bool is_rest(const struct finder *finder, size_t whole, size_t first, size_t end)
 {
     size_t i = 0;

@@ -7,7 +7,7 @@
 struct finder {
     const struct live_set *set;
     const struct phases *phases;
-    bool *is_trained; /* by frame: a line that calls the model, before a backward pass */
+    bool *is_trained; /* by frame: a line that calls the model before a backward pass */
     size_t capacity;
     bool any_trained;
 };
@@ -33,14 +33,15 @@ static enum phase phase_at(const struct finder *finder, uint32_t item)
     return run == NO_RUN ? PHASE_UNKNOWN : (enum phase)finder->phases->runs[run].phase;
 }
 
-/* An activation that a forward pass makes. */
+/* True for an activation that a forward pass makes. */
 static bool is_of_pass(const struct finder *finder, size_t index)
 {
     return finder->set->categories->of_lifetime[index] == CATEGORY_ACTIVATION &&
            phase_at(finder, alloc_of(finder, index)) == PHASE_FORWARD;
 }
 
-/* Each stack is looked at once, at the first activation that a backward pass frees. */
+/* Finds the lines that call the model before a backward pass. Each stack is searched once, at the
+ * first activation that a backward pass frees. */
 static bool find_trained(struct finder *finder, bool *is_seen)
 {
     const struct timeline *timeline = finder->set->timeline;
@@ -60,7 +61,8 @@ static bool find_trained(struct finder *finder, bool *is_seen)
     return finder->any_trained;
 }
 
-/* Sums up what is live and was made since item `first` by the line that makes the last of it. */
+/* Sums up the live allocations that were made after item `first` by the line that made the last of
+ * them. */
 static void sum_up(const struct finder *finder, uint32_t first, struct failed_pass *pass)
 {
     frame_id wanted = 0;
@@ -79,8 +81,8 @@ static void sum_up(const struct finder *finder, uint32_t first, struct failed_pa
     }
 }
 
-/* True if a request fails after the moment, before another pass begins; `first` is where the pass
- * of the moment does. */
+/* Sets *fails if a request fails after the moment and before another pass begins. *first is where
+ * the pass of the moment begins. */
 static bool pass_fails(const struct finder *finder, int64_t item, uint32_t *first,
                        struct error *err, bool *fails)
 {

@@ -65,7 +65,8 @@ static bool find_at_peak(struct findings_maker *maker)
            finding_of_table_gradients(maker) && finding_of_gradients(maker);
 }
 
-/* Growth comes first: what it holds is only what the trace has seen of it so far. */
+/* Orders findings. Growth comes first, because its present size is only what the trace has seen so
+ * far. */
 static int compare_findings(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
@@ -77,7 +78,7 @@ static int compare_findings(const void *a, const void *b)
     return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-/* The place of a kind of finding; their count: there is none. */
+/* The index of the finding of a kind; their number if there is none. */
 static size_t place_of(const struct findings *findings, enum finding_kind kind)
 {
     size_t i = 0;
@@ -86,8 +87,9 @@ static size_t place_of(const struct findings *findings, enum finding_kind kind)
     return i;
 }
 
-/* zero_grad() at the right time is one line and certain, and frees part of what takes a hook for
- * each parameter otherwise: it comes first even where the hooks would free more. */
+/* Puts the finding on zero_grad() first, even if the one on hooks would free more. Calling
+ * zero_grad() at the right time is one line and certain, and frees a part of what otherwise needs a
+ * hook for each parameter. */
 static void put_simpler_first(struct findings *findings)
 {
     struct finding *items = findings->items;

@@ -2,7 +2,7 @@
 #include "analysis/report/attention.h"
 #include "analysis/report/findings_internal.h"
 
-/* In percent of the peak: smaller findings are left out. */
+/* In percent of the peak; smaller findings are left out. */
 #define LEAST_CASTS       5
 #define LEAST_ATTENTION   5
 #define LEAST_ELEMENTWISE 5
@@ -10,9 +10,10 @@
 #define LEAST_DATA        10
 #define LEAST_LOGITS      15
 
-#define FEW_RESULTS 3 /* of passes: fewer are those of the running one, and the one before */
+#define FEW_RESULTS 3 /* forward passes; fewer are the running one and the one before */
 
-#define LOOP_TEMPORARIES 2 /* of the size of a parameter, that Adam's loop over them makes */
+#define LOOP_TEMPORARIES                                                                           \
+    2 /* temporaries of the size of a parameter that Adam's loop over the parameters makes */
 
 bool finding_about_dropped(struct findings_maker *maker, const struct live_sum *sum,
                            const struct buffer *most)
@@ -50,7 +51,7 @@ bool finding_about_kept_results(struct findings_maker *maker, const struct live_
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 
-/* The peak of the active curve, of optimizer steps or of everything else. */
+/* The peak of the active curve within optimizer steps, or outside of them. */
 static int64_t peak_of(const struct findings_maker *maker, bool in_optimizer)
 {
     const struct phase_rows *rows = maker->evidence->phase_rows;
@@ -73,8 +74,8 @@ static bool peaks_in_backward(const struct findings_maker *maker)
     return run != NO_RUN && phases->runs[run].phase == PHASE_BACKWARD;
 }
 
-/* In a backward pass, without the matrices there are no gradients of them either, so the saving is
- * larger; but the peak may then lie elsewhere. */
+/* Reports kept matrices. In a backward pass, their gradients would not exist either, so the saving
+ * is larger, but the peak may then be elsewhere. */
 static bool about_kept_matrices(struct findings_maker *maker, const struct live_sum *sum,
                                 const struct buffer *most, const char *whose, const char *next)
 {
@@ -89,7 +90,7 @@ static bool about_kept_matrices(struct findings_maker *maker, const struct live_
                        finding_amount(maker, sum->bytes).text, most->bytes);
 }
 
-/* Matrices of a pass that keeps nothing. */
+/* Reports matrices of a pass that keeps nothing. */
 static bool about_running_matrices(struct findings_maker *maker, const struct live_sum *sum,
                                    const struct buffer *most, bool in_multihead, const char *whose,
                                    const char *next)

@@ -1,8 +1,8 @@
-/* Sentences of the findings on activations at the peak: each has another way to free them. */
+/* Findings on activations at the peak. Each kind of activation is freed in another way. */
 #include "analysis/report/findings_internal.h"
 
-#define LEAST_ACTIVATIONS 10 /* in percent of the peak: smaller findings are left out */
-#define LEAST_RUNNING     25 /* the same, of a forward pass that keeps nothing */
+#define LEAST_ACTIVATIONS 10 /* in percent of the peak; smaller findings are left out */
+#define LEAST_RUNNING     25 /* the same for a forward pass that keeps nothing */
 #define LEAST_PLAIN       25 /* the same, of code outside a model */
 
 /* Adds "WHO hold 1.24 GiB, 12.0% of the peakWHY, the largest part at model.py:39 forward". */
@@ -32,7 +32,7 @@ bool finding_about_activations(struct findings_maker *maker, const struct live_s
 }
 
 /* The bytes of activations of a function that torch.func or create_graph=True differentiates, and
- * of what is freed with them. */
+ * of what is freed together with them. */
 static int64_t differentiated_bytes(const struct findings_maker *maker, const struct live_sum *sum)
 {
     const struct live_set *set = maker->evidence->at_peak;

@@ -5,11 +5,12 @@
 #include "analysis/report/findings_internal.h"
 #include "base/bisect.h"
 
-#define LEAST_GRADIENTS 15 /* in percent of the peak: smaller findings are left out */
+#define LEAST_GRADIENTS 15 /* in percent of the peak; smaller findings are left out */
 #define LEAST_TABLES    5
 
-/* Times the parameters. Gradients in single precision, of parameters in half precision and of their
- * master copies, are 3 times as large. */
+/* Multiple of the parameters' bytes above which gradients are not explained. Gradients in single
+ * precision, for parameters in half precision and for their master copies, are 3 times as large as
+ * the parameters. */
 #define MOST_TIMES 8
 
 bool finding_of_gradient_buckets(struct findings_maker *maker)
@@ -35,7 +36,7 @@ bool finding_of_gradient_buckets(struct findings_maker *maker)
         finding_size(maker, buckets).text, finding_size(maker, gradients).text);
 }
 
-/* The sizes of the parameters, ascending; NULL if out of memory. */
+/* The sizes of the parameters, ascending; NULL if memory runs out. */
 static uint64_t *parameter_sizes(const struct live_set *set, size_t *count)
 {
     uint64_t *sizes = calloc(set->count + 1, sizeof(*sizes));
@@ -48,8 +49,8 @@ static uint64_t *parameter_sizes(const struct live_set *set, size_t *count)
     return sizes;
 }
 
-/* Adds up the gradients of embedding tables that are as large as a table: those of tables with
- * sparse=True hold the rows of a batch. */
+/* Sums up the gradients of embedding tables that are as large as a table. With sparse=True,
+ * gradients only hold the rows of a batch. */
 static bool sum_tables(const struct findings_maker *maker, int64_t *bytes)
 {
     static const char *const nodes[] = {"EmbeddingBackward0", "EmbeddingBagBackward0"};
@@ -73,8 +74,8 @@ static bool sum_tables(const struct findings_maker *maker, int64_t *bytes)
     return ok;
 }
 
-/* The bytes that a step looks up in tables, at most. Bags add rows up before they return them, but
- * few of them have so many rows that this matters. */
+/* Estimates the highest number of bytes that a step looks up in tables. An EmbeddingBag adds up
+ * rows before it returns them, but few have enough rows to matter. */
 static bool looked_up(const struct findings_maker *maker, int64_t *bytes)
 {
     static const char *const ops[] = {"aten::embedding", "aten::index_select",
@@ -98,7 +99,7 @@ static bool looked_up(const struct findings_maker *maker, int64_t *bytes)
     return true;
 }
 
-#define FEW_ROWS 4 /* a quarter of the rows: with more, sparse gradients save little */
+#define FEW_ROWS 4 /* a quarter of the rows; with more, sparse gradients save little */
 
 bool finding_of_table_gradients(struct findings_maker *maker)
 {
@@ -110,7 +111,7 @@ bool finding_of_table_gradients(struct findings_maker *maker)
         return true;
     if (!looked_up(maker, &rows))
         return false;
-    if (rows == 0 || rows > bytes / FEW_ROWS) /* 0: no look-up is in the trace */
+    if (rows == 0 || rows > bytes / FEW_ROWS) /* 0: the trace has no look-up */
         return true;
     return finding_add(
         maker,
@@ -123,12 +124,12 @@ bool finding_of_table_gradients(struct findings_maker *maker)
         finding_amount(maker, bytes).text, finding_size(maker, rows).text);
 }
 
-/* True if an optimizer frees it from within the backward pass, in a hook of its parameter. */
+/* True if an optimizer frees a gradient within the backward pass, in a hook of its parameter. */
 static bool is_freed_in_hook(const struct live_set *set, const struct live *live)
 {
     uint32_t end = live->in_trace ? lifetime_end(&set->timeline->lifetimes[live->index])
                                   : preexisting_end(&set->timeline->preexisting[live->index]);
-    struct error err; /* the stack has been looked up for its category */
+    struct error err; /* cannot fail, because the stack was looked up for the category */
     const struct stack_facts *facts =
         end == EVENT_NEVER ? NULL
                            : site_stack_facts(set->sites, set->timeline->trace->stack[end], &err);
@@ -136,7 +137,7 @@ static bool is_freed_in_hook(const struct live_set *set, const struct live *live
            (facts->context == CONTEXT_OPTIMIZER || facts->context == CONTEXT_ZERO_GRAD);
 }
 
-/* True for a gradient that has a finding of its own. */
+/* True for a gradient that another finding reports. */
 static bool is_idle(const struct findings_maker *maker, const struct live *live)
 {
     const struct idle_gradients *idle = &maker->evidence->growth->idle;
@@ -144,9 +145,9 @@ static bool is_idle(const struct findings_maker *maker, const struct live *live)
            (live->in_trace ? idle->of_lifetime : idle->of_preexisting)[live->index];
 }
 
-/* True if nothing updates weights, and backward passes go through the results of others: the
- * program computes second derivatives, such as products with a Hessian, and trains nothing. A trace
- * that ends before the first optimizer step may be that of training without such passes. */
+/* True if nothing updates weights, and backward passes go through the results of others. Then the
+ * program computes second derivatives, such as Hessian-vector products, and trains nothing. A trace
+ * that ends before the first optimizer step may also be of training, but without such passes. */
 static bool only_derives(const struct findings_maker *maker, bool *only)
 {
     const struct live_set *set = maker->evidence->at_peak;
@@ -168,7 +169,7 @@ static bool only_derives(const struct findings_maker *maker, bool *only)
     return true;
 }
 
-/* The gradients are not in .grad, where an optimizer takes them from. */
+/* Reports gradients that are not in .grad, from which optimizers take them. */
 static bool about_derivatives(struct findings_maker *maker, int64_t bytes, int64_t parameters)
 {
     return finding_add(
@@ -216,7 +217,7 @@ static bool accumulates(const struct phases *phases)
     return several > steps / 2;
 }
 
-/* Advice about the gradients that the optimizer reads: free or use them earlier. */
+/* Reports the gradients that the optimizer reads, with advice to free or use them earlier. */
 static bool about_used(struct findings_maker *maker, int64_t bytes)
 {
     bool takes;

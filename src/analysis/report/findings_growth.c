@@ -80,7 +80,7 @@ struct growth_words {
     "batch "                                                                                       \
     "as soon as it is computed. Otherwise, "
 
-/* Of stored graphs. Without a backward pass in the trace, one may come after them. */
+/* Advice for stored graphs. If the trace has no backward pass, one may still follow. */
 static const char *next_of_graphs(bool has_loss, bool trains)
 {
     if (has_loss)

@@ -1,4 +1,4 @@
-/* Findings on the pass or the step in which the peak lies. */
+/* Findings on the pass or the step that contains the peak. */
 #include "analysis/report/all_pairs.h"
 #include "analysis/report/benchmarks.h"
 #include "analysis/report/failed_pass.h"
@@ -8,7 +8,7 @@
 #include "analysis/report/uneven_steps.h"
 #include "analysis/report/unused_logits.h"
 
-/* In percent of the peak: smaller findings are left out. */
+/* In percent of the peak; smaller findings are left out. */
 #define LEAST_PASS   10
 #define LEAST_PAIRS  5
 #define LEAST_LOGITS 5

@@ -1,4 +1,4 @@
-/* Findings on the memory that is live at the peak, by what it is kept for. */
+/* Findings on the memory that is live at the peak, by the reason why it is kept. */
 #include "analysis/report/findings_internal.h"
 
 #include "analysis/growth/layer_results.h"
@@ -8,7 +8,7 @@
 #include "analysis/report/elementwise.h"
 #include "analysis/report/logits.h"
 
-#define GRAPH_TENSORS 16 /* at least, that look as if an autograd graph kept them */
+#define GRAPH_TENSORS 16 /* tensors that look as if an autograd graph held them */
 
 /* Adds ", the largest part at model.py:39 forward (1.24 GiB)" if a call site is known. */
 static bool most_at(const struct findings_maker *maker, const struct live_sum *sum,
@@ -22,7 +22,7 @@ static bool most_at(const struct findings_maker *maker, const struct live_sum *s
     return !text->failed || error_out_of_memory(maker->err);
 }
 
-/* Fills in where the moment lies. */
+/* Sets where the moment is in the program. */
 static void place(const struct phases *phases, int64_t item, struct live_facts *facts)
 {
     facts->run = item < 0 ? NO_RUN : phases_run_of(phases, (uint32_t)item);
@@ -37,7 +37,7 @@ static void place(const struct phases *phases, int64_t item, struct live_facts *
     }
 }
 
-/* Fills in where training begins and ends. */
+/* Sets where training begins and ends. */
 static void place_training(const struct phases *phases, struct live_facts *facts)
 {
     facts->last_backward = EVENT_NEVER;
@@ -51,7 +51,7 @@ static void place_training(const struct phases *phases, struct live_facts *facts
     }
 }
 
-/* The parts of the peak that are summed in one pass. */
+/* The sums that are made in one pass over the peak. */
 enum {
     SUM_DROPPED,
     SUM_KEPT,
@@ -78,8 +78,9 @@ enum {
 
 _Static_assert((int)SUMS <= LIVE_SUMS_MOST, "live_sums() takes no more questions");
 
-/* Activations, if a backward pass needs them. Without one in the trace, only what looks like the
- * tensors of a graph: many, from many lines. Results and caches are few, or of few lines. */
+/* The sum of activations that a backward pass needs. If the trace has no backward pass, only what
+ * looks like the tensors of a graph counts: many tensors, from many lines. Results and caches are
+ * few, or come from few lines. */
 static const struct live_sum *kept_for_backward(const struct findings_maker *maker,
                                                 const struct live_sum sums[SUMS])
 {
@@ -90,7 +91,7 @@ static const struct live_sum *kept_for_backward(const struct findings_maker *mak
     return is_graph ? sum : NULL;
 }
 
-/* Flags of allocations for properties that categories do not tell. */
+/* Flags of allocations, for properties that categories do not show. */
 struct marks {
     struct failures failures;
     struct pass_results results;
@@ -130,8 +131,8 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
     return true;
 }
 
-/* The function that reports the activations. What most of them come from decides what frees them.
- */
+/* The function that reports the activations. It is chosen by what most of them come from, which
+ * decides how they can be freed. */
 static finding_about *about_activations(const struct live_sum sums[SUMS])
 {
     int64_t bytes = sums[SUM_ACTIVATIONS].bytes, derivatives = sums[SUM_DERIVATIVES].bytes;
@@ -140,14 +141,14 @@ static finding_about *about_activations(const struct live_sum sums[SUMS])
     return derivatives > bytes / 2 ? finding_about_derivatives : finding_about_activations;
 }
 
-/* True if most of what waits for the backward pass has been computed again for it: smaller
- * checkpoints free more of it than further ones. */
+/* True if most of what waits for the backward pass was recomputed for it. Then smaller checkpoints
+ * free more than additional ones. */
 static bool recomputes_most(const struct live_sum sums[SUMS])
 {
     return sums[SUM_RECOMPUTED].bytes > sums[SUM_ACTIVATIONS].bytes / 2;
 }
 
-/* The function that reports the sum, if it is reported. */
+/* The function that reports a sum, or NULL if it is not reported. */
 static finding_about *about(const struct findings_maker *maker, const struct live_sum sums[SUMS],
                             int sum)
 {
@@ -180,7 +181,7 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
         return !trains && kept != &sums[SUM_MAY_HAVE_GRAPH] ? by_sum[sum] : NULL;
     case SUM_MAY_HAVE_GRAPH:
         return kept == &sums[sum] ? by_sum[sum] : NULL;
-    case SUM_ATTENTION: /* a kind of finding is reported once */
+    case SUM_ATTENTION: /* a kind of finding is reported only once */
         return multihead_is_more ? NULL : by_sum[sum];
     case SUM_MULTIHEAD:
         return multihead_is_more ? by_sum[sum] : NULL;

@@ -5,7 +5,7 @@
 #include "analysis/replay/figure.h"
 #include "analysis/report/findings_internal.h"
 
-/* In percent of the peak: smaller findings are left out. */
+/* In percent of the peak; smaller findings are left out. */
 #define LEAST_FRAGMENTATION 5
 #define LEAST_GIVEN_BACK    10
 
@@ -21,8 +21,9 @@ static int64_t private_bytes(const struct pool_rows *pools)
     return (int64_t)sum;
 }
 
-/* The least that expandable segments would reserve: each pool's blocks at the peak, in whole pages.
- * CUDA graphs keep the memory of their pools, in whatever segments, also if captured later. */
+/* The least that expandable segments would reserve: the blocks of each pool at the peak, in whole
+ * pages. CUDA graphs keep the memory of their pools in any kind of segment, even if they are
+ * captured later. */
 static int64_t needed(const struct fragmentation *fragmentation)
 {
     const struct pool_rows *pools = &fragmentation->moment.pools;
@@ -37,8 +38,8 @@ static int64_t needed(const struct fragmentation *fragmentation)
 
 #define EXPANDABLE "expandable_segments:True"
 
-/* A replay of the trace replaces the bound, where it can be trusted. Of what was reserved before
- * the trace, it does not know what needed it. */
+/* Replaces the bound by a replay of the trace, if that can be trusted. For memory that was reserved
+ * before the trace, a replay does not know what needed it. */
 static bool replayed_fragmentation(struct findings_maker *maker, const struct replay_figure *figure)
 {
     uint64_t before = (uint64_t)maker->evidence->at_peak->timeline->reserved.start_bytes;
@@ -62,9 +63,9 @@ static bool replayed_fragmentation(struct findings_maker *maker, const struct re
         finding_size(maker, (int64_t)figure->recorded_bytes).text);
 }
 
-/* Where everything was reserved before the trace, something that the trace does not show may have
- * needed it. Only holes between blocks in use are certainly of no use then, as far as a replay of
- * the trace does without them. */
+/* Reports holes if everything was reserved before the trace. Something that the trace does not show
+ * may have needed that memory. Only holes between blocks in use are certainly useless, as far as a
+ * replay of the trace manages without them. */
 static bool holes_of_earlier_segments(struct findings_maker *maker, const struct cut_up *cut)
 {
     const struct live_set *set = maker->evidence->at_peak;
@@ -92,8 +93,9 @@ static bool holes_of_earlier_segments(struct findings_maker *maker, const struct
         finding_size(maker, (int64_t)cut->pools.total.inactive_split_bytes).text);
 }
 
-/* Reports on expandable segments, the setting whose saving bounds those of the others: at the peak,
- * no layout of segments can be smaller than the blocks in use. The dump shows only the holes. */
+/* Reports what expandable segments would save, which is an upper bound for other settings: at the
+ * peak, no layout of segments can be smaller than the blocks in use. The dump only shows the holes.
+ */
 bool finding_of_fragmentation(struct findings_maker *maker)
 {
     const struct fragmentation *fragmentation = maker->evidence->fragmentation;
@@ -133,7 +135,7 @@ bool finding_of_fragmentation(struct findings_maker *maker)
                        finding_size(maker, reserved).text, finding_size(maker, need).text);
 }
 
-/* Reports on memory that empty_cache() released for nothing, which costs time. */
+/* Reports memory that empty_cache() released needlessly, which costs time. */
 bool finding_of_empty_cache(struct findings_maker *maker)
 {
     const struct live_set *set = maker->evidence->at_peak;

@@ -7,7 +7,7 @@
 #include "analysis/report/repeated_state.h"
 #include "analysis/report/weight_copies.h"
 
-/* In percent of the peak: smaller findings are left out. */
+/* In percent of the peak; smaller findings are left out. */
 #define LEAST_STATE   15
 #define LEAST_BUFFERS 5
 
@@ -20,8 +20,8 @@ int64_t finding_live_bytes(const struct live_set *set, enum category category)
     return bytes;
 }
 
-/* What a step adds to lists of its own, as a scheduler may: an optimizer has its states from the
- * first step on, and they do not grow. */
+/* The bytes that steps add to lists of their own, as a scheduler may. The states of an optimizer
+ * exist from its first step on and do not grow. */
 static int64_t growing_state(const struct growth *growth)
 {
     int64_t bytes = 0;
@@ -140,7 +140,8 @@ static bool sum_special(const struct findings_maker *maker, int64_t *history, in
     return true;
 }
 
-/* Two values for each weight of a table: Adagrad keeps one. */
+/* Reports sparse gradients of an embedding table: SparseAdam keeps two values for each weight,
+ * Adagrad keeps one. */
 static bool about_sparse(struct findings_maker *maker, int64_t sparse)
 {
     return finding_add(
@@ -153,8 +154,8 @@ static bool about_sparse(struct findings_maker *maker, int64_t sparse)
         finding_amount(maker, sparse).text);
 }
 
-/* State of LBFGS that is not a matter of history_size: the gradient and the direction of the last
- * iteration. Times the parameters. */
+/* State of LBFGS that does not depend on history_size: the gradient and the direction of the last
+ * iteration. As a multiple of the parameters. */
 #define LAST_ITERATION 2
 
 static bool about_history(struct findings_maker *maker, int64_t state, int64_t parameters)
@@ -182,7 +183,7 @@ static int64_t sum_factors(const struct live_set *set)
     return bytes;
 }
 
-/* Hooks keep factors where no wrapper of an optimizer finds them. */
+/* Reports Kronecker factors. Hooks keep them where no wrapper of an optimizer finds them. */
 static bool about_factors(struct findings_maker *maker, int64_t factors)
 {
     return finding_add(

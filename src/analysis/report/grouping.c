@@ -9,16 +9,16 @@
 #include "model/layout_segments.h"
 #include "model/live.h"
 
-/* The identity of a group: a category; a phase; a string; a file and a function; a pool; a stream.
- */
+/* What identifies a group: a category, a phase, a string, a file with a function, a pool, or a
+ * stream. */
 struct group {
-    bool is_none; /* the allocations have none, and the parts are 0 */
+    bool is_none; /* the allocations have no such property, and the parts are 0 */
     uint64_t parts[3];
     int64_t bytes;
     uint64_t count;
 };
 
-/* The module of a stack. Many allocations may share a deep stack, so each is searched once. */
+/* The module of a stack. It is cached, because many allocations may share a deep stack. */
 struct stack_module {
     bool is_known;
     frame_id forward; /* or NO_FRAME */
@@ -65,7 +65,7 @@ static bool is_forward(struct text name)
            (name.size > size && memcmp(name.bytes + name.size - size, ending, size) == 0);
 }
 
-/* The innermost function of the user's named forward, or NO_FRAME. */
+/* The innermost frame of the user's code in a function named forward, or NO_FRAME. */
 static frame_id forward_of(struct site_table *sites, stack_id id)
 {
     const struct symbols *symbols = site_table_symbols(sites);
@@ -99,7 +99,7 @@ static bool take_module(struct grouping *grouping, const struct live *live, stru
     return true;
 }
 
-/* The segment tells the pool and the stream; where it is not known, the event does. */
+/* Sets the pool and the stream: from the segment or, if that is not known, from the event. */
 static void take_place(const struct grouping *grouping, const struct live *live,
                        struct group *group)
 {

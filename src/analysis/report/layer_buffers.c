@@ -6,9 +6,10 @@
 #include "base/budget.h"
 
 #define LEAST_COUNT  3
-#define LEAST_BYTES  (1 << 20) /* of one */
+#define LEAST_BYTES  (1 << 20) /* of one buffer */
 #define LAYER_OTHERS 3         /* trained parameters of a layer; an adapter has two */
-#define FEW_OTHERS   10        /* one 10th of the buffers: other parameters without a gradient */
+#define FEW_OTHERS                                                                                 \
+    10 /* other parameters without a gradient have at most 1/10 of the buffers' bytes */
 
 struct finder {
     const struct live_set *set;
@@ -57,7 +58,8 @@ static bool has_gradient(const struct finder *finder, uint64_t size)
                                                  sizeof(size), compare_64) != NULL;
 }
 
-/* The size of which the parameters without gradients are the most bytes; 0: there is none. */
+/* Sets *main to the size that holds the most bytes of parameters without gradients; 0 if there is
+ * none. */
 static bool main_size(const struct finder *finder, uint64_t *main, struct error *err)
 {
     uint64_t *sizes = NULL, most = 0;

@@ -7,14 +7,14 @@
 #include "analysis/phase/births.h"
 #include "model/curve_cursor.h"
 
-#define LEAST_PART 100 /* of the bytes that are live: smaller tensors are not looked at */
+#define LEAST_PART 100 /* 1/100 of the live bytes; smaller tensors are ignored */
 
 /* A tensor that a variable holds. */
 struct held {
-    frame_id line;  /* of the function that has the variable */
+    frame_id line;  /* the line of the function that has the variable */
     uint32_t index; /* of that frame in the stack of the allocation */
     stack_id stack;
-    uint32_t from, until; /* the program could delete it that much earlier */
+    uint32_t from, until; /* the program could delete it at `from` instead of `until` */
     uint64_t bytes;
 };
 
@@ -27,7 +27,8 @@ struct finder {
     struct budget *budget;
 };
 
-/* The next Python frame inward from the frames [*left, count) of a stack; false: there is none. */
+/* The next Python frame inward among the frames [*left, count) of a stack; false if there is none.
+ */
 static bool next_frame(const struct finder *finder, struct stack stack, size_t *left,
                        frame_id *frame)
 {
@@ -39,8 +40,8 @@ static bool next_frame(const struct finder *finder, struct stack stack, size_t *
     return false;
 }
 
-/* The frame that `caller` called, which lies further inward in `stack`: *index is its place.
- * False if the Python frames of `caller` are not the outermost of `stack`, or all of it. */
+/* Sets *index to the frame that `caller` called in `stack`, which is further inward. False if the
+ * Python frames of `caller` are not the outermost ones of `stack`, or are all of them. */
 static bool called_by(const struct finder *finder, stack_id caller, stack_id stack, size_t *index)
 {
     const struct symbols *symbols = site_table_symbols(finder->set->sites);
@@ -73,9 +74,9 @@ static bool is_result_of(const struct finder *finder, size_t lifetime, uint64_t 
            finder->set->categories->of_lifetime[lifetime] != CATEGORY_WORKSPACE;
 }
 
-/* Where a tensor could be deleted: after the first allocation on another line of the function. 0 if
- * the function has not gone on to a third line at the moment, if that probably reads the tensor, or
- * if it makes the tensor again. */
+/* The item at which a tensor could be deleted: after the first allocation on another line of the
+ * function. 0 if the function has not reached a third line at the moment, if that line probably
+ * reads the tensor, or if it makes the tensor again. */
 static uint32_t earliest_end(const struct finder *finder, size_t lifetime, frame_id line,
                              stack_id caller)
 {
@@ -155,7 +156,7 @@ static bool collect(struct finder *finder, const struct phases *phases, uint32_t
     return true;
 }
 
-/* By line. */
+/* Orders by line. */
 static int by_line(const void *a, const void *b)
 {
     const struct held *x = a, *y = b;
@@ -164,7 +165,7 @@ static int by_line(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Puts a line among those that made most. */
+/* Adds a line to those that made the most. */
 static void add_line(struct local_results *results, const struct held *held, int64_t bytes)
 {
     struct local_line *lines = results->lines;
@@ -196,7 +197,7 @@ static void sum_up(const struct finder *finder, struct local_results *results)
 }
 
 /* The peak of the moment's step, up to the optimizer, if the tensors were deleted. Other steps do
- * the same, and would not have their tensors either. */
+ * the same, so their tensors would be deleted too. */
 static int64_t peak_without(const struct finder *finder, const struct phases *phases, uint32_t run)
 {
     struct curve_cursor cursor = curve_cursor_begin(finder->set->timeline);

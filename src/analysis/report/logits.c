@@ -5,9 +5,11 @@
 #include "analysis/phase/births.h"
 #include "base/text.h"
 
-#define BEFORE    12 /* allocations from the layer that makes the logits to their softmax, at most */
-#define POSITIONS 8  /* of a text, at least, of which the loss leaves out one */
-#define LEFT_OUT  16 /* times the positions that a loss reads, at most: the others are a prompt */
+#define BEFORE    12 /* allocations from the layer that makes the logits to their softmax */
+#define POSITIONS 8  /* positions of a text of which the loss leaves out one */
+#define LEFT_OUT                                                                                   \
+    16 /* positions of a text, as a multiple of those that a loss reads; the others are a prompt   \
+        */
 
 #define NONE SIZE_MAX
 
@@ -29,7 +31,7 @@ struct finder {
     struct logits *logits;
     size_t softmax; /* a softmax after which no layer came yet, or NONE */
     size_t latest;  /* the latest softmax or log_softmax of logits, or NONE */
-    bool in_loss;   /* since then, neither a layer came nor the backward pass of one */
+    bool in_loss;   /* since then, no layer came, and no backward pass of one */
 };
 
 static uint64_t size_of(const struct finder *finder, size_t index)
@@ -85,20 +87,21 @@ static bool part_of(struct finder *finder, size_t index, enum part *part, struct
     return true;
 }
 
-/* As many numbers, or a few more: a loss often leaves out the last position. */
+/* True if a size is that of as many numbers as `of`, or of a few more: a loss often leaves out the
+ * last position. */
 static bool is_near(uint64_t size, uint64_t of)
 {
     return size >= of && size - of <= of / POSITIONS;
 }
 
-/* The same, of the same type or of twice or half the width. */
+/* The same, in the same type or in one twice or half as wide. */
 static bool fits(uint64_t size, uint64_t of)
 {
     return is_near(size, of) || is_near(size, of / 2) || is_near(size / 2, of);
 }
 
-/* True if it may be logits of which the loss reads a part, as that after a prompt: the result of
- * the last matrix product before the softmax. */
+/* Sets *may_be if the result of the last matrix product before the softmax may be logits of which
+ * the loss only reads a part, such as the text after a prompt. */
 static bool may_be_cut(const struct finder *finder, size_t layer, uint64_t softmax, bool *may_be,
                        struct error *err)
 {

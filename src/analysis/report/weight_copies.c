@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "model/peak_without.h"
 
-#define MOST 8 / 10 /* of the model's parameters must have a copy */
+#define MOST 8 / 10 /* part of the model's parameters that must have a copy */
 
 struct weight {
     uint64_t size;
@@ -23,14 +23,15 @@ struct finder {
     size_t count, capacity;
     struct absence *absences;
     size_t absent, absences_capacity;
-    uint64_t own_bytes, matched_bytes; /* of parameters that are no copies; of those in pairs */
-    stack_id *stacks;                  /* that made these copies; later sorted */
+    uint64_t own_bytes, matched_bytes; /* own_bytes: of parameters that are no copies;
+                                          matched_bytes: of those that are in pairs */
+    stack_id *stacks;                  /* stacks that made these copies, later sorted */
     size_t stack_count, stacks_capacity;
     struct budget *budget;
 };
 
-/* True for a clone that the program makes between its steps, and that no other kind of memory
- * explains. */
+/* True for a clone that the program makes between its steps, if no other kind of memory explains
+ * it. */
 static bool is_clone(const struct finder *finder, const struct live *live,
                      const struct stack_facts *facts)
 {
@@ -131,14 +132,14 @@ static int compare_stacks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* `stacks` are sorted. */
+/* Requires sorted `stacks`. */
 static bool is_of_copies(const struct finder *finder, stack_id stack)
 {
     return bsearch(&stack, finder->stacks, finder->stack_count, sizeof(stack), compare_stacks) !=
            NULL;
 }
 
-/* What the code that made the copies has live at the peak. */
+/* The bytes that the code that made the copies has live at the peak. */
 static int64_t live_bytes(const struct finder *finder)
 {
     int64_t bytes = 0;
@@ -150,7 +151,7 @@ static int64_t live_bytes(const struct finder *finder)
     return bytes;
 }
 
-/* True if copy.deepcopy() made one of them within the dictionaries of an optimizer. */
+/* True if copy.deepcopy() made one of the copies within the dictionaries of an optimizer. */
 static bool are_of_states(const struct finder *finder)
 {
     struct error err; /* cannot fail: the stacks were looked up before */
@@ -163,8 +164,8 @@ static bool are_of_states(const struct finder *finder)
     return false;
 }
 
-/* Lists all that the code which made the copies has allocated in the trace: without the copies of
- * the peak, those of another moment would make the next one. */
+/* Lists everything that the code that made the copies allocated in the trace. Otherwise the copies
+ * of another moment would make the next peak. */
 static bool list_absences(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->set->timeline;
