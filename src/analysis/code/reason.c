@@ -16,10 +16,10 @@ static const struct {
     [REASON_WORKSPACE] = {"workspace", "a library allocated it as scratch space that it keeps",
                           CATEGORY_WORKSPACE, CONFIDENCE_HIGH},
     [REASON_WORKSPACE_SIZE] = {"workspace-size",
-                               "as large as a workspace of cuBLAS, and never freed, or made by a "
-                               "matrix product after its result",
+                               "as large as a workspace of cuBLAS: never freed, or made by a"
+                               " matrix product right after its result",
                                CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM},
-    [REASON_BENCHMARK] = {"benchmark", "torch.compile or Triton allocated it to time kernels on it",
+    [REASON_BENCHMARK] = {"benchmark", "torch.compile or Triton allocated it to time kernels",
                           CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
     [REASON_COMMUNICATION] = {"communication", "torch.distributed allocated it",
                               CATEGORY_COMMUNICATION, CONFIDENCE_HIGH},
@@ -27,25 +27,25 @@ static const struct {
                            CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
     [REASON_STEP_KEPT] = {"step-kept", "made in the optimizer step and kept after it",
                           CATEGORY_OPTIMIZER_STATE, CONFIDENCE_HIGH},
-    [REASON_STEP_REPLACED] =
-        {"step-replaced",
-         "freed in the optimizer step, which makes and keeps as many blocks of its size",
-         CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
+    [REASON_STEP_REPLACED] = {"step-replaced",
+                              "freed in an optimizer step that makes and keeps as many "
+                              "blocks of its size",
+                              CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
     [REASON_BACKWARD_ACCUMULATED] = {"accumulate-grad", "AccumulateGrad made it", CATEGORY_GRADIENT,
                                      CONFIDENCE_HIGH},
     [REASON_PASS_STATE] = {"pass-state",
-                           "never freed, and made in what looks like a backward pass, where "
-                           "gradients of its size come and go",
+                           "never freed, made in what looks like a backward pass, with a"
+                           " size of which gradients come and go",
                            CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
     [REASON_HOOK_STATE] = {"hook-state",
-                           "zeros that a hook on gradients made, and that stay: the hook updates "
+                           "zeros made and kept by a hook on gradients, which updates "
                            "the weight",
                            CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
     [REASON_BACKWARD_KEPT] = {"backward-kept", "made in the backward pass and kept after it",
                               CATEGORY_GRADIENT, CONFIDENCE_HIGH},
     [REASON_BACKWARD_SAVED] = {"backward-saved",
-                               "made in a backward pass that was recorded itself, and saved for a "
-                               "later one",
+                               "made in a backward pass that was itself recorded, and saved "
+                               "for a later one",
                                CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
     [REASON_BACKWARD_SCRATCH] = {"backward-scratch",
                                  "made and freed inside one operator of the backward pass",
@@ -53,14 +53,14 @@ static const struct {
     [REASON_BACKWARD_PASSED_ON] = {"backward-passed-on",
                                    "made in the backward pass and used up in it",
                                    CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_HIGH},
-    [REASON_UNFINISHED_GRADIENT] =
-        {"backward-unfinished-weight",
-         "made in a backward pass that goes on where the trace ends, with the size of a weight",
-         CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
-    [REASON_UNFINISHED_BACKWARD] =
-        {"backward-unfinished",
-         "made in a backward pass that goes on where the trace ends, and in use then",
-         CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM},
+    [REASON_UNFINISHED_GRADIENT] = {"backward-unfinished-weight",
+                                    "made in a backward pass that had not ended when the trace "
+                                    "ended, with the size of a weight",
+                                    CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
+    [REASON_UNFINISHED_BACKWARD] = {"backward-unfinished",
+                                    "made in a backward pass that had not ended when the trace "
+                                    "ended, and still in use then",
+                                    CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM},
     [REASON_ZERO_GRAD_FREED] = {"zero-grad-freed", "freed by zero_grad", CATEGORY_GRADIENT,
                                 CONFIDENCE_HIGH},
     [REASON_RECOMPUTED] = {"recomputed", "made when checkpointing recomputed a forward pass",
@@ -75,8 +75,8 @@ static const struct {
                                 "of a weight that a forward pass freed",
                                 CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
     [REASON_WEIGHT_SWAPPED] = {"weight-swapped",
-                               "made by an optimizer with the size of a weight, in whose place it "
-                               "lives on when that is freed",
+                               "made by an optimizer with the size of a weight, and takes "
+                               "the place of that weight when it is freed",
                                CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
     [REASON_FORWARD_PASSED_ON] = {"forward-passed-on", "made in a forward pass and used up in it",
                                   CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
@@ -115,28 +115,29 @@ static const struct {
                              "backward passes",
                              CATEGORY_PARAMETER, CONFIDENCE_LOW},
     [REASON_PLAIN_STATE] = {"plain-state",
-                            "made by other code, with the size of a gradient, and live over "
-                            "backward passes, beside the weight of this size",
+                            "made by other code, with the size of a gradient, and live "
+                            "over backward passes in addition to the weight of this size",
                             CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
     [REASON_PLAIN_ZEROS] = {"plain-zeros",
-                            "made of zeros by other code, with the size of a weight, beside the "
-                            "weights of this size",
+                            "zeros made by other code, with the size of a weight, in "
+                            "addition to the weights of this size",
                             CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
     [REASON_WEIGHT_LIST] = {"weight-list",
-                            "made by other code, which makes a tensor of the size of each weight: "
-                            "a copy of the model",
+                            "in a list that other code makes, with a tensor of the size "
+                            "of each weight: a copy of the model",
                             CATEGORY_PARAMETER, CONFIDENCE_LOW},
     [REASON_STATE_COPY] = {"state-copy",
-                           "copied by copy.deepcopy() with the dictionaries of an optimizer, a "
-                           "tensor of the size of each weight",
+                           "copied by copy.deepcopy() within the dictionaries of an "
+                           "optimizer: a copy of its states",
                            CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
     [REASON_STATE_ORDER] = {"state-order",
-                            "made by other code, with the sizes of the optimizer's states, in "
-                            "their order: a copy of these",
+                            "in a list that other code makes, with the sizes of the "
+                            "optimizer's states in the same order: a copy of the states",
                             CATEGORY_OPTIMIZER_STATE, CONFIDENCE_MEDIUM},
     [REASON_GRADIENT_LIST] = {"gradient-list",
-                              "made by other code, which makes a tensor of the size of each "
-                              "weight, in the order in which backward passes make gradients",
+                              "in a list that other code makes, with a tensor of the size "
+                              "of each weight, in the order in which backward passes make "
+                              "gradients",
                               CATEGORY_GRADIENT, CONFIDENCE_LOW},
     [REASON_COPIED] = {"copied",
                        "copied to the device or generated there after a model was made, in a trace "
