@@ -9,13 +9,13 @@
     with memsnap_record.snapshots("snapshots", steps=(0, 3)):
         train()
 
-Both are decorators, too. Without a change to the program:
+Both also work as decorators. Without a change to the program:
 
     python memsnap_record.py --layers run.layers.json --snapshots DIR train.py ARGUMENT...
 
-layers() records one training step of a model: which module kept what for the backward pass, how long it ran, and
-which storages it read. memsnap suggest plans checkpoints from that. It works on CUDA, on the CPU, and in
-FakeTensorMode for a model that fits nowhere. snapshots() records the CUDA allocator's history.
+layers() records one training step of a model: what each module kept for the backward pass, how long it ran, and
+which storages it read. `memsnap suggest` plans checkpoints from that. It works on CUDA, on the CPU, and in
+FakeTensorMode for a model that fits on no device. snapshots() records the CUDA allocator's history.
 """
 import argparse
 import contextlib
@@ -51,7 +51,7 @@ def storage_ids(value):
 
 
 def written_by(function, args, kwargs):
-    """The storages that an operator changes."""
+    """The storages that an operator writes to."""
     arguments = function._schema.arguments
     given = {**{argument.name: value for argument, value in zip(arguments, args)}, **kwargs}
     return [storage for argument in arguments if argument.alias_info is not None and argument.alias_info.is_write
@@ -67,7 +67,7 @@ from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 
 def is_backward():
-    """Autograd runs; a checkpoint then runs modules again."""
+    """True while autograd runs. A module that runs then is being recomputed by a checkpoint."""
     return torch._C._current_graph_task_id() != -1
 
 
@@ -80,7 +80,8 @@ def is_batch_norm(module):
 
 
 class CountOnce:
-    """The forward of a batch norm. It must not update its statistics again when a checkpoint runs it again."""
+    """The forward of a batch norm whose running statistics are updated only once, and not again when a checkpoint
+    recomputes it."""
 
     def __init__(self, module):
         self.module, self.forward, self.spare = module, module.forward, module.num_batches_tracked.clone()
@@ -98,7 +99,8 @@ class CountOnce:
 
 
 def fresh(value):
-    """A program may change a list or a dictionary before the backward pass: a checkpoint needs its own."""
+    """A copy of a list, dict or set. A checkpoint needs its own, because the program may change it before the backward
+    pass."""
     return type(value)(value) if type(value) in (dict, list, set) else value
 
 
@@ -120,11 +122,12 @@ def hooks_of(modules):
 
 
 class Watched:
-    """A forward hook in the first run of a checkpoint. A hook that only looks at results may store them, for the module
-    or for others. When it runs again, it gets them without a graph, which would keep all that is computed again."""
+    """Wraps a forward hook while a checkpoint first runs its modules. A hook that only looks at results may store them.
+    When the modules are recomputed, such a hook gets the results without their graph, which would keep all that is
+    recomputed."""
 
     def __init__(self, hook):
-        while isinstance(hook, Watched) and hook.is_over:  # of another thread
+        while isinstance(hook, Watched) and hook.is_over:  # the hook of another thread
             hook = hook.hook
         self.hook, self.only_looks, self.is_over = hook, None, False
 
@@ -136,7 +139,8 @@ class Watched:
         return result
 
     def state(self, result):
-        """Changes with the result, and with every random number; None if it is not known whether the result changes."""
+        """A value that changes if the result is changed or a random number is drawn. None if changes of the result
+        cannot be detected."""
         values = tree_flatten(result)[0]
         if not all(is_plain(value) or (isinstance(value, torch.Tensor) and not value.is_inference()) for value in values):
             return None
@@ -153,7 +157,7 @@ def without_graph(value):
 
 
 class Written(TorchDispatchMode):
-    """Notes the storages that operators change. A buffer that a module changes through .data has the same version then."""
+    """Notes the storages that operators write to. A change through .data does not change a buffer's version."""
 
     def __init__(self):
         super().__init__()
@@ -165,19 +169,21 @@ class Written(TorchDispatchMode):
 
 
 def runs_compiled(modules):
-    """A checkpoint of the modules has compiled code in it, which shows it no operators, or runs otherwise when watched."""
+    """True if a module has compiled code. Such code does not show its operators to a mode, or runs differently under
+    one."""
     return any("_orig_mod" in inner._modules or (inner is not module and vars(inner).get("_compiled_call_impl"))
                for module in modules for inner in module.modules())
 
 
 def copy_of(tensor):
-    """Not clone(), which a checkpoint may count as an operator of the module whose results it keeps."""
+    """A copy of a tensor. It is not made by clone(), which a checkpoint may take for an operator whose result the
+    module keeps."""
     return torch.empty_like(tensor).copy_(tensor)
 
 
 class Before:
-    """What modules are like when a checkpoint first runs them. They must be so when it runs them again, and then as
-    they were: some count their calls, average what they see in a buffer, or hook others when they first run."""
+    """The state of modules when a checkpoint first runs them: counters, averages in buffers, hooks added in the first
+    run. restored() gives them this state again while they are recomputed, and then the state that they had before."""
 
     def __init__(self, modules, modules_with_buffers, mode=None):
         self.hooks = [(hooks, set(hooks)) for hooks in hooks_of(modules)]
@@ -188,15 +194,15 @@ class Before:
         self.buffers = [(module, name, buffer, None if buffer is None else (buffer._version, copy_of(buffer.detach())))
                         for module in modules_with_buffers for name, buffer in module._buffers.items()
                         if buffer is None or not buffer.is_inference()]
-        self.mode = mode if mode is not None and self.buffers else nullcontext()  # in both runs, so that they are alike
+        self.mode = mode if mode is not None and self.buffers else nullcontext()  # in both runs
 
     def written(self):
-        """The buffers that the first run changed, where its mode is Written."""
+        """The buffers that the first run changed, in case its mode is Written."""
         return {(module, name) for module, name, buffer, _ in self.buffers
                 if buffer is not None and not self.mode.storages.isdisjoint(storage_ids(buffer))}
 
     def keep_changes(self, written):
-        """After the first run: forgets the buffers that it left alone, but for those that it is known to change."""
+        """Called after the first run: forgets the buffers that it did not change, except those known to change."""
         self.buffers = [
             (module, name, buffer, known) for module, name, buffer, known in self.buffers
             if getattr(module, name, None) is not buffer or (buffer is not None and buffer._version != known[0])
@@ -204,7 +210,7 @@ class Before:
 
     @contextmanager
     def watching(self):
-        """Around the first run."""
+        """Active during the first run."""
         for hooks, number, watched in self.watched:
             hooks[number] = watched
         try:
@@ -245,7 +251,7 @@ class Before:
 
 
 def is_sharded(module):
-    """FSDP changes such modules between the passes."""
+    """True if FSDP shards a module, and so changes it between the passes."""
     return hasattr(module, "_fsdp_wrapped_module") or any(kind.__name__ == "FSDPModule" for kind in type(module).__mro__)
 
 
@@ -254,7 +260,8 @@ def have_attributes(modules):
 
 
 def stopped_by(error):
-    """What PyTorch ends the second run of a checkpoint with, if a library within the modules made another error of it."""
+    """The exception with which PyTorch stops a recomputation, if a library within the modules replaced it by another
+    one."""
     seen = []
     while error is not None and error not in seen and not (
             type(error).__name__ == "_StopRecomputationError" and type(error).__module__ == checkpoint.__module__):
@@ -264,15 +271,15 @@ def stopped_by(error):
 
 
 class Checkpointed:
-    """A function that runs modules, in a checkpoint. One tensor that is several arguments stays one when it runs again:
-    attention asks if its query is its key."""
+    """Runs modules in a checkpoint. If one tensor is passed as several arguments, it stays one tensor when it is
+    recomputed, because attention compares its query with its key."""
 
     def __init__(self, forward, modules, options):
         self.forward, self.options = forward, options
         inner = list(dict.fromkeys(inner for module in modules for inner in module.modules()))
         self.modules = have_attributes(inner), [module for module in inner if not is_batch_norm(module)]
         self.has_script = any(isinstance(module, torch.jit.ScriptModule) for module in inner)
-        self.written = set() if runs_compiled(modules) else None  # buffers that they change; not known before the first run
+        self.written = set() if runs_compiled(modules) else None  # buffers that they change; unknown before the first run
 
     def __call__(self, *args, **kwargs):
         values = {id(value): value for value in [*args, *kwargs.values()]}
@@ -305,7 +312,7 @@ class Checkpointed:
         start = partial(checkpoint, run if is_once else run_alike, *values.values(), use_reentrant=False, **self.options)
         if not self.has_script:
             return start()
-        with set_checkpoint_early_stop(False):  # TorchScript makes another error of the one that stops it
+        with set_checkpoint_early_stop(False):  # TorchScript replaces the exception that stops the recomputation
             return start()
 
 
@@ -313,7 +320,7 @@ WRAPPERS = "module", "_orig_mod", "_fsdp_wrapped_module"  # DataParallel and DDP
 
 
 def find_module(model, name):
-    """The module of that name, in a model that may be wrapped otherwise than the recorded one."""
+    """The module with a name. The model may be wrapped in other modules than the recorded one was."""
     module = model
     for word in name.split(".") if name else []:
         wrapped = module
@@ -327,12 +334,12 @@ def find_module(model, name):
 
 
 def inside(module):
-    """A checkpoint goes inside FSDP, so that parameters are gathered before the module runs again."""
+    """The module inside FSDP. The checkpoint goes there, so that FSDP gathers the parameters before each run."""
     return getattr(module, "_fsdp_wrapped_module", module)
 
 
 def prepare(model, modules):
-    """Makes it safe to run the modules twice."""
+    """Prepares modules so that it is safe to run them twice."""
     for module in {inner for outer in modules for inner in outer.modules()}:
         if is_batch_norm(module):
             module.forward = CountOnce(module)
@@ -346,8 +353,8 @@ import warnings
 
 
 class Watch(TorchDispatchMode):
-    """Raises an error when a kept result is changed in place. The checkpoint would use the changed one when it runs
-    again, and some operators change their arguments unseen by PyTorch's own check."""
+    """Raises an error if a kept result is changed in place. The recomputation would use the changed result, and some
+    operators change their arguments without a trace in PyTorch's version counters."""
 
     def __init__(self, is_kept, missing, is_last):
         super().__init__()
@@ -376,8 +383,8 @@ def both(outer, inner):
 
 
 class IsKept:
-    """Whether the next result of an operator is kept in a run. `changed` has a flag for each run of an operator: that its
-    result is changed in place, so that it must be made again."""
+    """Tells whether the next result of an operator is kept. `changed` has a flag for each run of an operator: its
+    result is changed in place, so it must be recomputed."""
 
     def __init__(self, operators, changed):
         self.operators, self.changed, self.ran = operators, changed, {}
@@ -390,8 +397,9 @@ class IsKept:
 
 
 def keep_results(operators, missing=None, is_last=True, changed=None):
-    """An argument of checkpoint() that keeps the results of operators, such as "aten.mm". `missing` are those that
-    have not run yet, shared by checkpoints that run one after another; at the end of the last one all must have."""
+    """The context argument of checkpoint() that keeps the results of operators such as "aten.mm". `missing` has the
+    operators that have not run yet. It is shared by checkpoints that run in a row, and must be empty after the last of
+    them."""
     try:
         from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
     except ImportError:  # before PyTorch 2.5
@@ -428,7 +436,8 @@ def names(part):
 
 
 def first(result):
-    """What the next module of a chain gets: of a tuple, as recurrent layers return one, the first item."""
+    """The argument of the next module of a chain: a result or, if the result is a tuple, as that of a recurrent layer,
+    its first item."""
     return result[0] if type(result) is tuple and result else result
 
 
@@ -437,7 +446,7 @@ def rest(result):
 
 
 def tensors_within(value):
-    """The tensors in tuples and lists; None if there is anything else."""
+    """The tensors in tuples and lists; None if they contain anything else."""
     if type(value) in (tuple, list):
         found = [tensors_within(item) for item in value]
         return None if None in found else sum(found, [])
@@ -449,13 +458,14 @@ def without_tensors(value):
 
 
 def is_one_operator(module):
-    """A checkpoint of it alone would save nothing."""
+    """True if a module is a single operator, so that a checkpoint of it alone would save nothing."""
     is_of_torch = type(module).__module__.startswith("torch.nn.") and not isinstance(module, torch.nn.RNNBase)
     return not any(module.children()) and (is_of_torch or not list(module.parameters(recurse=False)))
 
 
 class InRow:
-    """Runs each function on the result of the one before, and hands it what else the first one got."""
+    """Runs each function on the result of the one before it. The other arguments of the first function are passed to
+    all."""
 
     def __init__(self, calls):
         self.calls = calls
@@ -473,7 +483,7 @@ def recompute(calls, modules, operators=(), **more):
 
 
 def build(part, modules, forwards, operators=(), **more):
-    """`modules` has those of the part, by name, and `forwards` what runs them."""
+    """`modules` are the modules of the part by name, and `forwards` the functions that run them."""
     if isinstance(part, str):
         return forwards[part]
     return recompute([build(inner, modules, forwards) for inner in part if names(inner)],
@@ -481,7 +491,7 @@ def build(part, modules, forwards, operators=(), **more):
 
 
 def joined(changed):
-    """What modules in a row change: the flags of each operator one after another."""
+    """The flags of modules that run in a row, as one list for each operator."""
     made = {}
     for of_module in changed:
         for name, flags in of_module.items():
@@ -494,15 +504,15 @@ def is_same(value, other):
 
 
 class Part:
-    """Modules of one checkpoint. The first one's forward runs all of them, and the others pass its
-    result on. Until it is proven that this changes nothing, each block is checkpointed by itself. `changed` tells of each
-    module which results it changes in place, if that is known."""
+    """The modules of one checkpoint. The forward of the first module runs all of them, and those of the others return
+    its result. Until it is proven that this changes nothing, each block has a checkpoint of its own. `changed` tells
+    for each module which results it changes in place, if that is known."""
 
     def __init__(self, model, part, operators, changed=None):
         self.names = names(part)
         outer = [find_module(model, name) for name in self.names]
         self.modules = list(map(inside, outer))
-        self.are_wrapped = self.modules != outer  # each must gather its parameters itself
+        self.are_wrapped = self.modules != outer  # then each must gather its own parameters
         self.forwards = [module.forward for module in self.modules]
         changed = changed or [{}] * len(self.names)
         self.together = build(part, dict(zip(self.names, self.modules)),
@@ -514,9 +524,9 @@ class Part:
             for module, forward, flags in zip(self.modules, self.forwards, changed)
         ]
         self.is_chain, self.proof, self.asked = False, None, set()
-        self.between = []  # functions that hand a result on as it is, such as a dropout of nothing
-        self.origins = [None] * len(self.names)  # of what each gets beside its input, as the trial run tells
-        self.rests = [None] * len(self.names)  # what each returns in a tuple with its result, without tensors
+        self.between = []  # functions between modules that return their argument, such as a dropout with probability 0
+        self.origins = [None] * len(self.names)  # of each module's other arguments, as the trial run shows
+        self.rests = [None] * len(self.names)  # what each module returns in a tuple after its result, without tensors
         self.forget()
         if operators and runs_compiled(self.modules):
             print("compiled, so all of it runs again:", *self.names, file=sys.stderr)
@@ -527,7 +537,8 @@ class Part:
         self.next, self.result, self.others = 0, None, {}
 
     def take(self, k, args, kwargs):
-        """Is this call the next one of the chain, with nothing beside its input but what the first one got, and constants?"""
+        """True if this call is the next one of the chain, and its other arguments are constants or arguments of the
+        first module."""
         others = {**dict(enumerate(args[1:])), **kwargs}
         if k == 0:
             self.next, self.others = 0, others
@@ -543,7 +554,8 @@ class Part:
             ((others[name], origins[name]) for name in others))
 
     def origin(self, name, value):
-        """A name in what the first module got, or None, and a constant; None if it is of another origin."""
+        """Where an argument comes from: the name of an argument of the first module, or a constant after None. None if
+        it is neither."""
         if name in self.others and self.others[name] is value:
             return name, None
         if is_plain(value):
@@ -555,7 +567,8 @@ class Part:
         return constant if name is None else self.others.get(name)
 
     def pick(self, k, /, *args, **kwargs):
-        """Runs a module on the result of the one before, and on its part of what the first one got."""
+        """Runs a module on the result of the one before it. Of the first module's other arguments, it gets those that
+        belong to it."""
         if k > 0:
             given = {**dict(enumerate(args[1:])), **kwargs}
             kwargs = {name: constant if key is None else given[key] for name, (key, constant) in self.origins[k].items()}
@@ -591,7 +604,7 @@ def version_of(value):
 
 
 def passes_on(function, args, kwargs, version):
-    """A function that returned its first argument has left that alone, and read no other tensor."""
+    """True if a function returned its first argument unchanged and read no other tensor."""
     others = *args[1:], *kwargs.values()
     return version is not None and version_of(args[0]) == version and not getattr(function, "__name__", "_").endswith("_") and all(
         is_plain(value) or isinstance(value, (torch.dtype, torch.device, torch.memory_format)) for value in others)
@@ -602,10 +615,10 @@ def hand(function, args, kwargs, value):
 
 
 class Proof(TorchFunctionMode):
-    """Watches a forward pass. A part is a chain if its modules run once each, in order, each on the
-    result of the one before, and if nothing else uses the results in between. Questions ABOUT them
-    have the same answer for the last one, and functions that hand them on do so with that, too. What a module returns
-    beside its result is not used at all."""
+    """Watches a forward pass and finds which parts are chains. The modules of a chain run once each, in order, each on
+    the result of the one before it, and nothing else uses the results in between. Two uses are allowed: questions ABOUT
+    a result, if the last result has the same answer, and functions that return their argument. Nothing may use what a
+    module returns besides its result."""
 
     def __init__(self, parts):
         super().__init__()
@@ -655,7 +668,7 @@ class Proof(TorchFunctionMode):
                             part.is_chain = False
         return result
 
-    def finish(self, results):  # they may hold tensors from between modules; none if the pass failed
+    def finish(self, results):  # results may hold tensors from between modules; it is empty if the pass failed
         """Returns the parts that did not run."""
         left = [part for part in self.parts if results and part.next == 0]
         for part in self.parts:
@@ -676,9 +689,9 @@ def tell_refused(parts):
 
 @contextmanager
 def without_compiler(model):
-    """A compiled module would compile what watches it, too."""
+    """Turns torch.compile off: a compiled module would also compile the mode that watches it."""
     is_compiled = "torch._dynamo" in sys.modules or any(vars(module).get("_compiled_call_impl") for module in model.modules())
-    if is_compiled and hasattr(torch.compiler, "set_stance") and not is_compiling():  # PyTorch 2.6
+    if is_compiled and hasattr(torch.compiler, "set_stance") and not is_compiling():  # since PyTorch 2.6
         with torch.compiler.set_stance("force_eager"):
             yield
     else:
@@ -686,7 +699,8 @@ def without_compiler(model):
 
 
 def try_out(model, args, kwargs, mode=torch.no_grad):
-    """Runs the model without gradients, and leaves no trace of that. Returns a list of its result, empty if it fails."""
+    """Runs the model without gradients, and undoes all changes. Returns a list with its result, which is empty if it
+    fails."""
     devices = {parameter.device for parameter in model.parameters()}
     before = Before(have_attributes(model.modules()), list(model.modules()))
     results = []
@@ -696,12 +710,12 @@ def try_out(model, args, kwargs, mode=torch.no_grad):
             results.append(model(*args, **kwargs))
         except Exception as error:
             print("the trial run failed:", error, file=sys.stderr)
-    torch.clear_autocast_cache()  # of weights that were converted without gradients
+    torch.clear_autocast_cache()  # it has weights that were converted without gradients
     return results
 
 
 def prove(parts, model, args, kwargs):
-    """Returns the parts that did not run."""
+    """Finds which parts are chains. Returns the parts that did not run."""
     proof = Proof(parts)
     with proof:
         results = try_out(model, args, kwargs)
@@ -712,7 +726,7 @@ def prove(parts, model, args, kwargs):
 
 
 def check_ends(parts, _model, _args, _result):
-    """After a forward pass, all modules of each chain have run."""
+    """Raises an error if a chain began in a forward pass but not all of its modules ran."""
     for part in parts:
         if part.is_chain and part.next > 0 and not part.proof:
             left = part.names[part.next]
@@ -722,16 +736,17 @@ def check_ends(parts, _model, _args, _result):
 
 
 def replace_forwards(model, plan, keep=None):
-    """A plan is a list of parts, and a part a list of the names of modules that one checkpoint runs,
-    in which lists are checkpoints of their own. `keep` has the operators whose results a part keeps,
-    by the name of its first module."""
+    """Puts checkpoints into the model. A plan is a list of parts. A part lists the names of the modules that one
+    checkpoint runs; a list within it is a checkpoint of its own. `keep` has the operators whose results a part keeps,
+    by the name of the part's first module."""
     plan = [part for part in plan if names(part)]
     prepare(model, [find_module(model, name) for part in plan for name in names(part)])
     return [Part(model, part, (keep or {}).get(names(part)[0], ())) for part in plan]
 
 
 def checkpoint_modules(model, plan, keep=None, one_by_one=False):
-    """With `one_by_one`, each block of a part gets a checkpoint of its own: for models that skip layers at random."""
+    """Puts the checkpoints of a plan into the model. With `one_by_one`, each block of a part gets its own checkpoint,
+    for models that skip layers at random."""
     parts = replace_forwards(model, plan, keep)
     if any(len(part.modules) > 1 for part in parts) and not one_by_one:
         def before_first_run(model, args, kwargs):
@@ -747,7 +762,7 @@ import atexit
 
 
 def expect_run(model):
-    """A plan has no effect in a model that the program does not call as such."""
+    """Warns at the end if the model itself was never called, since the plan then has no effect."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError("the model of this plan is one module: the one whose call makes all calls of the plan")
     if type(model).forward is torch.nn.Module.forward and "forward" not in vars(model):
@@ -767,12 +782,12 @@ def expect_run(model):
 
 
 class Turns:
-    """The forward of a module that runs several times in a step: some of its calls have checkpoints. A step goes on
-    with the next run of the model while no backward pass has reached a result of the module."""
+    """The forward of a module that runs several times in a step, with checkpoints around some of its calls. A step
+    continues with the next run of the model as long as no backward pass has reached a result of the module."""
 
     def __init__(self, model, forward, total):
         self.forward, self.total = forward, total
-        self.parts = {}  # forwards of parts by the turn of the call
+        self.parts = {}  # forwards of parts, by the number of the call
         self.turn, self.goes_on, self.before = 0, False, []
         model.register_forward_pre_hook(self.begin)
         model.register_forward_hook(self.end, always_call=True)
@@ -804,9 +819,9 @@ class Turns:
 
 
 def replace_turns(model, plan, several=None):
-    """The parts of a plan, and what replaces the forward of modules that run several times. A part has the names of
-    modules, each with its turn and the number of turns, the operators whose results it keeps, and what each call changes
-    in place, if that is known. `several` has what replaced them for other turns."""
+    """Makes the parts of a plan, and replaces the forward of modules that run several times. A part has the names of
+    its modules, each with its turn and the number of turns; the operators whose results it keeps; and the results that
+    each call changes in place, if known. `several` has the replacements for other turns."""
     several = {} if several is None else several
     for module, turns in several.items():
         module.forward = turns.forward
@@ -828,15 +843,16 @@ def replace_turns(model, plan, several=None):
 
 
 def turn_of(name):
-    """The module, the turn and the number of turns of a name such as "layer [2/12]"; of "layer" 0 and 1."""
+    """The module, the turn and the number of turns in a name such as "layer [2/12]". For "layer", the turn is 0 of 1.
+    """
     module, _, numbers = name.partition(" [")
     turn, total = map(int, numbers.rstrip("]").split("/")) if numbers else (0, 1)
     return module, turn, total
 
 
 def prove_in_next_run(model, parts, several, is_first=False, tries=100):
-    """A step may have several runs of the model, and the first runs may be none of such a step: some programs take
-    gradients of an input first."""
+    """Proves the parts in a later run. A step may run the model several times, and the first runs may not belong to
+    such a step, because some programs first compute gradients of an input."""
     def before_run(model, args, kwargs):
         handle.remove()
         if is_first or any(turns.goes_on for turns in several):
@@ -852,7 +868,7 @@ def prove_in_next_run(model, parts, several, is_first=False, tries=100):
 
 
 def checkpoint_turns(model, plan, keep=None, one_by_one=False):
-    """As checkpoint_modules(), for modules with their turns."""
+    """The same as checkpoint_modules(), for modules that run several times."""
     expect_run(model)
     parts, several = replace_turns(
         model, [([turn_of(name) for name in part], (keep or {}).get(part[0], ()), None) for part in plan])
@@ -866,7 +882,8 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 
 class FindChanges(TorchDispatchMode):
-    """Finds which results of operators are changed in place, in the order of their runs in each call of a module."""
+    """Finds which results of operators are changed in place, in the order in which the operators run in each call of a
+    module."""
 
     def __init__(self, operators):
         super().__init__()
@@ -889,8 +906,8 @@ class FindChanges(TorchDispatchMode):
 
 
 def find_changes(model, args, kwargs, plan):
-    """For each part of a plan, which results its calls change in place: a snapshot does not show that, and a checkpoint
-    must not keep such results."""
+    """Finds for each part of a plan which results its calls change in place. A snapshot does not show that, and a
+    checkpoint must not keep such results."""
     def run(module, forward, /, *args, **kwargs):
         outer, turns[module] = find.call, turns.get(module, -1) + 1
         find.call = module, turns[module]
@@ -930,19 +947,19 @@ def allocations():
 
 
 class Runs:
-    """Watches a run of the model: by which line, within which other calls, each module is called, and how often. If the
-    model is one of several, the runs of those before it in the step count, too."""
+    """Watches a run of the model: which line, within which other calls, calls each module, and how often. If the model
+    is one of several, the earlier runs of the others in the step count too."""
 
     def __init__(self, model, earlier=None):
         self.names = {module: name for name, module in model.named_modules()}
-        self.found, self.times = {}, dict(earlier.times) if earlier else {}  # modules by call, with turns; calls of each line
-        self.lines = {}  # that make the calls of modules, with those around them, by module and turn
-        self.turns = dict(earlier.turns) if earlier else {}  # how often each module ran
+        self.found, self.times = {}, dict(earlier.times) if earlier else {}  # modules by call, with turns; number of calls by line
+        self.lines = {}  # by module and turn: the lines of its call and of the calls around it
+        self.turns = dict(earlier.turns) if earlier else {}  # number of runs of each module
         self.earlier = earlier
-        self.model_runs = 1  # in a step, as the plan has it
-        self.calls = []  # first and last allocation, depth and module of each call, outer before inner
+        self.model_runs = 1  # number of the model's runs in a step, according to the plan
+        self.calls = []  # first and last allocation, depth and module of each call, outer calls first
         self.stack, self.caller = [], None
-        self.counts = any(parameter.is_cuda for parameter in model.parameters())  # can tell what allocates
+        self.counts = any(parameter.is_cuda for parameter in model.parameters())  # True if allocations are counted
         self.handles = [handle for module in self.names for handle in (
             module.register_forward_pre_hook(self.before), module.register_forward_hook(self.after, always_call=True))]
 
@@ -955,13 +972,13 @@ class Runs:
                 os.path.join(os.path.dirname(torch.__file__), "")) and (
                 frame.f_code.co_name != "forward" or frame.f_code is container.__code__):
             frame = frame.f_back
-        line = call = made_by = ()  # of the model itself
+        line = call = made_by = ()  # the model itself has no line
         if not self.stack:
-            self.caller = frame.f_code  # a frame would hold results
+            self.caller = frame.f_code  # the code, since a frame would hold results
         else:
             _, around, *_ = self.stack[-1]
             name = "model"
-            if frame.f_code is not self.caller:  # else the model is a container
+            if frame.f_code is not self.caller:  # otherwise the model is a container
                 name = os.path.basename(frame.f_code.co_filename) + ":" + str(frame.f_lineno)
             line = made_by = (*around, name)
             call = (*around, (name, self.times.get(line, 0)))
@@ -973,7 +990,8 @@ class Runs:
         self.stack.append((line, call, self.calls[-1]))
 
     def after(self, _module, _args, _result):
-        """A call that allocates nothing, as of an in-place activation, goes with the call before it."""
+        """Notes the end of a call. A call that allocates nothing, such as that of an in-place activation, joins the
+        call before it."""
         line, call, made = self.stack.pop()
         before, made[1], _, module = made[0], self.allocations(), *made[2:]
         if line and (made[1] > before or not self.counts):
@@ -985,11 +1003,12 @@ class Runs:
     def remove(self):
         for handle in self.handles:
             handle.remove()
-        self.caller = None  # its frame refers to what the run returned, and in the end to this object
+        self.caller = None  # its frame refers to the result of the run, and in the end to this object
 
     def between(self, first, end):
-        """The outermost modules that make no other allocations than these, and those behind them that make none."""
-        found, within, last = [], None, None  # depths of the module found that a call is in, and of the last one
+        """The outermost modules that make no allocations outside of [first, end], and those after them that allocate
+        nothing."""
+        found, within, last = [], None, None  # depths of found modules: around the call, and the last
         for begins, ends, depth, module in self.calls[1:]:
             if within is not None and depth > within:
                 continue
@@ -1000,14 +1019,15 @@ class Runs:
         return found
 
     def exactly(self, first, end):
-        """The same, if they make all of these allocations."""
+        """The same if they make all of these allocations, otherwise none."""
         found = self.between(first, end)
         edges = [edge for begins, ends, _, module in self.calls if module in found for edge in (begins, ends)]
         return found if edges and (min(edges), max(edges)) == (first, end) else []
 
     def joined(self, found):
-        """The same calls; but for several that are all that allocate in a call around them, as the lines of a block are,
-        that call: a checkpoint of it is right whatever it does between them. Not if it allocates more by itself."""
+        """The same calls. But if several of them are all that allocates in a call around them, as the lines of a block
+        are, that call takes their place, because a checkpoint around it is right whatever it does between them. It does
+        not if it allocates more itself."""
         if len(found) < 2 or not self.counts:
             return found
         wanted, path, inner = set(found), [], [[] for _ in self.calls]
@@ -1016,7 +1036,7 @@ class Runs:
             if path and (ends > begins or call in wanted):
                 inner[path[-1]].append(k)
             path.append(k)
-        whole, outer, within = {}, [], None  # whole: how many calls found allocate in a call, and what
+        whole, outer, within = {}, [], None  # whole: number of found calls in a call, and their allocations
         for k, (begins, ends, _, call) in reversed(list(enumerate(self.calls))[1:]):
             if call in wanted:
                 whole[k] = int(ends > begins), ends - begins
@@ -1032,8 +1052,8 @@ class Runs:
         return outer
 
     def modules(self, written):
-        """The modules, and their turns, of a call such as "model.py:50 [3/12] > block.py:12"; none if the lines make
-        other calls."""
+        """The modules, with their turns, of a call such as "model.py:50 [3/12] > block.py:12". None if the lines make
+        another number of calls."""
         call = ()
         for step in written.split(" > "):
             line, _, number = step.partition(" [")
@@ -1045,8 +1065,8 @@ class Runs:
         return self.found.get(call, [])
 
     def by_runs(self, part):
-        """The same calls as "run 1/2: model.py:50 [3/12]", if the plan counts those of several runs of the model together:
-        a snapshot does not tell runs apart that one line of the program makes."""
+        """The same calls as "run 1/2: model.py:50 [3/12]", if the plan counts the calls of several runs of the model
+        together: a snapshot does not tell apart runs that one line of the program makes."""
         begins, ends, *_ = self.calls[0]
         made = []
         for call in part:
@@ -1067,7 +1087,8 @@ class Runs:
         return made
 
     def modules_of(self, part):
-        """The modules of calls in a row, such as "run 1/2: model.py:50 [3/12]": in the second of two runs of the model."""
+        """The modules of calls in a row, such as "run 1/2: model.py:50 [3/12]", which is in the second of two runs of
+        the model."""
         runs = {}
         for call in part:
             run, _, written = call.rpartition(": ")
@@ -1083,8 +1104,8 @@ class Runs:
         return made
 
     def modules_of_run(self, part):
-        """Numbers of allocations tell, as in "model.py:50 [3/12], allocations 60-71 of 310"; where the model makes more or
-        fewer, numbers of calls."""
+        """The modules of calls in one run: by numbers of allocations, as in "model.py:50 [3/12], allocations 60-71 of
+        310". If the model makes more or fewer allocations, by numbers of calls."""
         return self.joined(self.calls_of(part))
 
     def calls_of(self, part):
@@ -1105,32 +1126,34 @@ class Runs:
         if self.counts and len(numbers) == len(part):
             exact = self.exactly(begins + numbers[0][0] - 1, begins + numbers[-1][1])
         lines = [[step.partition(" [")[0] for step in call.split(" > ")] for call, *_ in written]
-        return exact if all(self.lines[call] in lines for call in exact) else []  # the model makes others behind them
+        return exact if all(self.lines[call] in lines for call in exact) else []  # else other lines call them
 
 
 def saves_nothing(model):
-    """A mode in which the model runs as in training, but saves nothing. Some wrappers then wait for a backward pass."""
+    """A mode in which the model runs as in training but saves nothing. Some wrappers wait for a backward pass
+    afterwards."""
     if any(is_sharded(module) or isinstance(module, torch.nn.parallel.DistributedDataParallel) for module in model.modules()):
         return torch.no_grad()
     return torch.autograd.graph.saved_tensors_hooks(lambda _tensor: None, lambda _nothing: None)
 
 
 def replace_calls(model, runs, plan, changed):
-    """The parts of a plan, of modules and their turns."""
+    """The parts of a plan, by modules and their turns."""
     return replace_turns(model, [
         ([(runs.names[module], turn, (runs.turns[module] + 1) * runs.model_runs) for module, turn in found], operators, flags)
         for (found, operators), flags in zip(plan, changed)])
 
 
 def checkpoint_calls(model, plan, keep=None, one_by_one=False):
-    """A plan is a list of parts, and a part a list of calls. The modules are found when the model first runs."""
+    """Puts the checkpoints of a plan into the model. A plan is a list of parts, and a part is a list of calls. Their
+    modules are found when the model first runs."""
     expect_run(model)
 
     def before_first_run(model, args, kwargs):
         if not torch.is_grad_enabled():
             return
         handle.remove()
-        try_out(model, args, kwargs)  # libraries take workspaces when they first run
+        try_out(model, args, kwargs)  # libraries allocate workspaces when they first run
         runs = Runs(model)
         try_out(model, args, kwargs, partial(saves_nothing, model))
         runs.remove()
@@ -1146,7 +1169,7 @@ def checkpoint_calls(model, plan, keep=None, one_by_one=False):
             changed = find_changes(model, args, kwargs, parts)
         made, turns = replace_calls(model, runs, parts, changed)
         for several in turns:
-            several.begin(model, args)  # a hook that is added in a run is not called in it
+            several.begin(model, args)  # a hook that is added during a run is not called in it
         if not one_by_one:
             left = prove(made, model, args, kwargs)
             if left and runs.model_runs > 1:
@@ -1159,7 +1182,8 @@ def checkpoint_calls(model, plan, keep=None, one_by_one=False):
 
 # memsnap suggest prints what follows for plans of snapshots whose steps may call several modules for one loss.
 def models_of(model):
-    """The modules that the training step calls: a list of them, or what a module without forward() contains."""
+    """The modules that the training step calls: `model` if it is a list, or what a module without forward() contains.
+    """
     if isinstance(model, (list, tuple)):
         return list(dict.fromkeys(part for item in model for part in models_of(item)))
     if type(model).forward is torch.nn.Module.forward and "forward" not in vars(model):
@@ -1168,15 +1192,16 @@ def models_of(model):
 
 
 class Earlier:
-    """What ran before a module in a pass that calls several: the calls of lines, turns of modules, and allocations."""
+    """What ran in a pass before a module: numbers of calls by line, turns of modules, and allocations."""
 
     def __init__(self):
-        self.times, self.turns, self.allocations, self.end = {}, {}, 0, None  # end: of the last run
+        self.times, self.turns, self.allocations, self.end = {}, {}, 0, None  # when the last run ended
 
 
 class Several:
-    """Modules that a step calls for one loss. Each finds its calls of the plan when it runs, if its turn has come in a
-    pass; what is not found in one pass may be part of the next, as of a generator behind a discriminator's."""
+    """Several modules that a step calls for one loss. Each module finds its calls of the plan when it runs and it is
+    its turn. Parts that are not found in one pass may be in the next, such as those of a generator after a
+    discriminator's pass."""
 
     def __init__(self, models, plan, keep, one_by_one):
         self.left, self.keep, self.one_by_one = list(plan), keep or {}, one_by_one
@@ -1193,7 +1218,7 @@ class Several:
         self.earlier, self.first, self.number, self.is_over = Earlier(), None, 0, False
         for several in self.turns.values():
             for turns in several.values():
-                turns.goes_on = False  # even if no gradient reached its results, as those of a generator that are detached
+                turns.goes_on = False  # also if its results are detached, such as those of a generator
 
     def reach(self, _gradient):
         self.is_over = True
@@ -1227,8 +1252,8 @@ class Several:
                     value.register_hook(self.reach)
 
     def put(self, model, args, kwargs):
-        """Puts the checkpoints of this run into the model."""
-        try_out(model, args, kwargs)  # libraries take workspaces when they first run
+        """Puts the checkpoints that belong to this run into the model."""
+        try_out(model, args, kwargs)  # libraries allocate workspaces when they first run
         runs = Runs(model, self.earlier)
         try_out(model, args, kwargs, partial(saves_nothing, model))
         runs.remove()
@@ -1257,12 +1282,12 @@ class Several:
             for (modules, operators), flags in zip(parts, changed)], self.turns[model])[0]
         for module, turns in self.turns[model].items():
             if module not in known:
-                turns.begin(model, args)  # a hook that is added in a run is not called in it
+                turns.begin(model, args)  # a hook that is added during a run is not called in it
         if not self.one_by_one:
             tell_refused(prove(made, model, args, kwargs))
 
     def finish(self):
-        """No more is looked for."""
+        """Stops looking for calls."""
         atexit.unregister(self.tell)
         self.tell()
         self.left = []
@@ -1275,7 +1300,8 @@ class Several:
 
 
 def checkpoint_calls_of_several(model, plan, keep=None, one_by_one=False):
-    """As checkpoint_calls(), also for a list of modules, or a module without forward() that contains them."""
+    """The same as checkpoint_calls(), also for a list of modules or for a module without forward() that contains them.
+    """
     models = models_of(model)
     if models == [model]:
         checkpoint_calls(model, plan, keep, one_by_one)
@@ -1283,7 +1309,7 @@ def checkpoint_calls_of_several(model, plan, keep=None, one_by_one=False):
         Several(models, plan, keep, one_by_one)
 
 
-# memsnap suggest prints nothing of the rest.
+# memsnap suggest prints nothing of what follows.
 __all__ = ["apply", "layers", "snapshots"]
 
 SCHEMA = "memsnap.layer-trace/1"
@@ -1296,19 +1322,20 @@ BYTES_PER_US = 2e6
 
 GATHERS = {"all_gather_into_tensor", "all_gather_into_tensor_coalesced", "allgather_", "_allgather_base_",
            "allgather_coalesced_", "allgather_into_tensor_coalesced_"}
-# Of backward formulas: in place unless a mode watches.
+# backward formulas that work in place unless a mode watches
 FILLS_IN_PLACE = {"aten.index_put", "aten.index_add", "aten.scatter", "aten.scatter_add", "aten.masked_scatter"}
-# Of the CUDA allocator: the unit of blocks, and the largest rest of a block of more than that which is not split off.
+# CUDA allocator: the unit of blocks, and the largest rest of a larger block that is not split off
 BLOCK_BYTES, MOST_REST_BYTES = 512, 1 << 20
 MOST_MISSED = 3  # steps that are recorded or measured once more
 MOST_WAITING = 100  # runs of other models
-MOST_PASSES = 1000  # of the model that are let go by for the one of a training step
-MOST_OOM_DUMPS = 10  # a program that looks for its largest batch may run out of memory often
+MOST_PASSES = 1000  # runs of the model that are skipped to wait for one of a training step
+MOST_OOM_DUMPS = 10  # a program that searches for its largest batch may run out of memory often
 
 
 @contextlib.contextmanager
 def takes_lengths():
-    """ctc_loss() with lengths on the CPU and results on a GPU fails where a mode watches it, unless lengths are numbers."""
+    """True for ctc_loss() with lengths on the CPU and results on a GPU. It fails under a mode, unless lengths are
+    numbers."""
     function = torch.ctc_loss
 
     @functools.wraps(function)
@@ -1326,7 +1353,7 @@ def takes_lengths():
 
 
 def bytes_of_block(storage):
-    """What the storage takes of the CUDA allocator, or a little less: see Storages.enlarge()."""
+    """The bytes that a storage takes of the CUDA allocator, or slightly less: see Storages.enlarge()."""
     return rounded_to_block(storage.nbytes()) if storage.device.type == "cuda" else storage.nbytes()
 
 
@@ -1342,7 +1369,7 @@ def rank():
 
 
 def path_of_rank(path):
-    """The path with {rank} replaced, or with the rank before the suffix if there are several."""
+    """The path with {rank} replaced. Without {rank}, the rank is put before the suffix if there are several ranks."""
     number, ranks = rank()
     if "{rank}" in path:
         return path.replace("{rank}", str(number))
@@ -1351,7 +1378,7 @@ def path_of_rank(path):
 
 
 def is_device(path):
-    """Or a pipe: such a file is never replaced, and written once."""
+    """True for a device or a pipe. Such a file is never replaced, and is written only once."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
@@ -1367,7 +1394,7 @@ def tensors_in(value, depth=8):
 
 
 def items_of(value):
-    """What a container or a dataclass holds. Classes of the program may compute that when asked, or fail to."""
+    """What a container or a dataclass holds. Classes of the program may compute that on access, and may fail."""
     if isinstance(value, dict):
         return list(dict.values(value))
     try:
@@ -1383,7 +1410,7 @@ def items_of(value):
 
 
 def plain_parts(tensor):
-    """The tensors with storage that a tensor consists of: itself, or the parts of a subclass such as DTensor."""
+    """The tensors with storage of which a tensor consists: itself, or the parts of a subclass such as DTensor."""
     if hasattr(tensor, "__tensor_flatten__"):
         for name in tensor.__tensor_flatten__()[0]:
             part = getattr(tensor, name, None)
@@ -1413,7 +1440,8 @@ def bytes_of(tensors):
 
 
 def bytes_beside(model):
-    """The bytes of parameters and buffers of modules that are no part of the model, such as a teacher, on its device."""
+    """The bytes, on the model's device, of parameters and buffers of modules outside of the model, such as a teacher.
+    """
     own = storages_of([tensor for module in model.modules() for tensor in own_tensors(module)])
     own.update(storages_of([*model.parameters(), *model.buffers()]))
     devices = {storage.device for storage in own.values()}
@@ -1434,7 +1462,8 @@ def has_cache(module):
 
 
 def guarded(method):
-    """Makes a method of a recorder give up at an error, and tell it at the end: the program must go on as without it."""
+    """Makes a method of a recorder stop recording at an error and report it at the end. The program must continue as if
+    it were not recorded."""
     @functools.wraps(method)
     def run(self, *args, **kwargs):
         if self.error is not None:
@@ -1449,7 +1478,7 @@ def guarded(method):
 
 
 class Termination:
-    """Calls `save` when SIGTERM is about to end the program: where the program has no handler of its own."""
+    """Calls `save` when SIGTERM is about to end the program, unless the program has a handler of its own."""
 
     def __init__(self, save):
         self.save, self.process, self.before, self.is_over = save, None, signal.SIG_DFL, True
@@ -1483,7 +1512,7 @@ class Termination:
 
 
 class Hook:
-    """A hook of a module. A copy of the module, such as one that the program saves, has a hook that does nothing."""
+    """A hook of a module. In a copy of the module, such as one that the program saves, the hook does nothing."""
 
     def __init__(self, call):
         self.call = call
@@ -1500,14 +1529,14 @@ def is_leaf(module):
 
 
 def own_tensors(module):
-    """The parameters and buffers that a module has itself. FSDP replaces parameters by attributes."""
+    """A module's own parameters and buffers. FSDP replaces parameters by attributes."""
     yield from (tensor for tensor in module._parameters.values() if tensor is not None)
     yield from (tensor for tensor in module._buffers.values() if tensor is not None)
     yield from (value for value in vars(module).values() if isinstance(value, torch.Tensor))
 
 
 class Storage:
-    """A storage, and the row that made it; `row` is None if it is from before the step."""
+    """A storage and the row that made it. `row` is None if it existed before the step."""
 
     def __init__(self, size, row):
         self.bytes, self.row = size, row
@@ -1522,8 +1551,8 @@ class Storage:
 
 
 class Operator:
-    """All calls of an operator in a row. A checkpoint may keep its results if nothing changes them in place, and if
-    running it draws no random numbers, which the operators after it would then draw instead."""
+    """All calls of an operator in a row. A checkpoint may keep its results if nothing changes them in place and the
+    operator draws no random numbers. Otherwise later operators would draw those numbers in the recomputation."""
 
     def __init__(self):
         self.us = self.saved_us = 0.0
@@ -1533,14 +1562,15 @@ class Operator:
 
 
 class OperatorCall:
-    """What was before it, and the storage that it reuses for its result while nothing watches it."""
+    """The state before a call of an operator, and the storage that it would reuse for its result if no mode watched it.
+    """
 
     def __init__(self, row, reused):
         self.row, self.reused = row, reused
 
 
 class Storages:
-    """The storages that are alive, by key, and the bytes of those that the step made."""
+    """The live storages by key, and the bytes of those that the step made."""
 
     def __init__(self, storages):
         self.by_key = {}
@@ -1566,7 +1596,7 @@ class Storages:
         return made
 
     def enlarge(self, new, rest):
-        """Adds `rest` bytes that were allocated with new storages beside their own: of blocks that were not split."""
+        """Adds `rest` bytes that were allocated with new storages because blocks were not split."""
         large = [made for made in new if made.bytes > MOST_REST_BYTES]
         if 0 < rest <= len(large) * MOST_REST_BYTES:
             for made in large:
@@ -1593,7 +1623,7 @@ class Storages:
             self.swept = [made for made in self.swept if not made.weak.expired()]
 
     def use(self, workspace):
-        """An operator had that many bytes for itself while it ran."""
+        """Notes the bytes that an operator used only while it ran."""
         self.peak = max(self.peak, self.bytes + workspace)
 
     def take_peak(self):
@@ -1604,8 +1634,8 @@ class Storages:
 
 
 class HeldResults:
-    """Tensors that modules return beside the first, such as attention weights. The program may hold them while the model
-    runs on; then a checkpoint of the module does not free them."""
+    """Tensors that modules return after the first one, such as attention weights. If the program holds them while the
+    model runs on, a checkpoint of the module does not free them."""
 
     def __init__(self, rows):
         self.rows = rows
@@ -1623,7 +1653,7 @@ class HeldResults:
 
 
 class Argument:
-    """What a module got, without keeping it alive."""
+    """An argument of a module, described without keeping it alive."""
 
     def __init__(self, value):
         self.id, self.tensors = id(value), [weakref.ref(tensor) for tensor in tensors_in(value)]
@@ -1633,7 +1663,7 @@ class Argument:
 
 
 def traits_of(module):
-    """What a checkpoint must mind in a module."""
+    """The properties of a module that matter to a checkpoint."""
     traits = set()
     if is_batch_norm(module) and module.training:
         traits.add("batch_norm")
@@ -1643,15 +1673,16 @@ def traits_of(module):
 
 
 class Result:
-    """What the module that ran last returned, and the arguments but the first of all modules that returned it, by depth:
-    of a container and of the last one in it."""
+    """The result of the module that ran last, and by depth, the other arguments of all modules that returned it: of a
+    container and of the last module in it."""
 
     def __init__(self, tensor=None):
         self.tensor = (lambda: None) if tensor is None else weakref.ref(tensor)
         self.others = {}
 
     def at(self, depth):
-        """Of the module that one of that depth can follow in a checkpoint; of all if none has that depth."""
+        """The result that a module of this depth can take in a checkpoint; that of all modules if none has this depth.
+        """
         return [self.others[depth]] if depth in self.others else list(self.others.values()) or [{}]
 
 
@@ -1687,7 +1718,7 @@ def free_workspaces():
 
 
 class Meter(TorchDispatchMode):
-    """Counts the references to a gradient that only autograd holds, where it adds another to it."""
+    """Counts the references to a gradient that only autograd holds, where autograd adds another gradient to it."""
 
     def __init__(self):
         super().__init__()
@@ -1703,12 +1734,12 @@ class Meter(TorchDispatchMode):
 
 
 def references(tensor):
-    """To a tensor, and to its storage."""
+    """The number of references to a tensor and to its storage."""
     return tensor._use_count(), torch._C._storage_Use_Count(tensor.untyped_storage()._cdata)
 
 
 def fewest_references():
-    """What references() returns in __torch_dispatch__ for a gradient that only autograd holds; None if not known."""
+    """The result of references() in __torch_dispatch__ for a gradient that only autograd holds; None if not known."""
     if not hasattr(torch.Tensor, "_use_count"):
         return None
     with Meter() as meter:
@@ -1718,7 +1749,7 @@ def fewest_references():
 
 
 class Passing(TorchDispatchMode):
-    """Adds up the storages that operators make on no device, while they are alive."""
+    """Adds up the live storages that operators make on no device."""
 
     def __init__(self):
         super().__init__()
@@ -1744,8 +1775,8 @@ def without_memory(value):
 
 
 def peak_of_parts(func, args, kwargs, allocations):
-    """The most that an operator which only calls others has at a time, its results included; None if it is of another kind.
-    Of its allocations, the workspaces of libraries are known only as what the others do not explain."""
+    """The highest memory, results included, of an operator that only calls other operators; None for other operators.
+    Workspaces of libraries are known only as allocations that the called operators do not explain."""
     has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
     if not has_kernel(func.name(), "CompositeExplicitAutograd") or has_kernel(func.name(), "CUDA"):
         return None
@@ -1760,7 +1791,7 @@ def peak_of_parts(func, args, kwargs, allocations):
 
 
 class Device:
-    """The allocator whose state the rows tell: of CUDA, or the sum of live tensors where there is none."""
+    """The allocator whose state the rows show: that of CUDA or, without CUDA, the sum of live tensors."""
 
     def __init__(self, model):
         tensors = [*model.parameters(), *model.buffers()]
@@ -1792,7 +1823,7 @@ class Device:
         return 0 if self.cuda is None else torch.cuda.max_memory_allocated(self.cuda)
 
     def note_copy(self, before):
-        """After an operator that makes a copy only because the recorder watches; `before` was the allocator's peak."""
+        """Called after an operator that copies only because the recorder watches. `before` was the allocator's peak."""
         peak = self.allocator_peak()
         if peak > before:
             was_raised = self.raised is not None and self.raised[0] == before
@@ -1802,18 +1833,21 @@ class Device:
         return torch.cuda.memory_reserved(self.cuda) if self.cuda else self.before + live
 
     def kept(self, live, unseen):
-        """How much more is allocated, but of no tensor, than `unseen`: what a library keeps since, such as a workspace."""
+        """The allocated bytes that belong to no tensor, beyond `unseen`. A library keeps them from now on, such as a
+        workspace."""
         if self.cuda is None:
             return 0
         self.allocated(live)
         return max(self.now_unseen - unseen, 0)
 
     def workspace(self, func, args, kwargs, made, allocations, before):
-        """At most how much an operator had for itself beside what it made, where `before` bytes were allocated or reused.
+        """An upper bound of the memory that an operator used besides its results, where `before` bytes were allocated
+        or reused.
 
-        What it keeps is left out: peak() adds that to the whole step. It may have freed some of its allocations before it
-        made others, but the allocator knows the most that there ever was. Where that is less it holds for all calls with
-        such arguments."""
+        Memory that it keeps is left out, since peak() adds that to the whole step. It may have freed some of its
+        allocations before it made others, but the allocator knows its highest memory ever. If that is lower, it is the
+        bound for all calls with these arguments.
+        """
         if allocations <= made:
             return 0
         key = (func, *((tensor.shape, tensor.dtype) for tensor in tensors_in(args)))
@@ -1834,8 +1868,8 @@ class Device:
         return torch.cuda.memory_stats_as_nested_dict(self.cuda)["allocated_bytes"]["all"]["allocated"]
 
     def peak(self, live):
-        """The peak of the step, of which at most `live` bytes were alive at a time. Leaves out of `before` what was freed
-        until then: garbage, or gradients of the step before."""
+        """The peak of the step, in which at most `live` bytes of tensors were live at once. Removes from `before` what
+        was freed until then: garbage, or gradients of the previous step."""
         if self.cuda is None:
             return self.before + live
         peak = torch.cuda.max_memory_allocated(self.cuda)
@@ -1851,7 +1885,8 @@ class Device:
 
 
 def before_call(module, hook, **options):
-    """Calls `hook` with module, args and kwargs. A scripted module has no hooks of its own, and tells no kwargs."""
+    """Calls `hook` with module, args and kwargs. A scripted module has no hooks of its own, and does not pass on
+    kwargs."""
     if not isinstance(module, torch.jit.ScriptModule):
         return module.register_forward_pre_hook(Hook(hook), with_kwargs=True, **options)
     return torch.nn.modules.module.register_module_forward_pre_hook(
@@ -1866,12 +1901,12 @@ def after_call(module, hook, **options):
 
 
 def pack(tensor):
-    """What a hook of saved tensors saves."""
+    """What the saved-tensor hook saves."""
     return tensor.detach(), None if tensor.is_inference() else tensor._version
 
 
 def unpack(saved):
-    """With hooks, autograd leaves it to them to find what the program changed in place."""
+    """Unpacks a saved tensor. With hooks, autograd leaves it to them to detect changes in place."""
     tensor, version = saved
     if version is not None and tensor._version != version:
         raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace operation: "
@@ -1881,7 +1916,7 @@ def unpack(saved):
 
 
 class SavedTensors(torch.autograd.graph.saved_tensors_hooks):
-    """Hooks of saved tensors, off where PyTorch allows none: in transforms of torch.func."""
+    """Hooks of saved tensors. They are off where PyTorch does not allow them, which is in transforms of torch.func."""
 
     def __init__(self, pack, unpack):
         super().__init__(pack, unpack)
@@ -1925,7 +1960,7 @@ class SavedTensors(torch.autograd.graph.saved_tensors_hooks):
 
 @contextmanager
 def without_modes_above(mode):
-    """Dispatch modes that the program began after `mode`, and has not ended."""
+    """Leaves the dispatch modes that the program entered after `mode` and has not left."""
     above = []
     if mode in _get_current_dispatch_mode_stack():
         while _get_current_dispatch_mode_stack()[-1] is not mode:
@@ -1979,8 +2014,8 @@ class Hooks:
 
 
 class OldGradients:
-    """Gradients that are there when a step begins. Many programs free those of the step before between the forward and the
-    backward pass, which then makes new ones."""
+    """Gradients that exist when a step begins. Many programs free those of the previous step between the forward and
+    the backward pass, which then makes new ones."""
 
     def __init__(self, model):
         self.parameters = [parameter for parameter in model.parameters() if parameter.grad is not None]
@@ -1992,7 +2027,7 @@ class OldGradients:
         return bool(self.parameters) and self.parameters[0].grad is not None
 
     def take_freed(self):
-        """The parameters that have none any more, and the bytes that were freed."""
+        """The parameters whose gradients were freed, and the bytes of these gradients."""
         freed = sum(size for weak, size in self.storages if weak.expired())
         gone = [parameter for parameter in self.parameters if parameter.grad is None] if freed else []
         self.parameters = [parameter for parameter in self.parameters if parameter.grad is not None]
@@ -2001,7 +2036,7 @@ class OldGradients:
 
 
 class Structure(Hooks, TorchDispatchMode):
-    """Records one step: its rows, the storages they make, read and save, and times by a roofline."""
+    """Records one step: its rows; the storages that they make, read and save; and times by the roofline model."""
 
     def __init__(self, model):
         TorchDispatchMode.__init__(self)
@@ -2063,7 +2098,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.take_peak()
 
     def stop(self):
-        """Instead of finish() where the process ends, maybe in the midst of an operator: leaves all hooks."""
+        """Called instead of finish() if the process ends, possibly within an operator. Leaves all hooks in place."""
         if not self.is_done:
             self.is_done = True
             self.close()
@@ -2088,18 +2123,18 @@ class Structure(Hooks, TorchDispatchMode):
 
     @property
     def has_failed(self):
-        """An error ended the run of the model, while no other goes on."""
+        """True if an error ended the run of the model and no other run is in progress."""
         return bool(self.stack)
 
     def kept_by_model(self):
-        """The bytes that the modules keep for the backward pass, as trace_of() has added them up."""
+        """The bytes that the modules keep for the backward pass, as summed up by trace_of()."""
         return sum(row["kept"] for row in self.rows if row["is_forward"] and not row["is_outside"])
 
     def note_trained(self, _parameter):
         self.is_trained = True
 
     def made_gradients(self):
-        """Parameters that had no gradient before the step have one now."""
+        """True if parameters that had no gradient before the step have one now."""
         return any(parameter.grad is not None for parameter in self.without_gradient)
 
     def allocated(self):
@@ -2125,7 +2160,7 @@ class Structure(Hooks, TorchDispatchMode):
                 "with_old": self.old_gradients.are_there()}
 
     def close_row(self, keep=False):
-        """Ends the running row. A container's row in which nothing ran is left out unless it is to be kept."""
+        """Closes the running row. The row of a container in which nothing ran is dropped, unless `keep` is set."""
         row, self.row = self.row, None
         self.boundaries += 1
         peak = self.storages.take_peak()
@@ -2154,8 +2189,8 @@ class Structure(Hooks, TorchDispatchMode):
                 row["gradient_bytes"] += size
 
     def list_tensors(self, row, parameters):
-        """Adds "PLACE:ROWSxCOLUMNS" of parameters that no row has yet, the type if it is not that of the row, ":strided" if it
-        is not contiguous, and ":frozen" if it gets no gradient."""
+        """Adds "PLACE:ROWSxCOLUMNS" for each parameter that no row has yet. The type is added if it differs from that
+        of the row, ":strided" if the parameter is not contiguous, and ":frozen" if it gets no gradient."""
         for parameter in parameters:
             place = self.unlisted.pop(id(parameter), None)
             if place is not None:
@@ -2165,7 +2200,8 @@ class Structure(Hooks, TorchDispatchMode):
                 row["tensors"] += ("," if row["tensors"] else "") + item
 
     def add_uncalled(self):
-        """Some modules take parameters from one below, and never call it: MultiheadAttention does."""
+        """Adds the parameters that a module takes from a module below without calling it, as MultiheadAttention does.
+        """
         rows = {row["module_name"]: row for row in reversed(self.rows) if row["is_forward"]}
         had_none = set(map(id, self.without_gradient)) | self.freed
         for name, module in self.uncalled.items():
@@ -2240,14 +2276,14 @@ class Structure(Hooks, TorchDispatchMode):
     # the backward pass
 
     def forget_freed(self):
-        """Before the backward pass: what was saved for a result that the program has dropped since."""
+        """Called before the backward pass: forgets what was saved for results that the program has dropped since."""
         for row in [*self.rows, *([self.row] if self.row else [])]:
             if row["is_forward"]:
                 row["saves"] = {key: made for key, made in row["saves"].items() if made.is_alive()}
 
     def note_freed_gradients(self):
-        """Before the backward pass reaches the model: counts the gradients of the step before as what the forward pass had
-        beside its own, and those of this step as made by the backward pass."""
+        """Called before the backward pass reaches the model. Counts the gradients of the previous step as memory that
+        the forward pass did not make itself, and the gradients of this step as made by the backward pass."""
         gone, freed = self.old_gradients.take_freed()
         for parameter in gone:
             self.freed.add(id(parameter))
@@ -2403,10 +2439,11 @@ class Structure(Hooks, TorchDispatchMode):
         self.add_operator(row, func, cost, new, is_write(func) or draws)
 
     def reused(self, func, args, kwargs, caller):
-        """The storage that a backward pass reuses for the result while nothing watches it; None if there is none.
+        """The storage that a backward pass would reuse for the result if no mode watched it; None if there is none.
 
-        Autograd adds gradients in place if it has the only reference, and so do formulas that fill in zeros. While a
-        mode watches, both copy. Operators that Python calls are as they seem."""
+        Autograd adds gradients in place if it has the only reference, and so do formulas that fill in zeros. Under a
+        mode, both copy instead. Operators that Python calls are not affected.
+        """
         if self.backward is None or self.fewest is None or not is_called_by_autograd(caller):
             return None
         name = str(func.overloadpacket)
@@ -2432,7 +2469,8 @@ class Structure(Hooks, TorchDispatchMode):
             storage.operator = operator
 
     def find(self, key, storage, tensors, row):
-        """The record of a storage. What no operator made is from before the step, unless autograd knows it."""
+        """The record of a storage. A storage that no operator made existed before the step, unless autograd knows it.
+        """
         made = self.storages.by_key.get(key)
         if made is None:
             in_graph = any(tensor.grad_fn is not None for tensor in tensors_in(tensors))
@@ -2479,7 +2517,8 @@ def flop_formula(packet):
 
 
 def conv_flops(args):
-    """Of the forward of a convolution, from the arguments of its backward, which PyTorch 2.1 overestimates."""
+    """The operations of a convolution's forward, from the arguments of its backward, for which PyTorch 2.1 counts too
+    many."""
     gradient, inputs, weight = (list(tensor.shape) for tensor in args[:3])
     return flop_counter.conv_flop_count(inputs, weight, gradient, args[7])
 
@@ -2490,7 +2529,7 @@ def is_write(func):
 
 
 def is_random(func, args, kwargs):
-    """It draws random numbers, unless its probability of dropout is 0."""
+    """True if an operator draws random numbers. One with a dropout probability of 0 does not."""
     if torch.Tag.nondeterministic_seeded not in func.tags:
         return False
     for at, item in enumerate(func._schema.arguments):
@@ -2500,13 +2539,13 @@ def is_random(func, args, kwargs):
 
 
 def casts_are_kept():
-    """Autocast keeps its casts of parameters until it ends, wherever they were made."""
+    """True if autocast keeps its copies of parameters until its region ends."""
     device = ("cuda",) if VERSION >= (2, 4) else ()
     return torch.is_autocast_enabled(*device) and torch.is_autocast_cache_enabled()
 
 
 def flops_of(func, args, kwargs, out):
-    """What torch.utils.flop_counter counts: matrix products, convolutions and attention."""
+    """The operations that torch.utils.flop_counter counts: of matrix products, convolutions and attention."""
     formula = flop_formula(func._overloadpacket)
     if formula is None:
         return 0
@@ -2529,7 +2568,8 @@ def flops_us(flops, args):
 
 
 def is_called_by_autograd(frame):
-    """On a device, autograd has a thread of its own. Some versions wrap a mode by torch.compiler.disable()."""
+    """True if autograd made a call. On a device, autograd has its own thread. Some versions wrap a mode in
+    torch.compiler.disable()."""
     folder = os.path.dirname(torch.__file__)
     wrappers = os.path.join(folder, "_compile.py"), os.path.join(folder, "_dynamo", "")
     while frame is not None and frame.f_code.co_filename.startswith(wrappers):
@@ -2538,7 +2578,7 @@ def is_called_by_autograd(frame):
 
 
 class Times(Hooks):
-    """Measures a step by CUDA events at the same boundaries as Structure, and nothing else."""
+    """Measures the times of a step by CUDA events, at the same boundaries as Structure."""
 
     has_failed = False
 
@@ -2587,7 +2627,7 @@ class Times(Hooks):
             self.remove()
 
     def stop(self):
-        """The process ends in this step, which is not measured then."""
+        """Called if the process ends in this step, which then is not measured."""
         self.is_done, self.forward = True, []
 
     @guarded
@@ -2595,12 +2635,12 @@ class Times(Hooks):
         self.forward.append(self.event())
 
     def is_like(self, structure):
-        """Whether both steps ran alike."""
+        """True if both steps ran the same."""
         return len(self.forward) == structure.boundaries + 1 and self.order == structure.order and \
             len(self.backward) == len(self.order) + 1
 
     def apply(self, structure, rows):
-        """Replaces the times of rows; False if the steps did not run alike."""
+        """Replaces the times of rows. Returns False if the steps did not run the same."""
         if self.error is not None or not self.is_like(structure):
             return False
         torch.cuda.synchronize()
@@ -2620,7 +2660,8 @@ class Times(Hooks):
 
 
 def written_row(source, keys, at, dropped):
-    """A row as the file has it; `keys` numbers the storages that rows refer to, `at` the rows by id."""
+    """A row as it is written to the file. `keys` numbers the storages to which rows refer, and `at` numbers the rows by
+    id."""
     row = {name: source[name] for name in ("module_name", "module_params", "allocated", "reserved", "is_forward")}
     row.update(all_gathered=source["gathered"], cumul_all_gathered=source["cumul"] if source["is_forward"] else 0,
                is_leaf=source["is_leaf"], depth=source["depth"], peak_bytes=source["peak_bytes"] - dropped)
@@ -2662,7 +2703,8 @@ def written_row(source, keys, at, dropped):
 
 
 def number_storages(rows):
-    """Numbers the storages that forward rows made and others read or save, and adds up what each made that is kept."""
+    """Numbers the storages that forward rows made and others read or save, and sums up the kept bytes that each row
+    made."""
     made, kept = {}, set()
     for row in rows:
         if row["is_forward"]:
@@ -2685,7 +2727,7 @@ def number_storages(rows):
 
 
 def operators_of(pairs, keys):
-    """What the operators of each row took and made. `pairs` has rows as the file has them, and their sources."""
+    """What the operators of each row took and made. `pairs` has each row as written to the file, with its source."""
     table = []
     if VERSION < (2, 5):  # its checkpoints cannot keep results
         return table
@@ -2727,7 +2769,7 @@ def trace_of(structure, times):
 
 
 class Line:
-    """A source line as memsnap names it: "model.py:93 forward [2]" or "model.py:93-95 forward [2]"."""
+    """The name that memsnap gives a source line: "model.py:93 forward [2]" or "model.py:93-95 forward [2]"."""
 
     FORM = re.compile(r"(?P<file>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))? \S+(?P<numbers>(?: \[[0-9]+\])*)(?P<again> \([0-9]+\))?")
 
@@ -2746,7 +2788,7 @@ class Line:
 
 
 class Calls:
-    """Watches a run of the model: which modules run from which lines, in which iteration of a loop."""
+    """Watches a run of the model: which modules run from which lines, and in which iteration of a loop."""
 
     def __init__(self, model, lines):
         self.names = {module: name for name, module in model.named_modules()}
@@ -2777,7 +2819,8 @@ class Calls:
         self.stack.pop()
 
     def add_call(self, place, instruction, name):
-        """A loop goes on where the function is at the same instruction again, or at an earlier one."""
+        """Adds a call. If the function is at the same instruction as before or at an earlier one, a loop has begun its
+        next iteration."""
         at = self.stack[-1] if self.stack else None
         iterations = self.from_line[place].setdefault(at, [])
         last = self.last.get(place)
@@ -2791,7 +2834,7 @@ class Calls:
             handle.remove()
 
     def modules_of(self, line):
-        """The names of the modules that run at the line; none if that is not certain, or if it is the model."""
+        """The names of the modules that run at a line; none if that is not certain, or if it is the model itself."""
         calls = list(self.from_line[line.place].values())
         found = calls[0] if len(calls) == 1 else self.around_line[line.place]
         if line.is_unsure or len(line.numbers) > 1 or (not line.numbers and len(found) != 1):
@@ -2817,7 +2860,7 @@ def is_of_torch(frame):
 
 
 def plan_of(content):
-    """What memsnap suggest --format json says of how to apply a plan."""
+    """The part of `memsnap suggest --format json` that describes how to apply a plan."""
     if not isinstance(content, dict) or not str(content.get("schema")).startswith("memsnap.suggest/"):
         raise ValueError("not a file of memsnap suggest --format json")
     for plan in [content, *content.get("plans", [])]:
@@ -2828,13 +2871,13 @@ def plan_of(content):
 
 
 def part_of(written):
-    """A part as checkpoint_modules() takes it."""
+    """A part in the form that checkpoint_modules() takes."""
     return [item if isinstance(item, str) else part_of(item) for item in written["modules"]]
 
 
 def apply_lines(model, plan, keep, one_by_one):
-    """For plans that name lines: finds the modules when the model first runs. `keep` has the operators whose results
-    a part keeps, by its first line."""
+    """Applies a plan that names lines: the modules are found when the model first runs. `keep` has the operators whose
+    results a part keeps, by the first line of the part."""
     expect_run(model)
 
     def before_first_run(model, args, kwargs):
@@ -2865,9 +2908,9 @@ LEFT_OUT = {"repeated": "runs several times in a step", "root": "holds all other
 def apply(model, plan, one_by_one=False):
     """Puts the checkpoints of a plan into the model, as the Python that memsnap suggest prints does.
 
-    `plan` is the path or the content of what memsnap suggest --format json writes. A plan from a snapshot names lines;
-    the modules that run there are found when the model first runs. For a step that calls several models, `model` is a
-    list of them. With `one_by_one`, no checkpoint runs several blocks: for models that skip layers at random.
+    `plan` is the output of `memsnap suggest --format json`, or the path of a file with it. A plan from a snapshot names
+    lines; the modules that run there are found when the model first runs. For a step that calls several models, `model`
+    is a list of them. With `one_by_one`, each block has a checkpoint of its own, for models that skip layers at random.
     """
     if not isinstance(plan, dict):
         with open(plan, errors="replace") as file:
@@ -2901,14 +2944,14 @@ def write_trace(trace, path):
 class layers(contextlib.ContextDecorator):
     """Records the layers of one step of `model` to `path`: a JSON file that memsnap reads.
 
-    Skips `warmup` steps. A step begins when the model runs with gradients after a backward pass, and ends with an
-    optimizer's step or where the next one begins. If gradients are still there then, because they pile up over several
-    runs, that step is recorded instead of the first one; so is the step after the one in which an optimizer makes its
-    state. On CUDA a second step is measured, with hooks but for times
-    removed; if there is none, times follow from operations and bytes, as they do on the CPU. A step whose backward pass does
-    not reach the model, such as that of a discriminator which has copies of a generator's results, is followed by another.
-    So is a pass that takes gradients of the input only, as samplers do.
-    The file is written as soon as a step is recorded, and where SIGTERM ends the program.
+    Skips `warmup` steps first. A step begins when the model runs with gradients after a backward pass. It ends with an
+    optimizer's step, or where the next step begins. A later step is recorded instead if gradients accumulate over
+    several runs, so that they exist when it begins, or if an optimizer made its states in the step before it. A later
+    step is also recorded if the backward pass did not reach the model, such as that of a discriminator which gets
+    copies of a generator's results, or if it only made gradients of the input, as samplers do.
+
+    On CUDA, another step is measured, with hooks for times only. If there is none, times are estimated from operations
+    and bytes, as on the CPU. The file is written as soon as a step is recorded, and when SIGTERM ends the program.
     """
 
     def __init__(self, model, path=None, *, warmup=0):
@@ -2968,7 +3011,8 @@ class layers(contextlib.ContextDecorator):
             self.is_saved = True
 
     def save_early(self):
-        """The program may be killed, or leave without an end. What cannot be written yet is written at the end."""
+        """Saves what is complete so far, since the program may be killed or may never end. The rest is written at the
+        end."""
         if self.error is None and (self.path is None or not is_device(path_of_rank(self.path))):
             self.save_step()
             self.error = None
@@ -2985,7 +3029,7 @@ class layers(contextlib.ContextDecorator):
             self.save(self.path)
 
     def wants_again(self):
-        """The step that was recorded is none of training the model alone."""
+        """True if the recorded step did not train the model, or did not train it alone."""
         if self.structure is None or not self.structure.is_done or self.structure.error is not None:
             return False
         if self.structure.made_gradients():
@@ -3000,13 +3044,14 @@ class layers(contextlib.ContextDecorator):
 
     @property
     def is_untrained(self):
-        """The recorded pass took gradients of the input, as samplers do, and made none of parameters."""
+        """True if the recorded pass computed gradients of the input only, as samplers do."""
         structure = self.structure
         return structure is not None and structure.is_done and structure.error is None and bool(structure.order) and \
             not structure.has_failed and not structure.is_trained
 
     def waits(self):
-        """For the pass of a training step, which is the last one before an optimizer's step."""
+        """True if the recorder waits for the pass of a training step, which is the last one before an optimizer's step.
+        """
         return self.untrained > MOST_MISSED and self.passes != self.passes_of_step and self.passes_of_step != 0
 
     def measures_again(self):
@@ -3017,13 +3062,13 @@ class layers(contextlib.ContextDecorator):
 
     @property
     def is_missed(self):
-        """A backward pass has run in the step that is being recorded, and did not reach the model."""
+        """True if a backward pass ran in the step that is being recorded but did not reach the model."""
         return self.running is not None and self.running is self.structure and self.running.was_backward and \
             not self.running.order
 
     @property
     def is_complete(self):
-        """Nothing of a later step will be recorded, as far as is known."""
+        """True if nothing of a later step needs to be recorded, as far as is known."""
         return self.structure is not None and self.running is None and not self.structure.made_gradients() and \
             not self.lacks_state and (
             not self.is_untrained or self.passes_of_step == 0) and (
@@ -3151,13 +3196,13 @@ class layers(contextlib.ContextDecorator):
 
 
 def host_bytes():
-    """The memory of this process that is resident now."""
+    """The resident memory of this process."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 class Driver:
-    """What NVIDIA's driver says of the device: by pynvml, or once by nvidia-smi, which takes long."""
+    """What NVIDIA's driver reports about the device: by pynvml, or once by nvidia-smi, which is slow."""
 
     def __init__(self):
         self.nvml, self.once = None, {}
@@ -3198,10 +3243,11 @@ class Driver:
 class snapshots(contextlib.ContextDecorator):
     """Records the history of the CUDA allocator, and writes snapshots to a folder.
 
-    After each optimizer step in `steps`, numbers counted from 0 or a single one, writes step-N.pickle; at the end
-    end.pickle unless steps are given; and oom.pickle when memory runs out. Of several ranks, each adds its number. The
-    history is a ring of `max_entries` events; if it was on before, it stays as it is, then and afterwards. Where PyTorch
-    can (2.15), marks the category of tensors, and events with step, phase, and the memory of the device and of the host.
+    `steps` is a number or several, counted from 0. Writes step-N.pickle after each of these optimizer steps;
+    end.pickle at the end, unless `steps` is given; and oom.pickle when memory runs out. With several ranks, file names
+    have the number of the rank. The history is a ring of `max_entries` events. If it was on before, it is not changed.
+    With PyTorch 2.15 or newer, also marks tensors with their category, and events with step, phase, and the memory of
+    the device and of the host.
     """
 
     def __init__(self, folder, *, steps=None, on_oom=True, max_entries=200000, stacks="all", annotate=True):
@@ -3303,7 +3349,7 @@ class snapshots(contextlib.ContextDecorator):
 
     @guarded
     def mark(self, phase):
-        """Stamps step, phase, and the memory of the device and of the host on the events of this thread."""
+        """Marks the events of this thread with the step, the phase, and the memory of the device and of the host."""
         if not self.can_mark:
             return
         free, total = torch.cuda.mem_get_info()
@@ -3348,7 +3394,8 @@ class snapshots(contextlib.ContextDecorator):
         return pack(tensor)
 
     def may_be_cast(self, tensor):
-        """Whether it may be autocast's copy of a weight, which is no activation: memsnap tells by its stack."""
+        """True if a tensor may be autocast's copy of a weight, which is not an activation. memsnap recognises it by its
+        stack."""
         return tensor.dtype in (torch.float16, torch.bfloat16) and tuple(sorted(tensor.shape)) in self.shapes
 
     @guarded
@@ -3375,8 +3422,8 @@ class snapshots(contextlib.ContextDecorator):
 
 
 class Candidate:
-    """A model that the program trains. `worth` tells how good the best recording of it is: whether the step was its own,
-    and the bytes that it keeps for the backward pass; None as long as it has none."""
+    """A model that the program trains. `worth` rates its best recording: whether it was of a step of its own, and the
+    bytes that it keeps for the backward pass. None if there is no recording."""
 
     def __init__(self, module, label):
         self.weak, self.label = weakref.ref(module), label
@@ -3385,7 +3432,7 @@ class Candidate:
 
 
 class LayersOfOne(layers):
-    """Of one of several models: its file is written if it is the best one so far."""
+    """Layers of one of several models. Its file is written if its recording is the best so far."""
 
     def __init__(self, module, warmup, offer):
         super().__init__(module, warmup=warmup)
@@ -3396,8 +3443,8 @@ class LayersOfOne(layers):
 
 
 class Models:
-    """Records the layers of the models that the program trains, each in another step, and writes those of the one that
-    keeps the most. A model is a module that runs with gradients while no other does."""
+    """Records the layers of the models that the program trains, each in another step, and writes those of the model
+    that keeps the most. A module counts as a model if it runs with gradients while no other model does."""
 
     def __init__(self, path, warmup, wanted=None, has_cache=True):
         self.path, self.warmup, self.wanted, self.has_cache = os.path.abspath(path), warmup, wanted, has_cache
@@ -3437,7 +3484,7 @@ class Models:
 
     @guarded
     def before_step(self, optimizer, *_arguments):
-        """Before the hook of the recording, which ends the step."""
+        """Called before the hook of the recording, which ends the step."""
         if self.recording is not None and self.recording.running is not None:
             stepped = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
             self.is_of_other = not stepped & self.current.parameters and any(
@@ -3458,7 +3505,8 @@ class Models:
         return self.wanted in (None, candidate.label)
 
     def wants(self, candidate):
-        """Each has a turn before one has another, which it has if the step was not its own."""
+        """True if a model should be recorded. Each model is recorded once before another is recorded again, which
+        happens if the step was not its own."""
         if not self.is_wanted(candidate):
             return False
         others = [other.tries for other in self.candidates.values() if self.is_wanted(other) and other.weak() is not None]
@@ -3481,7 +3529,8 @@ class Models:
             self.waited = 0
 
     def is_complete(self, candidate):
-        """Where the model runs again before an optimizer's step, that may show that the recorded one lacks its state."""
+        """True if the recording is complete. If the model runs again before an optimizer's step, the recorded step may
+        lack optimizer states."""
         return self.recording.is_complete and (self.recording.has_stepped or candidate is not self.current)
 
     def end_recording(self):
@@ -3532,14 +3581,14 @@ class Models:
 
 
 def told_bytes(worth):
-    """What a model keeps, for a message."""
+    """What a model keeps, as text for a message."""
     if worth is None:
         return " (not recorded)"
     return " (%.1f MiB kept for the backward pass%s)" % (worth[1] / 2 ** 20, "" if worth[0] else ", in a step of another model")
 
 
 def is_trained(module):
-    """It has parameters that get gradients, and none that its first run makes."""
+    """True if a model has parameters that get gradients, and none that its first run makes."""
     parameters = list(module.parameters())
     return any(parameter.requires_grad for parameter in parameters) and not any(map(torch.nn.parameter.is_lazy, parameters))
 

@@ -100,11 +100,11 @@ static bool list_plan(struct buffer *text, const struct suggest_subject *subject
 {
     bool ok = true;
     buffer_puts(text,
-                "# Modules by the lines that call them, the number of the call if there are\n"
-                "# several, and which of the model's allocations it makes. Those in one list are\n"
-                "# checkpointed together, if they form a chain. The first call of the model finds\n"
-                "# them, in runs that keep nothing.\n"
-                "# The model is the module whose call makes them all.");
+                "# A name is a call of a module: the line that makes it, the number of the call\n"
+                "# if the line makes several, and the allocations of the model in it. The calls\n"
+                "# of one list share a checkpoint if they form a chain. Their modules are found\n"
+                "# when the model is first called, in trial runs that save nothing.\n"
+                "# `model` is the module whose call makes all of these allocations.");
     buffer_puts(text, is_one ? "\nplan = [\n"
                              : " If the step calls several\n"
                                "# modules for one loss, it is a list of them: model = [encoder, "
@@ -114,7 +114,7 @@ static bool list_plan(struct buffer *text, const struct suggest_subject *subject
     buffer_puts(text, "]\n");
     if (is_selective)
         buffer_puts(text,
-                    "keep = {  # results that the checkpoint which begins with this call keeps\n");
+                    "keep = {  # results kept by the checkpoint that begins with this call\n");
     for (size_t k = 0; k < placement->count && is_selective; k++)
         ok = ok && list_kept(text, subject, placement->segments[k]);
     buffer_puts(text, is_selective ? "}\n\n" : "\n");

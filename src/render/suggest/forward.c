@@ -157,8 +157,9 @@ static void category_text(const struct page *page, const struct suggest_subject 
     else
         say_others(page, chain, peak, here, others);
     if (freed > 0)
-        suggest_say(page, "The other %s of these layers was freed before that peak, or came later.",
-                    page_bytes(page, absent, freed));
+        suggest_say(
+            page, "The other %s of these layers were freed before that peak or allocated after it.",
+            page_bytes(page, absent, freed));
     if (suggest_misses_peak(subject))
         suggest_say(page, "These layers hold hardly any of that peak, so no checkpoint in them "
                           "lowers it much. 'memsnap analyze' says what holds the rest.");
@@ -199,7 +200,7 @@ static void operators_text(const struct page *page, const struct suggest_subject
                     "Checkpoints may keep the results of operators, as far as the trace shows "
                     "their allocations. It does not show which results are changed in place%s",
                     subject->problem->by_calls
-                        ? ": the Python finds these when it first runs, and recomputes them."
+                        ? ": the Python code finds these when it first runs, and recomputes them."
                         : "; a plan that keeps such a result stops with an error when it runs.");
 }
 

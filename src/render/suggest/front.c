@@ -13,7 +13,8 @@ const char *suggest_comparison_remark(const char *name)
 {
     if (name[0] == 'n')
         return "no checkpoints";
-    return name[0] == 's' ? "sqrt(n) even segments (Chen et al.)" : "FairScale, as many segments";
+    return name[0] == 's' ? "sqrt(n) even segments (Chen et al.)"
+                          : "FairScale, same number of segments";
 }
 
 static void add_line(struct table *table, const struct page *page, const struct problem *problem,
@@ -138,7 +139,7 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
 {
     const struct table_column columns[] = {
         {.title = "peak", .kind = COLUMN_NUMBER},
-        {.title = "of none", .kind = COLUMN_NUMBER, .optional = 1},
+        {.title = "relative", .kind = COLUMN_NUMBER, .optional = 1},
         {.title = subject->problem->timed ? "extra compute" : "recomputed", .kind = COLUMN_NUMBER},
         {.title = "", .kind = COLUMN_PROSE, .least = 18},
     };

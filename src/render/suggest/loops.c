@@ -47,9 +47,9 @@ static void put_others(struct plan *plan)
         if (plan->in_loop[k])
             continue;
         if (!told)
-            fputs("# To be moved into functions of their own, each called with\n"
-                  "# torch.utils.checkpoint.checkpoint(function, ..., use_reentrant=False);\n"
-                  "# iterations that are in one have no checkpoint of their own below:\n",
+            fputs("# Move each of these into a function of its own, and call that with\n"
+                  "# torch.utils.checkpoint.checkpoint(function, ..., use_reentrant=False).\n"
+                  "# Iterations within them have no checkpoint of their own below.\n",
                   plan->out);
         told = true;
         buffer_clear(&plan->text);
@@ -128,7 +128,8 @@ static bool put_kept(struct plan *plan, uint32_t loop)
             continue;
         plan->failed |= plan->text.failed;
         if (!any)
-            fputs("keep = {  # results that the checkpoint that begins there keeps\n", plan->out);
+            fputs("keep = {  # results kept by the checkpoint that begins at this iteration\n",
+                  plan->out);
         any = true;
         if (!plan->failed)
             fprintf(plan->out, "    %u: %s,\n",
@@ -147,7 +148,8 @@ static void put_plain(struct plan *plan, uint32_t loop)
     fputs("from functools import partial\n"
           "from torch.utils.checkpoint import checkpoint\n"
           "\n"
-          "layers = model.layers  # put here what that loop goes through, such as a ModuleList\n",
+          "layers = model.layers  # replace this by what the loop iterates over, such as a "
+          "ModuleList\n",
           plan->out);
     bool is_selective = put_kept(plan, loop);
     fputs("for i in [\n", plan->out);
@@ -204,7 +206,7 @@ static void put_nested(struct plan *plan, uint32_t loop)
 {
     fputs("from torch.utils.checkpoint import checkpoint\n"
           "\n"
-          "plan = [  # numbers are iterations; what is in a list of its own is checkpointed\n",
+          "plan = [  # numbers are iterations; each inner list is one checkpoint\n",
           plan->out);
     put_iterations(plan, loop);
     fputs("]\n", plan->out);
@@ -219,15 +221,16 @@ static void put_nested(struct plan *plan, uint32_t loop)
                 "            x = checkpoint(run, step, x, iteration, use_reentrant=False, **kept)\n"
               : "            x = checkpoint(run, step, x, iteration, use_reentrant=False)\n",
           plan->out);
-    fputs("        else:\n"
-          "            x = iteration(step, x)\n"
-          "    return x\n"
-          "\n"
-          "# To be put in place of the loop. `iteration` is a function for you to write: it takes\n"
-          "# the number of an iteration and what the one before returned, does what the loop does\n"
-          "# in that iteration, and returns all that the next one needs.\n"
-          "#     x = run(plan, x, iteration)\n",
-          plan->out);
+    fputs(
+        "        else:\n"
+        "            x = iteration(step, x)\n"
+        "    return x\n"
+        "\n"
+        "# Replace the loop by the line below, and write the function `iteration`: it takes the\n"
+        "# number of an iteration and the result of the previous one, does what the loop does in\n"
+        "# that iteration, and returns all that the next one needs.\n"
+        "#     x = run(plan, x, iteration)\n",
+        plan->out);
 }
 
 static void put_loop(struct plan *plan, uint32_t loop, bool *first)

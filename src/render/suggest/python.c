@@ -123,7 +123,7 @@ static bool put_kept(FILE *out, const struct problem *problem, const struct plac
     }
     bool ok = !quoted.failed;
     if (ok && quoted.size > 0)
-        fprintf(out, "keep = {  # results that the checkpoint of this module keeps\n%s}\n",
+        fprintf(out, "keep = {  # results kept by the checkpoint of this module\n%s}\n",
                 quoted.bytes);
     buffer_release(&quoted);
     return ok;
@@ -144,8 +144,8 @@ static bool put_parts(FILE *out, const struct problem *problem, const struct pla
     struct left_out left_out;
     if (!left_out_find(&left_out, problem))
         return false;
-    fputs("# The modules in one list are checkpointed together, if they form a chain. The first\n"
-          "# call of the model tries that out, in a run without gradients.\n",
+    fputs("# The modules of one list share a checkpoint if they form a chain. A trial run without\n"
+          "# gradients finds that out when the model is first called.\n",
           out);
     bool by_turns = has_turns(problem, placement);
     if (by_turns)

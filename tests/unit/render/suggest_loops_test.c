@@ -81,7 +81,7 @@ START_TEST(single_iterations_are_wrapped)
     wrap(4, 5, 0);
     expect("for i in [\n    0, 3,\n]:\n    layers[i].forward = partial(checkpoint, "
            "layers[i].forward, use_reentrant=False)\n");
-    ck_assert_ptr_null(strstr(printed, "# To be moved"));
+    ck_assert_ptr_null(strstr(printed, "# Move each"));
     ck_assert_ptr_null(strstr(printed, "9\n f")); /* what the file says stays in its comment */
 }
 END_TEST
@@ -90,7 +90,7 @@ START_TEST(runs_are_lists)
 {
     wrap(1, 3, 0);
     wrap(4, 6, 0);
-    expect("plan = [  # numbers are iterations; what is in a list of its own is checkpointed\n"
+    expect("plan = [  # numbers are iterations; each inner list is one checkpoint\n"
            "    [0, 1], 2, [3, 4],\n]\n");
 }
 END_TEST
