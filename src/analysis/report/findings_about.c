@@ -183,7 +183,7 @@ bool finding_about_resident_data(struct findings_maker *maker, const struct live
         (struct finding){.kind = FINDING_RESIDENT_DATA, .save_bytes = sum->bytes, .at_most = true},
         "If it is the data set or a replay buffer, keep it in host memory, pinned "
         "(tensor.pin_memory()), and copy one batch at a time to the device.",
-        "Data that the program makes before training and keeps hold %s%s.",
+        "Data that the program makes before training and keeps holds %s%s.",
         finding_amount(maker, sum->bytes).text, most->bytes);
 }
 

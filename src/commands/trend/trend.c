@@ -143,8 +143,8 @@ const struct command command_trend = {
     .name = "trend",
     .summary = "show a metric over the runs of a history",
     .arguments = "[OPTION]... HISTORY",
-    .about = "Shows a metric of run after run, from HISTORY, which memsnap ranks --into keeps.\n"
-             "It is an SQLite database; memsnap-trend(1) describes its tables.\n",
+    .about = "Shows how a metric changes from run to run. HISTORY is an SQLite database to\n"
+             "which memsnap ranks --into adds runs; memsnap-trend(1) describes its tables.\n",
     .examples = "  memsnap ranks --into runs.sqlite --commit \"$(git rev-parse HEAD)\" run-17/\n"
                 "  memsnap trend runs.sqlite\n"
                 "  memsnap trend --metric category:activation --last 20 runs.sqlite\n"

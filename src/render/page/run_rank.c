@@ -311,7 +311,7 @@ void run_details_put(FILE *out, const struct ranks *ranks, const struct run_deta
         run_add_text(&shown, name.failed ? "" : name.bytes);
         fprintf(out, "<section class=\"rank\" id=\"r%zu\">\n<nav><a href=\"#none\">close</a>", row);
         if (before < details->row_count)
-            fprintf(out, "<a href=\"#r%zu\">&larr; before</a>", before);
+            fprintf(out, "<a href=\"#r%zu\">&larr; previous</a>", before);
         if (after < details->row_count)
             fprintf(out, "<a href=\"#r%zu\">next &rarr;</a>", after);
         fprintf(out, "</nav>\n<h2>%.*s</h2>\n", (int)shown.size, shown.size ? shown.bytes : "");

@@ -81,11 +81,12 @@ static void other_pass_text(const struct page *page, const struct replan *replan
 {
     char bytes[UNITS_TEXT_SIZE];
     if (replan->own_total + replan->own_total / NEAR < replan->with_total)
-        suggest_say(page,
-                    "That is the peak of another pass of the step, as it was recorded. If it calls "
-                    "modules of this plan, as a GAN's critic has a step of its own, their "
-                    "checkpoints lower it as well: to no less than %s.",
-                    page_bytes(page, bytes, (int64_t)replan->own_total));
+        suggest_say(
+            page,
+            "That is the peak of another pass of the step, as it was recorded. If that pass "
+            "calls modules of this plan, as the discriminator's pass of a GAN may, their "
+            "checkpoints lower that peak too, to no less than %s.",
+            page_bytes(page, bytes, (int64_t)replan->own_total));
 }
 
 /* What the step reserves with the placement of that index. `peak`: of activations, with what layers
@@ -226,8 +227,8 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
     if (subject->problem->has_totals)
         total_text(page, subject->problem, plan->total_bytes);
     if (plan->segments.count == 0 && !suggest_is_whole(subject))
-        suggest_say(page,
-                    "No checkpoints are needed for that much; the step at the peak may take more.");
+        suggest_say(page, "This step needs no checkpoints for that budget; the step with the peak "
+                          "may need more memory.");
     else if (plan->segments.count == 0)
         suggest_say(page, "It fits: no checkpoints are needed.");
     else
