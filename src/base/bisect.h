@@ -40,11 +40,18 @@ static inline size_t bisect_last(const uint32_t *field, size_t size, size_t coun
     return until - (until > 0);
 }
 
-/* Compares two uint64_t, for qsort() and bsearch() in ascending order. */
-static inline int compare_64(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
+/* Compares two numbers, for qsort() and bsearch() in ascending order. */
+#define COMPARE(name, type)                                                                        \
+    static inline int name(const void *a, const void *b)                                           \
+    {                                                                                              \
+        const type *x = a, *y = b;                                                                 \
+        return (*x > *y) - (*x < *y);                                                              \
+    }
+
+COMPARE(compare_32, uint32_t)
+COMPARE(compare_64, uint64_t)
+COMPARE(compare_signed, int64_t)
+
+#undef COMPARE
 
 #endif

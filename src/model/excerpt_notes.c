@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "model/excerpt.h"
 
 /* True if one of the curves counts the allocation just before the range. */
@@ -16,12 +17,6 @@ static bool is_live(const struct excerpt *excerpt, const struct note *note)
            (preexisting->in_active && preexisting->free_completed >= excerpt->first);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 bool excerpt_notes(const struct excerpt *excerpt, uint32_t **items, size_t *count,
                    struct error *err)
 {
@@ -36,7 +31,7 @@ bool excerpt_notes(const struct excerpt *excerpt, uint32_t **items, size_t *coun
         if (item < excerpt->first && is_live(excerpt, note))
             found[n++] = (uint32_t)item;
     }
-    qsort(found, n, sizeof(*found), by_number);
+    qsort(found, n, sizeof(*found), compare_32);
     *items = found;
     *count = n;
     return true;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "model/ahead.h"
 
 /* The budget goes with the snapshot, so nothing is given back to it piece by piece. */
@@ -85,12 +86,6 @@ uint8_t snapshot_action(const struct snapshot *snapshot, const char *name)
     return ACTION_NEVER;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 bool snapshot_devices(const struct snapshot *snapshot, uint32_t **devices, size_t *count,
                       struct error *err)
 {
@@ -106,7 +101,7 @@ bool snapshot_devices(const struct snapshot *snapshot, uint32_t **devices, size_
         list[n++] = snapshot->segments[i].device;
     if (snapshot->host.file_events)
         list[n++] = DEVICE_HOST;
-    qsort(list, n, sizeof(*list), by_number);
+    qsort(list, n, sizeof(*list), compare_32);
     size_t distinct = 0;
     for (size_t i = 0; i < n; i++) {
         if (distinct == 0 || list[distinct - 1] != list[i])

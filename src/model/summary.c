@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 #define MEMBER(row_, kind_, key_, member_)                                                         \
     {                                                                                              \
         key_, SUMMARY_##kind_, offsetof(row_, member_), false                                      \
@@ -211,12 +213,6 @@ void summary_shrink_curves(struct summary *summary, size_t columns)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 void summary_measure_steps(const struct summary_device *device,
                            struct summary_step_figures *figures)
 {
@@ -235,8 +231,8 @@ void summary_measure_steps(const struct summary_device *device,
     }
     if (figures->count == 0)
         return;
-    qsort(peaks, figures->count, sizeof(*peaks), ascending);
-    qsort(ends, figures->count, sizeof(*ends), ascending);
+    qsort(peaks, figures->count, sizeof(*peaks), compare_signed);
+    qsort(ends, figures->count, sizeof(*ends), compare_signed);
     figures->median_peak_bytes = peaks[(figures->count - 1) / 2];
     figures->median_end_bytes = ends[(figures->count - 1) / 2];
 }

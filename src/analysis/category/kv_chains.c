@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 #define LATEST        8   /* births before a free that are examined for the replacement */
 #define LEAST_BYTES   512 /* size of a block; smaller ones may be lengths or tokens */
 #define LEAST_CHAINED 2   /* rounds that must replace blocks of another round */
@@ -33,12 +35,6 @@ static int compare_links(const void *a, const void *b)
     if (x->next_size != y->next_size)
         return x->next_size < y->next_size ? -1 : 1;
     return (x->next > y->next) - (x->next < y->next);
-}
-
-static int compare_items(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
 }
 
 static bool list_deaths(struct chain_finder *finder, struct error *err)
@@ -125,7 +121,7 @@ static bool find_growing(struct chain_finder *finder, struct error *err)
             return false;
     }
     if (finder->round_count > 0)
-        qsort(finder->rounds, finder->round_count, sizeof(uint32_t), compare_items);
+        qsort(finder->rounds, finder->round_count, sizeof(uint32_t), compare_32);
     return true;
 }
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "analysis/chain/sizes.h"
+#include "base/bisect.h"
 
 #define NANOSECONDS 1000 /* in a microsecond */
 
@@ -46,12 +47,6 @@ static bool take_kernels(struct forward_chain *chain, const struct chain_measure
     return before > first;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Gives iterations that keep the same the median of their times, because they do the same work. If
  * one takes longer, the host did something else, such as loading a library on first use. */
 static void take_median(struct forward_chain *chain, size_t first, size_t end, int64_t *times)
@@ -64,7 +59,7 @@ static void take_median(struct forward_chain *chain, size_t first, size_t end, i
     }
     if (!equal || end - first < 3)
         return;
-    qsort(times, end - first, sizeof(*times), compare_times);
+    qsort(times, end - first, sizeof(*times), compare_signed);
     for (size_t i = first; i < end; i++)
         chain->elements[i].forward_ns = times[(end - first) / 2];
 }

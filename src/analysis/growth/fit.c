@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
+
 #define STEADY_LEAST 8 /* steps that grew; with fewer, the growth must be linear */
 
 static const char *const kind_names[] = {
@@ -66,19 +68,13 @@ static double r_squared(const struct growth_series *series)
     return yy > 0 && xx > 0 ? xy * xy / (xx * yy) : 1;
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median of all differences if more than half of them are positive; otherwise their mean. */
 static int64_t slope(const struct growth_series *series, struct changes *changes)
 {
     size_t differences = series->count - 1, rest = differences - changes->grown;
     if (changes->grown <= differences / 2)
         return (series->bytes[series->count - 1] - series->bytes[0]) / (int64_t)differences;
-    qsort(changes->up, changes->grown, sizeof(changes->up[0]), compare_sizes);
+    qsort(changes->up, changes->grown, sizeof(changes->up[0]), compare_signed);
     return changes->up[differences / 2 - rest];
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/growth/larger_batch.h"
+#include "base/bisect.h"
 #include "model/sums.h"
 
 #define SCALAR_BYTES 16
@@ -51,12 +52,6 @@ static void fit_groups(const struct growth_builder *builder, struct candidate *c
     }
 }
 
-static int compare_stacks(const void *a, const void *b)
-{
-    stack_id x = *(const stack_id *)a, y = *(const stack_id *)b;
-    return (x > y) - (x < y);
-}
-
 /* Marks parts of growth as doubtful. Categories are inferred, and may differ between allocations
  * that one line adds in step after step; then a part of them seems to have stopped growing. Nothing
  * is reported about such a part, nor about allocations without a stack. */
@@ -71,11 +66,10 @@ static bool doubt_parts(const struct growth_builder *builder, struct candidate *
     for (size_t i = 0; i < groups->count; i++)
         if (candidates[i].fit.kind == GROWTH_GROWING)
             growing[count++] = groups->items[i].source.shown;
-    qsort(growing, count, sizeof(*growing), compare_stacks);
+    qsort(growing, count, sizeof(*growing), compare_32);
     for (size_t i = 0; i < groups->count; i++)
         if (candidates[i].fit.kind == GROWTH_STOPPED &&
-            bsearch(&groups->items[i].source.shown, growing, count, sizeof(*growing),
-                    compare_stacks))
+            bsearch(&groups->items[i].source.shown, growing, count, sizeof(*growing), compare_32))
             candidates[i].fit.kind = GROWTH_UNCLEAR;
     vec_free(growing, capacity, sizeof(*growing), groups->budget);
     return true;

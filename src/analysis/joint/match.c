@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/joint/internal.h"
+#include "base/bisect.h"
 #include "base/units.h"
 #include "model/device.h"
 
@@ -86,12 +87,6 @@ static void follow(struct matcher *matcher, int64_t place)
     }
 }
 
-static int ascending(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* How much the differences of times vary. */
 static void measure(struct matcher *matcher)
 {
@@ -106,11 +101,11 @@ static void measure(struct matcher *matcher)
     matcher->offset_us = matcher->deviation_us = matcher->spread_us = 0;
     if (count == 0)
         return;
-    qsort(differences, count, sizeof(*differences), ascending);
+    qsort(differences, count, sizeof(*differences), compare_signed);
     matcher->offset_us = differences[count / 2];
     for (size_t i = 0; i < count; i++)
         differences[i] = llabs(differences[i] - matcher->offset_us);
-    qsort(differences, count, sizeof(*differences), ascending);
+    qsort(differences, count, sizeof(*differences), compare_signed);
     matcher->deviation_us = differences[count / 2];
     matcher->spread_us = differences[count * 9 / 10];
 }

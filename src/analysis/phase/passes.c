@@ -9,12 +9,6 @@
 #define MOST_RATIO 8  /* births of a size per block that stays, as a multiple of the median */
 #define LEAST_MADE 10 /* bytes of a model that is made, as a multiple of what existed before */
 
-static int compare_sizes(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool find_staying_sizes(struct pattern *pattern, struct error *err)
 {
     const struct timeline *timeline = pattern->timeline;
@@ -32,17 +26,17 @@ static bool find_staying_sizes(struct pattern *pattern, struct error *err)
     }
     if (pattern->stay_count == 0)
         return true;
-    qsort(pattern->stays, pattern->stay_count, sizeof(uint64_t), compare_sizes);
+    qsort(pattern->stays, pattern->stay_count, sizeof(uint64_t), compare_64);
     if (!renewed_sizes(pattern, err))
         return false;
-    qsort(pattern->stays, pattern->stay_count, sizeof(uint64_t), compare_sizes);
+    qsort(pattern->stays, pattern->stay_count, sizeof(uint64_t), compare_64);
     return true;
 }
 
 static bool has_weight_size(const struct pattern *pattern, uint64_t size)
 {
     return pattern->stay_count > 0 &&
-           bsearch(&size, pattern->stays, pattern->stay_count, sizeof(size), compare_sizes);
+           bsearch(&size, pattern->stays, pattern->stay_count, sizeof(size), compare_64);
 }
 
 struct size_count {
@@ -90,7 +84,7 @@ static void drop_shared_sizes(struct pattern *pattern, struct size_count *counts
         }
     pattern->stay_count = kept;
     if (kept > 0)
-        qsort(pattern->stays, kept, sizeof(uint64_t), compare_sizes);
+        qsort(pattern->stays, kept, sizeof(uint64_t), compare_64);
     for (size_t i = 0; kept < count && i < timeline->lifetime_count; i++) {
         uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
         if ((pattern->flags[i] & PATTERN_WEIGHT) && !has_weight_size(pattern, size))

@@ -5,6 +5,7 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/forward.h"
 #include "analysis/phase/update_function.h"
+#include "base/bisect.h"
 
 struct refiner {
     const struct phases *old;
@@ -34,12 +35,6 @@ static bool is_plain(const struct phase_run *run)
     return run->phase <= PHASE_OTHER;
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static uint64_t add_capped(uint64_t sum, uint64_t size)
 {
     return sum + size < sum ? UINT64_MAX : sum + size;
@@ -60,7 +55,7 @@ static bool collect_gradient_sizes(struct refiner *refiner, size_t pass, struct 
             continue;
         if (refiner->weights.count > 0 &&
             !bsearch(&size, refiner->weights.items, refiner->weights.count, sizeof(size),
-                     compare_sizes))
+                     compare_64))
             continue;
         bytes = add_capped(bytes, size);
         if (!vec_grow((void **)&refiner->sizes, &refiner->size_capacity, count + 1,
@@ -73,7 +68,7 @@ static bool collect_gradient_sizes(struct refiner *refiner, size_t pass, struct 
     if (count == 0)
         return true;
     refiner->gradients_end = freed;
-    qsort(refiner->sizes, count, sizeof(uint64_t), compare_sizes);
+    qsort(refiner->sizes, count, sizeof(uint64_t), compare_64);
     refiner->gradient_bytes = bytes;
     refiner->size_count = 0;
     for (size_t i = 0; i < count; i++)
@@ -123,9 +118,9 @@ static void find_update(const struct refiner *refiner, uint32_t first, uint32_t 
         if (item > refiner->gradients_end)
             break;
         uint64_t size = trace_size(timeline->trace, item);
-        bool fits = bsearch(&size, refiner->sizes, refiner->size_count, sizeof(size),
-                            compare_sizes) != NULL &&
-                    !is_deep_copy(refiner, item);
+        bool fits =
+            bsearch(&size, refiner->sizes, refiner->size_count, sizeof(size), compare_64) != NULL &&
+            !is_deep_copy(refiner, item);
         bool stays = lifetime_end(&timeline->lifetimes[i]) >= end;
         all = add_capped(all, size);
         if (stays)

@@ -22,17 +22,11 @@ struct sizes {
     size_t count, capacity;
 };
 
-static int compare_sizes(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void make_distinct(struct sizes *sizes)
 {
     size_t kept = 0;
     if (sizes->count > 0)
-        qsort(sizes->items, sizes->count, sizeof(*sizes->items), compare_sizes);
+        qsort(sizes->items, sizes->count, sizeof(*sizes->items), compare_64);
     for (size_t i = 0; i < sizes->count; i++)
         if (kept == 0 || sizes->items[kept - 1] != sizes->items[i])
             sizes->items[kept++] = sizes->items[i];
@@ -41,8 +35,7 @@ static void make_distinct(struct sizes *sizes)
 
 static bool holds(const struct sizes *sizes, uint64_t size)
 {
-    return sizes->count > 0 &&
-           bsearch(&size, sizes->items, sizes->count, sizeof(size), compare_sizes);
+    return sizes->count > 0 && bsearch(&size, sizes->items, sizes->count, sizeof(size), compare_64);
 }
 
 /* Finds the sizes of blocks that are made and freed again. */
@@ -176,12 +169,6 @@ static bool are_complete(const struct search *search, uint32_t item, uint32_t *f
     return are_enough(count, sizes, covered, all);
 }
 
-static int compare_items(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The item in which the last of the gradients is made, of which nearly all were made in the items
  * from `first` on up to the birth of lifetime `index`: several weights may have the size of one.
  * They live longer than it takes to make them. */
@@ -218,7 +205,7 @@ static bool find_saved(struct search *search, uint32_t from, uint32_t backward, 
     }
     if (count < LEAST_SAVED)
         return false;
-    qsort(search->ends, count, sizeof(*search->ends), compare_items);
+    qsort(search->ends, count, sizeof(*search->ends), compare_32);
     uint64_t limit = last + 4 * (uint64_t)(search->ends[count - 1 - count / 4] - last);
     *passes = (struct passes){
         .forward = backward, .backward = backward, .end = last + 1, .updated = last + 1};

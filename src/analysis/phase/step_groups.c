@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/phase/births.h"
+#include "base/bisect.h"
 
 #define MOST_OPTIMIZERS 32
 #define LEAST_GROUPS    3
@@ -28,12 +29,6 @@ struct grouper {
     size_t ids_capacity;
 };
 
-static int compare_sizes(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Appends the different sizes that a mark allocates, ascending. */
 static bool append_sizes(struct grouper *grouper, const struct step_mark *mark, size_t *count,
                          struct error *err)
@@ -49,7 +44,7 @@ static bool append_sizes(struct grouper *grouper, const struct step_mark *mark, 
         grouper->sizes[end++] = size;
     }
     if (end > first)
-        qsort(grouper->sizes + first, end - first, sizeof(uint64_t), compare_sizes);
+        qsort(grouper->sizes + first, end - first, sizeof(uint64_t), compare_64);
     for (size_t i = first; i < end; i++)
         if (i == first || grouper->sizes[i] != grouper->sizes[kept - 1])
             grouper->sizes[kept++] = grouper->sizes[i];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/ranks/internal.h"
+#include "base/bisect.h"
 
 #define HOST INT64_C(-1)
 
@@ -11,12 +12,6 @@ typedef int64_t rank_figure(const struct rank_row *row);
 static int64_t rank_reserved(const struct rank_row *row)
 {
     return row->device->reserved_peak_bytes;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* `count` is at least 1. `values` is scratch for `count` items. */
@@ -31,7 +26,7 @@ static void spread_of(const struct ranks *ranks, const size_t *rows, size_t coun
         if (values[i] > figure(&ranks->rows[spread->max_row]))
             spread->max_row = rows[i];
     }
-    qsort(values, count, sizeof(*values), ascending);
+    qsort(values, count, sizeof(*values), compare_signed);
     spread->min_bytes = values[0];
     spread->median_bytes = values[(count - 1) / 2];
     spread->max_bytes = values[count - 1];

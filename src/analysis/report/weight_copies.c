@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/live/sums.h"
+#include "base/bisect.h"
 #include "base/budget.h"
 #include "base/text.h"
 #include "model/peak_without.h"
@@ -126,17 +127,10 @@ static bool pair_all(struct finder *finder, struct error *err)
     return true;
 }
 
-static int compare_stacks(const void *a, const void *b)
-{
-    stack_id x = *(const stack_id *)a, y = *(const stack_id *)b;
-    return (x > y) - (x < y);
-}
-
 /* Requires sorted `stacks`. */
 static bool is_of_copies(const struct finder *finder, stack_id stack)
 {
-    return bsearch(&stack, finder->stacks, finder->stack_count, sizeof(stack), compare_stacks) !=
-           NULL;
+    return bsearch(&stack, finder->stacks, finder->stack_count, sizeof(stack), compare_32) != NULL;
 }
 
 /* The bytes that the code that made the copies has live at the peak. */
@@ -169,7 +163,7 @@ static bool are_of_states(const struct finder *finder)
 static bool list_absences(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->set->timeline;
-    qsort(finder->stacks, finder->stack_count, sizeof(*finder->stacks), compare_stacks);
+    qsort(finder->stacks, finder->stack_count, sizeof(*finder->stacks), compare_32);
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         stack_id stack = timeline->trace->stack[lifetime->alloc];

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 static bool is_same_call(const struct run_row *row, const struct run_key *key)
 {
     return row->rank == key->rank && row->function == key->function &&
@@ -111,12 +113,6 @@ static bool make_ranks(struct run_report *report, struct error *err)
     return true;
 }
 
-static int ascending(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* The lower of two medians, so that it is a figure of some rank. Absent figures are left out. */
 static int64_t median_of(const struct run_report *report, enum run_figure figure, int64_t *sorted)
 {
@@ -126,7 +122,7 @@ static int64_t median_of(const struct run_report *report, enum run_figure figure
             sorted[count++] = report->ranks[i].highest[figure];
     if (count < 2)
         return RUN_ABSENT;
-    qsort(sorted, count, sizeof(*sorted), ascending);
+    qsort(sorted, count, sizeof(*sorted), compare_signed);
     return sorted[(count - 1) / 2];
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/hash.h"
 
 struct builder {
@@ -173,12 +174,6 @@ static void join_many(struct problem *problem, size_t most)
     problem->chain.layers = most;
 }
 
-static int compare_words(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Counts modules by hash, for a remark in the report. What recorded layers run outside of any
  * module has no name and does not count. */
 static bool count_revisited(struct builder *builder, struct error *err)
@@ -193,7 +188,7 @@ static bool count_revisited(struct builder *builder, struct error *err)
         for (size_t i = 0; i < count; i++)
             hashes[i] =
                 hash_bytes(problem->modules[i].bytes, problem->modules[i].size, builder->tree.seed);
-        qsort(hashes, count, sizeof(*hashes), compare_words);
+        qsort(hashes, count, sizeof(*hashes), compare_64);
         for (size_t i = 1; i < count; i++)
             problem->revisited += hashes[i] == hashes[i - 1] &&
                                   !(problem->recorded && hashes[i] == root) &&
