@@ -10,5 +10,7 @@ tests_unit_decode_pickle_run_SOURCES = $(unit_common) \
 	tests/unit/decode/pickle/shapes_test.c \
 	tests/unit/decode/pickle/suite.c \
 	tests/unit/decode/pickle/value_test.c \
+	tests/unit/decode/pickle/writer.c \
+	tests/unit/decode/pickle/writer.h \
 	tests/unit/rows.c \
 	tests/unit/rows.h
