@@ -11,6 +11,14 @@ struct absence {
     uint64_t bytes;
 };
 
+/* The absence of one allocation of the trace, from its beginning to its end. */
+static inline struct absence absence_of_lifetime(const struct timeline *timeline, size_t index)
+{
+    const struct lifetime *lifetime = &timeline->lifetimes[index];
+    return (struct absence){lifetime->alloc, lifetime->free_completed,
+                            trace_size(timeline->trace, lifetime->alloc)};
+}
+
 /* Sets `*peak` to the highest value of the active curve without all absences, the baseline
  * included: an absence with `from` 0 is missing from the baseline, too. STATUS_LIMIT if memory runs
  * out. */

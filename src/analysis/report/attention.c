@@ -106,15 +106,13 @@ bool attention_saving(const struct timeline *timeline, struct site_table *sites,
         return false;
     bool ok = true;
     for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
-        const struct lifetime *lifetime = &timeline->lifetimes[i];
-        const struct stack_facts *facts =
-            all.is_part[i] ? site_stack_facts(sites, timeline->trace->stack[lifetime->alloc], err)
-                           : NULL;
-        ok = facts || !all.is_part[i];
-        if (facts && facts->in_multihead == in_multihead)
-            ok = vec_push(
-                absences, count, capacity, all.budget, err,
-                (struct absence){lifetime->alloc, lifetime->free_completed, size_of(timeline, i)});
+        if (!all.is_part[i])
+            continue;
+        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
+        const struct stack_facts *facts = site_stack_facts(sites, stack, err);
+        ok = facts && (facts->in_multihead != in_multihead ||
+                       vec_push(absences, count, capacity, all.budget, err,
+                                absence_of_lifetime(timeline, i)));
     }
     ok = ok && timeline_peak_without(timeline, absences, count, &peak, err);
     *save_bytes = timeline->active.peak_bytes - peak;

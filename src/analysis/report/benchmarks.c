@@ -10,30 +10,29 @@ struct finder {
     uint64_t largest; /* of the allocations that are live at the peak */
 };
 
-static bool add(struct finder *finder, const struct lifetime *lifetime, struct error *err)
+static bool add(struct finder *finder, size_t lifetime, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
     int64_t peak = timeline->active.peak_event;
-    uint64_t size = trace_size(timeline->trace, lifetime->alloc);
-    if ((int64_t)lifetime->alloc <= peak && peak < (int64_t)lifetime->free_completed) {
-        finder->benchmarks->at_peak_bytes += (int64_t)size;
-        if (size > finder->largest) {
-            finder->largest = size;
-            finder->benchmarks->stack = timeline->trace->stack[lifetime->alloc];
+    struct absence absence = absence_of_lifetime(timeline, lifetime);
+    if ((int64_t)absence.from <= peak && peak < (int64_t)absence.until) {
+        finder->benchmarks->at_peak_bytes += (int64_t)absence.bytes;
+        if (absence.bytes > finder->largest) {
+            finder->largest = absence.bytes;
+            finder->benchmarks->stack = timeline->trace->stack[absence.from];
         }
     }
     return vec_push(finder->absences, finder->count, finder->capacity, timeline->snapshot->budget,
-                    err, (struct absence){lifetime->alloc, lifetime->free_completed, size});
+                    err, absence);
 }
 
 static bool find(struct finder *finder, struct site_table *sites, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
-        const struct lifetime *lifetime = &timeline->lifetimes[i];
-        const struct stack_facts *facts =
-            site_stack_facts(sites, timeline->trace->stack[lifetime->alloc], err);
-        if (!facts || (facts->is_benchmark && !add(finder, lifetime, err)))
+        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
+        const struct stack_facts *facts = site_stack_facts(sites, stack, err);
+        if (!facts || (facts->is_benchmark && !add(finder, i, err)))
             return false;
     }
     return true;

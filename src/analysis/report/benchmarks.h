@@ -13,7 +13,7 @@ struct benchmarks {
     stack_id stack;        /* of the largest that is live at the peak */
 };
 
-/* All zero if there is none. Needs Python frames. */
+/* All members are zero if there is no such memory. Requires Python frames. */
 bool benchmarks_find(struct benchmarks *benchmarks, const struct timeline *timeline,
                      struct site_table *sites, struct error *err);
 

@@ -165,13 +165,10 @@ static bool list_absences(struct finder *finder, struct error *err)
     const struct timeline *timeline = finder->set->timeline;
     qsort(finder->stacks, finder->stack_count, sizeof(*finder->stacks), compare_32);
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
-        const struct lifetime *lifetime = &timeline->lifetimes[i];
-        stack_id stack = timeline->trace->stack[lifetime->alloc];
-        struct absence absence = {lifetime->alloc, lifetime->free_completed,
-                                  trace_size(timeline->trace, lifetime->alloc)};
+        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
         if (is_of_copies(finder, stack) &&
             !vec_push(finder->absences, finder->absent, finder->absences_capacity, finder->budget,
-                      err, absence))
+                      err, absence_of_lifetime(timeline, i)))
             return false;
     }
     return true;
