@@ -9,7 +9,7 @@
 
 /* Precedes every block. */
 struct header {
-    size_t size;   /* of the block */
+    size_t size;   /* size of the block */
     size_t mapped; /* size of the mapping, a multiple of PAGES_HUGE; 0: allocated by malloc */
 };
 

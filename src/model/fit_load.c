@@ -9,7 +9,7 @@
 #define MOST_GPUS  64
 #define MOST_RUNS  4096
 #define MOST_WORDS 4096
-#define MOST       (UINT64_C(1) << 62) /* of a number */
+#define MOST       (UINT64_C(1) << 62) /* largest number */
 
 struct reader {
     struct json_reader json;

@@ -24,7 +24,7 @@ struct layer_loader {
     struct layer_operator *operators;
     size_t operator_count, operator_capacity;
     int64_t sums[SUMS];
-    int64_t storage_sum; /* with the other bytes of operators */
+    int64_t storage_sum; /* sum of the bytes of storages and operators */
 };
 
 static bool add_magnitude(int64_t *sum, int64_t bytes)

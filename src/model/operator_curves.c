@@ -26,7 +26,7 @@ static const struct {
 struct reader {
     const struct values *values;
     struct operator_curves *curves;
-    uint64_t offset; /* of the current container */
+    uint64_t offset; /* offset of the present container */
     struct error *err;
 };
 

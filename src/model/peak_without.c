@@ -7,7 +7,7 @@
 
 struct edge {
     uint32_t item;
-    int64_t bytes; /* what is absent changes by this much */
+    int64_t bytes; /* change of the absent bytes */
 };
 
 static int compare_edges(const void *a, const void *b)

@@ -4,8 +4,8 @@
 
 #include "decode/json/members.h"
 
-#define MOST_COLUMNS 4096 /* of a curve */
-#define MOST_LINES   4096 /* of a strategy */
+#define MOST_COLUMNS 4096 /* columns of a curve */
+#define MOST_LINES   4096 /* lines of a strategy */
 
 struct reader {
     struct json_reader *json;

@@ -5,15 +5,16 @@
 #include "decode/msgpack/value.h"
 #include "model/summary.h"
 
-#define MOST_BYTES (INT64_C(1) << 62) /* of a number that may be negative */
-#define MOST_ITEMS 4096               /* of an array other than a curve */
-#define BIN_LEAD   5                  /* SUMMARY_BIN and a size in four bytes */
+/* Largest absolute value of a number that may be negative. */
+#define MOST_BYTES (INT64_C(1) << 62)
+#define MOST_ITEMS 4096 /* items of an array other than a curve */
+#define BIN_LEAD   5    /* SUMMARY_BIN and a size in four bytes */
 
 /* The state of reading one bin. */
 struct reader {
     struct values values;
     struct summary *summary;
-    uint64_t offset; /* of the map being read */
+    uint64_t offset; /* offset of the map that is being read */
     struct error *err;
 };
 

@@ -6,7 +6,7 @@
 #include "model/trend.h"
 
 #define MOST_RUNS 1000000
-#define MOST      (INT64_C(1) << 62) /* of a number, whatever its sign */
+#define MOST      (INT64_C(1) << 62) /* largest absolute value of a number */
 
 struct reader {
     struct json_reader json;

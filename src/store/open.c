@@ -9,7 +9,7 @@
 
 #define READ_SECONDS    60
 #define HEAP_MOST       ((sqlite3_int64)256 << 20) /* bytes that SQLite may allocate */
-#define STEPS_A_CHECK   100000                     /* of SQLite's virtual machine */
+#define STEPS_A_CHECK   100000                     /* steps of SQLite's virtual machine */
 #define LONGEST_CELL    (1 << 20)
 #define LONGEST_PATTERN 256
 

@@ -4,9 +4,9 @@
 
 #include "analysis/phase/births.h"
 
-#define MOST_USED                                                                                  \
-    4 /* Gradients that are freed before the optimizer steps must have more than this many times   \
-         the bytes of those that the steps use, to conclude that optimizers use copies. */
+/* Gradients that are freed before the optimizer steps must have more than this many times the bytes
+ * of those that the steps use, to conclude that optimizers use copies. */
+#define MOST_USED 4
 
 /* The phase in which a block is freed. PHASE_UNKNOWN if it is never freed, or before the phases are
  * known. */

@@ -8,8 +8,8 @@
 #include "analysis/phase/forward.h"
 #include "base/text.h"
 
-#define MOST_RUNS_BETWEEN                                                                          \
-    16 /* runs from a backward pass to the end of its gradients that are looked at */
+/* Runs from a backward pass to the end of its gradients that are looked at. */
+#define MOST_RUNS_BETWEEN 16
 
 /* The category that the file gives, as a converted torch.profiler run does, or CATEGORY_COUNT. */
 static enum category category_in_file(const struct timeline *timeline, uint32_t item)

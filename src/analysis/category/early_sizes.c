@@ -11,8 +11,8 @@
 
 #define MOST_BETWEEN 4  /* items between the two states of a weight */
 #define LONG_LIFE    64 /* items; temporaries of an operator are freed earlier */
-#define MOST_STATES                                                                                \
-    0.75 /* part of the bytes that passes leave for good, from which on they are states */
+/* Part of the bytes that passes leave for good, from which on they are states. */
+#define MOST_STATES  0.75
 #define LATEST_SIZES 256
 #define LEAST_PART   4 /* gradients that one pass leaves have at least 1/4 of the bytes that stay */
 

@@ -14,8 +14,8 @@
 #include "analysis/phase/births.h"
 #include "base/text.h"
 
-#define LEAST_GROWN                                                                                \
-    2 /* forward passes in which a line made larger blocks than in the pass before */
+/* Forward passes in which a line made larger blocks than in the pass before. */
+#define LEAST_GROWN  2
 #define LEAST_ROLLED 8 /* the same in a program that trains, for rollouts between its steps */
 #define LEAST_BLOCKS 2 /* equal blocks that a line makes in one pass, one for each layer */
 #define LEAST_COPIED 4 /* the same, for a cache that is copied from pass to pass */

@@ -31,9 +31,8 @@ struct chain_finder {
     struct budget *budget; /* not owned */
 };
 
-#define LEAST_ROUND                                                                                \
-    4 /* blocks that must be replaced in one round: keys and values of two layers                  \
-       */
+/* Blocks that must be replaced in one round: keys and values of two layers. */
+#define LEAST_ROUND 4
 
 static inline uint64_t chain_size(const struct chain_finder *finder, size_t index)
 {

@@ -7,12 +7,12 @@
 
 #include "analysis/phase/births.h"
 
-#define LEAST_PASSES                                                                               \
-    2 /* passes over which a block lives, so that it is no activation or gradient */
-#define LEAST_PART  0.5     /* part of the bytes of the weights that must have factors */
-#define LEAST_SIZES 2       /* different sizes of these weights */
-#define MOST_PAIRS  1000000 /* pairs of a weight's size and a factor's size that are tried */
-#define MOST_WIDTH  8       /* bytes of an element */
+/* Passes over which a block lives, so that it is no activation or gradient. */
+#define LEAST_PASSES 2
+#define LEAST_PART   0.5     /* part of the bytes of the weights that must have factors */
+#define LEAST_SIZES  2       /* different sizes of these weights */
+#define MOST_PAIRS   1000000 /* pairs of a weight's size and a factor's size that are tried */
+#define MOST_WIDTH   8       /* bytes of an element */
 
 struct late {
     const struct classifier *classifier;

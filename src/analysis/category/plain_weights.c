@@ -11,8 +11,8 @@
 
 #include "analysis/phase/births.h"
 
-#define MOST_PART                                                                                  \
-    0.5 /* part of the bytes of the weights: with more, a list needs to live over one pass only */
+/* Part of the bytes of the weights: with more, a list needs to live over one pass only. */
+#define MOST_PART   0.5
 #define LEAST_PART  0.1 /* with less, it is no list */
 #define LEAST_SIZES 3   /* different sizes in a list */
 #define LEAST_KEPT  3 /* passes over which a copy lives; states that are made anew live over one */

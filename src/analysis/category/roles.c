@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #define MOST_DATA_BLOCKS 3
-#define LEAST_OF_MODEL                                                                             \
-    12 /* blocks that make a model, even a frozen one, if they have at least half as many sizes */
-#define LEAST_WEIGHT 64  /* bytes; smaller blocks may as well be scalars */
-#define LEAST_IN_FEW 0.8 /* part of the bytes without a gradient that is in a few blocks */
+/* Blocks that make a model, even a frozen one, if they have at least half as many sizes. */
+#define LEAST_OF_MODEL 12
+#define LEAST_WEIGHT   64  /* bytes; smaller blocks may as well be scalars */
+#define LEAST_IN_FEW   0.8 /* part of the bytes without a gradient that is in a few blocks */
 
 /* Decides the roles of `count` blocks that are twice as wide as `weights`: masters, the gradients
  * that masters need, states, and copies of the masters such as averages. Masters need own gradients

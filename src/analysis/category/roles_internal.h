@@ -4,8 +4,8 @@
 
 #include "analysis/category/roles.h"
 
-#define DEFAULT_STATES                                                                             \
-    2 /* states for each parameter, taken for an optimizer without a known name: those of Adam */
+/* States for each parameter, taken for an optimizer without a known name: those of Adam. */
+#define DEFAULT_STATES 2
 
 struct solver {
     struct size_tallies *tallies;
@@ -37,8 +37,8 @@ static inline uint32_t kept_blocks(const struct size_tally *tally)
                                                : tally->persistent;
 }
 
-#define MOST_OFF                                                                                   \
-    0.02 /* the largest difference, as a part of the bytes of states that are looked for */
+/* The largest difference, as a part of the bytes of states that are looked for. */
+#define MOST_OFF 0.02
 
 static inline bool sums_agree(double missing, double found)
 {

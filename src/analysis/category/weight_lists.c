@@ -5,8 +5,8 @@
 #include "analysis/category/classifier.h"
 
 #define LEAST_PART 0.9 /* part of the bytes of the weights that are trained */
-#define COPIED_PART                                                                                \
-    0.1 /* the same for copies by copy.deepcopy(), which may be of one model of several */
+/* The same part of what copy.deepcopy() copies, which may be one model of several. */
+#define COPIED_PART 0.1
 #define LEAST_SIZES 3 /* different sizes in a list */
 
 enum copy { COPY_NONE, COPY_OF_WEIGHTS, COPY_OF_STATES };

@@ -12,8 +12,8 @@
 #define LEAST_TENSORS 8 /* tensors that one line frees at once, if no C++ frame shows why */
 #define LEAST_STACKS  4 /* different stacks that allocated them */
 #define MOST_RUNS     8 /* runs that are searched for the next pass */
-#define OVERWHELMING                                                                               \
-    4 /* bytes that are dropped, as a multiple of those that a backward pass uses */
+/* Bytes that are dropped, as a multiple of those that a backward pass uses. */
+#define OVERWHELMING 4
 
 /* The free of a tensor that may belong to a burst. */
 struct end {

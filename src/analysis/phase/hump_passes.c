@@ -7,12 +7,13 @@
 #include "base/bisect.h"
 
 #define LEAST_PART 8 /* a pass has at least 1/8 of the bytes of the largest one */
-#define LEAST_SIZES                                                                                \
-    4 /* the same part of the different sizes of weights that are made in its fall */
-#define NO_GRADIENTS    1024 /* less than 1/1024 of the weights counts as no gradients */
-#define LEAST_LEFT      4   /* at least 1/4 of a candidate's blocks are left after one checkpoint */
-#define MOST_OPEN       256 /* blocks that are followed from one hump to the next */
-#define PROBE_PART      6 /* a pass without gradients has at least 1/6 of the blocks of the largest */
+/* The fall of a pass makes at least 1/4 of as many sizes of weights as that of the largest one. */
+#define LEAST_SIZES  4
+#define NO_GRADIENTS 1024 /* less than 1/1024 of the weights counts as no gradients */
+#define LEAST_LEFT   4    /* at least 1/4 of a candidate's blocks are left after one checkpoint */
+#define MOST_OPEN    256  /* blocks that are followed from one hump to the next */
+/* A pass without gradients has at least 1/6 of the blocks of the largest one. */
+#define PROBE_PART      6
 #define MOSTLY_REVERSED 0.6 /* instead of HUMP_REVERSED, if the blocks are freed one by one */
 #define LEAST_PROBE     12  /* blocks of such a pass; fewer are in reverse order by chance */
 

@@ -6,8 +6,8 @@
 
 #define LEAST_BIRTHS   32 /* births in a program that only runs forward passes */
 #define LEAST_RENEWALS 2  /* passes that show that a program makes its weights anew */
-#define LEAST_FREED                                                                                \
-    0.9 /* part of those births that are freed, if stacks do not show forward passes */
+/* Part of those births that are freed, if stacks do not show forward passes. */
+#define LEAST_FREED 0.9
 
 /* The phase of an item within a pair of passes, and where that phase ends. */
 static enum phase phase_in_passes(const struct passes *passes, uint32_t item, uint32_t *stop)

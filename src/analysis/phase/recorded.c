@@ -2,8 +2,8 @@
 
 #include "analysis/phase/births.h"
 
-#define MOST_FREED                                                                                 \
-    4 /* bytes that a recorded pass does not free, as a multiple of those that it frees */
+/* Bytes that a recorded pass does not free, as a multiple of those that it frees. */
+#define MOST_FREED 4
 
 /* The bytes of earlier allocations, by what a backward run does to them. */
 struct pass_sums {

@@ -8,8 +8,8 @@
 #define LEAST_TIMES    4    /* occurrences of a sequence */
 #define MOST_TIMES     4096 /* occurrences; with more, an iteration would have too few allocations */
 #define LEAST_DISTANCE 8    /* allocations from one occurrence to the next */
-#define LEAST_FREED                                                                                \
-    4 /* at least 1/4 of the allocations that an iteration has at once are freed at its end */
+/* At least 1/4 of the allocations that an iteration has at once are freed at its end. */
+#define LEAST_FREED 4
 #define LEAST_ALIKE 8          /* sequences with the same number of occurrences */
 #define ALLOCATIONS (4u << 20) /* in a trace; with more, only annotations show its steps */
 #define FACTOR      0x9e3779b97f4a7c15u

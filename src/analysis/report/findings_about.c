@@ -12,8 +12,8 @@
 
 #define FEW_RESULTS 3 /* forward passes; fewer are the running one and the one before */
 
-#define LOOP_TEMPORARIES                                                                           \
-    2 /* temporaries of the size of a parameter that Adam's loop over the parameters makes */
+/* Temporaries of the size of a parameter that Adam's loop over the parameters makes. */
+#define LOOP_TEMPORARIES 2
 
 bool finding_about_dropped(struct findings_maker *maker, const struct live_sum *sum,
                            const struct buffer *most)

@@ -8,8 +8,8 @@
 #define LEAST_COUNT  3
 #define LEAST_BYTES  (1 << 20) /* of one buffer */
 #define LAYER_OTHERS 3         /* trained parameters of a layer; an adapter has two */
-#define FEW_OTHERS                                                                                 \
-    10 /* other parameters without a gradient have at most 1/10 of the buffers' bytes */
+/* Other parameters without a gradient have at most 1/10 of the buffers' bytes. */
+#define FEW_OTHERS 10
 
 struct finder {
     const struct live_set *set;

@@ -7,9 +7,8 @@
 
 #define BEFORE    12 /* allocations from the layer that makes the logits to their softmax */
 #define POSITIONS 8  /* positions of a text of which the loss leaves out one */
-#define LEFT_OUT                                                                                   \
-    16 /* positions of a text, as a multiple of those that a loss reads; the others are a prompt   \
-        */
+/* Positions of a text, as a multiple of those that a loss reads; the others are a prompt. */
+#define LEFT_OUT 16
 
 #define NONE SIZE_MAX
 

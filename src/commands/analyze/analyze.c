@@ -30,7 +30,7 @@ struct run {
     struct page page;
     struct watch watch;
     struct result *results; /* one per file */
-    struct inputs trace;    /* of --with-trace: none or one */
+    struct inputs trace;    /* the file of --with-trace, if any */
     struct profiled *profiled;
 };
 

@@ -13,7 +13,7 @@
 
 /* The number of rows without --top. */
 #define LAYERS_TREE_LINES 15
-#define LAYERS_PRODUCERS  10 /* as FairScale has it */
+#define LAYERS_PRODUCERS  10 /* as many as FairScale shows */
 #define LAYERS_SHARDS     5
 #define CURVES_OPERATORS  10
 #define OPERATORS         15
@@ -190,7 +190,7 @@ bool analyze_input(const struct analyze_job *job, struct input *input, struct fi
     }
     bool is_log = kind == KIND_UNKNOWN && sniff_is_log(&input->source) &&
                   strcmp(sniff_description(&input->source), "a text file") == 0;
-    if (is_log) /* what it tells may come late in it */
+    if (is_log) /* the recognisable lines of a log may come late */
         analyze = analyze_log;
     return analyze(job, input, figures, err);
 }

@@ -6,7 +6,7 @@
 #include "decode/run/names.h"
 #include "render/run/run.h"
 
-#define RUN_ROWS 20 /* of a table, without --top */
+#define RUN_ROWS 20 /* rows of a table without --top */
 
 static bool report(const struct analyze_job *job, struct memory_run *run, struct error *err)
 {

@@ -6,7 +6,7 @@
 #include "commands/cli/watch.h"
 #include "model/device.h"
 
-#define LISTED_DEVICES 8 /* in the error for a missing device */
+#define LISTED_DEVICES 8 /* devices that the error for a missing device lists */
 
 static bool no_such_device(int64_t device, const uint32_t *devices, size_t count, struct error *err)
 {

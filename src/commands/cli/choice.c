@@ -10,14 +10,14 @@
 #include "base/buffer.h"
 #include "commands/cli/complain.h"
 
-#define LISTED_BYTES 100 /* of the names or ranks in an error */
+#define LISTED_BYTES 100 /* bytes of the list of names or ranks in an error */
 
 /* A file that may be chosen. */
 struct found {
     char *path; /* NULL: taken */
     int64_t rank;
     bool wanted;
-    char about[LOOK_ABOUT]; /* of struct look */
+    char about[LOOK_ABOUT]; /* see struct look */
 };
 
 /* Unknown ranks come last. */

@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 
-#define FILES_MOST ((size_t)100000) /* in a folder, of any kind */
+#define FILES_MOST ((size_t)100000) /* files in a folder, of any kind */
 #define DEPTH_MOST 16               /* folders within folders */
 
 void paths_release(struct paths *paths)
@@ -53,8 +53,8 @@ static char *join(const char *folder, const char *name)
 
 /* A folder that is still to be listed. */
 struct pending {
-    struct paths folders; /* as a stack */
-    int *depths;          /* of each */
+    struct paths folders; /* folders to list, as a stack */
+    int *depths;          /* depth of each folder */
     size_t depth_capacity;
 };
 

@@ -23,7 +23,7 @@ struct worker_pool {
     const struct pool_work *work;
     size_t jobs;
     struct piece *pieces;
-    bool has_output; /* of the piece whose turn it is */
+    bool has_output; /* the piece whose turn it is has output */
     pthread_mutex_t lock;
     pthread_cond_t moved; /* signals a change of `turn` */
     size_t next;          /* the next piece to start */

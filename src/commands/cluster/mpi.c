@@ -13,8 +13,9 @@
 #include "commands/cli/complain.h"
 #include "commands/cluster/worker.h"
 
-#define ROUND_BYTES ((size_t)1 << 20) /* of records of a process; a larger record goes alone */
-#define PAUSE_NS    500000            /* between looks at whether the others are there */
+/* Bytes of the records of one process in a round; a larger record is sent alone. */
+#define ROUND_BYTES ((size_t)1 << 20)
+#define PAUSE_NS    500000 /* between looks at whether the others are there */
 
 enum state {
     HAS_MORE, /* steps follow */

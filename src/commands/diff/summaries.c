@@ -8,7 +8,7 @@
 struct summary_file {
     struct summary *summary;
     struct input_line input;
-    bool is_summary; /* as a file */
+    bool is_summary; /* the file is a summary */
 };
 
 static bool take_only(void *self, struct summary *summary, struct text bin, struct error *err)

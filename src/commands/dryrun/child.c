@@ -9,9 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND_NS  INT64_C(1000000000)
-#define PATIENCE   (3 * SECOND_NS) /* between SIGTERM and SIGKILL */
-#define READS_MOST 64 /* at a time, so that a program that prints much delays no other */
+#define SECOND_NS INT64_C(1000000000)
+#define PATIENCE  (3 * SECOND_NS) /* between SIGTERM and SIGKILL */
+/* Reads in a row, so that a program that prints much does not delay the others. */
+#define READS_MOST 64
 
 int64_t child_clock_ns(void)
 {

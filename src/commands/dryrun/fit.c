@@ -17,7 +17,7 @@
 #include "commands/dryrun/program.h"
 #include "render/fit/fit.h"
 
-#define RESULTS    "fit.json" /* in the folder of -o */
+#define RESULTS    "fit.json" /* name of the file in the folder of -o */
 #define TAIL_LINES 20
 
 static bool check(const struct dryrun_options *options, const struct fit_values *values,

@@ -22,7 +22,7 @@
 
 struct runner {
     struct fit_task *task;
-    struct fit_search *searches; /* for each GPU */
+    struct fit_search *searches; /* one for each GPU */
     size_t order[GPUS_MOST];     /* GPUs with more memory first: their peaks are hints for others */
     struct fit_slot *slots;      /* options->jobs of them */
     size_t running, ended;

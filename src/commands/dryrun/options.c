@@ -8,7 +8,7 @@
 #include "commands/cli/arguments.h"
 #include "commands/cli/options.h"
 
-#define DEVICES_MOST 16 /* of the stand-in */
+#define DEVICES_MOST 16 /* devices that the stand-in can have */
 #define STEPS_MOST   1000000
 #define JOBS_MOST    64
 #define TIMEOUT_MOST ((uint64_t)365 * 24 * 3600)

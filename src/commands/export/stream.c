@@ -18,10 +18,10 @@ struct stream {
     struct export_sheet sheet;
     struct budget *budget;
     const struct source *source;
-    struct stream_trace *traces; /* by slot_of() their devices */
+    struct stream_trace *traces; /* by the slot_of() of their devices */
     size_t trace_count, capacity;
-    uint64_t events;  /* of all devices */
-    uint64_t kept;    /* in the range */
+    uint64_t events;  /* number of events of all devices */
+    uint64_t kept;    /* number of events in the range */
     bool device_seen; /* the trace of the requested device was found */
 };
 

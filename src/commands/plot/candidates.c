@@ -54,7 +54,7 @@ bool plot_candidates_make(struct plot_candidates *candidates, const struct plot_
 void plot_candidates_release(struct plot_candidates *candidates)
 {
     for (size_t i = candidates->count;
-         i-- > 0;) { /* in reverse, since the first one may have created DIR */
+         i-- > 0;) { /* in reverse order, because the first one may have created DIR */
         if (candidates->items[i].folder.names)
             plot_folder_remove(&candidates->items[i].folder);
         plot_templates_release(candidates->items[i].templates);

@@ -5,7 +5,7 @@
 #include "commands/summary/gather.h"
 #include "commands/summary/report.h"
 
-#define COLUMNS_KEPT 500 /* of each curve: twice as many as a picture shows */
+#define COLUMNS_KEPT 500 /* columns of each curve: twice as many as a picture shows */
 
 struct drawing {
     const struct plot_kind *kind;

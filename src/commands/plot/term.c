@@ -28,7 +28,7 @@
 #define COMMON_COLUMNS 80
 #define COMMON_ROWS    24
 
-#define LINES_LEFT    2 /* for the command and the next prompt */
+#define LINES_LEFT    2 /* lines for the command and the next prompt */
 #define COMMON_WIDTH  800
 #define COMMON_HEIGHT 450
 #define MOST_WIDTH    1600

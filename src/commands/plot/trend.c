@@ -7,7 +7,7 @@
 #include "commands/plot/load.h"
 #include "store/store.h"
 
-static const char sqlite_start[] = "SQLite format 3"; /* with its NUL byte */
+static const char sqlite_start[] = "SQLite format 3"; /* includes the NUL byte */
 
 /* The descriptor of the input stays open: closing it would release the locks of SQLite. */
 bool plot_load_history(struct plot_load *load, const struct plot_kind *kind, struct error *err)

@@ -13,7 +13,7 @@
 #include "render/page/run.h"
 #include "render/ranks/ranks.h"
 
-#define COLUMNS_KEPT 500 /* of each curve for a page */
+#define COLUMNS_KEPT 500 /* columns of each curve that are kept for a page */
 
 enum {
     OPTION_FORMAT = OPTION_RANKS_OWN,
@@ -31,10 +31,10 @@ struct ranks_options {
     struct into_options into;
     unsigned format;
     bool format_given;
-    const char *title; /* of a page */
+    const char *title; /* title of a page */
     size_t top;
     bool top_given;
-    unsigned order; /* in the words of --sort */
+    unsigned order; /* index in the words of --sort */
     bool order_given;
     enum unit unit;
 };

@@ -9,7 +9,7 @@
 #include "commands/suggest/answer.h"
 #include "solve/problem/layer_times.h"
 
-#define MOST_TRIED_ROWS 20000 /* of traces of which two granularities are tried */
+#define MOST_TRIED_ROWS 20000 /* rows of traces for which two granularities are tried */
 
 /* The largest number of pieces that the requested models can handle. */
 static size_t most_layers(const struct suggest_options *options)

@@ -16,7 +16,7 @@ struct run {
     const struct gather_options *options;
     struct inputs *inputs;
     struct gather_slot *slots;
-    size_t memory; /* of a file */
+    size_t memory; /* memory limit for each file */
     struct watch watch;
     bool stopped; /* atomic: a file failed, and options->strict */
 };

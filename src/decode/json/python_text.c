@@ -10,7 +10,7 @@ struct printer {
     struct json_reader *reader;
     struct buffer *out;
     size_t limit;
-    uint64_t start; /* of the whole value */
+    uint64_t start; /* offset of the whole value */
 };
 
 static bool too_long(const struct printer *printer, struct error *err)

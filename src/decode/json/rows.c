@@ -35,7 +35,7 @@ static bool read_row(struct json_decoder *decoder, enum row_kind kind, void *row
 {
     const struct row_fields *known = &snapshot_rows[kind];
     struct json_reader *reader = &decoder->reader;
-    unsigned index = 0; /* of the field expected next in the usual order */
+    unsigned index = 0; /* index of the field that comes next in the usual order */
     bool more;
 
     if (!json_offset(reader, start, err) ||

@@ -4,7 +4,7 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-#define BLOCK 64 /* as many zero bytes follow the source's buffer */
+#define BLOCK 64 /* the source's buffer is followed by this many zero bytes */
 _Static_assert(BLOCK <= SOURCE_PAD, "a block that begins in the buffer ends in its padding");
 
 /* One bit for each byte of a block, the lowest for the first. */

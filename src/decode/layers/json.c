@@ -10,7 +10,7 @@ struct layers_json {
     struct symbols *symbols;
     const struct layer_sink *sink;
     struct error *err;
-    uint32_t storages; /* of the lists of all rows */
+    uint32_t storages; /* number of storages in the lists of all rows */
 };
 
 static bool unknown(struct layers_json *json, struct text key)

@@ -5,7 +5,7 @@
 /* Any number of rows may share a mapping, so its size is bounded. */
 #define MOST_KEYS 64
 
-#define COLUMN_EVENT LAYER_FIELDS /* in a list of columns: the nested event */
+#define COLUMN_EVENT LAYER_FIELDS /* in a list of columns: the column of the nested event */
 
 /* An instance of a class, in any of the ways in which a pickle creates it. */
 struct instance {

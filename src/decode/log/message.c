@@ -53,7 +53,7 @@ static const struct opening {
     {" of memory: Killed process", OOM_SOURCE_WORKER, "", NULL},               /* Linux */
     {"Unable to allocate ", OOM_SOURCE_HOST, "", "B for an array with shape"}, /* NumPy */
 };
-#define OPENING_LETTERS " _ACDEFINORTUcos" /* that the words begin with */
+#define OPENING_LETTERS " _ACDEFINORTUcos" /* the letters with which the words begin */
 #define OPENING_COUNT   (sizeof(openings) / sizeof(openings[0]))
 
 /* Names of back ends and libraries are in capitals: "CUDA", "CUBLAS". */

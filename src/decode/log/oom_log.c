@@ -11,7 +11,7 @@
 #define STREAMS_MOST  1024 /* processes with an open traceback or text; 30 MiB */
 #define MESSAGE_MOST  ((size_t)4096)
 #define MESSAGE_LINES 12    /* a text of one line may have been broken into more */
-#define OPEN_LINES    1024  /* what is not complete after so many more lines never will be */
+#define OPEN_LINES    1024  /* lines after which an incomplete error is given up */
 #define STACKS_MOST   10000 /* a log with more errors than this needs no more stacks */
 
 /* The output of one process. */
@@ -96,7 +96,8 @@ static void append(struct stream *stream, struct text piece)
     const char *bytes = piece.bytes, *end = bytes + piece.size;
     while (bytes < end && stream->text_size < MESSAGE_MOST) {
         bool is_bar = end - bytes >= 3 && memcmp(bytes, bar, 3) == 0;
-        bool is_feed = end - bytes >= 2 && bytes[0] == '\\' && bytes[1] == 'n'; /* in JSON */
+        bool is_feed = end - bytes >= 2 && bytes[0] == '\\' &&
+                       bytes[1] == 'n'; /* an escaped line feed in JSON */
         stream->text[stream->text_size++] = is_bar || is_feed ? ' ' : *bytes;
         bytes += is_bar ? 3 : is_feed ? 2 : 1;
     }

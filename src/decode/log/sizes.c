@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define MOST_DIGITS 24 /* of a number; more are not one of PyTorch's sizes */
+#define MOST_DIGITS 24 /* digits of a number; longer numbers are no sizes of PyTorch */
 
 static bool is_space(char c)
 {

@@ -9,7 +9,7 @@
 /* The state of the parser's callbacks. */
 struct msgpack_user {
     struct values values;
-    uint64_t offset; /* of the current token */
+    uint64_t offset; /* offset of the present token */
     bool failed;     /* a callback set `err` */
     struct error *err;
 };

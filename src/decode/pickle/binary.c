@@ -22,7 +22,7 @@ bool pickle_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, valu
 bool pickle_old_string(struct pickle_vm *vm, const uint8_t *bytes, size_t size, value *v)
 {
     bool is_text = utf8_valid_prefix((const char *)bytes, size, UTF8_ALLOW_SURROGATES) == size;
-    if (is_text || vm->rows.sink != NULL) /* in a snapshot, which has only text, this is damage */
+    if (is_text || vm->rows.sink != NULL) /* a snapshot has only text, so other bytes are damage */
         return pickle_string(vm, bytes, size, v);
     return value_new_bytes(&vm->values, NODE_BYTES, bytes, size, vm->rows.offset, v, vm->err);
 }

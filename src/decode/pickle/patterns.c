@@ -142,7 +142,8 @@ static bool int_value(struct learner *l, unsigned key)
         !hole(l, width < 8 ? width : 8, &offset) || !same(l, width > 8))
         return false;
     unsigned unused = width < 8 ? (unsigned)(64 - 8 * width) : 0;
-    bool has_sign = op == 'J' || op == 0x8a; /* also 9 bytes: larger values do not fit a pattern */
+    bool has_sign =
+        op == 'J' || op == 0x8a; /* integers of 9 bytes too: larger values do not fit a pattern */
     l->pattern->ints[which] =
         (struct pattern_int){.offset = offset,
                              .mask = UINT64_MAX >> unused,

@@ -197,7 +197,7 @@ static bool unescape(const uint8_t *in, size_t size, uint8_t *out, size_t *used)
                 code = code * 8 + (unsigned)(in[at++] - '0');
             at--;
             out[(*used)++] = (uint8_t)code;
-        } else { /* not an escape: keep both characters */
+        } else { /* no escape: keep both characters */
             out[(*used)++] = '\\';
             out[(*used)++] = in[at];
         }

@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define DEPTH_MOST 8 /* of messages in messages; profiles have 3 */
+#define DEPTH_MOST 8 /* nested messages; profiles have 3 */
 
 /* A message, or a list of numbers, that is being read. */
 struct span {
     const ProtobufCMessageDescriptor *message;
-    const char *name; /* of the field that holds it */
+    const char *name; /* name of the field that holds it */
     const uint8_t *at, *end;
     unsigned depth;
     const uint8_t *file; /* its first byte */

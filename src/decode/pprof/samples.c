@@ -3,7 +3,8 @@
 
 #include "decode/pprof/internal.h"
 
-#define BLOCKS_MOST 65536 /* of a sample; more allocations are one block */
+/* Blocks of a sample; if it has more allocations, they become one block. */
+#define BLOCKS_MOST 65536
 #define STEP        UINT64_C(512)
 
 struct placed {

@@ -2,7 +2,8 @@
 
 #include "decode/pprof/internal.h"
 
-#define FRAMES_MOST ((size_t)1024) /* of a stack; the outermost of a deeper one are left out */
+/* Frames of a stack; the outermost frames of a deeper one are left out. */
+#define FRAMES_MOST ((size_t)1024)
 
 static int by_location(const void *a, const void *b)
 {

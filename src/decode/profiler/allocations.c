@@ -24,7 +24,7 @@ struct collector {
     uint32_t *items;   /* memory events by thread */
     size_t sums_of_capacity, range_capacity, items_capacity;
     uint32_t calls;
-    /* of the event before */
+    /* Of the previous event. */
     stack_id last_stack;
     string_id last_module;
     struct error *err;

@@ -17,7 +17,7 @@ struct matcher {
     struct size_list *lists;
     size_t count, capacity;
     struct idtable index;
-    uint32_t *before; /* by memory event: the live allocation of its size made before it */
+    uint32_t *before; /* by memory event: the previous live allocation of its size */
     size_t before_capacity;
     uint64_t next_addr;
 };

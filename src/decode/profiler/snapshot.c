@@ -14,7 +14,7 @@ struct emitter {
     const struct profile *profile;
     const struct row_sink *sink;
     uint32_t *by_device;  /* memory events by device, then time */
-    uint32_t *by_address; /* those of one device, by address, then time */
+    uint32_t *by_address; /* the memory events of one device, ordered by address, then by time */
     struct block_row *blocks;
     size_t by_device_capacity, by_address_capacity, block_count, block_capacity;
     string_id segment_type;

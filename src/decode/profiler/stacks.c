@@ -24,7 +24,7 @@ struct open_range {
 struct sweep {
     struct profile *profile;
     struct profile_frames frames;
-    struct open_range *open; /* outermost first */
+    struct open_range *open; /* the ranges that contain the moment, outermost first */
     size_t open_count, open_capacity;
     struct node *nodes; /* by sequence */
     size_t node_count, node_capacity;

@@ -16,7 +16,7 @@ struct settings {
     struct buffer key; /* path of the dict being read, with a dot at its end */
     struct buffer text;
     size_t count;     /* dict items read */
-    size_t text_size; /* of names and values so far */
+    size_t text_size; /* bytes of all names and values so far */
 };
 
 static void add_value(struct settings *settings, value v, unsigned depth, bool quoted);

@@ -24,12 +24,14 @@ struct reader {
     const struct operators_sink *sink;
     enum place place;
     uint64_t line;
-    bool at_rule;                /* the last line was one */
-    size_t widths[COLUMNS_MOST]; /* in characters, of the last rule */
+    bool at_rule; /* the last line was one */
+    size_t
+        widths[COLUMNS_MOST]; /* width of each column in characters, from the last line of dashes */
     size_t width_count;
     struct operator_column columns[COLUMNS_MOST];
     size_t column_count;
-    bool has_size, has_old_sizes; /* of this table */
+    bool has_size,
+        has_old_sizes; /* the present table has sizes, or sizes as old versions write them */
     struct operator_table_facts facts;
     struct operator_row row;
     struct error *err;
@@ -264,7 +266,7 @@ static bool take_outer_line(struct reader *in, struct text line)
 static bool take_line(void *self, const struct log_line *line, struct error *err)
 {
     struct reader *in = self;
-    (void)err; /* of the reader too */
+    (void)err; /* the reader has it too */
     bool is_total;
     in->line = line->number;
     if (line->is_continued && in->place != PLACE_OUTSIDE)

@@ -3,14 +3,14 @@
 #include "decode/pickle/decode.h"
 #include "decode/yaml/value.h"
 
-#define STATS_MOST 1000 /* of a point; torch writes about 130 */
+#define STATS_MOST 1000 /* statistics of a point; torch writes about 130 */
 
 struct reader {
     const struct values *values;
     struct symbols *symbols;
     const struct run_stats_sink *sink;
     bool by_line;        /* `place` is a line, not an offset */
-    uint64_t place;      /* of the innermost container that is read */
+    uint64_t place;      /* offset of the innermost container that is being read */
     struct text context; /* the key of the point; empty outside */
     uint64_t left;       /* statistics: aliases could repeat a few of them without end */
     struct error *err;

@@ -128,7 +128,7 @@ static bool take_outer_line(struct tables_reader *in, struct text raw)
 static bool take_line(void *self, const struct log_line *line, struct error *err)
 {
     struct tables_reader *in = self;
-    (void)err; /* of the reader too */
+    (void)err; /* the reader has it too */
     in->line = line->number;
     if (line->is_continued)
         return error_set(in->err, STATUS_LIMIT, "line %llu: longer than %zu KiB",

@@ -13,8 +13,8 @@ struct stats_tables {
     const struct stats_sink *sink;
     struct stats_row row;
     bool is_open;  /* a heading was read, the last rule was not */
-    bool has_rows; /* of this table */
-    int metric;    /* of the lines about one pool; -1: unknown */
+    bool has_rows; /* the present table has rows */
+    int metric;    /* the metric of the lines about one pool; -1 if not known */
     struct error *err;
 };
 

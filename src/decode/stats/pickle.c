@@ -9,7 +9,7 @@
 struct open_dict {
     const value *pairs;
     size_t left;
-    size_t key_size; /* of the key outside */
+    size_t key_size; /* size of the outer key */
 };
 
 struct stats_walk {

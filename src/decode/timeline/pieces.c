@@ -7,7 +7,7 @@
 #define STEP          UINT64_C(512) /* between the addresses that are made up */
 #define ADDRESSES_END (UINT64_C(1) << 62)
 #define HASH_STEP     UINT64_C(0x9e3779b97f4a7c15)
-#define FILE_SIZE     "<size>" /* of the frame that stands for a stack */
+#define FILE_SIZE     "<size>" /* name of the file in the frame that stands for a stack */
 #define FILE_CATEGORY "<category>"
 
 static bool is_list(const void *items, uint32_t id, const void *wanted)

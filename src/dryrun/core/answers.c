@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 struct row {
-    const char *pattern; /* of fnmatch() */
+    const char *pattern; /* a pattern for fnmatch() */
     enum answer answer;
 };
 

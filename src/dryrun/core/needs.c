@@ -43,7 +43,8 @@ bool needs_is_function(const char *name)
 static bool reserve(void *array, size_t count, size_t entry, struct error *err)
 {
     void *larger, *old;
-    if (count & (count - 1)) /* not a power of two: there is room */
+    if (count &
+        (count - 1)) /* capacities are powers of two, so there is room unless the count is one */
         return true;
     memcpy(&old, array, sizeof(old));
     larger = realloc(old, (count ? 2 * count : 1) * entry);

@@ -10,7 +10,7 @@
  * stores. Addresses are offsets in the file. */
 
 #define PAGE           ((size_t)0x10000) /* the largest page size of either machine */
-#define SYMBOL_HANDLER 1                 /* of the dynamic symbols; the stubs follow */
+#define SYMBOL_HANDLER 1                 /* index of a dynamic symbol; the stubs follow it */
 #define VERSION_FIRST  2                 /* 1 is the library itself */
 
 enum part {

@@ -6,7 +6,7 @@
 #include "dryrun/device/state.h"
 #include "dryrun/device/values.h"
 
-#define BROADCASTS_MOST 64 /* in a group; from more ranks, values are not known */
+#define BROADCASTS_MOST 64 /* broadcasts in a group; with more ranks, values are not known */
 
 /* ncclDataType_t, from NCCL's documentation. */
 enum { TYPE_INT32 = 2, TYPE_INT64 = 4, TYPE_FLOAT = 7, TYPE_DOUBLE = 8 };
@@ -167,7 +167,7 @@ API int ncclRecv(void *to, size_t count, int type, int peer)
 static __thread struct {
     int depth;
     const void *own;
-    size_t size; /* of `own` */
+    size_t size; /* size of `own` */
     size_t count;
     struct {
         void *to;

@@ -7,7 +7,7 @@
 #include "dryrun/device/state.h"
 #include "dryrun/device/values.h"
 
-#define FRAMES_MOST 32 /* of functions that call a copy */
+#define FRAMES_MOST 32 /* frames of functions that call a copy */
 
 enum { COPY_TO_DEVICE = 1, COPY_TO_HOST = 2 };
 

@@ -20,7 +20,7 @@ struct stream {
 };
 
 struct event {
-    struct capture *capture; /* of the stream that it was recorded in */
+    struct capture *capture; /* the capture of the stream in which it was recorded */
     double milliseconds;
 };
 

@@ -14,7 +14,7 @@ struct value {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct value values[VALUES_MOST];
-static unsigned next;  /* to be replaced */
+static unsigned next;  /* index of the value to replace next */
 static int has_values; /* tested without the lock, since every kernel asks */
 
 static uint64_t number_of(const void *address)

@@ -5,7 +5,7 @@
 #include "render/analyze/growth_advice.h"
 
 #define NOTABLE_BYTES   65536 /* per step: less is omitted, unless it is 0.1% of the peak */
-#define STOPPED_SHARE   100   /* of the peak: stopped growth below 1/100 is omitted */
+#define STOPPED_SHARE   100   /* 1/100 of the peak; less growth that stopped is omitted */
 #define ROWS_OF_STOPPED 3
 #define HARDLY_ANY      1000 /* less than 1/1000 of the peak is not worth a sentence */
 

@@ -9,7 +9,7 @@
 
 #define BAR_COLUMNS            24
 #define ANNOTATION_LEAST       12
-#define LITTLE_CONFIDENCE_PART 10 /* of what is live: a tenth is much */
+#define LITTLE_CONFIDENCE_PART 10 /* at least 1/10 of the live memory is much */
 
 static void title(const struct page *page, const struct analysis *analysis,
                   const struct device_report *report)

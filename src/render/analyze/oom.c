@@ -99,7 +99,7 @@ void ooms_json(struct json_writer *json, const struct device_report *report)
     json_put_rows(json, &oom_type, ooms->items, ooms->count, &context);
 }
 
-#define EARLIER_TOLD 3 /* of those before the last, a line each */
+#define EARLIER_TOLD 3 /* events before the last one that have a line each */
 #define SITES_TOLD   3
 #define OOM_INDENT   (SECTION_INDENT + 2)
 

@@ -7,10 +7,10 @@
 
 #define MARK             ".."
 #define MARK_COLUMNS     2
-#define REMARK           " (..)" /* for one that is cut */
+#define REMARK           " (..)" /* stands for a remark that is cut */
 #define REMARK_COLUMNS   5
 #define LEAST_FUNCTION   8 /* columns of a function's name that a file's name leaves it */
-#define OPERATOR_COLUMNS 6 /* of " [m..]" */
+#define OPERATOR_COLUMNS 6 /* columns of " [m..]" */
 
 struct piece {
     const char *bytes;
@@ -97,7 +97,8 @@ static size_t fit_site(struct buffer *out, struct piece label, size_t columns)
     }
     size_t split = *label.bytes == '(' ? 0 : place_size(bare.bytes, bare.size);
     struct piece place = piece_of(label.bytes, split);
-    struct piece function = piece_of(label.bytes + split, label.size - split); /* and its space */
+    struct piece function =
+        piece_of(label.bytes + split, label.size - split); /* includes the space before it */
     size_t least = function.columns < LEAST_FUNCTION + 1 ? function.columns : LEAST_FUNCTION + 1;
     if (split == 0 || place.columns + least <= columns)
         return fit_end(out, label, columns);

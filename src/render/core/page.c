@@ -98,7 +98,9 @@ static void put_word(const struct page *page, const char *word, size_t size)
 
 void page_paragraph(const struct page *page, size_t column, size_t indent, const char *text)
 {
-    bool at_start = column <= indent; /* of a line: a word too long for any still goes somewhere */
+    bool at_start =
+        column <=
+        indent; /* of a line: a word that is too long for any line is put at the start of one */
     bool needs_space = !at_start;
     while (*text) {
         size_t size = strcspn(text, " ");

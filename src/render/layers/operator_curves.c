@@ -10,10 +10,10 @@
 
 /* A maximum, a span or an increase, and its operator. */
 struct curves_row {
-    const char *curve; /* of a maximum: "allocated" */
+    const char *curve; /* the curve of a maximum: "allocated" */
     int64_t bytes;
     uint32_t point;
-    string_id marker;             /* of a span, as the next */
+    string_id marker;             /* marker of a span, like the next members */
     uint32_t from, to, operators; /* operators: to - from */
 };
 

@@ -51,7 +51,7 @@ static void emit_times(struct json_writer *json, const struct html_page *page,
             first = now = isinf(now) ? 0 : now;
         html_add_double(numbers, now);
     }
-    for (size_t c = columns; c < sampling->count; c++) /* of the dump */
+    for (size_t c = columns; c < sampling->count; c++) /* the columns of the dump */
         html_add_double(numbers, now + (now - first) * (double)(c + 1 - columns) / (double)columns);
     if (now > first)
         html_emit_numbers(json, "time", numbers);

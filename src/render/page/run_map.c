@@ -10,12 +10,12 @@
 #define COLUMNS     200
 #define NAME        110 /* units of the drawing, which are pixels if the page is wide enough */
 #define MAP         700
-#define BARS        380 /* with the figures */
+#define BARS        380 /* width of the bars with their figures */
 #define BAR         150
 #define GAP         20
 #define HEAD        24
 #define FOOT        30
-#define TEXT_HEIGHT 13  /* of a row from which on each one has its texts */
+#define TEXT_HEIGHT 13  /* height of a row from which on it has its own texts */
 #define PICTURE     620 /* height of all rows, at most as long as they have texts.. */
 
 struct map {

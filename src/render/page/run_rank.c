@@ -10,7 +10,7 @@
 
 #define SITES_MOST 12
 #define STEPS_MOST 24  /* the last ones */
-#define WIDTH      640 /* of a curve, in units of its drawing */
+#define WIDTH      640 /* width of a curve, in units of its drawing */
 #define HEIGHT     300
 
 static void add_figure(struct buffer *out, const char *name, int64_t bytes)

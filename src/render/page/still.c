@@ -8,14 +8,14 @@
 /* The static picture: one area for each category, and the reserved curve, as SVG without styles of
  * its own. */
 
-#define WIDTH      1200 /* of the drawing */
+#define WIDTH      1200 /* width of the drawing */
 #define LEFT       80
-#define RIGHT      980 /* of the graph; the legend stands beside it */
+#define RIGHT      980 /* right edge of the graph, beside which the legend stands */
 #define TOP        20
 #define BOTTOM     460
 #define HEIGHT     500
 #define LINE       20
-#define ROWS       20 /* of the legend */
+#define ROWS       20 /* rows of the legend */
 #define MOST_TICKS 6
 
 bool html_put_text(FILE *out, const char *bytes, size_t size, struct error *err)

@@ -6,7 +6,7 @@
 #include "render/plot/timeline_internal.h"
 
 #define LABELS_MOST   200
-#define LETTERS_LEAST 12 /* of a label: a size, and the beginning of a name */
+#define LETTERS_LEAST 12 /* letters of a label: a size and the beginning of a name */
 
 static void put_point(FILE *out, const struct plot_scale *scale, double x, double bytes,
                       unsigned colour)

@@ -10,7 +10,7 @@
 #include "render/plot/time.h"
 
 #define NAME_BYTES   2000 /* longer names are cut */
-#define NAME_LETTERS 30   /* of it in the legend */
+#define NAME_LETTERS 30   /* letters of the name in the legend */
 #define LABEL_LINE   17   /* pixels */
 #define LABEL_WIDTH  230  /* about */
 #define PEAK_TEXT    (2 * UNITS_TEXT_SIZE + 16)

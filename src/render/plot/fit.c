@@ -11,8 +11,8 @@
 #define LABEL_WIDTH 260 /* about */
 #define TURN        0.7 /* part of the axis beyond which labels stand left of their points */
 #define COLOURS     8
-#define GPUS_MOST   24  /* that the picture has room for */
-#define SPARE       1.5 /* times the memory that was needed, up to which the y axis goes */
+#define GPUS_MOST   24  /* GPUs for which the picture has room */
+#define SPARE       1.5 /* end of the y axis, as a multiple of the needed memory */
 #define LOW_LINES   2.7 /* above the x axis, below which labels stand above their points */
 
 static const struct plot_margins margins = {90, 260, 110, 60, PLOT_TITLES};
@@ -30,7 +30,7 @@ struct plot_fit {
     double x_last, y_top, unit;
     double line;    /* the height of a label */
     double shown;   /* bytes; GPUs with more memory have a label, but no line */
-    size_t unshown; /* those GPUs */
+    size_t unshown; /* number of those GPUs */
     const char *unit_name;
 };
 

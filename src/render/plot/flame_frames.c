@@ -7,7 +7,7 @@
 #include "render/plot/flame_internal.h"
 #include "render/plot/svg_titles.h"
 
-#define ROW_PART        0.94 /* of a row, that a box is high in flame.gp */
+#define ROW_PART        0.94 /* height of a box as a part of a row, in flame.gp */
 #define ROW_TWO_LINES   32.0 /* has room for the size below the name */
 #define LABEL_MOST      300  /* letters */
 #define LABEL_LEAST     4

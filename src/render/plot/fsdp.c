@@ -22,7 +22,7 @@ static const struct plot_margins margins = {32, 250, 110, 60, PLOT_TITLES};
 static const struct {
     enum run_kind kind;
     unsigned colour;
-    char letter; /* in text */
+    char letter; /* its letter in text */
 } kinds[] = {
     {RUN_SHARDED_PARAM, 0x0072B2, 'P'},  {RUN_UNSHARDED_PARAM, 0x56B4E9, 'U'},
     {RUN_PARAM, 0x0072B2, 'P'},          {RUN_BUFFER, 0x999933, 'B'},

@@ -3,8 +3,8 @@
 
 #include "render/plot/fsdp_internal.h"
 
-#define PEAKS_SHARE 3  /* at most this part of the picture is for the peaks of ranks */
-#define LEVELS_MOST 64 /* of the tree of modules */
+#define PEAKS_SHARE 3  /* at most 1/3 of the picture is for the peaks of ranks */
+#define LEVELS_MOST 64 /* levels of the tree of modules */
 
 double fsdp_total(const int64_t *bytes)
 {

@@ -8,13 +8,14 @@
 #include "render/plot/svg_titles.h"
 #include "render/plot/text_rows.h"
 
-#define HEADROOM      1.16 /* above the highest bar: its figures */
-#define STRIP         1.09 /* how far the axis of iterations.gp goes beyond that: the calls */
-#define BARS_MOST     700  /* beyond that neighbours are joined */
-#define WIDE          0.86 /* part of its place that a bar fills */
-#define WIDEST        200  /* pixels */
-#define LABEL_PIXELS  18   /* height */
-#define NAME_PIXELS   76   /* of a place, for the rank below the bar and the figures above it */
+#define HEADROOM     1.16 /* above the highest bar: its figures */
+#define STRIP        1.09 /* how far the axis of iterations.gp goes beyond that: the calls */
+#define BARS_MOST    700  /* bars; if there are more, neighbours are joined */
+#define WIDE         0.86 /* part of its place that a bar fills */
+#define WIDEST       200  /* pixels */
+#define LABEL_PIXELS 18   /* height */
+/* Width of a bar's place, for the rank below it and the figures above it. */
+#define NAME_PIXELS   76
 #define LETTER_PIXELS 7.5
 #define LETTERS_MOST  60
 #define FIGURES       48 /* letters */
@@ -89,7 +90,7 @@ static void write_bars(const struct iterations *plot, double unit, bool named)
 struct span {
     size_t first, end;
     unsigned strip;
-    size_t number; /* in its strip */
+    size_t number; /* number of the bar in its strip */
 };
 
 static bool write_span(const struct iterations *plot, const struct span *span, double pixels,

@@ -12,7 +12,7 @@
 #define NAME_LEAST 12   /* however little room there is */
 #define SIZE_TEXT  22   /* "1.83 GiB  , backward" */
 #define LETTER     5.8  /* pixels that one takes, about */
-#define PANEL_PART 0.43 /* of the picture's width */
+#define PANEL_PART 0.43 /* part of the picture's width */
 #define NAME_BYTES 2000 /* longer names are cut */
 
 enum { LAYERS_SCRIPT, LAYERS_PANELS };

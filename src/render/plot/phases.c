@@ -15,8 +15,8 @@ static const struct plot_margins phases_margins = {80, 230, 100, 60, PLOT_TITLES
 
 #define HEADROOM    1.14 /* above the highest bar: its figures */
 #define STRIP       1.05 /* how far the axis of phases.gp goes beyond that: the steps */
-#define BARS_MOST   700  /* beyond that neighbours are joined */
-#define NAME_PIXELS 76   /* of a bar's width, for its name and figures below and above it */
+#define BARS_MOST   700  /* bars; if there are more, neighbours are joined */
+#define NAME_PIXELS 76   /* width of a bar, for its name and the figures below and above it */
 #define STEPS_MOST  2000
 #define STEP_PIXELS 46
 

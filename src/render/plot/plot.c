@@ -25,7 +25,7 @@ void plot_put_text(FILE *script, const char *name, const char *text, size_t most
 static unsigned letter_width(char letter)
 {
     if ((letter & 0xc0) == 0x80)
-        return 0; /* of the letter before */
+        return 0; /* a continuation byte, which belongs to the previous letter */
     if (strchr("ijl'", letter))
         return 28;
     if (strchr(" !,./:;I|", letter))

@@ -11,12 +11,12 @@
 #include "render/ranks/rows.h"
 
 #define LINE_LEAST   3     /* pixels of a row */
-#define BOXES_MOST   30000 /* of the heat map: keeps an SVG small */
+#define BOXES_MOST   30000 /* boxes of the heat map, to keep an SVG small */
 #define COLUMNS_MOST 240
 #define TEXT_LINE    14   /* pixels of a row from which on each one has its texts */
 #define GAP_PITCH    8    /* pixels of a row from which on there are gaps between rows */
-#define NAME_LETTERS 19   /* of a row's name: what the left margin holds */
-#define HEAT_SHARE   0.55 /* of the graphs' width */
+#define NAME_LETTERS 19   /* letters of a row's name that fit into the left margin */
+#define HEAT_SHARE   0.55 /* part of the graphs' width */
 #define GAP          40   /* pixels between the graphs */
 #define FIGURES_ROOM 1.6  /* the axis of the bars, as a multiple of the highest one */
 #define GREY         0xC8C8C8

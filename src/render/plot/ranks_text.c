@@ -9,7 +9,7 @@
 
 #define NAME_MOST  14 /* characters */
 #define BAR_LEAST  8
-#define STRIP_PART 0.6 /* of what names and figures leave */
+#define STRIP_PART 0.6 /* part of the width that names and figures leave */
 #define HEAD       4   /* lines for the titles */
 
 static const char shades[] = " .:-=+*#%@";

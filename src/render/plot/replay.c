@@ -13,7 +13,7 @@
 
 #define COLOURS_MOST 12
 #define HEADROOM     1.08
-#define LINE_LETTERS 34 /* of the legend */
+#define LINE_LETTERS 34 /* letters of a line of the legend */
 
 enum { REPLAY_SCRIPT, REPLAY_ACTIVE, REPLAY_CURVES, REPLAY_PEAKS };
 

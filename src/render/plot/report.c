@@ -46,7 +46,7 @@ struct plot_report {
 #define CATEGORY_LINE   24
 #define CATEGORY_NAMES  150
 #define SITE_NAMES      330
-#define SITE_BARS       240 /* at least, with their figures */
+#define SITE_BARS       240 /* smallest width of the bars of sites with their figures */
 /* Pixels. Pictures below these heights have no room for the bars, or for the segments below them.
  */
 #define BARS_FROM     640

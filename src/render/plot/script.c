@@ -19,7 +19,7 @@ static const char hex_digits[] = "0123456789ABCDEF";
 struct parser {
     const char *at;
     const struct plot_script_parts *parts;
-    struct text arrays[ARRAYS_MOST]; /* those declared so far */
+    struct text arrays[ARRAYS_MOST]; /* the arrays declared so far */
     size_t array_count;
 };
 

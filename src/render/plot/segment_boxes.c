@@ -41,7 +41,8 @@ unsigned segment_span_colour(const struct map_span *span, size_t i)
 double segment_piece_least(const struct segment_map *map, const struct segment_lines *lines)
 {
     double pixel = (double)lines->row_bytes / lines->width;
-    double even = (double)map->bytes / BOXES_MOST; /* of all in as many boxes as there may be */
+    double even = (double)map->bytes /
+                  BOXES_MOST; /* bytes of a box if all memory is in as many boxes as allowed */
     double coarse = COARSE * pixel > even ? COARSE * pixel : even;
     return map->span_count > SPANS_EXACT ? coarse : FINE * pixel;
 }
@@ -51,9 +52,9 @@ struct mixture {
     FILE *out;
     double unit, limit; /* limit: bytes; larger pieces have their own box */
     struct segment_piece piece;
-    double red, green, blue; /* times bytes */
+    double red, green, blue; /* sums of colours, weighted by bytes */
     bool any;
-    unsigned colour; /* of what is being put */
+    unsigned colour; /* colour of the box that is being drawn */
 };
 
 static void put_box(FILE *out, const struct segment_piece *piece, double unit, unsigned colour)

@@ -9,9 +9,9 @@
 #include "render/plot/shard_internal.h"
 
 #define PANELS_MOST 32
-#define LINES_MOST  32   /* of a panel: more ranks are thinned out */
-#define PANEL_WIDTH 0.88 /* of the distance between panels */
-#define HEADROOM    1.3  /* for three lines of text above the highest peak */
+#define LINES_MOST  32   /* lines of a panel; of more ranks, only some are drawn */
+#define PANEL_WIDTH 0.88 /* part of the distance between panels */
+#define HEADROOM    1.3  /* as a multiple of the highest peak, for three lines of text above it */
 
 struct panels {
     const struct shard_file *file;

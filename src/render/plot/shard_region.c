@@ -76,7 +76,7 @@ static int by_ranks(const void *a, const void *b)
     const struct shard_file_row *y = *(const struct shard_file_row *const *)b;
     if (x->world != y->world)
         return x->world < y->world ? -1 : 1;
-    if (x->is_checkpointed != y->is_checkpointed) /* which costs more than traffic */
+    if (x->is_checkpointed != y->is_checkpointed) /* recomputation costs more than traffic */
         return x->is_checkpointed ? 1 : -1;
     if (x->traffic_bytes != y->traffic_bytes)
         return x->traffic_bytes < y->traffic_bytes ? -1 : 1;

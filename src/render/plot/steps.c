@@ -11,7 +11,7 @@
 #define WIDE        0.86 /* part of its place that a bar fills */
 #define WIDEST      120  /* pixels */
 #define TICK_PIXELS 30   /* between numbers of steps */
-#define NAME_PIXELS 76   /* of a place, for the figure above each bar */
+#define NAME_PIXELS 76   /* width of a bar's place, for the figure above it */
 #define FIGURES     24   /* letters */
 
 enum { STEPS_SCRIPT, STEPS_BARS, STEPS_TICKS, STEPS_TEXT };

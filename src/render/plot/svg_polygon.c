@@ -110,7 +110,7 @@ static void put_move(struct buffer *out, int64_t x, int64_t y)
 void svg_polygon_path(const struct svg_polygon *polygon, struct buffer *out)
 {
     const struct svg_point *at = polygon->points;
-    int64_t x = 0, y = 0; /* of a move that may go on */
+    int64_t x = 0, y = 0; /* offset of a move that may continue */
     buffer_putc(out, 'M');
     put_number(out, at->x);
     buffer_putc(out, ' ');

@@ -19,7 +19,7 @@ struct notes {
     char *line;
     size_t room;
     struct svg_shape shape;
-    char *title; /* in `line`; NULL: no shape is left */
+    char *title; /* points into `line`; NULL if no shape is left */
     size_t told; /* bytes of titles */
 };
 

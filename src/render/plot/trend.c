@@ -14,7 +14,7 @@
 #include "render/plot/svg_titles.h"
 #include "render/plot/trend_internal.h"
 
-#define RUNS_MOST      500 /* that a picture shows */
+#define RUNS_MOST      500 /* runs that a picture shows */
 #define RUNS_BEFORE    10  /* default: those whose median a run is compared with */
 #define TICK_PIXELS    20  /* between names of runs */
 #define NAME_LETTERS   20

@@ -6,9 +6,10 @@
 #include "render/core/table.h"
 #include "render/ranks/rows.h"
 
-#define INDENT        2
-#define RANGES_TOLD   12 /* of the ranks of a group */
-#define ROWS_TOLD     32 /* in the table of ranks without --top; with more, only TOP_TOLD */
+#define INDENT      2
+#define RANGES_TOLD 12 /* ranges of the ranks of a group that are listed */
+/* Rows of the table of ranks without --top; if there are more, only TOP_TOLD are shown. */
+#define ROWS_TOLD     32
 #define TOP_TOLD      10
 #define OUTLIERS_TOLD 5
 

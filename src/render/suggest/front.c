@@ -1,7 +1,7 @@
 #include "render/core/table.h"
 #include "render/suggest/parts.h"
 
-#define SHOWN_POINTS 16 /* of a front, beside its knees */
+#define SHOWN_POINTS 16 /* points that are shown, besides knees */
 
 /* A row of the table: a point of the front, or a point of comparison. */
 struct front_line {

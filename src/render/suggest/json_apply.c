@@ -10,7 +10,7 @@ struct applied {
     const struct placement *placement;
     struct left_out left_out;
     bool *written;            /* by index in left_out: the module was written once */
-    struct wrapped *segments; /* that are open: a stack, since they are nested or disjoint */
+    struct wrapped *segments; /* the open segments, a stack: segments are nested or disjoint */
     size_t open;
 };
 

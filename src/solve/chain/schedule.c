@@ -44,7 +44,7 @@ struct replay {
     int64_t gradients; /* bytes of parameters' gradients made so far */
     int64_t peak;
     int64_t total; /* the peak with those gradients */
-    int64_t time;  /* of forward passes */
+    int64_t time;  /* time of all forward passes */
 };
 
 static void use(struct replay *replay, int64_t bytes)

@@ -9,13 +9,13 @@
 
 #define SHOWN_NAMES     3
 #define LONGEST_SHOWN   36
-#define LONGEST_MATCHED 4096 /* of a prefix matched with a pattern, in bytes */
+#define LONGEST_MATCHED 4096 /* bytes of a prefix that is matched with a pattern */
 
 enum {
     HAS_NUMBERED = 1,   /* numbered children: 0, 1, or down1, down2 */
     HAS_OTHERS = 2,     /* children with other names, or with another stem */
     HOLDS_NUMBERED = 4, /* it or a module below it has numbered children */
-    IS_SERIES = 8,      /* of a stem: it has several numbers */
+    IS_SERIES = 8,      /* of a stem: it occurs with several numbers */
     IS_CALLED = 16,     /* see tree_add_call() */
     HOLDS_INNER = 32,   /* it or a module below it has numbered children, with children, in a
                            numbered child */

@@ -5,8 +5,8 @@
 /* What a checkpoint runs again of a row of the trace. */
 struct again {
     bool runs;
-    bool stops;           /* at the last tensor that the row saves */
-    unsigned char option; /* of the chain: whose results are kept */
+    bool stops;           /* it stops at the last tensor that the row saves */
+    unsigned char option; /* the option of the chain whose results are kept */
 };
 
 /* The rows of a segment up to the last one that saves a tensor. */

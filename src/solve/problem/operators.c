@@ -7,7 +7,8 @@
 #include "solve/chain/segment_cost.h"
 #include "solve/problem/recorded.h"
 
-#define LEAST_SHARE 100 /* of the forward pass: others than 1/100 are not worth a name */
+/* Operators that take less than 1/100 of the forward pass are not worth a name. */
+#define LEAST_SHARE 100
 
 /* Calls of the operators with a name. */
 struct tally {
@@ -19,8 +20,8 @@ struct tally {
 struct chooser {
     const struct recorded *recorded;
     struct tally *tallies; /* by string id */
-    struct row_time *rows; /* by row of the trace: of the operators of an option */
-    uint32_t *saving;      /* by layer of the chain: the last row that saves a tensor, plus one */
+    struct row_time *rows; /* by row of the trace: times of the operators of an option */
+    uint32_t *saving;      /* by layer of the chain: 1 + the last row that saves a tensor */
     size_t names;
 };
 

@@ -73,7 +73,7 @@ static void guess_reach(const struct recorded *recorded)
 {
     struct chain *chain = &recorded->problem->chain;
     size_t end = chain->layers;
-    bool joins = false; /* with the piece after it */
+    bool joins = false; /* the piece and the one after it may be in one segment */
     for (size_t i = chain->layers; i-- > 0;) {
         struct call call = call_of(recorded, i);
         uint32_t crossing = recorded->crossing[i];
@@ -117,7 +117,7 @@ static void set_reach(const struct recorded *recorded)
 {
     struct chain *chain = &recorded->problem->chain;
     size_t end = chain->layers;
-    bool joins = false; /* with the piece before it */
+    bool joins = false; /* the piece and the one before it may be in one segment */
     for (size_t i = chain->layers; i-- > 0;) {
         struct call call = call_of(recorded, i);
         if (!joins || recorded->leaves_far[i] || recorded->nearby[i + 1] > 1 || call.is_last)

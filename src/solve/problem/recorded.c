@@ -173,7 +173,7 @@ static void find_stops(const struct recorded *recorded, int64_t *stop)
 {
     const struct layer_trace *trace = recorded->trace;
     size_t layers = recorded->problem->chain.layers;
-    int64_t highest = 0; /* of the rows of the piece so far */
+    int64_t highest = 0; /* the highest of the piece's rows so far */
     for (size_t i = 0; i < layers; i++)
         stop[i] = -1;
     for (size_t i = 0; i < trace->count; i++) {

@@ -2,7 +2,7 @@
 
 #include "analysis/code/site_pattern.h"
 
-#define LONGEST_MATCHED 4096 /* of a prefix matched with a pattern, in bytes */
+#define LONGEST_MATCHED 4096 /* bytes of a prefix that is matched with a pattern */
 
 /* A pattern that matched; a bit for each. */
 typedef uint32_t matches;
@@ -83,7 +83,7 @@ bool problem_restrict(struct problem *problem, const struct layer_trace *trace,
                       const struct restriction *restriction, const char *what, struct error *err)
 {
     struct restricting restricting = {problem, trace, restriction, 0, 0};
-    size_t end = problem->chain.layers; /* of the pieces from i that may be in a segment */
+    size_t end = problem->chain.layers; /* end of the pieces from i on that may be in a segment */
     for (size_t i = problem->chain.layers; i-- > 0;) {
         if (!is_allowed(&restricting, &problem->pieces[i])) {
             end = i;

@@ -107,7 +107,7 @@ static bool find_ends(struct turns *turns, struct problem *problem, size_t at, s
 }
 
 struct visit {
-    uint64_t hash; /* of the piece's module */
+    uint64_t hash; /* hash of the piece's module */
     size_t piece;
 };
 

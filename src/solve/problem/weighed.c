@@ -3,7 +3,7 @@
 #define LOW_BITS  22
 #define MOST_RUNS 16 /* forward passes whose bytes fit below */
 
-static const double weight_units = 1 << 23; /* of a forward pass */
+static const double weight_units = 1 << 23; /* units of weight in a forward pass */
 static const double byte_units = (1 << LOW_BITS) / MOST_RUNS;
 
 static int64_t units(double sum, double whole, double count)
