@@ -2,7 +2,7 @@
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/category/layer_passes.h"
 
-/* Three layers pile up too little to be found by that alone. */
+/* A pass of three layers makes too few blocks to be found by their number alone. */
 static void small_step(void)
 {
     for (unsigned i = 0; i < 3; i++)
@@ -24,7 +24,7 @@ static void annotated_step(void)
         freed(300 + i, PARAMETER + i, "");
 }
 
-/* Each layer makes temporaries that go in the reverse order, and keeps results, one of them as
+/* Each layer makes temporaries that are freed in reverse order, and keeps results. One result is as
  * large as a weight. */
 START_TEST(a_forward_pass_may_run_out_of_memory)
 {

@@ -7,7 +7,7 @@
 #define LAYERS     6u
 
 static struct capture capture;
-static uint64_t base; /* is added to the addresses below */
+static uint64_t base; /* added to the addresses below */
 
 static void create(void)
 {
@@ -37,13 +37,14 @@ static void freed(uint64_t addr, uint64_t size)
     capture_free(&capture, addr, size, "");
 }
 
-/* A pair of passes that saves blocks at 100, ... of the size `saved` and up, and leaves gradients
- * at 300, ... */
+/* A pair of passes. It saves blocks at 100, ... of the size `saved` and up, and leaves gradients at
+ * 300, ... */
 static void passes(uint64_t saved)
 {
     for (unsigned i = 0; i < LAYERS; i++)
         born(base + 100 + i, saved + i);
-    for (unsigned i = 0; i < 20; i++) { /* scratch, which makes the others live long */
+    for (unsigned i = 0; i < 20;
+         i++) { /* temporaries, which lengthen the lives of the other blocks */
         born(40, 24);
         freed(40, 24);
     }
@@ -78,7 +79,7 @@ static void zero_grad(void)
     capture_annotate(&capture, "END", "Optimizer.zero_grad#SGD.zero_grad", 0);
 }
 
-/* The first are from before the trace, which begins right before they are dropped. */
+/* The first gradients are from before the trace, which begins right before they are dropped. */
 START_TEST(zero_grad_frees_gradients)
 {
     capture_annotate(&capture, "START", "Optimizer.zero_grad#SGD.zero_grad", 0);
@@ -97,7 +98,7 @@ START_TEST(zero_grad_frees_gradients)
 }
 END_TEST
 
-/* Layers as wide as their input: what they save has the sizes of their weights. */
+/* Layers as wide as their input: the blocks that they save have the sizes of their weights. */
 START_TEST(activations_may_have_the_sizes_of_weights)
 {
     for (unsigned i = 0; i < 3; i++) {
@@ -133,7 +134,7 @@ START_TEST(a_step_with_a_closure_holds_its_passes)
 }
 END_TEST
 
-/* A variable holds the batch until the next one is there; until then, the program adds gradients to
+/* A variable holds the batch until the next one exists. Until then, the program adds gradients to
  * others and drops them. */
 START_TEST(a_pass_ends_before_the_next_batch)
 {

@@ -49,7 +49,7 @@ END_TEST
 #define PICKED                                                                                     \
     CPP("at::_ops::argmax::call(x)") "," PY("complete", "/home/u/serve.py", 25) "," SCRIPT
 
-/* A pass of two layers over a cache that holds blocks of `old` bytes, none if 0. */
+/* A pass of two layers over a cache that holds blocks of `old` bytes, or no blocks if that is 0. */
 static void token(uint64_t pass, uint64_t old, uint64_t size)
 {
     uint64_t now = 10 * pass, before = now - 10;
@@ -88,7 +88,7 @@ START_TEST(a_few_passes_of_training_keep_no_cache)
 }
 END_TEST
 
-/* As reinforcement learning does: a generation of many tokens between two steps. */
+/* Reinforcement learning: many tokens are generated between two steps. */
 START_TEST(rollouts_keep_a_cache)
 {
     born(1, 50, STACK_FORWARD);
@@ -107,8 +107,8 @@ END_TEST
 
 #define ROOM CPP("at::_ops::zeros::call(x)") "," PY("generate", "/home/u/rollout.py", 47) "," SCRIPT
 
-/* Makes room for four layers before a rollout of `tokens`, and gives it up after that, or only
- * after a backward pass. */
+/* Allocates room for four layers before a rollout of `tokens`, and frees it after the rollout or
+ * only after a backward pass. */
 static void rollout(uint64_t first, unsigned tokens, bool is_for_training)
 {
     for (uint64_t layer = 0; layer < 4; layer++)
@@ -164,7 +164,8 @@ START_TEST(a_pool_of_equal_blocks)
 }
 END_TEST
 
-/* Recorded late: nothing has a stack. Layers have two weights of one size, but not in one row. */
+/* The recording began late, so nothing has a stack. Layers have two weights of one size, but not in
+ * a row. */
 START_TEST(a_pool_from_before_the_trace)
 {
     for (uint64_t layer = 0; layer < 3; layer++) {
@@ -184,7 +185,7 @@ START_TEST(a_pool_from_before_the_trace)
 }
 END_TEST
 
-/* Each layer's cache counts its tokens. */
+/* The cache of each layer has a counter of tokens. */
 START_TEST(a_pool_with_counters_between)
 {
     for (uint64_t weight = 1; weight < 4; weight++)
@@ -287,7 +288,7 @@ START_TEST(copies_that_a_graph_keeps)
 }
 END_TEST
 
-/* A list keeps the results of inference with their graphs, and these keep the batches. */
+/* A list keeps the results of inference with their graphs, and the graphs keep the batches. */
 START_TEST(the_first_batch_may_stay)
 {
     born(1, 4000, PY("<module>", "/home/u/train.py", 2));

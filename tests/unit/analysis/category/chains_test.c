@@ -10,8 +10,8 @@ static void expect(uint64_t addr, enum category category, enum reason reason)
     ck_assert_msg(reason_of(why) == reason, "%d: %s", (int)addr, reason_name(why));
 }
 
-/* Without stacks, a pass of `layers` layers: each one's result gives way to the next one's, and its
- * block of the cache to one of `size` bytes. */
+/* A pass of `layers` layers, without stacks. The result of each layer is replaced by that of the
+ * next one, and its block of the cache by one of `size` bytes. */
 static void token_without_stacks(uint64_t pass, uint64_t layers, uint64_t old, uint64_t size)
 {
     uint64_t now = 100 * pass;
@@ -58,7 +58,8 @@ START_TEST(a_cache_that_grows_without_stacks)
 }
 END_TEST
 
-/* Such as two lists of results, or the states of a recurrent network. */
+/* Equal blocks that are no cache, such as two lists of results, or the states of a recurrent
+ * network. */
 START_TEST(what_is_replaced_without_stacks_may_be_no_cache)
 {
     generate_without_stacks(_i == 0 ? 2 : 4, _i == 0 ? 20 : 0);

@@ -64,7 +64,8 @@ START_TEST(other_objects_hold_data)
 }
 END_TEST
 
-/* Whoever moves a model to the device, or constructs it, may hold data as well. */
+/* A constructor of an object that moves a model to the device, or constructs it, may make data as
+ * well. */
 START_TEST(the_owner_of_a_model_is_none)
 {
     born(1, 1000, MOVE "," AGENT "," SCRIPT);
@@ -78,7 +79,7 @@ END_TEST
 #define WEIGHTS 8u
 #define STATIC  ZEROS "," PY("main", "/home/u/graphs.py", 6) "," SCRIPT
 
-/* A model, and beside it `zeros` blocks at 301, ... of the sizes of its first weights. */
+/* A model, and besides it `zeros` blocks at 301, ... of the sizes of its first weights. */
 static void train_beside(unsigned zeros, const char *stack)
 {
     for (unsigned i = 0; i < WEIGHTS; i++)
@@ -106,7 +107,7 @@ START_TEST(zeros_for_most_weights_are_states)
 }
 END_TEST
 
-/* A batch is copied into it. That it is as large as a weight is chance. */
+/* A batch is copied into the buffer, which has the size of a weight by chance. */
 START_TEST(zeros_of_one_size_are_a_buffer)
 {
     train_beside(1, STATIC);

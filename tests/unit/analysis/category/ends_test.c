@@ -66,7 +66,7 @@ START_TEST(the_end_may_free_the_weights_that_stacks_show)
 }
 END_TEST
 
-/* Two steps with an optimizer of the program itself. */
+/* Two steps of the program's own optimizer. */
 static void train(void)
 {
     for (unsigned step = 0; step < 2; step++) {

@@ -32,7 +32,8 @@ static void step_of_matrices(const char *optimizer)
         capture_free(&standing.capture, 2000 + i, sizes[i], SCRIPT);
 }
 
-/* Two factors for each weight, and two moments: of the size of the second weight are seven. */
+/* Two factors and two moments for each weight, so that seven blocks have the size of the second
+ * weight. */
 static uint64_t factors_of_matrices(void)
 {
     uint64_t first = standing.next + 2;

@@ -61,7 +61,7 @@ END_TEST
 #define FLOAT                                                                                      \
     CPP("at::_ops::_to_copy::call(x)") "," PY("masters", "/home/u/buffers.py", 9) "," SCRIPT
 
-/* As Megatron does, before it makes the optimizer. */
+/* Megatron allocates the buffer before it makes the optimizer. */
 START_TEST(flat_gradients_may_be_made_before_masters)
 {
     standing_block(&standing, FLAT);
@@ -77,7 +77,7 @@ START_TEST(flat_gradients_may_be_made_before_masters)
 }
 END_TEST
 
-/* As a distributed optimizer does: half of the masters is as large as all weights. */
+/* With a distributed optimizer, half of the masters is as large as all weights. */
 START_TEST(flat_states_tell_the_width_of_masters)
 {
     for (unsigned i = 0; i < 4; i++)

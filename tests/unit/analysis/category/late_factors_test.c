@@ -13,14 +13,15 @@ static uint64_t width_of(unsigned layer)
     return 30 + 10 * layer;
 }
 
-/* Of a layer's inputs, with a further column if it has a bias, or of the gradients before it. */
+/* The sizes of factors: of the inputs of a layer, with one more column if it has a bias, or of the
+ * gradients of its output. */
 static uint64_t factor_size(unsigned layer, bool has_bias)
 {
     uint64_t width = width_of(layer) + has_bias;
     return 4 * width * width;
 }
 
-/* What a hook makes in each pass: that of the first is kept as an average. */
+/* A hook makes these blocks in each pass. Those of the first pass are kept as averages. */
 static void average(unsigned at, uint64_t addr, uint64_t size, const char *stack)
 {
     capture_event(&capture, "alloc", addr + 100 * at, size, stack);
@@ -34,7 +35,7 @@ static void keep(uint64_t addr, uint64_t size)
     capture_block(&capture, addr, size, "");
 }
 
-/* `add` makes the sizes of the factors others, which match no weight. */
+/* `add` changes the sizes of the factors so that they match no weight. */
 static void train(uint64_t add, bool has_bias)
 {
     for (unsigned i = 0; i < LAYERS; i++) {
@@ -90,7 +91,7 @@ START_TEST(factors_of_hooks_are_states)
 }
 END_TEST
 
-/* As a further column of the weight. */
+/* The bias is one more column of the weight. */
 START_TEST(factors_may_be_of_the_bias_too)
 {
     train(0, true);

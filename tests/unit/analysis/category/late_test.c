@@ -76,7 +76,8 @@ static void drop_gradients(unsigned passes)
             capture_free(&capture, 2000 + 100 * pass + i, size_of(i), SCRIPT);
 }
 
-/* As for gradients of several losses, of which each is kept: Adam has two states all the same. */
+/* The program keeps the gradients of several losses, while Adam still has two states for each
+ * weight. */
 START_TEST(gradients_of_several_losses_are_of_one_model)
 {
     uint64_t weights = copy_of_model(), states = copy_of_model();
@@ -109,7 +110,7 @@ START_TEST(a_state_of_a_flat_weight_may_be_as_large_as_another_weight)
 }
 END_TEST
 
-/* As in a sweep or a notebook: the trace makes another model, whose optimizer makes its states. */
+/* A sweep or a notebook: the trace makes another model, whose optimizer makes its own states. */
 START_TEST(a_model_from_before_the_trace_keeps_its_states)
 {
     uint64_t weights = copy_of_model(), states = copy_of_model();
@@ -165,7 +166,8 @@ START_TEST(hooks_may_make_states)
 }
 END_TEST
 
-/* Blocks from before the trace of a size that steps keep anew: the leak is older than the trace. */
+/* Blocks from before the trace have a size of which each step keeps another block, so the leak
+ * began before the trace. */
 START_TEST(a_leak_may_have_begun_before_the_trace)
 {
     uint64_t weights = copy_of_model(), leaked = next;
@@ -189,7 +191,7 @@ START_TEST(a_leak_may_have_begun_before_the_trace)
 }
 END_TEST
 
-/* Autograd's thread runs no Python: what allocates without a stack, and frees what was there. */
+/* Autograd's thread runs no Python: it allocates without a stack, and frees blocks from before. */
 START_TEST(a_recording_may_begin_in_a_backward_pass)
 {
     uint64_t weights = copy_of_model();

@@ -83,7 +83,7 @@ START_TEST(without_a_turn_it_is_a_guess)
 }
 END_TEST
 
-/* Each layer's result replaces the one before, if `frees`. */
+/* With `frees`, the result of each layer replaces that of the previous one. */
 static void functions_only(bool frees)
 {
     parameters_before();
@@ -104,7 +104,7 @@ START_TEST(a_model_without_modules_computes_forward)
 }
 END_TEST
 
-/* As clustering does. */
+/* Clustering: iterations without a backward pass. */
 START_TEST(code_with_a_tensor_that_stays_has_data)
 {
     born(1, PARAMETER, SCRIPT);

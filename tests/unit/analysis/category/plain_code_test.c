@@ -227,7 +227,7 @@ START_TEST(code_between_parts_of_a_forward_computes)
 }
 END_TEST
 
-/* As after rollouts, which keep nothing for a backward pass. */
+/* Batches are put together after rollouts, which keep nothing for a backward pass. */
 START_TEST(code_after_another_forward_makes_a_batch)
 {
     for (unsigned step = 0; step < 3; step++)
@@ -262,7 +262,7 @@ START_TEST(a_batch_may_follow_an_update)
 }
 END_TEST
 
-/* As for gradients of several losses that are not to conflict. */
+/* The gradients of several losses are kept, to be changed so that they do not conflict. */
 START_TEST(a_script_may_join_gradients_between_passes)
 {
     for (unsigned step = 0; step < 2; step++) {

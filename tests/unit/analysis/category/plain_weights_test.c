@@ -50,7 +50,7 @@ static void drop(uint64_t first, unsigned copies, unsigned grown)
             capture_free(&capture, first + 10 * copy + i, size_of(i, grown), SCRIPT);
 }
 
-/* As Gaussian splatting does: each layer's states and then the weight itself grow. */
+/* Gaussian splatting: the states of each layer grow, and then the weight itself. */
 START_TEST(a_model_may_grow)
 {
     for (unsigned i = 0; i < LAYERS; i++)
@@ -73,7 +73,7 @@ START_TEST(a_model_may_grow)
 }
 END_TEST
 
-/* A result of a weight's size is none, however long a variable holds it. */
+/* A result of the size of a weight is no weight, however long a variable holds it. */
 START_TEST(one_block_of_a_weight_size_is_no_list)
 {
     for (unsigned i = 0; i < LAYERS; i++)
@@ -114,7 +114,7 @@ START_TEST(a_copy_may_take_the_place_of_its_weight)
 }
 END_TEST
 
-/* States that each step makes anew, beside weights that stay. */
+/* Each step makes states anew, while the weights stay. */
 START_TEST(a_new_state_is_no_weight)
 {
     for (unsigned i = 0; i < LAYERS; i++)
@@ -138,8 +138,8 @@ END_TEST
 
 #define ANCHOR CPP("at::_ops::clone::call(x)") "," PY("main", "/home/u/grow.py", 12) "," SCRIPT
 
-/* As elastic weight consolidation does: after some steps, a copy of the weights is kept, and zeros
- * beside it. */
+/* Elastic weight consolidation: after some steps, a copy of the weights is kept together with
+ * zeros. */
 START_TEST(a_copy_may_be_kept_in_the_midst_of_training)
 {
     for (unsigned i = 0; i < LAYERS; i++)

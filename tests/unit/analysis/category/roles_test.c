@@ -53,7 +53,8 @@ START_TEST(masters_may_have_gradients)
 }
 END_TEST
 
-/* The gradients are gone when the optimizer steps, so there are others; the rest is an average. */
+/* The gradients are freed before the optimizer steps, so the masters have gradients of their own.
+ * The other blocks are an average. */
 START_TEST(masters_may_have_gradients_and_an_average)
 {
     uint64_t weights = standing_model(&standing, 1), masters = standing_model(&standing, 2),
@@ -227,7 +228,7 @@ START_TEST(sparse_tables_are_no_masters)
 }
 END_TEST
 
-/* As in momentum contrast: the forward pass writes a model anew. */
+/* Momentum contrast: the forward pass makes the weights of a model anew. */
 START_TEST(a_forward_may_replace_weights)
 {
     capture_event(&standing.capture, "alloc", 1, 700,

@@ -1,4 +1,4 @@
-/* The calls of modules that a chain is divided at, and the weights of their operators. */
+/* How chains are divided at module calls, and the weights of operators. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,15 +29,15 @@ START_TEST(blocks_are_calls_of_a_line)
         expect_call(i + 1, "model.py:53", i, 3);
     for (size_t i = 0; i < 4; i++)
         ck_assert(chain_is_modules(&chain, i));
-    ck_assert(!chain_is_modules(&chain, 4)); /* the model's own */
+    ck_assert(!chain_is_modules(&chain, 4)); /* the model's own code */
     ck_assert(!chain_goes_on(&chain, 0));
     ck_assert(chain_goes_on(&chain, 1) && chain_goes_on(&chain, 2));
     ck_assert(!chain_goes_on(&chain, 3) && !chain_goes_on(&chain, 4));
 }
 END_TEST
 
-/* The second block also returns a mask, which the program still holds when the backward pass is
- * over: no checkpoint frees that, and none can run the block with the one behind it. */
+/* The second block also returns a mask, which the program still holds after the backward pass. No
+ * checkpoint frees the mask, and none can hold this block together with the next. */
 START_TEST(the_program_holds_a_result)
 {
     for (int i = 0; i < 3; i++) {
@@ -57,8 +57,8 @@ START_TEST(the_program_holds_a_result)
 }
 END_TEST
 
-/* Both images of a pair go through the model, at two lines and twice at a third. What another model
- * keeps in between is no run of it. */
+/* The model runs on both images of a pair: from two lines, and twice from a third line. What
+ * another model keeps in between is no run of it. */
 START_TEST(each_run_of_the_model_numbers_its_calls)
 {
     static const char *const callers[] = {"t9 m53", "t10 m53", "t11 m53", "t11 m53"};
@@ -83,8 +83,9 @@ START_TEST(each_run_of_the_model_numbers_its_calls)
 }
 END_TEST
 
-/* A generator and a discriminator in one file, called on one line: the blocks of the second lie
- * between their lines. Two lines of one forward have none of another between them. */
+/* A generator and a discriminator in one file, called from one line. Lines of the discriminator's
+ * blocks lie between the lines of the two. Between two lines of one forward there are no lines of
+ * another function. */
 START_TEST(models_of_one_file_are_told_apart)
 {
     static const uint32_t models[] = {1, 1, 2, 2};
@@ -105,8 +106,7 @@ START_TEST(models_of_one_file_are_told_apart)
 }
 END_TEST
 
-/* Allocations are counted from the first one in the model's forward, though it keeps nothing yet.
- */
+/* Allocations are counted from the first one in the model's forward, even if that keeps nothing. */
 START_TEST(calls_have_the_allocations_that_they_make)
 {
     pass_by(5, "t8 l3");
@@ -127,11 +127,12 @@ START_TEST(calls_have_the_allocations_that_they_make)
 }
 END_TEST
 
-/* The first call may begin with other lines that keep nothing, but not the call before it. */
+/* The first call includes earlier lines of the same call that keep nothing, but not the call before
+ * it. */
 START_TEST(the_first_call_begins_where_it_makes_something)
 {
     pass_by(5, "t9 m50 a1");
-    for (int line = 10; line <= 12; line++) { /* a block that is frozen */
+    for (int line = 10; line <= 12; line++) { /* a frozen block */
         char path[32];
         snprintf(path, sizeof(path), "t9 m53 b%d", line);
         pass_by(5, path);
@@ -148,7 +149,7 @@ START_TEST(the_first_call_begins_where_it_makes_something)
 }
 END_TEST
 
-/* What a line calls may change: then it is another call. */
+/* If a line calls another function, another call begins. */
 START_TEST(other_modules_are_other_calls)
 {
     for (int i = 0; i < 2; i++) {
@@ -164,8 +165,8 @@ START_TEST(other_modules_are_other_calls)
 }
 END_TEST
 
-/* The result of a module that is then concatenated with another: it keeps nothing, and belongs to
- * the line that keeps what it is part of, not to the block before. */
+/* The result of a module is concatenated with another one. The module keeps nothing, and belongs to
+ * the line that keeps the concatenation instead of the block before it. */
 START_TEST(what_keeps_nothing_leads_on_to_other_code)
 {
     options.level = CHAIN_LINES;
@@ -186,7 +187,7 @@ START_TEST(what_keeps_nothing_leads_on_to_other_code)
 }
 END_TEST
 
-/* An iteration that concatenates has other code than calls of modules, so it is divided. */
+/* An iteration with a concatenation has code other than module calls, so it is divided. */
 START_TEST(other_code_is_divided_at_calls)
 {
     for (int i = 0; i < 3; i++) {
@@ -208,7 +209,8 @@ START_TEST(other_code_is_divided_at_calls)
 }
 END_TEST
 
-/* The calls of several lines in an iteration may read anything: no checkpoint holds two of them. */
+/* Module calls from several lines of an iteration may read any tensor, so no checkpoint holds two
+ * of them. */
 START_TEST(calls_of_two_lines_are_divided)
 {
     for (int i = 0; i < 3; i++) {
@@ -226,7 +228,7 @@ START_TEST(calls_of_two_lines_are_divided)
 }
 END_TEST
 
-/* Before each block the program makes a sum that nothing keeps. */
+/* Before each block, the program computes a sum that nothing keeps. */
 START_TEST(blocks_with_code_between_do_not_go_on)
 {
     for (int i = 0; i < 3; i++) {
@@ -241,8 +243,8 @@ START_TEST(blocks_with_code_between_do_not_go_on)
 }
 END_TEST
 
-/* A container runs blocks of a class, and then those of a class that is defined above it: two loops
- * of lines of functions with the same name. */
+/* A container runs blocks of one class, and then blocks of a class that is defined above it. These
+ * are two loops over lines of functions with the same name. */
 START_TEST(blocks_of_two_classes_are_told_apart)
 {
     for (int i = 0; i < 3; i++) {
@@ -260,8 +262,8 @@ START_TEST(blocks_of_two_classes_are_told_apart)
 }
 END_TEST
 
-/* What the second module of a container makes is used up behind it, as by the sum of a residual
- * block. A call that keeps nothing and has a line of its own may be anything. */
+/* The result of a container's second module is used up after the container, such as in the sum of a
+ * residual block. A call that keeps nothing and has a line of its own may be anything. */
 START_TEST(calls_that_keep_nothing_are_in_their_row)
 {
     for (int i = 0; i < 3; i++) {

@@ -1,4 +1,4 @@
-/* The memory that code beyond a chain's plan needs. */
+/* The memory of code that a plan for the chain does not change. */
 #include <stdio.h>
 
 #include "unit/analysis/chain/pass.h"
@@ -58,7 +58,7 @@ START_TEST(passes_with_a_backward_pass_are_not_elsewhere)
 }
 END_TEST
 
-/* Its activations are there at once, which checkpoints change. */
+/* The pass keeps activations, which checkpoints would change. */
 START_TEST(an_evaluation_with_gradients_is_another_matter)
 {
     train();

@@ -68,7 +68,7 @@ START_TEST(loops_within_loops_are_cut_inside)
 }
 END_TEST
 
-/* All stages of a model lie in the first iteration, and they are not alike. */
+/* All stages of a model are in the first iteration, and they are not alike. */
 START_TEST(an_iteration_with_nearly_everything_is_cut_inside)
 {
     keep(9, "t9 m20 a5");
@@ -85,7 +85,7 @@ START_TEST(an_iteration_with_nearly_everything_is_cut_inside)
 }
 END_TEST
 
-/* The first blocks drop nothing, so that they never reach the second line. */
+/* The first blocks have no dropout, so they never reach the second line. */
 START_TEST(blocks_that_reach_fewer_lines_are_told_apart)
 {
     for (int i = 0; i < 8; i++) {

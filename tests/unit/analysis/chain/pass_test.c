@@ -1,7 +1,8 @@
-/* The pass that a chain is made of. */
+/* Which pass a chain is made from. */
 #include "unit/analysis/chain/pass.h"
 
-/* The pass of the step with the peak, not a larger one elsewhere, nor a validation before it. */
+/* The pass is taken from the step with the peak. It is neither a larger pass of another step nor
+ * the validation before it. */
 START_TEST(the_pass_is_that_of_the_peak)
 {
     for (int i = 0; i < 3; i++)
@@ -22,7 +23,7 @@ START_TEST(the_pass_is_that_of_the_peak)
 }
 END_TEST
 
-/* Gradients of three passes are accumulated. The second one's peak is the highest. */
+/* Gradients of three passes are accumulated. The peak of the second pass is the highest. */
 START_TEST(passes_of_one_model_are_alike)
 {
     for (int pass = 0; pass < 3; pass++) {
@@ -86,7 +87,7 @@ START_TEST(a_pass_may_run_out_of_memory)
 }
 END_TEST
 
-/* What the backward pass did not get to is in the chain as well. */
+/* The chain also has activations that the backward pass did not reach. */
 START_TEST(a_backward_pass_may_run_out_of_memory)
 {
     for (int i = 0; i < 3; i++)

@@ -68,7 +68,8 @@ static void backward(uint32_t element, bool keeps_output)
     elements[element].backward_end = item + 5;
 }
 
-/* Outputs are freed by the backward of the next element, or in forward when it is over. */
+/* An output is freed by the backward of the next element, or in the forward pass when the next
+ * element has ended. */
 static void create(bool keeps_output)
 {
     budget = (struct budget){.limit = 1 << 20};
@@ -93,7 +94,8 @@ static void destroy(void)
     ck_assert_uint_eq(budget.used, 0);
 }
 
-/* "+K0 -K0 ...", and checks that no slot is taken twice or freed while it is empty. */
+/* Expects steps such as "+K0 -K0 ...", and checks that no slot is allocated twice or freed while it
+ * is free. */
 static const char *edited(const struct chain_segment *segments, size_t count)
 {
     struct error err;
@@ -128,7 +130,7 @@ START_TEST(nothing_is_wrapped)
 }
 END_TEST
 
-/* The run stops at the last tensor that is saved: without T2 and O2. */
+/* The recomputation stops at the last saved tensor, so T2 and O2 are not made again. */
 START_TEST(one_segment)
 {
     create(true);
@@ -140,7 +142,7 @@ START_TEST(one_segment)
 }
 END_TEST
 
-/* K1 is a weight's copy: autocast holds it to the end of the forward pass. */
+/* K1 is a copy of a weight, which autocast holds to the end of the forward pass. */
 START_TEST(casts_stay_in_the_forward_pass)
 {
     uint32_t casts[] = {11};
@@ -155,8 +157,8 @@ START_TEST(casts_stay_in_the_forward_pass)
 }
 END_TEST
 
-/* The program holds K1, and drops it when the step is over. The segment makes another one for its
- * backward pass. */
+/* The program holds K1 and frees it after the step. The segment makes another K1 for its backward
+ * pass. */
 START_TEST(what_the_program_holds_stays)
 {
     uint32_t held[] = {11};
@@ -181,7 +183,7 @@ START_TEST(what_the_program_holds_stays)
 END_TEST
 
 /* The backward of element 2 begins with an operator that reads its output. The checkpoint makes
- * another one before that, when no layer behind needs the first any more. */
+ * another output before that, when no later layer needs the first one any more. */
 START_TEST(the_last_operator_reads_its_result)
 {
     create(true);
@@ -201,7 +203,7 @@ START_TEST(the_last_operator_reads_its_result)
 }
 END_TEST
 
-/* The outer segment runs again first. Elements 0 and 1 drop what they make once more, until the
+/* The outer segment runs again first. Elements 0 and 1 drop their activations once more, until the
  * inner segment runs again. */
 START_TEST(nested_segments)
 {
@@ -216,9 +218,9 @@ START_TEST(nested_segments)
 }
 END_TEST
 
-/* The program frees outputs in forward, but a checkpoint holds its input: O0 for the segments that
- * begin with element 1, in forward and from then on, O1 for the one of element 2, once the outer
- * segment runs again. */
+/* The program frees outputs in the forward pass, but a checkpoint holds its input. O0 is held for
+ * the segments that begin with element 1, from the forward pass on. O1 is held for the segment of
+ * element 2, from the time at which the outer segment runs again. */
 START_TEST(inputs_are_held)
 {
     create(false);
@@ -257,8 +259,8 @@ static const char *edited_keeping(struct chain_result *results, size_t result_co
     return steps;
 }
 
-/* K1 and T1 are results that the segment keeps. T1, which the program frees at once, is held until
- * the segment runs again, and freed there; neither is made again. */
+/* K1 and T1 are results that the segment keeps, so neither is made again. The program frees T1 at
+ * once, so it is held until the segment runs again and frees it. */
 START_TEST(results_are_kept)
 {
     struct chain_result results[] = {{11, 0, true}, {12, 0, false}};
@@ -271,8 +273,8 @@ START_TEST(results_are_kept)
 }
 END_TEST
 
-/* O2 leaves the first segment, which keeps it until its backward is over, whether or not a segment
- * begins with it: the segment that runs again stops before it. */
+/* O2 is the output of the first segment, which keeps it until its backward has ended, whether or
+ * not another segment begins with it. The recomputation stops before it. */
 START_TEST(results_that_leave_are_kept)
 {
     struct chain_result result = {24, 0, false};
@@ -311,7 +313,7 @@ START_TEST(too_many_runs)
 }
 END_TEST
 
-/* T2 is not of the checkpoint's own: other code makes it, and the checkpoint holds it. */
+/* Code outside of the checkpoint makes T2, and the checkpoint holds it. */
 START_TEST(inputs_that_enter_are_not_made_again)
 {
     struct chain_segment segments[] = {{.first = 2, .end = 4}};
@@ -327,7 +329,8 @@ START_TEST(inputs_that_enter_are_not_made_again)
 }
 END_TEST
 
-/* At worst the program holds K1 until the last element runs, whatever the checkpoint drops. */
+/* In the worst case the program holds K1 until the last element runs, although the checkpoint drops
+ * it. */
 START_TEST(what_the_program_may_hold)
 {
     struct chain_segment segments[] = {{.first = 1, .end = 3}};
@@ -346,7 +349,7 @@ START_TEST(what_the_program_may_hold)
 }
 END_TEST
 
-/* O1 is no output, but the next element gets it, too: a checkpoint there holds it all the same. */
+/* O1 is not an output, but the next element takes it too, so a checkpoint there holds it. */
 START_TEST(rests_that_pass_are_held)
 {
     struct chain_segment segments[] = {{.first = 2, .end = 3}};

@@ -1,5 +1,5 @@
-/* What layers make beside their outputs, and who else uses an output, as the backward pass tells.
- */
+/* The tensors that layers return besides their outputs, and later users of outputs, as the backward
+ * pass shows them. */
 #include <stdio.h>
 
 #include "unit/analysis/chain/pass.h"
@@ -14,8 +14,8 @@ static uint64_t allocate(uint64_t size, const char *frames)
     return next++;
 }
 
-/* Each block makes 40 bytes beside its output, which are freed when the next block is over, or with
- * those of all blocks when the model is. */
+/* Each block makes 40 bytes besides its output. They are freed when the next block has ended, or
+ * for all blocks together when the model has ended. */
 static void blocks(bool replaced)
 {
     uint64_t rests[BLOCKS];
@@ -32,16 +32,16 @@ static void blocks(bool replaced)
     pass_by(1, "t9 m55");
 }
 
-/* The backward of each block leaves a gradient of `crossing` bytes to that of the block before it.
- * A gradient of `waiting` bytes is there from the beginning, until the output of the first block is
- * freed. */
+/* The backward of each block leaves a gradient of `crossing` bytes for the backward of the previous
+ * block. A gradient of `waiting` bytes exists from the beginning until the output of the first
+ * block is freed. */
 static void backward_with(uint64_t crossing, uint64_t waiting)
 {
     uint64_t early = waiting > 0 ? allocate(waiting, STACK_BACKWARD) : 0, left = 0;
     allocate(1, STACK_BACKWARD);
     while (kept-- > 0) {
         uint64_t scratch = allocate(5, STACK_BACKWARD), old = left;
-        bool is_first = sizes[kept] == 20; /* that a block kept */
+        bool is_first = sizes[kept] == 20; /* kept by a block */
         left = is_first && crossing > 0 ? allocate(crossing, STACK_BACKWARD) : left;
         capture_free(&capture, scratch, 5, STACK_BACKWARD);
         capture_free(&capture, addresses[kept], sizes[kept], STACK_BACKWARD);
@@ -72,13 +72,14 @@ static void expect_blocks(int64_t passed)
 START_TEST(results_in_a_list_end_a_chain)
 {
     blocks(false);
-    backward_with(40, 0); /* of all of them */
+    backward_with(40, 0); /* of all blocks */
     expect_blocks(0);
     ck_assert(!chain_goes_on(&chain, 1) && !chain_goes_on(&chain, 2));
 }
 END_TEST
 
-/* The program may hold what the same function of a block keeps: 20 bytes, beside its output. */
+/* The program may hold the 20 bytes, besides the output, that the same function of a block keeps.
+ */
 START_TEST(a_list_may_hold_more)
 {
     blocks(false);
@@ -110,8 +111,8 @@ START_TEST(the_next_block_gets_what_has_a_gradient)
 }
 END_TEST
 
-/* Before each block, the program joins skip connections, which only the block reads; before another
- * call, it makes what it adds to the result. */
+/* Before each block, the program joins skip connections that only the block reads. Before another
+ * call, it computes a tensor that is added to the result. */
 START_TEST(other_code_makes_an_input)
 {
     keep(10, "t9 m50");
@@ -135,8 +136,8 @@ START_TEST(other_code_makes_an_input)
 }
 END_TEST
 
-/* As in a feature pyramid: the gradient of the first block's output waits while the blocks behind
- * it have their backward. */
+/* A feature pyramid: the gradient of the first block's output exists while the backwards of later
+ * blocks run. */
 START_TEST(a_gradient_that_waits_is_from_a_later_layer)
 {
     for (int i = 0; i < BLOCKS; i++)
@@ -149,7 +150,7 @@ START_TEST(a_gradient_that_waits_is_from_a_later_layer)
 }
 END_TEST
 
-/* The program holds the result of an auxiliary head until the step is over. */
+/* The program holds the result of an auxiliary head until the step has ended. */
 START_TEST(an_output_that_is_held_puts_no_backward_off)
 {
     for (int i = 0; i < BLOCKS; i++)
@@ -167,7 +168,7 @@ START_TEST(an_output_that_is_held_puts_no_backward_off)
 }
 END_TEST
 
-/* The backward frees the little that the first layer keeps before all else. */
+/* The backward pass frees the little that the first layer keeps before everything else. */
 START_TEST(a_layer_that_is_freed_early_hastens_no_backward)
 {
     uint64_t early = allocate(10, frames_of("t9 m50"));
@@ -184,7 +185,7 @@ START_TEST(a_layer_that_is_freed_early_hastens_no_backward)
 }
 END_TEST
 
-/* Many layers that keep little seem to have their backward before the blocks. */
+/* The backwards of many layers that keep little seem to run before those of the blocks. */
 START_TEST(layers_that_keep_most_are_in_order)
 {
     char path[16];
@@ -208,8 +209,8 @@ START_TEST(layers_that_keep_most_are_in_order)
 }
 END_TEST
 
-/* A block adds to the result of its norm in place, and its last line keeps statistics of another
- * norm: the backward of the next block frees the sum first. */
+/* A block adds to the result of its norm in place, and its last line keeps the statistics of
+ * another norm. The backward of the next block frees the sum first. */
 START_TEST(statistics_are_no_output)
 {
     uint64_t sum[2], statistics[2];

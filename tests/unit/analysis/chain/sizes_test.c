@@ -21,7 +21,7 @@ START_TEST(what_is_there_at_the_end_of_a_line_crosses)
 {
     keep(10, "t9 m50");
     keep(64, "t9 m51");
-    keep(3, "t9 m51"); /* a mask behind what it masks */
+    keep(3, "t9 m51"); /* a mask after its result */
     keep(3, "t9 m52");
     backward(1);
     build();
@@ -30,7 +30,8 @@ START_TEST(what_is_there_at_the_end_of_a_line_crosses)
 }
 END_TEST
 
-/* Indices of maxima are larger than the maxima, which the layer behind frees first. */
+/* The indices of maxima are larger than the maxima, which the backward of the next layer frees
+ * first. */
 START_TEST(what_an_operator_keeps_for_itself_stays)
 {
     keep(10, "t9 m50");
@@ -44,7 +45,7 @@ START_TEST(what_an_operator_keeps_for_itself_stays)
 }
 END_TEST
 
-/* A recurrent layer keeps its result beside what else it keeps, and frees both at once. */
+/* A recurrent layer keeps its result together with other tensors, and frees all of them at once. */
 START_TEST(a_result_may_be_kept_by_its_operator)
 {
     keep(32, "t9 m50");
@@ -81,7 +82,7 @@ START_TEST(what_the_program_holds_crosses)
 }
 END_TEST
 
-/* In-place layers keep nothing new: they belong to the layer before. */
+/* In-place layers keep nothing more, so they belong to the layer before. */
 START_TEST(what_keeps_nothing_joins_its_neighbour)
 {
     pass_by(10, "t9 m49");
@@ -96,7 +97,8 @@ START_TEST(what_keeps_nothing_joins_its_neighbour)
 }
 END_TEST
 
-/* The inputs of checkpointed blocks are little beside the logits, but the blocks run most. */
+/* The inputs of checkpointed blocks are small compared with the logits, but the blocks compute the
+ * most. */
 START_TEST(checkpointed_blocks_are_a_loop)
 {
     for (int level = CHAIN_BLOCKS; level <= CHAIN_LOOPS; level++) {
@@ -120,7 +122,7 @@ START_TEST(checkpointed_blocks_are_a_loop)
 }
 END_TEST
 
-/* Of the last block before those that are trained, only the output is kept. */
+/* Of the last frozen block before the trained ones, only the output is kept. */
 START_TEST(frozen_blocks_are_iterations)
 {
     static const char *const lines[] = {"t9 q40 m5 b2", "t9 q40 m5 b3", "t9 q40 m5 b4"};
@@ -158,7 +160,8 @@ START_TEST(checkpointed_layers_are_told)
 }
 END_TEST
 
-/* One that takes long once, as a library is loaded, counts like the others. */
+/* An iteration that takes long once, because a library is loaded, gets the same time as the others.
+ */
 START_TEST(equal_iterations_take_the_median)
 {
     for (int i = 0; i < 3; i++) {

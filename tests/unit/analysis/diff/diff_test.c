@@ -297,7 +297,7 @@ END_TEST
     CPP("at::_ops::_to_copy::call(x)")                                                             \
     "," PY("_apply", TORCH "nn/modules/module.py", 900) "," AT(1)
 
-/* As where the recording of B began late: the same memory is there without its call site. */
+/* As if the recording of B began late: the same memory exists there without its call site. */
 START_TEST(memory_without_its_call_site)
 {
     live(0, 50 * MB, MADE_MODEL);

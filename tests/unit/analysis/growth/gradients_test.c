@@ -52,8 +52,8 @@ static const struct growth_row *row_of(const char *label)
 #define STACK_ZERO                                                                                 \
     PY("zero_grad", TORCH "optim/optimizer.py", 900) "," PY("main", "/home/u/train.py", 8)
 
-/* A step: 40 of input to the forward, a gradient of 100, the optimizer; `zero` frees the gradient
- * of the step before, where it is said to. */
+/* A step: an input of 40 for the forward pass, a gradient of 100, and the optimizer. `zero` says
+ * where the gradient of the previous step is freed. */
 enum zero { ZERO_AT_END, ZERO_BEFORE_BACKWARD, ZERO_NEVER };
 
 static void train(unsigned steps, enum zero zero)
@@ -121,7 +121,7 @@ START_TEST(gradients_of_inputs)
 }
 END_TEST
 
-/* That of a second model whose zero_grad() comes later. */
+/* The gradient of a second model, whose zero_grad() comes later. */
 START_TEST(gradients_zeroed_after_the_forward)
 {
     train_with_input(false);
@@ -361,8 +361,8 @@ static void train_in_passes(bool adds)
     freed(3, 10, STACK_STEP);
 }
 
-/* The first of two passes that precede the next step adds to the gradient and so needs it, and the
- * second, which is as high, would have it in any case. */
+/* The first of two passes before the next step adds to the gradient and so needs it. The second
+ * pass, which is as high, would have a gradient in any case. */
 START_TEST(gradients_that_an_earlier_pass_needs)
 {
     train_in_passes(true);
@@ -372,7 +372,7 @@ START_TEST(gradients_that_an_earlier_pass_needs)
 }
 END_TEST
 
-/* Passes that compute gradients of the input alone do not need it. */
+/* Passes that only compute gradients of the input do not need it. */
 START_TEST(gradients_that_no_earlier_pass_needs)
 {
     train_in_passes(false);

@@ -17,8 +17,9 @@ static uint64_t born(uint64_t size, const char *frames)
     return capture_alloc(&capture, size, frames);
 }
 
-/* logits = model(x); loss.backward(); optimizer.step(), where `logits` is set again, deleted at the
- * end of the step, or stored in a list. The forward pass begins with `scratch` bytes. */
+/* logits = model(x); loss.backward(); optimizer.step(). The variable `logits` is assigned again,
+ * deleted at the end of the step, or stored in a list. The forward pass begins with `scratch`
+ * bytes. */
 static void train(uint64_t scratch, bool deletes, bool stores, bool stops_early)
 {
     uint64_t held = 0;
@@ -108,7 +109,7 @@ START_TEST(a_graph_that_a_variable_keeps)
 }
 END_TEST
 
-/* result = f(x), where a variable of f() is freed when f() returns. */
+/* result = f(x): a variable of f() is freed when f() returns. */
 START_TEST(variables_of_a_function_that_returns)
 {
     uint64_t result = 0;

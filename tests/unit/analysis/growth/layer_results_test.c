@@ -10,8 +10,8 @@
 #define LINE(n)                                                                                    \
     CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", n) "," CALL "," SCRIPT
 
-/* Each layer saves something and returns something else. The model drops the `held` last results
- * when it returns, and each of the others when the next layer has run. */
+/* Each layer saves a tensor and returns another. The model frees the last `held` results when it
+ * returns, and each other result when the next layer has run. */
 static void train(unsigned held)
 {
     uint64_t saved[LAYERS], result[LAYERS];
@@ -49,7 +49,7 @@ START_TEST(results_are_dropped_when_they_are_read)
 }
 END_TEST
 
-/* Two may be what one layer passes to the next. */
+/* One layer may pass two results to the next. */
 START_TEST(two_are_too_few)
 {
     train(2);
@@ -58,7 +58,7 @@ START_TEST(two_are_too_few)
 }
 END_TEST
 
-/* The exception drops what the pass has saved for its backward pass. */
+/* The exception frees what the pass has saved for its backward pass. */
 START_TEST(a_pass_that_runs_out_of_memory)
 {
     uint64_t saved[LAYERS];
