@@ -42,6 +42,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/calls.h \
 	src/analysis/chain/cut.c \
 	src/analysis/chain/cut_calls.c \
+	src/analysis/chain/cut_internal.h \
+	src/analysis/chain/cut_loops.c \
 	src/analysis/chain/cut.h \
 	src/analysis/chain/doubts.c \
 	src/analysis/chain/doubts.h \

@@ -1,4 +1,4 @@
-#include "analysis/chain/cut.h"
+#include "analysis/chain/cut_internal.h"
 
 #include <stdlib.h>
 
@@ -7,23 +7,8 @@
 #include "analysis/code/paths.h"
 #include "analysis/code/site_pattern.h"
 
+/* The values of cutter->matching. */
 enum { MATCH_UNKNOWN, MATCH_NO, MATCH_YES };
-
-struct cutter {
-    const struct call_tree *tree;
-    const struct chain_options *options;
-    struct cut *cut;
-    int64_t *looped;   /* by node: bytes of activations in loops at or below it */
-    int64_t *nested;   /* the same, counting only loops whose iterations are alike */
-    uint8_t *keeping;  /* by node: number of iterations that keep something, at most 2 */
-    uint8_t *places;   /* by node, with CHAIN_LOOPS only: see lists.h */
-    uint8_t *matching; /* by frame, with CHAIN_PATTERN only: MATCH_UNKNOWN, ... */
-    struct buffer label;
-    uint32_t *stack; /* nodes to visit, the next one last */
-    size_t count, capacity;
-    size_t outer; /* CHAIN_DEPTH: number of levels outside of the outermost forward */
-    bool outside; /* CHAIN_PATTERN: the previous part did not match */
-};
 
 /* Adds the base name of the file, the line and the function: "model.py:253 forward". */
 static void add_line_label(const struct symbols *symbols, frame_id id, struct buffer *label)
@@ -33,115 +18,6 @@ static void add_line_label(const struct symbols *symbols, frame_id id, struct bu
     label_add_file(label, file, path_base(file).size);
     buffer_printf(label, ":%u ", (unsigned)frame.line);
     label_add_name(label, symbols_text(symbols, frame.name));
-}
-
-/* The bytes for which a node counts: see CHAIN_LOOPS. */
-static int64_t weight_of(const struct cutter *cutter, const struct call_node *node)
-{
-    return (cutter->options->level == CHAIN_LOOPS ? call_weight : call_kept)(cutter->tree, node);
-}
-
-/* True if at least two iterations of a node keep something. */
-static bool is_loop(const struct cutter *cutter, uint32_t index)
-{
-    return cutter->keeping[index] == 2;
-}
-
-/* True if no iteration that keeps something keeps twice as much as another such iteration. Lines
- * within a block may repeat too, but their iterations do different things. */
-static bool is_alike(const struct cutter *cutter, const struct call_node *loop)
-{
-    const struct call_tree *tree = cutter->tree;
-    int64_t least = INT64_MAX, most = 0;
-    for (uint32_t child = loop->first_child; child < loop->end_child; child++) {
-        int64_t kept = weight_of(cutter, &tree->nodes[child]);
-        most = kept > most ? kept : most;
-        least = kept > 0 && kept < least ? kept : least;
-    }
-    return most / 2 < least;
-}
-
-/* Sets keeping, looped and nested of all nodes. Visits children before their parents. */
-static void sum_loops(const struct cutter *cutter)
-{
-    const struct call_tree *tree = cutter->tree;
-    for (size_t i = 1; i < tree->node_count; i++) {
-        const struct call_node *node = &tree->nodes[i];
-        if (node->kind == CALL_ITERATION && weight_of(cutter, node) > 0 &&
-            cutter->keeping[node->parent] < 2)
-            cutter->keeping[node->parent]++;
-    }
-    for (uint32_t i = (uint32_t)tree->node_count; i-- > 0;) {
-        const struct call_node *node = &tree->nodes[i];
-        if (is_loop(cutter, i)) {
-            cutter->looped[i] = weight_of(cutter, node);
-            if (is_alike(cutter, node))
-                cutter->nested[i] = weight_of(cutter, node);
-        }
-        if (i > 0 && !is_loop(cutter, node->parent))
-            cutter->looped[node->parent] += cutter->looped[i];
-        if (i > 0)
-            cutter->nested[node->parent] += cutter->nested[i];
-    }
-}
-
-/* Bytes of the loops within a loop's iterations, counting only inner loops whose own iterations are
- * alike. */
-static int64_t looped_within(const struct cutter *cutter, const struct call_node *loop)
-{
-    int64_t sum = 0;
-    for (uint32_t child = loop->first_child; child < loop->end_child; child++)
-        sum += cutter->nested[child];
-    return sum;
-}
-
-/* True if one iteration keeps more than half of all activations, and has loops itself. That happens
- * if a torch.nn.Sequential has all stages of the model as one module and something small as
- * another. Checkpoints between such iterations save almost nothing. */
-static bool one_dominates(const struct cutter *cutter, const struct call_node *loop)
-{
-    const struct call_tree *tree = cutter->tree;
-    int64_t all = weight_of(cutter, &tree->nodes[0]);
-    for (uint32_t child = loop->first_child; child < loop->end_child; child++) {
-        int64_t kept = weight_of(cutter, &tree->nodes[child]);
-        if (kept > all / 2 && cutter->looped[child] >= kept / 2)
-            return true;
-    }
-    return false;
-}
-
-/* The loop that keeps at least three quarters of the activations of an iteration, or NULL. */
-static const struct call_node *main_loop(const struct cutter *cutter, uint32_t iteration)
-{
-    const struct call_tree *tree = cutter->tree;
-    const struct call_node *node = &tree->nodes[iteration];
-    int64_t kept = weight_of(cutter, node);
-    for (uint32_t next = iteration; !is_loop(cutter, next); node = &tree->nodes[next]) {
-        for (uint32_t child = next = node->first_child; child < node->end_child; child++)
-            if (weight_of(cutter, &tree->nodes[child]) > weight_of(cutter, &tree->nodes[next]))
-                next = child;
-        if (node->first_child == node->end_child ||
-            weight_of(cutter, &tree->nodes[next]) < kept - kept / 4)
-            return NULL;
-    }
-    return node;
-}
-
-/* True if what looks like one iteration is several that did not reach the loop's later lines, such
- * as blocks without dropout before blocks with it. Then each iteration of its inner loop keeps
- * about as much as the other iterations of this loop. */
-static bool is_several(const struct cutter *cutter, const struct call_node *loop,
-                       uint32_t iteration)
-{
-    const struct call_tree *tree = cutter->tree;
-    const struct call_node *inner = main_loop(cutter, iteration);
-    for (uint32_t i = loop->first_child; inner && i < loop->end_child; i++) {
-        int64_t kept = weight_of(cutter, &tree->nodes[i]);
-        for (uint32_t k = inner->first_child; i != iteration && k < inner->end_child; k++)
-            if (weight_of(cutter, &tree->nodes[k]) < kept - kept / 4)
-                return false;
-    }
-    return inner && loop->end_child - loop->first_child > 1;
 }
 
 static bool push_children(struct cutter *cutter, const struct call_node *node, struct error *err)
@@ -177,7 +53,7 @@ static bool add_line(struct cutter *cutter, uint32_t index, struct error *err)
     const struct call_tree *tree = cutter->tree;
     const struct call_node *node = &tree->nodes[index];
     cutter->outside = false;
-    if (node->end_child - node->first_child != 1 || !is_loop(cutter, node->first_child))
+    if (node->end_child - node->first_child != 1 || !cutter_is_loop(cutter, node->first_child))
         return add_part(cutter, index, false, err);
     const struct call_node *loop = &tree->nodes[node->first_child];
     for (uint32_t child = loop->first_child; child < loop->end_child; child++)
@@ -226,7 +102,7 @@ static bool add_iterations(struct cutter *cutter, const struct call_node *loop, 
 {
     for (uint32_t child = loop->first_child; child < loop->end_child; child++) {
         const struct call_node *inner =
-            is_several(cutter, loop, child) ? main_loop(cutter, child) : NULL;
+            cutter_is_several(cutter, loop, child) ? cutter_main_loop(cutter, child) : NULL;
         if (inner ? !add_iterations(cutter, inner, err) : !add_part(cutter, child, false, err))
             return false;
     }
@@ -237,9 +113,10 @@ static bool visit_blocks(struct cutter *cutter, uint32_t index, struct error *er
 {
     const struct call_tree *tree = cutter->tree;
     const struct call_node *node = &tree->nodes[index];
-    int64_t kept = weight_of(cutter, node), looped = cutter->looped[index];
-    if (is_loop(cutter, index)) {
-        if (looped_within(cutter, node) >= kept - kept / 4 || one_dominates(cutter, node))
+    int64_t kept = cutter_weight(cutter, node), looped = cutter->looped[index];
+    if (cutter_is_loop(cutter, index)) {
+        if (cutter_looped_within(cutter, node) >= kept - kept / 4 ||
+            cutter_one_dominates(cutter, node))
             return push_children(cutter, node, err);
         return add_iterations(cutter, node, err);
     }
@@ -271,7 +148,7 @@ static bool visit_lists(struct cutter *cutter, uint32_t index, struct error *err
     bool is_module = node->kind == CALL_ITERATION && cutter->places[node->parent] == LIST_LOOP;
     if (is_module && !runs_list(cutter, node)) {
         const struct call_node *inner =
-            is_several(cutter, loop, index) ? main_loop(cutter, index) : NULL;
+            cutter_is_several(cutter, loop, index) ? cutter_main_loop(cutter, index) : NULL;
         return inner ? add_iterations(cutter, inner, err) : add_part(cutter, index, false, err);
     }
     bool leads = cutter->places[index] == LIST_WITHIN || cutter->places[index] == LIST_LOOP;
@@ -346,14 +223,15 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
         cutter.places = cutter.keeping + tree->node_count;
         cutter.matching = cutter.places + tree->node_count;
         cutter.outer = outer_levels(tree);
-        sum_loops(&cutter);
+        cutter_sum_loops(&cutter);
         if (used.level == CHAIN_LOOPS)
             lists_find(tree, cutter.places);
         /* If loops hold less than half of the model, cut at the lines of the outermost forward. */
         bool by_loops =
             used.level == CHAIN_BLOCKS || used.level == CHAIN_CALLS || used.level == CHAIN_LOOPS;
         bool has_lists = cutter.places[0] != LIST_NONE;
-        if (by_loops && !has_lists && cutter.looped[0] < weight_of(&cutter, &tree->nodes[0]) / 2)
+        if (by_loops && !has_lists &&
+            cutter.looped[0] < cutter_weight(&cutter, &tree->nodes[0]) / 2)
             used = (struct chain_options){.level = CHAIN_DEPTH, .depth = 1, .most = used.most};
         ok = visit_all(&cutter, err);
         if (ok && cutter.label.failed)

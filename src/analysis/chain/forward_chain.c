@@ -186,7 +186,7 @@ static bool list_kept(struct build *build, struct error *err)
         bool is_cast = build->categories.of_lifetime[i] == CATEGORY_CAST_CACHE;
         bool is_held =
             !build->pass.unfinished && lifetime_end(&timeline->lifetimes[i]) >= build->pass.end;
-        if (!facts || (is_held && !chain_note_held(chain, timeline->trace, item, err)) ||
+        if (!facts || (is_held && !chain_add_held(chain, timeline->trace, item, err)) ||
             !vec_push(chain->kept, chain->kept_count, chain->kept_capacity, chain->budget, err,
                       item) ||
             (is_cast && !vec_push(chain->casts, chain->cast_count, chain->cast_capacity,

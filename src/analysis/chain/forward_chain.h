@@ -273,6 +273,6 @@ const struct chain_call *chain_last_call(const struct forward_chain *chain, size
  * next call of the line that made the last call of element i, with no allocation in between.
  * Neither the program nor later elements may use a tensor of element i, so that element i+1 gets
  * all that element i returns. */
-bool chain_goes_on(const struct forward_chain *chain, size_t i);
+bool chain_can_join(const struct forward_chain *chain, size_t i);
 
 #endif

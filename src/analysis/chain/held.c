@@ -9,7 +9,7 @@ size_t chain_kept_from(const struct forward_chain *chain, uint32_t item)
                : 0;
 }
 
-bool chain_holds(const struct forward_chain *chain, uint32_t item)
+bool chain_is_held(const struct forward_chain *chain, uint32_t item)
 {
     size_t at = chain->held_count > 0
                     ? bisect_less(chain->held, sizeof(*chain->held), chain->held_count, item)
@@ -17,8 +17,8 @@ bool chain_holds(const struct forward_chain *chain, uint32_t item)
     return at < chain->held_count && chain->held[at] == item;
 }
 
-bool chain_note_held(struct forward_chain *chain, const struct trace *trace, uint32_t item,
-                     struct error *err)
+bool chain_add_held(struct forward_chain *chain, const struct trace *trace, uint32_t item,
+                    struct error *err)
 {
     size_t at =
         bisect_less(&chain->elements->first_item, sizeof(*chain->elements), chain->count, item + 1);

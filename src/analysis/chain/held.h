@@ -7,11 +7,11 @@
 /* Adds an item to chain->held, unless it allocates the output of an element. The item must allocate
  * an activation that is not freed in the backward pass, since no checkpoint would free it either.
  * Items must be added in ascending order. */
-bool chain_note_held(struct forward_chain *chain, const struct trace *trace, uint32_t item,
-                     struct error *err);
+bool chain_add_held(struct forward_chain *chain, const struct trace *trace, uint32_t item,
+                    struct error *err);
 /* Index in chain->kept of the first entry that is not less than `item`. */
 size_t chain_kept_from(const struct forward_chain *chain, uint32_t item);
 /* True if an item is in chain->held. */
-bool chain_holds(const struct forward_chain *chain, uint32_t item);
+bool chain_is_held(const struct forward_chain *chain, uint32_t item);
 
 #endif

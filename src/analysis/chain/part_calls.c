@@ -218,7 +218,7 @@ const struct chain_call *chain_last_call(const struct forward_chain *chain, size
     return &chain->calls[chain->parts[part].end_call - 1];
 }
 
-bool chain_goes_on(const struct forward_chain *chain, size_t i)
+bool chain_can_join(const struct forward_chain *chain, size_t i)
 {
     if (i + 1 >= chain->count || !chain_is_modules(chain, i) || !chain_is_modules(chain, i + 1) ||
         chain->elements[i].held_bytes > 0 || chain->elements[i].branches)

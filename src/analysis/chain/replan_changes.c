@@ -108,9 +108,9 @@ static bool add_dropped(struct replan_changes *changes, const struct forward_cha
                         changes->segments[innermost].parent == REPLAN_NONE &&
                         chain->elements[index].reader_item != EVENT_NEVER;
         level = is_again ? innermost : level;
-        enum fate fate = is_again                   ? FATE_AGAIN
-                         : chain_holds(chain, item) ? FATE_COPIED
-                                                    : FATE_DROPPED;
+        enum fate fate = is_again                     ? FATE_AGAIN
+                         : chain_is_held(chain, item) ? FATE_COPIED
+                                                      : FATE_DROPPED;
         if (level != REPLAN_NONE &&
             !add_change(changes,
                         (struct replan_change){.item = item,

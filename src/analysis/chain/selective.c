@@ -87,7 +87,7 @@ static bool add_lifetime(struct collector *collector, struct chain_operator *ope
     result.is_kept = pass_keeps(measure->pass, measure->timeline, measure->categories, lifetime);
     if (result.is_kept) {
         operation->kept_bytes += size;
-        operation->held_bytes += chain_holds(chain, it->alloc) ? size : 0;
+        operation->held_bytes += chain_is_held(chain, it->alloc) ? size : 0;
     } else if (measure->categories->of_lifetime[lifetime] == CATEGORY_WORKSPACE ||
                lifetime_end(it) <= next)
         return true;

@@ -93,7 +93,7 @@ static void wrap_modules(struct problem *problem, const struct forward_chain *ch
     problem->by_calls = problem->one_level = true;
     for (size_t i = chain->count; i-- > 0;)
         layers->reach[i] = !chain_is_modules(chain, i) ? (int64_t)i
-                           : chain_goes_on(chain, i)   ? layers->reach[i + 1]
+                           : chain_can_join(chain, i)  ? layers->reach[i + 1]
                                                        : (int64_t)i + 1;
 }
 

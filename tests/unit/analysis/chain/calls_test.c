@@ -30,9 +30,9 @@ START_TEST(blocks_are_calls_of_a_line)
     for (size_t i = 0; i < 4; i++)
         ck_assert(chain_is_modules(&chain, i));
     ck_assert(!chain_is_modules(&chain, 4)); /* the model's own code */
-    ck_assert(!chain_goes_on(&chain, 0));
-    ck_assert(chain_goes_on(&chain, 1) && chain_goes_on(&chain, 2));
-    ck_assert(!chain_goes_on(&chain, 3) && !chain_goes_on(&chain, 4));
+    ck_assert(!chain_can_join(&chain, 0));
+    ck_assert(chain_can_join(&chain, 1) && chain_can_join(&chain, 2));
+    ck_assert(!chain_can_join(&chain, 3) && !chain_can_join(&chain, 4));
 }
 END_TEST
 
@@ -50,10 +50,10 @@ START_TEST(the_program_holds_a_result)
     build();
     ck_assert_uint_eq(chain.count, 4);
     ck_assert_uint_eq(chain.held_count, 1);
-    ck_assert(chain_holds(&chain, chain.held[0]));
+    ck_assert(chain_is_held(&chain, chain.held[0]));
     for (size_t i = 0; i < 4; i++)
         ck_assert_int_eq(chain.elements[i].held_bytes, i == 1 ? 40 : 0);
-    ck_assert(chain_goes_on(&chain, 0) && !chain_goes_on(&chain, 1));
+    ck_assert(chain_can_join(&chain, 0) && !chain_can_join(&chain, 1));
 }
 END_TEST
 
@@ -205,7 +205,7 @@ START_TEST(other_code_is_divided_at_calls)
     expect(5, "model.py:47 forward [1]", 60, 60);
     ck_assert(!chain_is_modules(&chain, 0));
     ck_assert(chain_is_modules(&chain, 4) && chain_is_modules(&chain, 5));
-    ck_assert(!chain_goes_on(&chain, 4));
+    ck_assert(!chain_can_join(&chain, 4));
 }
 END_TEST
 
@@ -223,7 +223,7 @@ START_TEST(calls_of_two_lines_are_divided)
     ck_assert_uint_eq(chain.count, 6);
     for (size_t i = 0; i < 6; i++) {
         ck_assert(chain_is_modules(&chain, i));
-        ck_assert(!chain_goes_on(&chain, i));
+        ck_assert(!chain_can_join(&chain, i));
     }
 }
 END_TEST
@@ -239,7 +239,7 @@ START_TEST(blocks_with_code_between_do_not_go_on)
     build();
     ck_assert_uint_eq(chain.count, 3);
     for (size_t i = 0; i < 3; i++)
-        ck_assert(!chain_goes_on(&chain, i));
+        ck_assert(!chain_can_join(&chain, i));
 }
 END_TEST
 

@@ -74,7 +74,7 @@ START_TEST(results_in_a_list_end_a_chain)
     blocks(false);
     backward_with(40, 0); /* of all blocks */
     expect_blocks(0);
-    ck_assert(!chain_goes_on(&chain, 1) && !chain_goes_on(&chain, 2));
+    ck_assert(!chain_can_join(&chain, 1) && !chain_can_join(&chain, 2));
 }
 END_TEST
 
@@ -98,7 +98,7 @@ START_TEST(results_that_nobody_uses_end_none)
     blocks(true);
     backward_with(0, 0);
     expect_blocks(0);
-    ck_assert(chain_goes_on(&chain, 1) && chain_goes_on(&chain, 2));
+    ck_assert(chain_can_join(&chain, 1) && chain_can_join(&chain, 2));
 }
 END_TEST
 
@@ -107,7 +107,7 @@ START_TEST(the_next_block_gets_what_has_a_gradient)
     blocks(true);
     backward_with(40, 0);
     expect_blocks(40);
-    ck_assert(!chain_goes_on(&chain, 1) && !chain_goes_on(&chain, 2));
+    ck_assert(!chain_can_join(&chain, 1) && !chain_can_join(&chain, 2));
 }
 END_TEST
 
@@ -146,7 +146,7 @@ START_TEST(a_gradient_that_waits_is_from_a_later_layer)
     backward_with(0, outputs[0]);
     build();
     ck_assert_uint_eq(chain.count, BLOCKS + 1);
-    ck_assert(!chain_goes_on(&chain, 0) && chain_goes_on(&chain, 1));
+    ck_assert(!chain_can_join(&chain, 0) && chain_can_join(&chain, 1));
 }
 END_TEST
 
