@@ -53,7 +53,7 @@ static size_t next_chunk_size(const struct arena *arena)
     return size < LARGEST_CHUNK ? size : LARGEST_CHUNK;
 }
 
-/* An allocation that would waste much of a chunk gets a chunk of its own. It is linked behind the
+/* An allocation that would waste much of a chunk gets a chunk of its own. It is linked after the
  * newest chunk, whose free part stays in use. */
 static void *alloc_alone(struct arena *arena, size_t size, struct error *err)
 {

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/idtable.h"
 
-/* Text and frame lists lie in the arena behind their sizes, so that an id costs one pointer. */
+/* Text and frame lists lie in the arena after their sizes, so that an id costs one pointer. */
 struct string_cell {
     uint32_t size;
     char bytes[]; /* `size` bytes and a NUL */

@@ -72,7 +72,7 @@ bool addrmap_put(struct addrmap *map, uint64_t addr, struct addrmap_slot **slot,
 void addrmap_remove(struct addrmap *map, struct addrmap_slot *slot)
 {
     size_t hole = (size_t)(slot - map->slots);
-    /* A following entry may fill the hole unless its home slot lies behind the hole. */
+    /* A following entry may fill the hole unless its home slot lies after the hole. */
     for (size_t i = (hole + 1) & map->mask; map->slots[i].tag; i = (i + 1) & map->mask) {
         size_t home = (size_t)hash_word(map->slots[i].addr, map->seed) & map->mask;
         if (((i - home) & map->mask) >= ((i - hole) & map->mask)) {

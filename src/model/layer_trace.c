@@ -123,7 +123,7 @@ static bool is_forward_row(const struct layer_loader *loader, int64_t row)
     return (uint64_t)row < loader->count && loader->rows[row].is_forward;
 }
 
-/* The table of storages may be behind the rows, so references are checked at the end. A bare list
+/* The table of storages may be after the rows, so references are checked at the end. A bare list
  * of rows has no table: the numbers then mean nothing, and are left out. */
 static bool check_storages(struct layer_loader *loader, struct error *err)
 {

@@ -209,7 +209,7 @@ bool placed_blocks_settle(const struct timeline *timeline, const struct live *li
     hear_dump(&unsure, timeline);
     if (unsure.count > 0)
         hear_trace(&unsure, timeline);
-    /* If a block was made in the trace, the trace also shows what lay behind it then. */
+    /* If a block was made in the trace, the trace also shows what lay after it then. */
     for (size_t i = 0; i < unsure.count; i++)
         if (unsure.items[i].is_settled || unsure.items[i].presence.from >= 0)
             unsure.items[i].block->unsure = 0;

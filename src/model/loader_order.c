@@ -41,7 +41,7 @@ static bool find_step_back(const struct trace *trace, size_t *item)
 
 #define PARTS_MOST 16 /* each in order of time */
 
-/* False if the events are in more disorder than that of lists one behind the other. */
+/* False if the events are in more disorder than that of lists one after the other. */
 static bool has_few_parts(const struct trace *trace)
 {
     size_t parts = 1;

@@ -157,11 +157,11 @@ uint8_t own_rules_match(const struct own_rules *rules, struct text file, struct 
     char subject[2 * SUBJECT_PART + 1];
     size_t cut = file.size > SUBJECT_PART ? file.size - SUBJECT_PART : 0;
     size_t before = file.size - cut;
-    size_t behind = function.size < SUBJECT_PART ? function.size : SUBJECT_PART;
+    size_t after = function.size < SUBJECT_PART ? function.size : SUBJECT_PART;
     memcpy(subject, file.bytes + cut, before);
     subject[before] = ':';
-    memcpy(subject + before + 1, function.bytes, behind);
-    const struct text text = {subject, before + 1 + behind};
+    memcpy(subject + before + 1, function.bytes, after);
+    const struct text text = {subject, before + 1 + after};
     return match(rules, text, false);
 }
 

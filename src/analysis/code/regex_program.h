@@ -32,7 +32,7 @@ struct byte_set {
 };
 
 /* Code from some state on is a piece of the pattern: control enters at its first state and leaves
- * behind its last one. */
+ * after its last one. */
 struct program {
     struct state states[REGEX_STATES_MOST];
     size_t count;

@@ -15,7 +15,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Moves `*at` behind the name and its "=". */
+/* Moves `*at` past the name and its "=". */
 static bool read_name(const char **at, char name[FIT_NAME_SIZE])
 {
     const char *text = *at;

@@ -6,7 +6,7 @@
 
 #define DIGITS_MOST    9
 #define NAME_DIGITS    5 /* of a rank at the end of a name; more are a date */
-#define VERSION_DIGITS 3 /* behind a dot, at most; more are a date */
+#define VERSION_DIGITS 3 /* after a dot, at most; more are a date */
 #define MANY_DIGITS    INT64_MAX
 #define NUMBERS_A_FILE 8 /* at most, if they are ranks: one file of each node */
 

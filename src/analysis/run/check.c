@@ -3,7 +3,7 @@
 
 #include "analysis/run/report.h"
 
-/* The statistic of that name, which is often just behind the one asked for before. */
+/* The statistic of that name, which is often just after the one asked for before. */
 static int64_t find_number(const struct memory_run *run, const struct run_point *point,
                            string_id name, size_t *next)
 {

@@ -123,7 +123,7 @@ static bool no_such_rank(const char *named, const struct found *found, size_t co
     return false;
 }
 
-/* The part of a path behind its folder. */
+/* The part of a path after its folder. */
 static const char *path_within(const char *path, const char *folder)
 {
     size_t size = strlen(folder);

@@ -63,7 +63,7 @@ static bool take_summary(void *self, struct summary *summary, struct text bin, s
     return ok;
 }
 
-/* The descriptor is at the summaries, behind the preface. */
+/* The descriptor is at the summaries, after the preface. */
 static bool store_summaries(struct store *store, int fd, const struct store_run *run,
                             struct error *err)
 {

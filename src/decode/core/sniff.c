@@ -138,11 +138,11 @@ bool sniff_encoding(struct source *source, enum encoding *encoding, struct error
  * JSON key. */
 static bool is_word(const uint8_t *begin, const uint8_t *at, const uint8_t *end, size_t size)
 {
-    const uint8_t *behind = bytes_skip_space(at + size + 1 < end ? at + size + 1 : end, end);
+    const uint8_t *next = bytes_skip_space(at + size + 1 < end ? at + size + 1 : end, end);
     size_t before = (size_t)(at - begin);
     uint8_t last = before > 0 ? at[-1] : 0;
 
-    if (at + size < end && at[size] == '"' && last == '"' && behind < end && *behind == ':')
+    if (at + size < end && at[size] == '"' && last == '"' && next < end && *next == ':')
         return true;
     if (before >= 2 && last == size && (at[-2] == 0x8c || at[-2] == 'U'))
         return true; /* SHORT_BINUNICODE, SHORT_BINSTRING */

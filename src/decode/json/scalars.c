@@ -17,8 +17,8 @@ static void ahead(struct source *source, size_t count)
 /* False: the bytes in front of which the input failed may decide what the token before `end` is. */
 static bool is_whole(struct source *source, const uint8_t *end, size_t enough, struct error *err)
 {
-    size_t behind = (size_t)(source->end - end);
-    return !source->failed || behind >= enough ||
+    size_t after = (size_t)(source->end - end);
+    return !source->failed || after >= enough ||
            source_fill(source, (size_t)(source->end - source->pos) + 1, err);
 }
 

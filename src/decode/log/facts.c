@@ -64,12 +64,12 @@ static void take_processes(struct cursor *c, struct oom_message *message)
 }
 
 /* A size between two pieces of the text; both must be there. */
-static void take_size(struct cursor *c, const char *before, const char *behind,
+static void take_size(struct cursor *c, const char *before, const char *after,
                       struct stated_size *size)
 {
     struct cursor start = *c;
     struct stated_size found;
-    if (cursor_skip(c, before) && cursor_size(c, &found) && cursor_skip(c, behind))
+    if (cursor_skip(c, before) && cursor_size(c, &found) && cursor_skip(c, after))
         *size = found;
     else
         *c = start;

@@ -126,7 +126,7 @@ static bool may_have_text(struct text line)
     return false;
 }
 
-/* Words that a program cut mean an error only behind the exception's name, and the name of C++'s
+/* Words that a program cut mean an error only after the exception's name, and the name of C++'s
  * exception only where it is the text of one: "what():  std::bad_alloc". */
 static bool is_raised(struct text line, const char *at, const struct opening *opening,
                       struct cursor rest)
@@ -141,18 +141,18 @@ static bool is_raised(struct text line, const char *at, const struct opening *op
 const char *oom_text_find(struct text line, struct text *rest)
 {
     const char *end = line.bytes + line.size;
-    struct cursor behind;
+    struct cursor after;
     if (!may_have_text(line))
         return NULL;
     for (const char *at = line.bytes; at < end; at++) {
         if (!strchr(OPENING_LETTERS, *at) || *at == '\0')
             continue;
-        const struct opening *opening = opening_at(at, end, &behind);
+        const struct opening *opening = opening_at(at, end, &after);
         bool is_behind = opening && opening->backend == BEFORE;
         const char *begin = is_behind ? name_before(line.bytes, at) : at;
-        if (!opening || (is_behind && begin == at) || !is_raised(line, at, opening, behind))
+        if (!opening || (is_behind && begin == at) || !is_raised(line, at, opening, after))
             continue;
-        *rest = (struct text){behind.at, (size_t)(end - behind.at)};
+        *rest = (struct text){after.at, (size_t)(end - after.at)};
         return begin;
     }
     return NULL;

@@ -258,8 +258,8 @@ static bool sweep(struct log *log, uint64_t line, struct error *err)
 
 static bool take_line(struct log *log, const struct log_line *line, struct error *err)
 {
-    struct text behind;
-    const char *at = oom_text_find(line->text, &behind);
+    struct text after;
+    const char *at = oom_text_find(line->text, &after);
     if (log->open_count > 0 && line->number > log->swept + OPEN_LINES &&
         !sweep(log, line->number, err))
         return false;
@@ -272,7 +272,7 @@ static bool take_line(struct log *log, const struct log_line *line, struct error
         return false;
     bool was_open = is_open(stream);
     bool ok =
-        at ? take_texts(log, stream, line, at, behind, err) : take_other(log, stream, rest, err);
+        at ? take_texts(log, stream, line, at, after, err) : take_other(log, stream, rest, err);
     log->open_count += is_open(stream);
     log->open_count -= was_open;
     return ok;

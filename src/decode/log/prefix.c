@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #define LOOK_BYTES  ((size_t)160) /* a timestamp and a host may stand before the rank */
-#define PREFIXES    4             /* torchrun's and PyTorch's own, one behind the other */
+#define PREFIXES    4             /* torchrun's and PyTorch's own, one after the other */
 #define MOST_DIGITS 9
 
 static bool take_number(struct text line, size_t *at, int64_t *number)
@@ -17,7 +17,7 @@ static bool take_number(struct text line, size_t *at, int64_t *number)
     return text_number((struct text){line.bytes + from, *at - from}, number);
 }
 
-/* The number behind `word` in [at, end), or false. */
+/* The number after `word` in [at, end), or false. */
 static bool find_number(struct text line, size_t at, size_t end, const char *word, int64_t *number)
 {
     const char *found = memmem(line.bytes + at, end - at, word, strlen(word));

@@ -57,7 +57,7 @@ static bool is_digit(const struct cursor *cursor)
     return cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9';
 }
 
-/* Moves behind a digit, and behind a line break within the number. */
+/* Moves past a digit, and past a line break within the number. */
 static void next_digit(struct cursor *cursor)
 {
     struct cursor next = {cursor->at + 1, cursor->end};

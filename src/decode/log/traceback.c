@@ -73,7 +73,7 @@ static bool take_line_number(struct text *text, uint32_t *line)
     return true;
 }
 
-/* A function's name, without the arguments that IPython prints behind it. */
+/* A function's name, without the arguments that IPython prints after it. */
 static struct text function_name(struct text text)
 {
     size_t size = 0;

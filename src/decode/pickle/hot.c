@@ -35,10 +35,10 @@ static __attribute__((noinline)) const uint8_t *pool_pair(struct hot hot, uint64
 HOT bool hot_pool(struct hot *hot, uint64_t first, value *v)
 {
     value pair;
-    const uint8_t *behind = pool_pair(*hot, first, &pair);
-    if (behind == NULL)
+    const uint8_t *after = pool_pair(*hot, first, &pair);
+    if (after == NULL)
         return false;
-    hot->p = behind;
+    hot->p = after;
     *v = pair;
     return true;
 }
@@ -46,10 +46,10 @@ HOT bool hot_pool(struct hot *hot, uint64_t first, value *v)
 HOT bool hot_list(struct hot *hot, value *v)
 {
     value stack;
-    const uint8_t *behind = hot_frame_list(hot->vm, hot->p, hot->end, &stack);
-    if (behind == NULL)
+    const uint8_t *after = hot_frame_list(hot->vm, hot->p, hot->end, &stack);
+    if (after == NULL)
         return false;
-    hot->p = behind;
+    hot->p = after;
     *v = stack;
     return true;
 }
@@ -146,10 +146,10 @@ HOT bool hot_key(struct hot *hot, size_t field, size_t extent, unsigned *key)
         return true;
     }
     unsigned other;
-    const uint8_t *behind = other_key(*hot, shape, extent, &other);
-    if (behind == NULL)
+    const uint8_t *after = other_key(*hot, shape, extent, &other);
+    if (after == NULL)
         return false;
-    hot->p = behind;
+    hot->p = after;
     *key = other;
     return true;
 }

@@ -84,10 +84,10 @@ const uint8_t *hot_inline_string(struct hot hot, size_t prefix, size_t size, val
 HOT bool hot_string(struct hot *hot, size_t prefix, size_t size, value *v)
 {
     value string;
-    const uint8_t *behind = hot_inline_string(*hot, prefix, size, &string);
-    if (behind == NULL)
+    const uint8_t *after = hot_inline_string(*hot, prefix, size, &string);
+    if (after == NULL)
         return false;
-    hot->p = behind;
+    hot->p = after;
     *v = string;
     return true;
 }

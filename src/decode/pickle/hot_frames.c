@@ -135,20 +135,20 @@ static const uint8_t *end_of_references(const struct hot *hot)
 static const uint8_t *look_up(struct hot hot, stack_id *id)
 {
     struct span_cache *spans = &hot.vm->spans;
-    const uint8_t *behind = spans_worthwhile(spans) ? end_of_references(&hot) : NULL;
-    if (behind == NULL)
+    const uint8_t *after = spans_worthwhile(spans) ? end_of_references(&hot) : NULL;
+    if (after == NULL)
         return frames_one_by_one(hot, 'e', id);
-    size_t size = (size_t)(behind - hot.p);
+    size_t size = (size_t)(after - hot.p);
     uint32_t hash = spans_hash(hot.p, size);
     uint32_t index = spans_find(spans, hot.p, size, hash);
     if (index != 0) {
         *id = spans->spans[index].stack;
         spans_met(spans, index, hot.vm->patterns.last);
-        return behind;
+        return after;
     }
     bool added = frames_one_by_one(hot, 'e', id) != NULL &&
                  spans_add(spans, hot.p, size, hash, *id, hot.vm->patterns.last, hot.vm->err);
-    return added ? behind : NULL;
+    return added ? after : NULL;
 }
 
 /* Reads references after the MARK. */
@@ -158,12 +158,12 @@ static inline const uint8_t *references(struct hot hot, stack_id *id)
     uint32_t index = spans_guess(spans, hot.p, (size_t)(hot.end - hot.p));
     if (index == 0)
         return look_up(hot, id);
-    const uint8_t *behind = hot.p + spans->spans[index].size;
-    if (may_go_on(*behind))
+    const uint8_t *after = hot.p + spans->spans[index].size;
+    if (may_go_on(*after))
         return frames_one_by_one(hot, 'e', id);
     *id = spans->spans[index].stack;
     spans_met(spans, index, hot.vm->patterns.last);
-    return behind;
+    return after;
 }
 
 /* True if the string at hot->p is the only item of a list: an APPEND follows it. */
@@ -212,10 +212,10 @@ bool pickle_hot_stack(struct pickle_vm *vm, bool *consumed, value *v)
         source_look_ahead(source, LOOK_AHEAD);
     struct hot hot = {vm, source->pos, source->end};
     size_t extent = vm->memo.extent;
-    const uint8_t *behind = hot_frame_list(vm, hot.p, hot.end, v);
-    *consumed = behind != NULL && behind <= hot.end;
+    const uint8_t *after = hot_frame_list(vm, hot.p, hot.end, v);
+    *consumed = after != NULL && after <= hot.end;
     if (*consumed) {
-        source->pos = behind;
+        source->pos = after;
     } else {
         memo_take_back(&vm->memo, extent);
     }

@@ -13,7 +13,7 @@
 #include "base/symbols.h"
 
 struct span {
-    const uint8_t *bytes; /* from behind the MARK to the APPENDS, which is included */
+    const uint8_t *bytes; /* from after the MARK to the APPENDS, which is included */
     uint32_t size;
     stack_id stack;
     uint32_t next; /* next span of the same bucket, 0: none */
@@ -57,7 +57,7 @@ struct span_cache {
     uint64_t met;        /* total number recorded */
     uint64_t forgotten;  /* positions before this one are invalid */
     uint64_t replay;     /* position whose span is expected next; equal to `met`: none is */
-    uint64_t *places;    /* [SPAN_PLACES]: by the hash of two consecutive spans, the position behind
+    uint64_t *places;    /* [SPAN_PLACES]: by the hash of two consecutive spans, the position after
                             their last occurrence */
     struct arena bytes;
 };

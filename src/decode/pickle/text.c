@@ -159,7 +159,7 @@ static bool raw_unicode(struct pickle_vm *vm, const uint8_t *line, size_t size, 
         size_t digits = small ? 4 : 8;
         int64_t code = hex(line + at + 2, size - at - 2, digits);
         if (code < 0 || code > 0x10ffff)
-            return pickle_fail(vm, "expected %zu hexadecimal digits behind \\%c", digits,
+            return pickle_fail(vm, "expected %zu hexadecimal digits after \\%c", digits,
                                line[at + 1]);
         *used += utf8_put((char *)out + *used, (uint32_t)code);
         at += 2 + digits;

@@ -7,8 +7,8 @@
 
 #define DIGITS_MOST 9
 
-/* The text behind the key and its colon; empty if the key is not there. */
-static struct text behind(struct text text, const char *key)
+/* The text after the key and its colon; empty if the key is not there. */
+static struct text after(struct text text, const char *key)
 {
     const char *end = text.bytes + text.size, *at = text_find(text, key);
     if (!at)
@@ -22,8 +22,8 @@ static struct text behind(struct text text, const char *key)
 int64_t profile_rank(const struct source *source)
 {
     const struct text start = {(const char *)source->pos, (size_t)(source->end - source->pos)};
-    struct text info = behind(start, "\"distributedInfo\"");
-    struct text rank = behind(info, "\"rank\"");
+    struct text info = after(start, "\"distributedInfo\"");
+    struct text rank = after(info, "\"rank\"");
     int64_t number = 0;
     size_t digits = 0;
     while (digits < rank.size && isdigit((unsigned char)rank.bytes[digits]) &&

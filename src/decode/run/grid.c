@@ -34,7 +34,7 @@ bool tables_finish_row(struct tables_reader *in)
                          (unsigned long long)in->begin);
     in->row.state = (uint8_t)(in->in_module ? in->state : RUN_STATE_NONE);
     in->row.call = in->in_module ? in->call : 0;
-    in->row.slack = in->unit > 1 ? in->unit / 200 + 1 : 0; /* two digits behind the point */
+    in->row.slack = in->unit > 1 ? in->unit / 200 + 1 : 0; /* two digits after the point */
     return in->sink->row(in->sink->self, &in->row, in->err);
 }
 

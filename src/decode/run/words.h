@@ -13,7 +13,7 @@ bool run_state_parse(struct text text, enum run_state *state);
 /* "12800 B", "64.5 MiB". `*unit` is in bytes, `*bytes` is rounded to the nearest byte. */
 bool run_size_parse(struct text text, int64_t *bytes, int64_t *unit);
 
-/* Digits with at most one point. `*scale` is 10 to the number of digits behind it. */
+/* Digits with at most one point. `*scale` is 10 to the number of digits after it. */
 bool run_decimal_parse(struct text text, uint64_t *digits, uint64_t *scale);
 
 #endif

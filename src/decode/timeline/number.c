@@ -2,7 +2,7 @@
 
 #define LARGEST_NUMBER (INT64_MAX / 4) /* so that sums of two do not overflow */
 
-/* Cuts off ".0", which torch 2.1 writes behind sizes. */
+/* Cuts off ".0", which torch 2.1 writes after sizes. */
 static struct text without_fraction(struct text text)
 {
     size_t size = text.size;

@@ -95,13 +95,13 @@ bool html_write(const struct html_page *page, FILE *out, struct error *err)
     const char *at = (const char *)html_frame, *end = at + html_frame_size;
     while (at < end) {
         const char *place = memchr(at, '@', (size_t)(end - at));
-        const char *behind = place ? memchr(place + 1, '@', (size_t)(end - place) - 1) : NULL;
-        fwrite(at, 1, (size_t)((behind ? place : end) - at), out);
-        if (!behind)
+        const char *after = place ? memchr(place + 1, '@', (size_t)(end - place) - 1) : NULL;
+        fwrite(at, 1, (size_t)((after ? place : end) - at), out);
+        if (!after)
             return true;
-        if (!put_place((struct text){place + 1, (size_t)(behind - place) - 1}, page, out, err))
+        if (!put_place((struct text){place + 1, (size_t)(after - place) - 1}, page, out, err))
             return false;
-        at = behind + 1;
+        at = after + 1;
     }
     return true;
 }

@@ -56,11 +56,11 @@ size_t plot_fitting(const struct plot_look *look, const char *text, double font,
 }
 
 static void put_beginning(FILE *script, const char *name, const char *text, size_t size,
-                          const char *behind)
+                          const char *after)
 {
     struct buffer beginning = BUFFER_INIT;
     buffer_add(&beginning, text, size);
-    buffer_puts(&beginning, behind);
+    buffer_puts(&beginning, after);
     plot_put_text(script, name, beginning.failed || !beginning.size ? "" : beginning.bytes,
                   SIZE_MAX);
     buffer_release(&beginning);
@@ -73,8 +73,8 @@ void plot_put_words(FILE *script, const struct plot_look *look, struct plot_marg
     double pixels = margins.words ? margins.words : look->width - (double)around;
     struct buffer rest = BUFFER_INIT;
     size_t cut = plot_fitting(look, subtitle, WORDS_FONT, pixels);
-    const char *behind = subtitle + cut;
-    buffer_puts(&rest, *behind == ' ' ? behind + 1 : behind);
+    const char *after = subtitle + cut;
+    buffer_puts(&rest, *after == ' ' ? after + 1 : after);
     if (rest.size > 0 && *note)
         buffer_puts(&rest, "; ");
     buffer_puts(&rest, note);

@@ -32,7 +32,7 @@ static const struct {
 struct picture {
     const struct plot_job *job;
     const struct summary_device *device;
-    size_t gap; /* steps are left out behind so many; 0: none are */
+    size_t gap; /* steps are left out after so many; 0: none are */
     size_t places;
     int64_t most;   /* bytes */
     size_t highest; /* the step with the highest peak */

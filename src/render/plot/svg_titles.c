@@ -142,8 +142,8 @@ static const char *behind_group_title(const char *line)
 {
     static const char tag[] = "><title>gnuplot_plot_", end[] = "</title>";
     const char *found = strstr(line, tag);
-    const char *behind = found ? strstr(found, end) : NULL;
-    return behind ? behind + sizeof(end) - 1 : NULL;
+    const char *after = found ? strstr(found, end) : NULL;
+    return after ? after + sizeof(end) - 1 : NULL;
 }
 
 static void copy_line(const char *line, const char *title, FILE *out)

@@ -17,7 +17,7 @@ struct plot_text_rows {
     size_t rows;         /* written so far */
 };
 
-/* Writes the settings. `most` is the longest bar in bytes, `figures` the most letters behind it. */
+/* Writes the settings. `most` is the longest bar in bytes, `figures` the most letters after it. */
 void plot_text_rows_begin(struct plot_text_rows *rows, FILE *script, FILE *out,
                           const struct plot_look *look, double most, size_t figures);
 /* Number of rows that fit below the titles. */

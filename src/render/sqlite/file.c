@@ -27,7 +27,7 @@ static int close_file(sqlite3_file *opened)
     return SQLITE_OK;
 }
 
-/* SQLite expects zeros behind the end of the file. */
+/* SQLite expects zeros after the end of the file. */
 static int read_file(sqlite3_file *opened, void *bytes, int size, sqlite3_int64 offset)
 {
     size_t wanted = (size_t)size, got = 0;

@@ -62,18 +62,18 @@ static void say_other_matter(const struct page *page, const struct forward_chain
 
 static void say_other_step(const struct page *page, const struct forward_chain *chain)
 {
-    char step[STEP_TEXT], kept[UNITS_TEXT_SIZE], here[UNITS_TEXT_SIZE], behind[200] = "";
+    char step[STEP_TEXT], kept[UNITS_TEXT_SIZE], here[UNITS_TEXT_SIZE], after[200] = "";
     page_bytes(page, here, chain->peak_category_bytes);
     step_text(step, chain->has_peak_step, chain->peak_step);
     if (!is_another_matter(chain))
-        snprintf(behind, sizeof(behind),
+        snprintf(after, sizeof(after),
                  " The peak, in %s, holds %s of activations: give budgets as shares (60%%), not as "
                  "sizes.",
                  step, here);
     step_text(step, chain->has_step, chain->step);
     suggest_title(page, "These are the layers of %s%s, which keeps %s.%s",
                   chain->has_step ? "" : "a pass in ", step,
-                  page_bytes(page, kept, chain->activation_bytes), behind);
+                  page_bytes(page, kept, chain->activation_bytes), after);
 }
 
 /* Of a recorded step that an error ended. */

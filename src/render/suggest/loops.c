@@ -27,14 +27,14 @@ static uint32_t loop_of(const struct forward_chain *chain, size_t first, size_t 
     return loop;
 }
 
-static void comment(struct plan *plan, const char *before, struct text name, const char *behind)
+static void comment(struct plan *plan, const char *before, struct text name, const char *after)
 {
     buffer_clear(&plan->text);
     escape_text(&plan->text, name.bytes, name.size);
     plan->failed |= plan->text.failed;
     if (!plan->text.failed)
         fprintf(plan->out, "# %s%s%s\n", before, plan->text.size > 0 ? plan->text.bytes : "",
-                behind);
+                after);
 }
 
 /* Lists segments outside of loops or across their ends, which must be applied by hand. */

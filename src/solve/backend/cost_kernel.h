@@ -60,7 +60,7 @@ DEVICE int value(PRIVATE const struct block *block, int i, int j, int m)
 
 /* Loads, for STEP splits from `split` on, H(i,s-1,m) of the block's i and H(s,j,m-x[s]) of its j,
  * for a chunk of m. Each warp copies one chunk at a time. */
-DEVICE void load_step(LOCAL int *before, LOCAL int *behind, PRIVATE const struct block *block,
+DEVICE void load_step(LOCAL int *before, LOCAL int *after, PRIVATE const struct block *block,
                       int split, int m)
 {
     GLOBAL const int *x = array(block, DEVICE_X);
@@ -73,7 +73,7 @@ DEVICE void load_step(LOCAL int *before, LOCAL int *behind, PRIVATE const struct
                 right = value(block, s, j, m - x[s]);
         }
         before[k * SLOTS + THREAD % SLOTS] = left;
-        behind[k * SLOTS + THREAD % SLOTS] = right;
+        after[k * SLOTS + THREAD % SLOTS] = right;
     }
 }
 
@@ -81,7 +81,7 @@ KERNEL void cost_product(GLOBAL int *tables, GLOBAL const int *numbers,
                          GLOBAL const struct device_problem *problems, int diagonal)
 {
     LOCAL_ARRAY int before[STEP * TILE * SLOTS];
-    LOCAL_ARRAY int behind[STEP * TILE * SLOTS];
+    LOCAL_ARRAY int after[STEP * TILE * SLOTS];
     struct block block;
     int best[PART_I][PART_J];
     int lane = THREAD % SLOTS, part = THREAD / SLOTS, m = GROUP(1) * SLOTS + lane;
@@ -92,7 +92,7 @@ KERNEL void cost_product(GLOBAL int *tables, GLOBAL const int *numbers,
     UNROLL for (int a = 0; a < PART_I; a++) UNROLL for (int b = 0; b < PART_J; b++) best[a][b] =
         NO_SPLIT;
     for (int split = block.i + TILE; split <= block.j; split += STEP) {
-        load_step(before, behind, &block, split, m);
+        load_step(before, after, &block, split, m);
         BARRIER();
         UNROLL for (int s = 0; s < STEP; s++)
         {
@@ -100,7 +100,7 @@ KERNEL void cost_product(GLOBAL int *tables, GLOBAL const int *numbers,
             UNROLL for (int a = 0; a < PART_I; a++) left[a] =
                 before[(s * TILE + part_i + a) * SLOTS + lane];
             UNROLL for (int b = 0; b < PART_J; b++) right[b] =
-                behind[(s * TILE + part_j + b) * SLOTS + lane];
+                after[(s * TILE + part_j + b) * SLOTS + lane];
             UNROLL for (int a = 0; a < PART_I; a++) UNROLL for (int b = 0; b < PART_J; b++)
                 best[a][b] = LEAST_SUM(left[a], right[b], best[a][b]);
         }

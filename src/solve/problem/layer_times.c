@@ -14,14 +14,14 @@ static int compare_items(const void *a, const void *b)
 /* Parses the whole of [text, end) as a number of microseconds. */
 static bool take_number(const char *text, const char *end, double *number)
 {
-    char digits[LEAST_NUMBER + 1], *behind;
+    char digits[LEAST_NUMBER + 1], *after;
     size_t size = (size_t)(end - text);
     if (size == 0 || size > LEAST_NUMBER)
         return false;
     memcpy(digits, text, size);
     digits[size] = '\0';
-    *number = strtod(digits, &behind);
-    return *behind == '\0' && isfinite(*number) && *number >= 0;
+    *number = strtod(digits, &after);
+    return *after == '\0' && isfinite(*number) && *number >= 0;
 }
 
 /* Parses one line. False if it is malformed. */
@@ -39,12 +39,12 @@ static bool take_line(const char *line, const char *end, struct layer_time *time
 static bool add_lines(struct layer_times *times, const char *path, const char *text, size_t size,
                       struct error *err)
 {
-    const char *behind = text + size;
-    for (size_t number = 1; text < behind; number++) {
-        const char *end = memchr(text, '\n', (size_t)(behind - text)), *next;
+    const char *after = text + size;
+    for (size_t number = 1; text < after; number++) {
+        const char *end = memchr(text, '\n', (size_t)(after - text)), *next;
         if (!end)
-            end = behind;
-        next = end + (end < behind);
+            end = after;
+        next = end + (end < after);
         if (end > text && end[-1] == '\r')
             end--;
         bool is_blank = text == end || *text == '#';

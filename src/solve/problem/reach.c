@@ -42,7 +42,7 @@ static bool is_wrappable(const struct recorded *recorded, size_t at, struct call
         !is_outside(recorded, piece->first_row - 1, module) ||
         !is_outside(recorded, piece->end_row, module))
         return false;
-    /* the row of a call may be in no piece, behind those of the piece */
+    /* the row of a call may be in no piece, after those of the piece */
     const struct layer_row *row = problem->rows[piece->first_row];
     const struct layer_row *end = recorded->trace->rows + recorded->trace->count;
     for (; row < end && recorded->piece_of[row - recorded->trace->rows] == at; row++) {

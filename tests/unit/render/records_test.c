@@ -87,7 +87,7 @@ END_TEST
 
 START_TEST(long_texts_are_cut_between_characters)
 {
-    /* two bytes a character, behind one of one byte: the limit is in the middle of one */
+    /* two bytes a character, after one of one byte: the limit is in the middle of one */
     size_t size = 3 * RECORD_TEXT_MOST + 1;
     char *text = malloc(size);
     ck_assert_ptr_nonnull(text);

@@ -43,7 +43,7 @@ START_TEST(storages_make_the_chain)
     const struct chain *chain = &problem.chain;
     ck_assert(problem.recorded && problem.timed);
     ck_assert_uint_eq(chain->layers, 5);
-    ck_assert_int_eq(chain->pinned[0], 10); /* saved, and read far behind */
+    ck_assert_int_eq(chain->pinned[0], 10); /* saved, and read much later */
     static const int64_t x[] = {0, 100, 50, 40, 60, 0}, late[] = {0, 0, 50, 0, 60, 0};
     static const int64_t xbar[] = {110, 20, 70, 0, 70}, reach[] = {1, 2, 3, 4, 4};
     static const int64_t forward[] = {2000, 2000, 2000, 2000, 1000};

@@ -64,10 +64,10 @@ static void check(const int64_t *sizes, size_t n, size_t checkpoints)
     f.n = n;
     const struct visit *wanted = visit(&f, 0, checkpoints);
     size_t count = wanted->count;
-    bool behind = count > 0 && wanted->cuts[0] == n; /* FairScale raises IndexError here */
+    bool after = count > 0 && wanted->cuts[0] == n; /* FairScale raises IndexError here */
     ck_assert(sum_place(sizes, n, checkpoints, &answer, &budget, &err));
     ck_assert_int_eq(answer.max_memory, wanted->value);
-    ck_assert_uint_eq(answer.count, count - behind);
+    ck_assert_uint_eq(answer.count, count - after);
     for (size_t i = 0; i < answer.count; i++)
         ck_assert_uint_eq(answer.cuts[i], wanted->cuts[count - 1 - i]);
     sum_release(&answer, &budget);
