@@ -13,7 +13,7 @@
 #define LEAST_ROW   4  /* equal blocks; two are enough if they are the largest and among the last */
 #define LEAST_EMPTY 2  /* equal blocks without contents that plain code makes */
 #define LEAST_SHARE 20 /* a row has at least 1/20 of the bytes that stay */
-#define SMALL       64 /* the median block of the trace is smaller than 1/64 of a block of the row */
+#define SMALL       64 /* the median allocation is at most 1/64 of a block of the row */
 #define SCALAR      16 /* bytes: beside each block of a row, a cache may have a counter of tokens */
 
 /* A block that stays. Blocks from before the trace come first, by address, then the others by
@@ -32,7 +32,7 @@ struct pool_finder {
     struct block *blocks;
     size_t count, capacity;
     bool has_model;  /* a block seen so far belongs to a model that is made in the trace */
-    uint64_t median; /* median size of the blocks that the trace makes and frees */
+    uint64_t median; /* median size of the allocations from the first step on */
     double bytes;    /* of all blocks that stay */
 };
 

@@ -5,9 +5,11 @@
 
 #define MOST_PAIRS 1000000 /* pairs of a weight's size and a factor's size that are tried */
 #define LEAST_PART 0.2     /* part of the bytes of weights that must have factors */
-/* Part of the bytes of weights that are not square, as far as sizes tell. */
+/* Part of the bytes of the weights that are not square, as far as sizes tell; they must have
+ * factors. */
 #define LEAST_KNOWN 0.5
-/* Part of the bytes of unknown role, if weights above a limit have no factors. */
+/* Part of the bytes of unknown role that factors must account for, if weights above a limit have
+ * no factors. */
 #define LEAST_MATCH 0.9
 
 /* The number of blocks of unknown role or, for the size of a weight, of blocks beyond what weights
