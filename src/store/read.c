@@ -26,7 +26,7 @@ static const struct metric of_category = {
     TREND_BYTES,
 };
 
-/* For messages. */
+/* The metrics, as messages list them. */
 static const char metric_words[] = "peak_active, peak_allocated, peak_reserved, fragmentation, "
                                    "end_active, growth, ooms or category:NAME";
 

@@ -172,7 +172,7 @@ run export --table events annotated.pickle
 check 'the annotation has the time of the first event' \
     test "$(cut -d, -f1-3,7 .run/out | tr -d '\r' | sed -n 2,3p | tr '\n' ' ')" = \
     '0,0,annotate,70 0,1,alloc,70 '
-# An NPU's dump: the events of workspaces come first, and times go back behind them.
+# An NPU's dump: the events of workspaces come first. The events after them begin at earlier times.
 cat >npu.json <<'END'
 {"segments": [], "device_traces": [[
 {"action": "alloc", "addr": 1048576, "size": 1000, "stream": 0, "time_us": 102000},

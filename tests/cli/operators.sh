@@ -46,7 +46,7 @@ run plot --out picture.svg training.averages.txt
 exits 2
 err "memsnap: training.averages.txt: there is no picture of a table of torch.profiler's operators: export_chrome_trace() writes when memory was in use"
 
-# In a log, behind words and before another table that is without memory.
+# In a log, between words and another table, which has no columns of memory.
 {
     echo 'epoch 1 done'
     cat training.averages.txt

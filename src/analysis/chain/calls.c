@@ -261,8 +261,8 @@ void module_calls_release(struct module_calls *calls)
 }
 
 /* The first of the calls first..end-1 that ends after a run, or `end`. */
-static uint32_t first_behind(const struct module_calls *calls, uint32_t first, uint32_t end,
-                             uint32_t run)
+static uint32_t first_ending_after(const struct module_calls *calls, uint32_t first, uint32_t end,
+                                   uint32_t run)
 {
     while (first < end) {
         uint32_t middle = first + (end - first) / 2;
@@ -280,7 +280,7 @@ void module_calls_within(const struct module_calls *calls, uint32_t first_run, u
     const struct module_call *items = calls->items;
     uint32_t i = 0, last = calls->outermost;
     for (;;) {
-        i = first_behind(calls, i, last, first_run);
+        i = first_ending_after(calls, i, last, first_run);
         if (i == last || (items[i].first_run >= first_run && items[i].end_run <= end_run))
             break;
         last = items[i].end_child;

@@ -126,7 +126,8 @@ static void put_in_order(uint32_t *done, const struct forward_chain *chain, int6
                          uint32_t least)
 {
     size_t count = chain->count, first = count - 1, i;
-    /* Of the best subsequence that begins with an element: its bytes, and its next element. */
+    /* For the best subsequence that begins with each element: its bytes, and the element after it.
+     */
     int64_t *kept = room, *next = room + count;
     for (i = count; i-- > 0;) {
         int64_t most = 0;

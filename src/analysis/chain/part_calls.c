@@ -10,7 +10,7 @@ struct writer {
     const struct module_calls *calls;
     struct symbols *symbols;
     struct buffer text;
-    /* What the previous call was in. */
+    /* Where the previous call was. */
     uint32_t model; /* the number of its model, from 1; 0 if there was no call */
     frame_id caller;
     struct frame forward;

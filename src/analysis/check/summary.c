@@ -77,7 +77,7 @@ static bool name_capture(struct check_row *row, const struct summary *summary, s
     return check_copy_words(&row->capture, name, err);
 }
 
-/* Of the last row and an earlier one of the same rule and device keeps the one with the higher
+/* If an earlier row has the rule and device of the last row, keeps only the row with the higher
  * value. */
 static void keep_worse(struct check_result *result, size_t first)
 {

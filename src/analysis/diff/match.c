@@ -67,7 +67,8 @@ static uint32_t pair_merit(const struct diff_site *a, const struct diff_site *b)
     return 1U + (a->place.line == b->place.line) + (a->bytes == b->bytes);
 }
 
-/* Of alignments that change equally many bytes, the one with the highest sum of `merit` wins. */
+/* Keeps the alignment that changes the fewest bytes. Among equal ones, the highest sum of `merit`
+ * wins. */
 static void consider(struct diff_cell *best, const struct diff_cell *before, enum move move,
                      unsigned __int128 cost, uint32_t merit)
 {
@@ -238,7 +239,7 @@ static struct text path_tail(struct text path, unsigned parts)
     return (struct text){path.bytes + at, path.size - at};
 }
 
-/* From now on only the last `parts` components of the paths count; 0: all. */
+/* Makes only the last `parts` components of the paths count; 0: all. */
 static bool shorten_paths(struct diff_matcher *matcher, unsigned parts, struct error *err)
 {
     memset(matcher->tails, 0, matcher->tail_capacity * sizeof(*matcher->tails));

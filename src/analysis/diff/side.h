@@ -96,8 +96,8 @@ struct diff_side {
     size_t setting_count, setting_capacity;
     struct notice *notices; /* the warnings of a report on this capture */
     size_t notice_count;
-    /* Of a side at its peak, if requested: the same device at the peak within each phase of a step.
-     * NULL: this side is in that phase, or the trace does not have it. */
+    /* The same device at the peak within each phase of a step. Set for a side at its peak, if
+     * requested. NULL: this side is in that phase, or the trace does not have it. */
     struct diff_side *in_phase[PHASE_COUNT]; /* malloc'ed */
     struct budget *budget;                   /* of all these arrays; not owned */
 };

@@ -71,7 +71,7 @@ static bool add(struct finder *finder, size_t index, struct error *err)
            vec_push(finder->items, finder->count, finder->capacity, finder->budget, err, item);
 }
 
-/* Of one run. */
+/* Orders the activations of one run: by call, then by lifetime. */
 static int compare_items(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;

@@ -34,7 +34,7 @@ static uint32_t end_of(const struct live_set *set, const struct live *live)
 
 /* True for an allocation that is never freed and was made after the last backward pass that ended
  * before the moment, if its own backward pass does not follow or fails. */
-static bool is_left_behind(const struct live_facts *facts, uint32_t birth)
+static bool is_left_over(const struct live_facts *facts, uint32_t birth)
 {
     return birth >= facts->last_pass &&
            (facts->is_last_pass || failures_between(facts->failures, birth, EVENT_NEVER));
@@ -48,7 +48,7 @@ bool live_waits_for_backward(const struct live_set *set, const struct live_facts
     if (!live_is_activation(set, facts, live, source))
         return false;
     if (end == EVENT_NEVER)
-        return is_left_behind(facts, birth) &&
+        return is_left_over(facts, birth) &&
                !(live->in_trace && facts->is_result && facts->is_result[live->index]);
     if (live->in_trace && failures_between(facts->failures, birth, end))
         return true;
@@ -120,7 +120,7 @@ bool live_is_logits(const struct live_set *set, const struct live_facts *facts,
     if (!live->in_trace || !facts->is_logits || !facts->is_logits[live->index])
         return false;
     const struct lifetime *lifetime = &set->timeline->lifetimes[live->index];
-    return lifetime_end(lifetime) != EVENT_NEVER || is_left_behind(facts, lifetime->alloc);
+    return lifetime_end(lifetime) != EVENT_NEVER || is_left_over(facts, lifetime->alloc);
 }
 
 static enum grad_mode mode_of(const struct live_set *set, const struct live *live)

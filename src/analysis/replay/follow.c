@@ -57,7 +57,8 @@ static uint64_t take_segment(void *self, uint64_t size)
     return growth->addr;
 }
 
-/* Where a range begins is not recorded; the first page of it is. */
+/* The recording does not tell where a range begins, but it does tell where its first page is
+ * mapped. */
 static uint64_t take_range(void *self, uint64_t size)
 {
     struct follower *follower = self;

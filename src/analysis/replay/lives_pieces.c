@@ -27,7 +27,7 @@ static bool add(struct piece_maker *maker, const struct piece_life *piece, struc
 }
 
 /* The first piece that ends after an address; NULL if there is none. */
-static struct memory_block *first_behind(const struct piece_maker *maker, uint64_t addr)
+static struct memory_block *first_ending_after(const struct piece_maker *maker, uint64_t addr)
 {
     struct set_place place = block_set_find(&maker->now, addr, 0, 0), before = place;
     if (block_set_before(&maker->now, &before)) {
@@ -44,7 +44,7 @@ static bool cut(struct piece_maker *maker, uint64_t from, uint64_t to, uint32_t 
                 struct error *err)
 {
     struct memory_block *block;
-    while ((block = first_behind(maker, from)) && block->addr < to) {
+    while ((block = first_ending_after(maker, from)) && block->addr < to) {
         struct piece_life *old = &maker->lives->pieces[block->inserted];
         struct piece_life left = *old, right = *old;
         uint64_t end = old->addr + old->size;

@@ -52,7 +52,7 @@ static void raise(int64_t *highest, int64_t number)
         *highest = number;
 }
 
-/* What of the rows, tables, snapshots and traces was not given to a rank yet. */
+/* The next row, table, snapshot and trace that is not part of a rank yet. */
 struct rest {
     size_t row, table, snapshot, trace;
 };

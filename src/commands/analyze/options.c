@@ -35,7 +35,7 @@ const struct option_words analyze_option_words[] = {
     {NULL, NULL, NULL},
 };
 
-/* Those that apply to snapshots only. */
+/* Options that apply to snapshots only. */
 static const int for_snapshots[] = {OPTION_AT,
                                     OPTION_BY,
                                     OPTION_STACKS,

@@ -29,7 +29,7 @@ struct run {
     struct checked_file *files; /* one per input */
 };
 
-/* With the baseline of its rank. */
+/* Checks a file against the baseline of its rank. */
 static bool check_pair(struct run *run, size_t index, int fd, struct checked_file *file)
 {
     const struct baseline_pair *pair = &run->pairs[index];

@@ -99,7 +99,7 @@ const struct option_words check_option_words[] = {
     {NULL, NULL, NULL},
 };
 
-/* Those that apply to snapshots only. */
+/* Options that apply to snapshots only. */
 static const int for_snapshots[] = {OPTION_AT, OPTION_RANGE, OPTION_DEVICE, OPTION_RULES, 0};
 
 bool check_option(int option, void *to, struct error *err)

@@ -247,7 +247,8 @@ static bool expand(struct paths *paths, const char *named, const struct file_cho
     return ok;
 }
 
-/* Of files that the user named one by one, as a shell does for a pattern; in their order. */
+/* Keeps the files of the rank. The user named the files one by one, as a shell does for a pattern;
+ * they stay in that order. */
 static bool keep_rank(struct paths *paths, const struct file_choice *choice, struct error *err)
 {
     struct found *found = look_at_all(paths, choice, err);

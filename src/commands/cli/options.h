@@ -90,7 +90,7 @@ enum {
         OPTION_OUTPUT, "output", "FILE", "write to FILE instead of standard output"                \
     }
 #define ROWS_RANK_AND_OUTPUT ROW_RANK, ROW_RANK_PATTERN, ROW_OUTPUT
-/* What every table of options ends with. */
+/* The rows at the end of every table of options. */
 #define ROWS_END                                                                                   \
     {OPTION_HELP, "help", NULL, "print this help"},                                                \
     {                                                                                              \

@@ -95,7 +95,7 @@ static void run_piece(struct piece *piece)
         fclose(out);
 }
 
-/* With the lock held. */
+/* To be called with the lock held. */
 static void finish_those_done(struct worker_pool *pool)
 {
     while (pool->turn < pool->work->count && pool->pieces[pool->turn].done) {

@@ -24,7 +24,7 @@ enum state {
     IS_BROKEN
 };
 
-/* What each process tells all others before a step. */
+/* What each process reports to all others before a step. */
 struct news {
     int32_t state;    /* enum state */
     int32_t size;     /* bytes that it brings to the step */

@@ -116,7 +116,7 @@ static bool take_at(struct diff_settings *settings, bool a, bool b, struct error
     return true;
 }
 
-/* Those that apply to snapshots only. */
+/* Options that apply to snapshots only. */
 static const int for_snapshots[] = {OPTION_AT,    OPTION_AT_A,   OPTION_AT_B,
                                     OPTION_BY,    OPTION_STACKS, OPTION_DEVICE,
                                     OPTION_RANGE, OPTION_RULES,  0};

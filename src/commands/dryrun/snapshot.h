@@ -12,7 +12,7 @@
 bool dryrun_snapshot_keep(const struct dryrun_folder *folder, const char *name,
                           struct new_file *file, const char *output, struct error *err);
 
-/* Of the device with the highest peak of active memory. */
+/* The peaks of the device that has the highest peak of active memory. */
 struct dryrun_peaks {
     uint64_t active_bytes, reserved_bytes;
 };

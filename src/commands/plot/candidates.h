@@ -14,7 +14,7 @@ struct plot_candidate {
     struct plot_folder folder;
 };
 
-/* What the process that reads the input tells the other one. */
+/* What the process that reads the input reports to the other one. */
 struct plot_choice {
     size_t kind;   /* index of a candidate */
     size_t failed; /* enum status: of files that were left out */

@@ -88,7 +88,7 @@ const struct option_words plot_option_words[] = {
     {"alloc-conf", WORDS_ALLOC_CONF, NULL}, {NULL, NULL, NULL},
 };
 
-/* Those that apply to snapshots only; --x may, too. */
+/* Options that apply to snapshots only. --x may, too. */
 static const int for_snapshots[] = {
     OPTION_AT, OPTION_BANDS, OPTION_COLOR, OPTION_DEVICE, OPTION_RANGE, OPTION_RULES, 0};
 

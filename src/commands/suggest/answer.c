@@ -38,7 +38,7 @@ bool suggest_set_times(const struct suggest_run *run, struct problem *problem, s
     return ok;
 }
 
-/* Those that run->problem has. */
+/* Divides the times of run->problem among the leaves. */
 static bool divide_times(const struct suggest_run *run, struct problem *leaves, struct error *err)
 {
     struct layer_times times;
@@ -51,7 +51,7 @@ static bool divide_times(const struct suggest_run *run, struct problem *leaves, 
     return true;
 }
 
-/* What the step would reserve with a placement. */
+/* Finds what the step would reserve with a placement. */
 static bool replay_placement(const struct suggest_run *run, const struct placement *placement,
                              struct replan *replan, struct error *err)
 {

@@ -83,7 +83,7 @@ const struct option_words suggest_option_words[] = {
     {"backend", "auto cpu cuda opencl", NULL}, {NULL, NULL, NULL},
 };
 
-/* Those that apply to snapshots only. */
+/* Options that apply to snapshots only. */
 static const int for_snapshots[] = {OPTION_DEVICE, OPTION_RANGE, 0};
 
 static bool add_budget(const char *text, struct suggest_options *options, struct error *err)

@@ -34,7 +34,7 @@ struct gathering {
     bool stopped; /* a file failed, and options->strict: the summaries are not complete */
 };
 
-/* What to keep of each summary. */
+/* Which parts of each summary to keep. */
 struct gathered_parts gather_parts(const struct gather_options *options);
 
 /* True for the kinds of files that can be gathered. */

@@ -16,7 +16,7 @@ struct gathered_list {
     size_t count, capacity;
 };
 
-/* What to keep of a summary. */
+/* Which parts of a summary to keep. */
 struct gathered_parts {
     bool curves;
     size_t columns;              /* the most columns of curves; 0: as many as they have */

@@ -17,7 +17,7 @@ enum { OPTION_STRICT = OPTION_LONG_ONLY, OPTION_RANKS_OWN };
         'v', "verbose", NULL, "name the files in a folder that are left out"                       \
     }
 
-/* Of both commands. */
+/* Options that both commands have. */
 struct summary_options {
     struct gather_options gather;
     struct file_choice files;

@@ -69,7 +69,8 @@ static const char *name_before(const char *begin, const char *at)
     return at;
 }
 
-/* Of cudaMallocAsync's text, which has several lines, programs may print only the first words. */
+/* True if the text ends here. cudaMallocAsync's text has several lines, and some programs print
+ * only the first words. */
 static bool is_cut(struct cursor rest)
 {
     uint64_t number;
@@ -148,9 +149,9 @@ const char *oom_text_find(struct text line, struct text *rest)
         if (!strchr(OPENING_LETTERS, *at) || *at == '\0')
             continue;
         const struct opening *opening = opening_at(at, end, &after);
-        bool is_behind = opening && opening->backend == BEFORE;
-        const char *begin = is_behind ? name_before(line.bytes, at) : at;
-        if (!opening || (is_behind && begin == at) || !is_raised(line, at, opening, after))
+        bool has_name_before = opening && opening->backend == BEFORE;
+        const char *begin = has_name_before ? name_before(line.bytes, at) : at;
+        if (!opening || (has_name_before && begin == at) || !is_raised(line, at, opening, after))
             continue;
         *rest = (struct text){after.at, (size_t)(end - after.at)};
         return begin;

@@ -54,7 +54,8 @@ static bool is_announced(const struct stream *stream)
     return stream->has_message && is_announcement((struct text){stream->text, stream->text_size});
 }
 
-/* Of the death of one worker, two exceptions in a row tell; the second leaves out the reason. */
+/* The death of one worker raises two exceptions in a row. The second one leaves out the reason, so
+ * it is not reported. */
 static bool is_told(struct stream *stream)
 {
     const struct oom_message *message = &stream->message;

@@ -182,7 +182,7 @@ static bool reference(struct learner *l, unsigned key)
 }
 
 /* The position after the memo opcode that may be at p, within the list of frames. */
-static const uint8_t *behind_memo_op(struct learner *l, const uint8_t *p)
+static const uint8_t *after_memo_op(struct learner *l, const uint8_t *p)
 {
     size_t size = *p == 0x94 ? 1 : *p == 'q' ? 2 : *p == 'r' ? 5 : 0;
     l->pushed += size > 0;
@@ -195,7 +195,7 @@ static bool list_of_frames(struct learner *l)
     if (l->part != &l->pattern->head || !same(l, 1)) /* EMPTY_LIST: compared, not stepped over */
         return false;
     l->part->size--;
-    const uint8_t *p = behind_memo_op(l, l->p);
+    const uint8_t *p = after_memo_op(l, l->p);
     size_t width = reference_width(*p);
     if (width > 0 && p[1 + width] == 'a') /* APPEND */
         p += 2 + width;
@@ -206,7 +206,7 @@ static bool list_of_frames(struct learner *l)
         if (*p++ != 'e') /* APPENDS */
             return false;
     }
-    l->p = l->base = behind_memo_op(l, p);
+    l->p = l->base = after_memo_op(l, p);
     l->part = &l->pattern->tail;
     l->pattern->has_list = true;
     return l->p < l->end;

@@ -24,7 +24,7 @@ struct collector {
     uint32_t *items;   /* memory events by thread */
     size_t sums_of_capacity, range_capacity, items_capacity;
     uint32_t calls;
-    /* Of the previous event. */
+    /* What the previous event had. */
     stack_id last_stack;
     string_id last_module;
     struct error *err;

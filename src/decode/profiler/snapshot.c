@@ -21,7 +21,7 @@ struct emitter {
     struct error *err;
 };
 
-/* What the events of a device show of the memory before and after them. */
+/* What the events of a device show about the memory before and after them. */
 struct device_state {
     uint32_t device;
     const uint32_t *events;
@@ -100,7 +100,8 @@ static bool find_survivors(struct emitter *emitter, struct device_state *state)
     return true;
 }
 
-/* What was there before the first event, by its total, and is never freed. */
+/* Finds the memory that was allocated before the first event and is never freed. Only its total is
+ * known. */
 static void find_kept(const struct emitter *emitter, struct device_state *state)
 {
     state->reserved_end = -1;

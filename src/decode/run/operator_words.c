@@ -20,7 +20,8 @@ static const struct {
     {"Source Location", CELL_REST},
 };
 
-/* What follows the name of the CPU or of a device. The longest suffix that fits counts. */
+/* The endings of column titles after the name of the CPU or of a device. The longest ending that
+ * fits counts. */
 static const struct {
     const char *suffix;
     enum operator_cell cell;

@@ -29,7 +29,7 @@ static bool raise(struct timeline_decoder *decoder, uint8_t category, int64_t ti
            timeline_grow(decoder, list, time_us, bytes);
 }
 
-/* What shrinks comes first, so that no moment between two rows is higher than both. */
+/* Applies decreases before increases, so that no moment between two rows is higher than both. */
 static bool apply(struct timeline_decoder *decoder, const int64_t sums[], int64_t time_us)
 {
     for (uint8_t i = 0; i < TIMELINE_CATEGORIES; i++)

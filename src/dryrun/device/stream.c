@@ -277,7 +277,7 @@ API int cudaStreamGetCaptureInfo_v3(void *handle, int *status, uint64_t *id, voi
     return cudaStreamGetCaptureInfo_v2(handle, status, id, graph, dependencies, count);
 }
 
-/* Until CUDA 12 it has three parameters. */
+/* Until CUDA 12 the function has three parameters. */
 API int cudaStreamGetCaptureInfo(void *handle, int *status, uint64_t *id, void **graph,
                                  void **dependencies, void **edges, size_t *count)
 {

@@ -29,7 +29,7 @@ static const struct row_type allocation_type =
              FIELD_CALL(WORD, "reason", reason), FIELD(ROW, STRING, annotation));
 #undef ROW
 
-/* Without memory for the text, there is none. */
+/* The annotation of an allocation. None if there is no memory for its text. */
 static string_id annotation_of(const struct timeline *timeline, bool in_trace, size_t index)
 {
     const struct live live = {.in_trace = in_trace, .index = (uint32_t)index};

@@ -91,7 +91,7 @@ static struct value life(const void *data, const struct field_context *context)
         FIELD_AS(ROW, EVENT, "free_event", freed_item, .flags = FIELD_SKIP_NEGATIVE),              \
         FIELD(ROW, STRING, annotation, __VA_ARGS__))
 const struct row_type largest_type = LARGEST(.title = NULL);
-/* With a column that most files would leave empty. */
+/* The rows with a column of annotations, which most files would leave empty. */
 static const struct row_type annotated_type =
     LARGEST(.title = "annotation", .column = 3, .cut = CUT_END, .least = ANNOTATION_LEAST);
 #undef LARGEST

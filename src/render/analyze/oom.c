@@ -24,7 +24,7 @@ static bool used_is_known(const void *data, const struct field_context *context)
     return oom_used_is_known(oom_of(data));
 }
 
-/* Of the device, by any process. */
+/* The memory in use on the device, by all processes. */
 static struct value used_bytes(const void *data, const struct field_context *context)
 {
     const struct oom_row *row = data;
@@ -266,7 +266,7 @@ static bool others(const struct page *page, const struct oom_row *row)
     return ok;
 }
 
-/* Adds up to what nvidia-smi showed for the device. */
+/* The memory in use adds up to what nvidia-smi showed for the device. */
 static bool used(const struct page *page, const struct oom_row *row)
 {
     struct buffer text = BUFFER_INIT;
@@ -281,7 +281,7 @@ static bool used(const struct page *page, const struct oom_row *row)
     return ok;
 }
 
-/* If the rest of the step would not fit either, by what the step before it needed. */
+/* Says whether the rest of the step would have fit, judged by what the step before it needed. */
 static bool rest_of_step(const struct page *page, const struct oom_row *row)
 {
     char needed[UNITS_TEXT_SIZE], missing[UNITS_TEXT_SIZE];

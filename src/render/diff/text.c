@@ -141,13 +141,13 @@ static void add_moment(struct buffer *text, const char *at, const struct diff_si
         add_name(text, at);
 }
 
-/* "Device 0: live memory at the peaks", "Device 0 of A and device 1 of B: +1.5s in A, the end in
- * B" */
 static bool is_unused(const struct diff *diff)
 {
     return diff->sides[0].is_unused && diff->sides[1].is_unused;
 }
 
+/* "Device 0: live memory at the peaks", "Device 0 of A and device 1 of B: +1.5s in A, the end in
+ * B" */
 static void headline(const struct page *page, const struct diff_report *report,
                      const struct diff *diff, bool is_like)
 {

@@ -58,7 +58,8 @@ void export_database_release(struct export_database *database)
     free(database);
 }
 
-/* What one table is filled by: with `device`, the rows of one device, otherwise all rows. */
+/* The functions that fill one table: of_device() fills in the rows of one device, of_all() all
+ * rows. */
 struct filler {
     const struct row_type *type;
     bool (*of_device)(struct export_sheet *sheet, const struct export_device *device,

@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "render/plot/kind.h"
 
-/* What a bar shows, from the lowest part to the highest. */
+/* The figures that a bar shows, from the lowest part to the highest. */
 enum iterations_layer { LAYER_END, LAYER_PEAK, LAYER_RESERVED, LAYERS };
 
 /* A rank in a call. If there are too many, a bar stands for several and shows the highest. */

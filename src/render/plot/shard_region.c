@@ -11,7 +11,8 @@
 #define STRATEGIES_MOST 16 /* each without and with checkpoints */
 #define LOGARITHMIC     8  /* ratio of the last to the first number of ranks */
 
-/* Of six strategies, then of the same with checkpoints, then others. */
+/* The first six colours are for strategies, the next six for the same strategies with checkpoints.
+ */
 static const unsigned colours[] = {0x0072B2, 0x56B4E9, 0x009E73, 0xE69F00, 0xCC79A7,
                                    0xD55E00, 0x6699CC, 0xA6D8F5, 0x66C2A5, 0xF6C765,
                                    0xE3B7CF, 0xF0A070, 0x332288, 0x882255};

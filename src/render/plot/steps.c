@@ -72,7 +72,7 @@ static void measure(struct picture *picture)
     picture->places = device->step_list_count + (picture->gap > 0);
 }
 
-/* Its place, from 0. */
+/* The place of the bar of step i, from 0. Steps after the gap are one place further. */
 static size_t place_of(const struct picture *picture, size_t i)
 {
     return i + (picture->gap > 0 && i >= picture->gap);

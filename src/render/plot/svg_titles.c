@@ -137,8 +137,9 @@ static bool is_same(const struct svg_polygon *drawn, const struct svg_shape *not
            is_near(&drawn->points[drawn->count - 1], noted->x[1], noted->y[1]);
 }
 
-/* Skips the rest of the line after gnuplot's title for a group, such as "gnuplot_plot_3". */
-static const char *behind_group_title(const char *line)
+/* The rest of the line after gnuplot's title of a group, such as "gnuplot_plot_3"; NULL if the line
+ * has no such title. */
+static const char *after_group_title(const char *line)
 {
     static const char tag[] = "><title>gnuplot_plot_", end[] = "</title>";
     const char *found = strstr(line, tag);
@@ -148,7 +149,7 @@ static const char *behind_group_title(const char *line)
 
 static void copy_line(const char *line, const char *title, FILE *out)
 {
-    const char *rest = behind_group_title(line);
+    const char *rest = after_group_title(line);
     if (rest)
         /* shapes without a title must not hide tooltips: labels and curves lie above bands */
         fprintf(out, "%.*s pointer-events=\"none\">%s\n", (int)strcspn(line, ">"), line, rest);

@@ -172,7 +172,7 @@ static bool print_ooms(const struct page *page, const struct run_report *report)
     return row_table_print(&rows, page, INDENT);
 }
 
-/* Without --top, a few operators of each table. */
+/* Prints the operators of each table: only a few without --top. */
 static bool print_operators(const struct page *page, const struct run_analysis *analysis)
 {
     const struct memory_run *run = analysis->report->run;

@@ -76,7 +76,7 @@ static void say_other_step(const struct page *page, const struct forward_chain *
                   page_bytes(page, kept, chain->activation_bytes), after);
 }
 
-/* Of a recorded step that an error ended. */
+/* Says that an error ended the recorded step. */
 static void say_failure(const struct page *page, const struct layer_trace *trace)
 {
     struct buffer where = BUFFER_INIT;
@@ -145,7 +145,7 @@ static void say_error(const struct page *page, const struct layer_trace *trace)
                     size);
 }
 
-/* What the times of a profiler trace are of. */
+/* Says what the times of a profiler trace measure. */
 static void say_source(const struct page *page, const struct layer_trace *trace)
 {
     if (!(trace->facts.present >> FACT_TIME & 1))

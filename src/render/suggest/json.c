@@ -52,7 +52,7 @@ static void put_segments(struct json_writer *json, const struct problem *problem
     json_put_close(json, ']');
 }
 
-/* Of the placement of that index. */
+/* Puts what the step would reserve with the placement at `index`. */
 static void put_reserved(struct json_writer *json, const struct suggest_subject *subject,
                          size_t index, const struct placement *placement)
 {

@@ -7,7 +7,7 @@
 
 #define BAR_COLUMNS 16
 
-/* What the functions of the row type need: context->user. */
+/* What the functions of the row type read from context->user. */
 struct scale {
     const struct trend *trend;
     int64_t highest;

@@ -96,7 +96,7 @@ static bool follow(struct draft *draft, const struct problem *problem, struct er
     return ok && placement_replay(parts, &leaves->chain, draft->budget, &advice->outcome, err);
 }
 
-/* Where gradients of parameters are known, the least total is what counts. */
+/* Finds the best segments. If the gradients of parameters are known, they count in the peak. */
 static bool place_best(const struct problem *problem, struct fairscale_advice *advice,
                        struct budget *budget, struct error *err)
 {

@@ -77,7 +77,7 @@ static bool input_stays(const struct replay *replay, size_t i)
     return i == 0 || replay->flags[i] & STORED || replay->flags[i - 1] & KEPT;
 }
 
-/* What layer i pins now. */
+/* The bytes of layer i that a checkpoint does not free at this moment. */
 static int64_t pinned(const struct replay *replay, size_t i)
 {
     const struct chain *chain = replay->chain;

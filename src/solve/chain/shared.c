@@ -7,7 +7,7 @@ static size_t bytes_of(const struct chain *chain)
     return chain->layers * (3 * sizeof(int64_t) + 1);
 }
 
-/* Of the first forward pass. */
+/* Marks the layers with which a checkpoint begins in the first forward pass. */
 static void find_beginnings(struct shared_times *times, const struct schedule *schedule,
                             size_t layers)
 {

@@ -20,7 +20,7 @@ static bool available(struct backend_place *place)
     return there;
 }
 
-/* For a GPU: the time to load and compile, and the rate of an average card. */
+/* The estimate for a GPU: the time to load and compile, and the rate of an average card. */
 static double seconds(const struct cost_problem *problems, size_t count, unsigned threads)
 {
     (void)threads;

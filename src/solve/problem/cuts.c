@@ -133,7 +133,7 @@ static bool ends_in_leaf(const struct prefix *prefix)
            component(prefix) + component_size(prefix) == prefix->name.bytes + prefix->name.size;
 }
 
-/* Of the stem of the component; 1 if it is only a number. */
+/* The hash of the component's stem; 1 if the component is only a number. */
 static uint64_t stem_hash(const struct prefix *prefix)
 {
     size_t size = stem_size(prefix);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* What a checkpoint runs again of a row of the trace. */
+/* Which part of a row of the trace a checkpoint runs again. */
 struct again {
     bool runs;
     bool stops;           /* it stops at the last tensor that the row saves */

@@ -71,7 +71,7 @@ static unsigned option_of(const struct problem *problem, struct text name)
     return 0;
 }
 
-/* What option `number` keeps of element i. */
+/* The operators of element i whose results option `number` keeps: their sum. */
 static struct weighed_sum kept_of(const struct forward_problem *made,
                                   const struct forward_chain *chain, size_t i, size_t *next,
                                   unsigned number)

@@ -15,7 +15,7 @@ enum {
     HELD = 32,       /* part of a module's result that the program holds while memory is highest */
 };
 
-/* What is known of a storage. */
+/* What is known about a storage. */
 struct usage {
     uint32_t maker; /* the piece that made it */
     uint32_t last;  /* the last piece that reads it */

@@ -34,7 +34,7 @@ struct restricting {
     matches only, keep; /* patterns that matched something */
 };
 
-/* Of the names of a piece, whether all match `only`, and whether some match `keep`. */
+/* Whether all names of a piece match `only`, and whether some match `keep`. */
 struct verdict {
     bool all_only, some_keep;
 };

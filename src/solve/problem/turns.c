@@ -118,7 +118,7 @@ static int compare_visits(const void *a, const void *b)
                               : (x->piece > y->piece) - (x->piece < y->piece);
 }
 
-/* Of several pieces of a module, each must be a call from its beginning to its end. */
+/* Sets `interrupted` of each piece. */
 static void find_interrupted(struct problem *problem, struct visit *visits)
 {
     size_t count = problem->chain.layers;

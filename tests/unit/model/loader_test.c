@@ -278,7 +278,8 @@ START_TEST(events_are_sorted_by_time)
 }
 END_TEST
 
-/* A step back that sorting would not repair, and one that is no more than clocks may differ. */
+/* Two steps back in time: sorting would not repair the first, and clocks may differ by as much as
+ * the second. */
 START_TEST(some_events_are_not_sorted)
 {
     static const struct {

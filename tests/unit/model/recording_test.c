@@ -1,4 +1,4 @@
-/* Kinds of events that were not recorded are told from damage. */
+/* Kinds of events that were not recorded are distinguished from damage. */
 #include "model/recording.h"
 
 #include "unit/model/model.h"
@@ -79,7 +79,7 @@ START_TEST(the_literal_curves_never_fall)
 }
 END_TEST
 
-/* In a range, too: the events outside it prove it, or the dump. */
+/* A range of a trace shows it, too: by the events outside of the range, or by the dump. */
 START_TEST(ranges_follow_the_whole)
 {
     const struct window window = {{POINT_EVENT, 4}, {POINT_EVENT, 15}};

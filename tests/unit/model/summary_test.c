@@ -155,7 +155,7 @@ START_TEST(steps_are_measured)
 }
 END_TEST
 
-/* What is compared stays, and equal texts are one. */
+/* A reduced summary keeps what is compared, and equal texts are stored once. */
 START_TEST(reduced_summaries_share_texts)
 {
     struct summary_texts *texts = summary_texts_create(MEMORY, &err);
@@ -200,7 +200,7 @@ START_TEST(summaries_stay_where_memory_runs_out)
 }
 END_TEST
 
-/* Every file cut short is refused, but for one without any summary. */
+/* Every file that is cut short is refused, except one that has no summary. */
 START_TEST(cut_files_are_refused)
 {
     struct summary *summary = make(SUMMARY_UNKNOWN, "a");

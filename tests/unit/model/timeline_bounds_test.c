@@ -67,7 +67,7 @@ START_TEST(the_limit_holds)
 }
 END_TEST
 
-/* The curve stays small, for frees of another address take as much from it. */
+/* The curve stays low, because a free of another address subtracts the same size. */
 static void more_than_fits(uint64_t size)
 {
     script_init(&script);

@@ -174,7 +174,8 @@ static void check_device(const struct snapshot *whole, const struct snapshot *cu
     timeline_destroy(cut_line);
 }
 
-/* Refused only where no device has an event in the range; returns whether it was kept. */
+/* A window may be refused only if no device has an event in the range. Returns whether it was
+ * accepted. */
 static bool check_window(const struct snapshot *whole, const struct window *window)
 {
     struct error err;

@@ -81,7 +81,7 @@ static void check_items(const struct timeline *timeline, const struct reference 
     }
 }
 
-/* Births and deaths may be reported for either curve, and must sum to both. */
+/* An allocation may be in only one of the curves. The sums of both must be right. */
 static void check_allocated(const struct timeline *timeline, const struct reference *want,
                             uint64_t seed)
 {

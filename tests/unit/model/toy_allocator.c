@@ -45,7 +45,7 @@ static void erase(struct toy_region *region, size_t at)
             (--region->count - at) * sizeof(region->cells[0]));
 }
 
-/* Joins cells of one kind that touch. */
+/* Joins neighbouring cells that are both unmapped or both free. */
 static void merge(struct toy_region *region)
 {
     for (size_t i = 1; i < region->count; i++) {
@@ -57,7 +57,7 @@ static void merge(struct toy_region *region)
     }
 }
 
-/* Cuts so that cells begin at `from` and `to`, and gives those between a state. */
+/* Cuts cells at `from` and `to`, and sets the state of those between. */
 static void paint(struct toy_region *region, uint64_t from, uint64_t to, enum toy_state state)
 {
     const uint64_t edges[] = {from, to};
@@ -77,7 +77,7 @@ static void paint(struct toy_region *region, uint64_t from, uint64_t to, enum to
     merge(region);
 }
 
-/* Every second region touches the one before it, if that is in use. */
+/* Finds an unused region. Every second region touches the one before it, if that one is in use. */
 static struct toy_region *unused(struct toy *toy)
 {
     for (size_t r = 0; r < TOY_REGIONS; r++) {

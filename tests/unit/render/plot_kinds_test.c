@@ -163,7 +163,7 @@ START_TEST(bands_stay_below_what_a_picture_can_hold)
 }
 END_TEST
 
-/* No character by which text in a script or data file is more than text. */
+/* The data and scripts have no character that ends a text. */
 static void check_bytes(FILE *file, const char *kind, const char *name)
 {
     int previous = '\n';

@@ -148,7 +148,7 @@ START_TEST(anything_else_is_refused)
 }
 END_TEST
 
-/* Nor after a setting, so that the rest of the file is looked at too. */
+/* A command after a valid setting is refused as well: the rest of the file is checked, too. */
 START_TEST(it_is_refused_wherever_it_stands)
 {
     char settings[256];

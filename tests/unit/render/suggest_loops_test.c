@@ -20,7 +20,7 @@ static struct layer_trace trace;
 static struct placement placement;
 static char *printed;
 
-/* The first layer is a line, the others are iterations 0 to 4 of a loop. */
+/* The first layer is a line. The others are iterations 0 to 4 of a loop. */
 static void create(void)
 {
     struct error err;

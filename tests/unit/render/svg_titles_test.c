@@ -70,7 +70,8 @@ START_TEST(test_each_gets_its_own)
 }
 END_TEST
 
-/* Another colour, place or number of points: no title, and the note waits for its shape. */
+/* A shape of another colour, place or number of points gets no title. The note waits for its own
+ * shape. */
 START_TEST(test_no_other_gets_it)
 {
     static const struct {

@@ -118,7 +118,8 @@ START_TEST(gzip_takes_bounded_memory)
 }
 END_TEST
 
-/* Inflates all of it under the limits; `*total` is how much came before the end or the error. */
+/* Inflates all of it under the limits. `*total` is the number of bytes before the end or the error.
+ */
 static bool inflate_within(const struct buffer *packed, struct gzip_limits limits, uint64_t *total,
                            struct error *err)
 {

@@ -13,7 +13,7 @@
 
 #define BIG ((size_t)9 << 20)
 
-/* Number of threads now, which shows if a read-ahead thread is running. */
+/* The number of threads now: one more while a read-ahead thread is running. */
 static size_t threads(void)
 {
     size_t count = 0;
@@ -26,7 +26,8 @@ static size_t threads(void)
     return count - 2; /* . and .. */
 }
 
-/* Reads to the end, or the error, and compares with `bytes`; returns how many there were. */
+/* Reads to the end, or to the error, and compares with `bytes`. Returns the number of bytes read.
+ */
 static size_t read_like(struct source *source, const uint8_t *bytes, bool *ok, struct error *err)
 {
     size_t at = 0;
@@ -152,7 +153,7 @@ static int file_with(const uint8_t *bytes, size_t size)
     return fd;
 }
 
-/* Looks ahead by little and by more than what is read at once, and leaves much of it unread. */
+/* Asks for a few bytes and for more than is read at once, and consumes only a part of them. */
 START_TEST(plain_file_is_read_ahead_at_any_distance)
 {
     static const size_t wanted[] = {
@@ -188,8 +189,8 @@ START_TEST(plain_file_is_read_ahead_at_any_distance)
 }
 END_TEST
 
-/* The descriptor comes to be one that cannot be read from. */
-START_TEST(error_of_a_file_comes_behind_its_bytes)
+/* Replaces the descriptor by one that cannot be read from. */
+START_TEST(error_of_a_file_comes_after_its_bytes)
 {
     struct budget budget = {.limit = PLENTY};
     struct error err = {0};
@@ -223,7 +224,7 @@ struct feed {
     int fd;
 };
 
-/* Writes most of it, and keeps the pipe open. */
+/* Writes most of the bytes, and keeps the pipe open. */
 static void *feed_most(void *argument)
 {
     const struct feed *feed = argument;
@@ -274,7 +275,7 @@ static void close_slow_input(struct slow_input *input)
     free(input->bytes);
 }
 
-/* The thread waits for a writer that never writes again: a hang here is the test's timeout. */
+/* The writer never writes again. If the thread waited for it, the test would time out. */
 START_TEST(closing_ends_a_read_that_waits)
 {
     struct slow_input input;
@@ -312,7 +313,7 @@ TCase *readahead_tests(void)
     tcase_add_test(readahead, runs_ahead_of_large_inputs_only);
     tcase_add_test(readahead, reads_directly_where_there_is_no_memory_for_more);
     tcase_add_test(readahead, plain_file_is_read_ahead_at_any_distance);
-    tcase_add_test(readahead, error_of_a_file_comes_behind_its_bytes);
+    tcase_add_test(readahead, error_of_a_file_comes_after_its_bytes);
     tcase_add_test(readahead, closing_ends_a_read_that_waits);
     tcase_add_test(readahead, writer_that_goes_away_is_noticed);
     return readahead;

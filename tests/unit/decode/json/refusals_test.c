@@ -77,7 +77,7 @@ START_TEST(strings)
 }
 END_TEST
 
-/* `depth` arrays in one another as the value of an unknown key, or of a setting. */
+/* Nests `depth` arrays as the value of an unknown key, or of a setting. */
 static void check_depth(const char *begin, size_t depth, bool taken)
 {
     struct buffer json = BUFFER_INIT;

@@ -39,7 +39,8 @@ START_TEST(signed_addresses_and_single_pool_ids)
 }
 END_TEST
 
-/* torch writes the outermost line first, here as everywhere else the innermost one is. */
+/* torch writes the outermost line of forward_frames first. In all other stacks the innermost comes
+ * first. */
 START_TEST(forward_frames_as_python_formats_them)
 {
     json_check(EVENTS("{\"action\":\"alloc\",\"addr\":1,\"size\":1,\"forward_frames\":["
@@ -101,7 +102,8 @@ START_TEST(host_memory_is_a_device)
 }
 END_TEST
 
-/* Blocks before the segment's address, no address and no requested_size in them. */
+/* torch 2.0 writes blocks before the segment's address. Its blocks have no address and no
+ * requested_size. */
 START_TEST(segment_of_torch_2_0)
 {
     json_check("[{\"blocks\":[{\"size\":10,\"state\":\"active_allocated\",\"history\":"

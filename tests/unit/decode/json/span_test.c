@@ -6,8 +6,9 @@
 
 #define SIZE_MOST 400
 
-/* The size up to the bracket that closes the container, or 0: there is none, or a string in front
- * of it is invalid. Sets `plain` if the text up to there is ASCII without backslashes. */
+/* The size up to the bracket that closes the container. 0 if there is no such bracket, or if a
+ * string before it is invalid. Sets `plain` if the text up to there is ASCII without backslashes.
+ */
 static size_t plain_end(const uint8_t *text, size_t size, bool *plain)
 {
     size_t depth = 1;
@@ -35,7 +36,8 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* Few brackets and quotes among letters; without `odd`, only what json_find_end() handles. */
+/* Fills the text with letters and a few brackets and quotes. Without `odd`, only with what
+ * json_find_end() handles. */
 static size_t fill(uint8_t *text, uint32_t *seed, bool odd)
 {
     static const char letters[] = "{[]}]\"\"\"abc,: 019xyzABCDEFGHIJKLMNOPQ";

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A bit of everything, tokens of every kind. */
+/* A snapshot with tokens of every kind. */
 static const char sample[] =
     "{\"segments\": [{\"device\": 0, \"address\": 140000000000000, \"total_size\": 20, \"blocks\": "
     "[{\"size\": 20, \"state\": \"inactive\", \"frames\": []}]}], \"device_traces\": "
@@ -23,7 +23,7 @@ static const char sample_rows[] =
     "context=N/A \xf0\x9f\x98\x80 \xc3\xa9 f@f.py:1 g@f.py:2\n"
     "event 0 0 alloc 1 2 f@f.py:1 g@f.py:2\nsetting a.b=1.5\nsetting c=-inf\n";
 
-/* The buffer's end may fall on any byte. */
+/* Tests each size of the buffer, since its end may fall on any byte. */
 START_TEST(tokens_across_the_buffer)
 {
     size_t size = sizeof(sample) - 1, most = SOURCE_WINDOW + 64;
@@ -96,7 +96,7 @@ START_TEST(what_is_kept_is_counted)
 }
 END_TEST
 
-/* More different frames than are remembered: the rows must not suffer. */
+/* More different frames than the decoder remembers must not change the rows. */
 START_TEST(frame_memory_is_bounded)
 {
     struct buffer json = BUFFER_INIT;

@@ -1,4 +1,4 @@
-/* Whose lines they are, and the tracebacks above an error. */
+/* Which process wrote a line, and the tracebacks above an error. */
 #include <stdio.h>
 
 #include "unit/decode/log/log.h"

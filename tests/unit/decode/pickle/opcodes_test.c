@@ -116,7 +116,7 @@ START_TEST(instances_stay_inert)
 }
 END_TEST
 
-/* collections.OrderedDict and its like: an instance with items set. */
+/* collections.OrderedDict and similar classes: an instance with items set. */
 START_TEST(instances_can_hold_items)
 {
     pickle_check(WRAP("ccollections\nOrderedDict\n)R\x8c\x01"

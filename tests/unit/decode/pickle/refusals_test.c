@@ -117,7 +117,7 @@ START_TEST(bad_segments)
 }
 END_TEST
 
-/* A claim of much in a file of little must not take memory. */
+/* A small file that claims large sizes must not take memory. */
 START_TEST(claims_cost_nothing)
 {
     struct decoded decoded;
@@ -142,7 +142,7 @@ START_TEST(the_memory_limit_is_a_limit)
 }
 END_TEST
 
-/* A list that holds itself: Python can make it, a snapshot never is one. */
+/* Python can make a list that contains itself, but no snapshot has one. */
 START_TEST(recursion_is_harmless)
 {
     BAD("}\x94(\x8c\x08segments](h\0eu.", 17,

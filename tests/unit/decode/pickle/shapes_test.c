@@ -1,4 +1,4 @@
-/* Snapshots in every shape a pickler gives them: one answer. */
+/* Snapshots in every shape in which picklers write them must give the same rows. */
 #include <string.h>
 
 #include "unit/decode/pickle/pickle.h"
@@ -249,7 +249,7 @@ END_TEST
 #define OUTER "X\x1f\0\0\0  File \"t.py\", line 9, in run\n "
 #define INNER "\x8c\x1c  File \"m.py\", line 3, in f\n"
 
-/* In each of them the list's first bytes could also be the next key of the event. */
+/* In each pickle, the first bytes of the list could also be the next key of the event. */
 START_TEST(forward_frames_as_python_formats_them)
 {
     static const char both[] = "trace 0\nevent 0 0 alloc 1 7 forward f@m.py:3 run@t.py:9\n",

@@ -31,7 +31,8 @@ static int by_thread_and_start(const void *a, const void *b)
            (x->range.duration_ns > y->range.duration_ns);
 }
 
-/* Labels tell the ranges apart. `step` 0: in any order, else in that many runs. */
+/* Labels tell the ranges apart. If `step` is 0 they are in any order, otherwise in that many runs.
+ */
 static void fill(struct given *given, uint32_t step, uint32_t *seed)
 {
     for (uint32_t i = 0; i < COUNT; i++) {

@@ -30,7 +30,7 @@ static struct profile_facts check(const char *json, const char *rows)
 #define FREE_8     MEMORY("20", "\"Bytes\":-8")
 #define FREE_600   MEMORY("30", "\"Bytes\":-600")
 
-/* The free of what the file does not allocate is of memory from before the profile. */
+/* A free of memory that the file does not allocate is of memory from before the profile. */
 START_TEST(without_addresses)
 {
     struct profile_facts facts = check(TRACE(FREE_8 "," MAKE_8("10") "," MAKE_8("15") "," FREE_600),
@@ -51,7 +51,7 @@ END_TEST
 #define FIRST  MEMORY("1.5", "\"Addr\":4096," TOTALS("612", "1024"))
 #define SECOND MEMORY("2.25", "\"Addr\":8192," TOTALS("1124", "2048"))
 
-/* Totals tell what was there before and stays, and changes of reserved memory. */
+/* The totals tell how much memory was there before and stays, and how reserved memory changes. */
 START_TEST(with_totals)
 {
     struct profile_facts facts = check(

@@ -37,7 +37,8 @@ static bool read_all(struct source *source, struct told *told)
     return decode_operators(source, told->symbols, &sink, &told->err);
 }
 
-/* As torch writes it: titles and cells to the right, one title wider than its column. */
+/* A table as torch writes it: titles and cells are aligned to the right, and one title is wider
+ * than its column. */
 #define RULE                                                                                       \
     "--------------  ------------  ------------  ------------  ------------  ------------  "       \
     "------------  \n"

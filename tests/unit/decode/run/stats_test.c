@@ -107,7 +107,7 @@ START_TEST(refusals)
 }
 END_TEST
 
-/* One set of statistics that is referred to again and again. */
+/* One set of statistics, to which many aliases refer. */
 START_TEST(aliases)
 {
     struct buffer text = BUFFER_INIT;

@@ -25,7 +25,8 @@ static void check_refused(const char *json, enum status status, const char *text
     buffer_release(&outcome.rows);
 }
 
-/* Rows from before the profile wait for the first time, which a row that says nothing may have. */
+/* Rows from before the profile get the first time that follows. Even a row without a change may
+ * have it. */
 START_TEST(older_rows_get_the_first_time)
 {
     struct profile_facts facts =
@@ -67,7 +68,8 @@ START_TEST(frees_that_do_not_fit)
 }
 END_TEST
 
-/* The category changes, the size does not, or the file ends within the pair. */
+/* The category of a tensor changes but not its size, or the file ends between the two rows of such
+ * a change. */
 START_TEST(versions)
 {
     check("[[1000,2,8,4],[2000,3,-8,4],[2000,3,8,5]]",
@@ -123,7 +125,7 @@ START_TEST(refusals)
 }
 END_TEST
 
-/* As many rows as do not fit, in each form. */
+/* More rows than the budget has room for, in each form. */
 START_TEST(memory_is_limited)
 {
     static const char *const forms[][3] = {{"[[1,2,8,0]", ",[1,2,8,0]", "]"},
