@@ -20,7 +20,7 @@ static bool place_by_sum(const struct chain *chain, size_t checkpoints, struct p
     return ok;
 }
 
-/* Releases the placement in all cases. */
+/* Replays a placement, and releases it in all cases. */
 static bool replay(const struct chain *chain, struct placement *placement, const char *name,
                    struct comparison_point *point, struct budget *budget, struct error *err)
 {

@@ -131,7 +131,8 @@ static bool add_up(const int64_t *values, size_t count, const char *what, int64_
     return true;
 }
 
-/* No more than what runs, and, with the sizes, less than CHAIN_MOST. */
+/* An option may run no more than the layer does. Its sizes and the layer's must add up to less than
+ * CHAIN_MOST. */
 static bool check_option(const struct chain *chain, const struct chain_option *option,
                          struct error *err)
 {

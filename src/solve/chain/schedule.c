@@ -55,7 +55,7 @@ static void use(struct replay *replay, int64_t bytes)
         replay->total = replay->held + bytes + replay->gradients;
 }
 
-/* Layer i runs, for the first time or again. */
+/* Counts that layer i runs forward, for the first time or again. */
 static void use_forward(struct replay *replay, size_t i, int64_t bytes)
 {
     int64_t gradients = replay->gradients;
@@ -85,7 +85,7 @@ static int64_t pinned(const struct replay *replay, size_t i)
            (replay->gradient == NONE ? 0 : chain->cast[i]);
 }
 
-/* The output of the last layer is replaced by its gradient at once. */
+/* Replaces the output of the last layer by its gradient, which the program does at once. */
 static void end_forward(struct replay *replay, size_t i)
 {
     if (i + 1 < replay->chain->layers || replay->gradient != NONE)
@@ -132,7 +132,8 @@ static bool run_forward(struct replay *replay, size_t i, const struct chain_opti
     return true;
 }
 
-/* With an option, its results are there, and those that are not saved are freed then. */
+/* Runs a layer and keeps its xbar. With an option, the layer's kept results are there already, and
+ * those of them that are not saved are freed. */
 static bool run_and_keep(struct replay *replay, size_t i, const struct chain_option *option)
 {
     const struct chain *chain = replay->chain;

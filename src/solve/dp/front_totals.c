@@ -3,8 +3,8 @@
 
 #include "solve/dp/front.h"
 
-/* Finds the memory and the total of a placement by replay. Those that totals found are weighed in
- * total bytes, so their memory is not known before. */
+/* Finds the memory and the total of a placement by replay. Placements that were found by their
+ * totals are weighed in total bytes, so their memory is not known before. */
 static bool find_total(const struct front *front, struct front_point *point, struct budget *budget,
                        struct error *err)
 {
@@ -50,7 +50,7 @@ static bool add_points(struct front *front, struct budget *budget, struct error 
     return true;
 }
 
-/* The fastest first; of those as fast, the one with the least memory. */
+/* Orders points by time. Among equally fast ones, the one with the least memory comes first. */
 static int compare_points(const void *a, const void *b)
 {
     const struct front_point *x = a, *y = b;
@@ -69,7 +69,8 @@ static void find_least(struct front *front)
             front->least = front->points[i];
 }
 
-/* Keeps points of which each takes clearly more time than the one before it, and less of both. */
+/* Drops points, so that each takes clearly more time than the one before it, and less memory and
+ * total. */
 static void drop_large(struct front *front)
 {
     int64_t hardly = chain_forward_time(front->chain) / FRONT_TOLD_APART;

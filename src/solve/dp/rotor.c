@@ -46,7 +46,8 @@ bool rotor_solve(const struct chain *chain, const int64_t *budgets, size_t count
     return ok;
 }
 
-/* The least memory, and the front below one level of checkpoints. */
+/* The search for the least memory, and for the part of the front that one level of checkpoints does
+ * not reach. */
 
 #define MOST_REFINEMENT 4   /* rounds of the search for the least budget */
 #define ENOUGH_SLOTS    128 /* for any schedule; with fewer, slots are added */
@@ -54,8 +55,8 @@ bool rotor_solve(const struct chain *chain, const int64_t *budgets, size_t count
 #define FRONT_SLOTS     500
 #define FRONT_LEAST     100
 
-/* The plan with the least peak found with a budget of `bytes`. Leaves plan unchanged if there is
- * none. `table`: zeros or the table of the previous call. */
+/* Finds the plan with the least peak within `bytes`. Leaves the plan unchanged if there is none.
+ * `table` is zeros, or the table of the previous call. */
 static bool least_within(const struct chain *chain, int64_t bytes,
                          const struct rotor_options *options, struct cost_table *table,
                          struct rotor_plan *plan, struct rotor_report *report,

@@ -77,7 +77,8 @@ static void set_rows(struct forward_problem *made, const struct forward_chain *c
                                        .symbols = symbols};
 }
 
-/* Only what keeps most of all is worth a plan that can be applied as it stands. */
+/* True if calls of modules keep most of the activations. Otherwise a plan that can be applied as it
+ * stands is not worth making. */
 bool forward_mostly_modules(const struct forward_chain *chain)
 {
     int64_t kept = 0;
@@ -86,7 +87,8 @@ bool forward_mostly_modules(const struct forward_chain *chain)
     return kept > chain->activation_bytes / 2;
 }
 
-/* Segments are calls of modules, several only if one line makes them one after another. */
+/* Makes segments of calls of modules. A segment has several calls only if one line makes them one
+ * after another. */
 static void wrap_modules(struct problem *problem, const struct forward_chain *chain)
 {
     struct chain *layers = &problem->chain;

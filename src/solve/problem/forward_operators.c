@@ -14,7 +14,7 @@ static bool make_room(struct forward_problem *made, size_t count, struct budget 
            vec_reserve(made->storage_numbers, made->number_capacity, count, budget, err);
 }
 
-/* Or its weight, which serves to compare operators as well. */
+/* The time of an operator, or its weight, which compares operators as well. */
 static double time_of(const struct forward_chain *chain, const struct chain_operator *operation)
 {
     return chain->weighed ? (double)operation->weight : (double)operation->forward_ns / NANOSECONDS;
@@ -25,7 +25,7 @@ static bool is_keepable(const struct forward_chain *chain, const struct chain_op
     return !operation->must_run && (operation->is_costly || !chain->weighed);
 }
 
-/* False if their sizes are too large to add up. */
+/* Returns false if the sizes of the operators are too large to add up. */
 static bool set_operators(struct forward_problem *made, const struct forward_chain *chain)
 {
     int64_t sum = 0;
@@ -53,7 +53,8 @@ static bool set_operators(struct forward_problem *made, const struct forward_cha
     return true;
 }
 
-/* All of a piece's time runs again: no row ends with a part that saves nothing. */
+/* Sets the times of the pieces. All of a piece's time runs again: no row ends with a part that
+ * saves nothing. */
 static void set_times(struct forward_problem *made, const struct forward_chain *chain)
 {
     for (size_t i = 0; i < chain->count; i++) {
@@ -88,7 +89,7 @@ static struct weighed_sum kept_of(const struct forward_problem *made,
     return kept;
 }
 
-/* The costs of what the options run again. */
+/* Sets what the options run again, for every option and piece. */
 static void set_costs(struct forward_problem *made, const struct forward_chain *chain)
 {
     struct chain *layers = &made->problem.chain;

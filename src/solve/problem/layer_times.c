@@ -142,7 +142,8 @@ static bool add_rows(const struct problem *problem, const struct piece *piece, s
                                   (int)(module.size < 200 ? module.size : 200), module.bytes);
 }
 
-/* The operators that an option keeps take the same share of a layer's time as before. */
+/* Scales the times of the options: the operators that an option keeps take the same share of a
+ * layer's time as before. */
 static void scale_options(struct chain *chain, size_t i, int64_t before)
 {
     for (size_t k = 0; k < chain->option_count; k++) {
@@ -152,7 +153,8 @@ static void scale_options(struct chain *chain, size_t i, int64_t before)
     }
 }
 
-/* Times of layers do not tell how much of them an operator takes that was only weighed. */
+/* Forbids an option whose operators were only weighed: the times of layers do not tell how much of
+ * them those operators take. */
 static void forbid_option(struct chain *chain, size_t k)
 {
     for (size_t i = 0; i < chain->layers; i++)

@@ -85,7 +85,7 @@ static bool is_late(const struct chooser *chooser, const struct layer_operator *
            (operation->row + 1 == saving && operation->tail_us >= operation->us);
 }
 
-/* Bytes that keeping a result adds, beyond those that are held in any case. */
+/* Adds the bytes that keeping a result takes, beyond those that are held in any case. */
 static void add_result(const struct recorded *recorded, struct chain_option *option,
                        uint32_t number, uint32_t piece, bool late)
 {

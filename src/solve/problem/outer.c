@@ -1,6 +1,6 @@
-/* What the program holds while the model first runs, and what is gone when a checkpoint runs a part
- * of it again: results in variables of the modules around, such as those that wait for a
- * concatenation. */
+/* Finds the results that the program holds in variables of the modules around while the model first
+ * runs, such as those that wait for a concatenation. They are gone when a checkpoint runs a part of
+ * the model again. */
 #include "solve/chain/segment_cost.h"
 #include "solve/chain/shared.h"
 #include "solve/problem/recorded.h"
@@ -13,15 +13,17 @@ static const struct layer_row *last_forward(const struct layer_trace *trace)
     return NULL;
 }
 
-/* With several passes, gradients and what the first one kept are there in the second one. */
+/* True if the trace has a single forward pass. In the second of several passes, gradients and what
+ * the first one kept are allocated, too. */
 static bool is_one_pass(const struct layer_trace *trace)
 {
     return trace->forward_count > 0 &&
            last_forward(trace) == &trace->rows[trace->forward_count - 1];
 }
 
-/* Sets chain.outer to what is allocated before a piece, and after it, but is no tensor that the
- * chain counts then: the smaller one. Rows are as they ran; `row` is the next one. */
+/* Sets chain.outer to memory that the chain does not count: the smaller of what is allocated before
+ * the piece and after it. Rows are in the order in which they ran; `row` is the next one. Returns
+ * the row after the piece. */
 static size_t set_piece(const struct recorded *recorded, size_t row, uint32_t piece, int64_t live,
                         int64_t live_after)
 {

@@ -15,7 +15,7 @@ struct builder {
     struct budget *budget;
 };
 
-/* A module with children whose own code ran nothing. */
+/* True for the row of a module with children, if its own code ran nothing. */
 static bool did_nothing(const struct layer_row *row)
 {
     return !layer_is_leaf(row) && row->reads.count == 0 && row->saves.count == 0 &&
@@ -72,7 +72,7 @@ static bool collect_rows(struct builder *builder, struct error *err)
             add_calls(builder, err));
 }
 
-/* A call of the module of the row before ended after that row began. */
+/* True if a call of the module of the row before ended after that row began. */
 static bool is_another_call(const struct builder *builder, size_t row)
 {
     const struct problem *problem = builder->problem;
@@ -81,8 +81,9 @@ static bool is_another_call(const struct builder *builder, size_t row)
            problem_call_ends(builder->trace, problem->rows[row - 1], problem->rows[row], module);
 }
 
-/* A row outside all modules (CUT_PATTERN) joins the row before it if that is outside, too; the
- * piece is then named after the row. */
+/* Finds the module of a row, and whether a piece begins with the row. A row outside all modules
+ * (CUT_PATTERN) joins the row before it if that is outside, too; the piece is then named after the
+ * row. */
 static bool add_module(struct builder *builder, size_t row, bool *begins, bool *outside,
                        struct error *err)
 {

@@ -10,7 +10,8 @@ static bool is_under(struct text name, struct text module)
            (name.size == module.size || name.bytes[module.size] == '.');
 }
 
-/* A row outside of the piece is in no call of its module, or in another one. */
+/* True if a row is outside of the calls that the piece contains: it is in no call of the module, or
+ * in another one. */
 static bool is_outside(const struct recorded *recorded, size_t row, struct text module)
 {
     const struct problem *problem = recorded->problem;
@@ -21,7 +22,7 @@ static bool is_outside(const struct recorded *recorded, size_t row, struct text 
     return text_same(problem->pieces[piece].called, module);
 }
 
-/* How a piece is called. */
+/* How the module of a piece is called. */
 struct call {
     bool wrappable; /* it is one module, called in this piece only, whose children run in it only */
     bool plain;     /* its arguments but the first are those of the piece before it, and so on: see

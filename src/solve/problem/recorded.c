@@ -37,7 +37,8 @@ static bool make_room(struct recorded *recorded, size_t *bytes, struct budget *b
     return true;
 }
 
-/* Rows that are in no piece, since they did nothing, count as part of the piece before them. */
+/* Maps rows to pieces. Rows that are in no piece, since they did nothing, count as part of the
+ * piece before them. */
 static void find_pieces(struct recorded *recorded)
 {
     const struct problem *problem = recorded->problem;
@@ -69,7 +70,7 @@ static void use_list(struct recorded *recorded, uint32_t piece, struct storage_l
     }
 }
 
-/* The row of the forward pass in which the most is allocated. */
+/* The index of the row of the forward pass in which the most is allocated. */
 static int64_t highest_row(const struct layer_trace *trace)
 {
     size_t highest = 0;
@@ -131,7 +132,8 @@ static void add_crossing(struct recorded *recorded)
         recorded->crossing[i] += recorded->crossing[i - 1];
 }
 
-/* Adds to the pieces what they read of others than the piece before, once for each. */
+/* Adds to each piece the storages that it reads from pieces further back than the one before it,
+ * each storage once. */
 static void add_far(struct recorded *recorded)
 {
     const struct layer_trace *trace = recorded->trace;
@@ -196,8 +198,8 @@ static uint32_t piece_of_backward(const struct recorded *recorded, const struct 
     return recorded->named[row->module_name];
 }
 
-/* What is allocated while a piece runs beyond what the chain counts then. The rows tell the
- * maximum of each pass. */
+/* Finds the memory that is allocated while a piece runs, beyond what the chain counts then. The
+ * rows tell the maximum of each pass. */
 static bool add_extras(struct recorded *recorded, struct budget *budget, struct error *err)
 {
     const struct layer_trace *trace = recorded->trace;
@@ -233,8 +235,8 @@ static bool add_extras(struct recorded *recorded, struct budget *budget, struct 
     return true;
 }
 
-/* What the allocator counted at the peak beyond all tensors: workspaces of libraries, and rounding.
- */
+/* The memory that the allocator counted at the peak beyond all tensors: workspaces of libraries,
+ * and rounding. */
 static int64_t unseen_bytes(const struct layer_trace *trace)
 {
     int64_t seen = 0;
@@ -254,7 +256,7 @@ static bool find_total(struct problem *problem, struct budget *budget, struct er
     return true;
 }
 
-/* So that no sum or difference below overflows; chain_check() looks at the results. */
+/* Checks that no sum or difference below can overflow. chain_check() looks at the results. */
 static bool check_sizes(const struct layer_trace *trace, struct error *err)
 {
     int64_t sum = 0;

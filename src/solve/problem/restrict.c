@@ -4,7 +4,7 @@
 
 #define LONGEST_MATCHED 4096 /* bytes of a prefix that is matched with a pattern */
 
-/* A pattern that matched; a bit for each. */
+/* The patterns that matched, a bit for each. */
 typedef uint32_t matches;
 _Static_assert(RESTRICT_MOST <= 32, "a bit for each pattern");
 

@@ -1,11 +1,11 @@
-/* What many pieces read: the features of a DenseNet, an attention bias. */
+/* Finds storages that many pieces read, such as the features of a DenseNet or an attention bias. */
 #include "solve/problem/recorded.h"
 
-/* With fewer, each piece that reads a storage counts it, which is exact for one. */
+/* If fewer pieces read a storage, each of them counts it, which is exact for one. */
 #define LEAST_READERS 3
 
-/* Calls `add` for each storage that a piece reads, unless nothing else would keep it in any case;
- * once for each piece. The pieces ascend. */
+/* Calls `add` once for each piece that reads a storage, unless something else keeps the storage in
+ * any case. The pieces ascend. */
 static void visit_readers(struct recorded *recorded,
                           void (*add)(struct recorded *recorded, struct usage *usage,
                                       uint32_t piece))
@@ -36,7 +36,8 @@ static void count_reader(struct recorded *recorded, struct usage *usage, uint32_
     usage->readers++;
 }
 
-/* `readers` is the next place from here on. */
+/* Adds a piece to the readers of a storage. From here on, usage->readers is the next place in
+ * chain.shared_readers. */
 static void add_reader(struct recorded *recorded, struct usage *usage, uint32_t piece)
 {
     if (usage->flags & SHARED)

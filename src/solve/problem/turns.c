@@ -80,7 +80,8 @@ static bool name_turn(struct turns *turns, struct problem *problem, struct piece
     return true;
 }
 
-/* Rows that are in no piece, since they did nothing, count as part of the piece before them. */
+/* Finds the calls that end in a piece. Rows that are in no piece, since they did nothing, count as
+ * part of the piece before them. */
 static bool find_ends(struct turns *turns, struct problem *problem, size_t at, struct error *err)
 {
     const struct layer_trace *trace = turns->trace;
