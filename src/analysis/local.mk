@@ -68,6 +68,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/pass.c \
 	src/analysis/chain/pass.h \
 	src/analysis/chain/pass_gradients.c \
+	src/analysis/chain/paths.c \
+	src/analysis/chain/paths.h \
 	src/analysis/chain/replan.c \
 	src/analysis/chain/replan.h \
 	src/analysis/chain/replan_changes.c \

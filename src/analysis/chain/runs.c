@@ -1,120 +1,18 @@
+/* The runs of a pass: successive allocations with the same path. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/chain/loops.h"
+#include "analysis/chain/paths.h"
 #include "analysis/phase/births.h"
-
-/* An entry of collector->paths is NOT_SEEN, or path + 1 with or without CHECKPOINT. */
-#define NOT_SEEN   0u
-#define CHECKPOINT 0x80000000u
 
 #define FROZEN_LINES 3 /* lines that must run again for frozen code to count as a block */
 
 struct collector {
     struct call_tree *tree;
     const struct timeline *timeline;
-    struct site_table *sites;
     struct symbols *symbols;
-    uint32_t *paths; /* by stack */
-    uint64_t *calls; /* by stack: see struct call_run */
-    size_t path_count;
-    frame_id *frames; /* of the stack that filter() was last given */
-    size_t frame_capacity;
-    size_t skipped; /* number of frames outside of the caller of the outermost forward */
-    bool skips;     /* `skipped` is known */
+    struct chain_paths paths;
 };
-
-static bool is_checkpoint(struct text file)
-{
-    return text_ends(file, "torch/utils/checkpoint.py") ||
-           text_ends(file, "torch\\utils\\checkpoint.py");
-}
-
-/* True for torch.nn.Module.__call__ and the functions that implement it. */
-static bool is_module_call(struct text file, struct text name)
-{
-    return (text_equals(name, "_call_impl") || text_equals(name, "_wrapped_call_impl") ||
-            text_equals(name, "__call__")) &&
-           (text_ends(file, "torch/nn/modules/module.py") ||
-            text_ends(file, "torch\\nn\\modules\\module.py"));
-}
-
-/* Puts the frames of the code under study and of functions named forward into collector->frames,
- * the outermost first. *forward is the index of the outermost forward, or SIZE_MAX. Bit k of *calls
- * is set if frame k calls a module. */
-static bool filter(struct collector *collector, stack_id id, size_t *count, bool *checkpointed,
-                   size_t *forward, uint64_t *calls, struct error *err)
-{
-    struct stack stack = symbols_stack_at(collector->symbols, id);
-    if (!vec_grow((void **)&collector->frames, &collector->frame_capacity, stack.count,
-                  sizeof(frame_id), collector->tree->budget, err))
-        return false;
-    size_t made = 0;
-    *forward = SIZE_MAX;
-    *calls = 0;
-    for (size_t i = stack.count; i-- > 0;) {
-        enum frame_kind kind = site_frame_kind(collector->sites, stack.frames[i]);
-        if (kind == FRAME_NATIVE)
-            continue;
-        struct frame frame = symbols_frame_at(collector->symbols, stack.frames[i]);
-        struct text file = symbols_text(collector->symbols, frame.file);
-        struct text name = symbols_text(collector->symbols, frame.name);
-        bool forwards = call_is_forward(name);
-        if (is_checkpoint(file)) {
-            *checkpointed = true;
-            continue;
-        }
-        if (made > 0 && made <= 64 && is_module_call(file, name))
-            *calls |= UINT64_C(1) << (made - 1);
-        if (kind != FRAME_USER && !forwards)
-            continue;
-        if (forwards && *forward == SIZE_MAX)
-            *forward = made;
-        collector->frames[made++] = stack.frames[i];
-    }
-    *count = made;
-    return true;
-}
-
-/* Makes the path of a stack, without the frames outside of the caller of the outermost forward.
- * Their number is taken from the first stack with a forward. Stacks of code that is called from
- * elsewhere, such as a loss function, may have other frames there. */
-static bool make_path(struct collector *collector, stack_id id, uint32_t *slot, struct error *err)
-{
-    size_t count, forward;
-    bool checkpointed = false;
-    uint64_t calls;
-    if (!filter(collector, id, &count, &checkpointed, &forward, &calls, err))
-        return false;
-    if (!collector->skips && forward != SIZE_MAX) {
-        collector->skips = true;
-        collector->skipped = forward > 0 ? forward - 1 : 0;
-        collector->tree->callers = forward > 0;
-        collector->tree->has_forward = true;
-    }
-    size_t from = collector->skipped < count ? collector->skipped : count;
-    size_t size = count - from < CALL_MOST_LEVELS ? count - from : CALL_MOST_LEVELS;
-    const frame_id *frames = size > 0 ? collector->frames + from : NULL;
-    stack_id path;
-    if (!symbols_stack(collector->symbols, frames, size, &path, err))
-        return false;
-    collector->calls[id] = from < 64 ? calls >> from : 0;
-    *slot = (path + 1) | (checkpointed ? CHECKPOINT : 0);
-    return path < CHECKPOINT - 1 ||
-           error_set(err, STATUS_LIMIT, "too many different stacks to tell layers apart");
-}
-
-/* Finds the path of a stack, and makes it if this stack has not been seen. */
-static bool find_path(struct collector *collector, stack_id id, stack_id *path, bool *checkpointed,
-                      struct error *err)
-{
-    uint32_t *slot = &collector->paths[id];
-    if (*slot == NOT_SEEN && !make_path(collector, id, slot, err))
-        return false;
-    *path = (*slot & ~CHECKPOINT) - 1;
-    *checkpointed = *slot & CHECKPOINT;
-    return true;
-}
 
 struct so_far {
     int64_t kept, weight; /* as in struct call_run */
@@ -147,7 +45,7 @@ static bool collect(struct collector *collector, const struct categories *catego
     bool checkpointed;
     for (; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < pass->backward; i++) {
         uint32_t item = timeline->lifetimes[i].alloc;
-        if (!find_path(collector, trace->stack[item], &path, &checkpointed, err))
+        if (!chain_paths_find(&collector->paths, trace->stack[item], &path, &checkpointed, err))
             return false;
         bool same = tree->run_count > 0 &&
                     (path == STACK_NONE || path == tree->runs[tree->run_count - 1].path);
@@ -156,7 +54,7 @@ static bool collect(struct collector *collector, const struct categories *catego
         tree->has_stacks |= path != STACK_NONE;
         tree->runs[tree->run_count - 1].checkpointed |= checkpointed;
         if (path != STACK_NONE)
-            tree->runs[tree->run_count - 1].calls &= collector->calls[trace->stack[item]];
+            tree->runs[tree->run_count - 1].calls &= collector->paths.calls[trace->stack[item]];
         int64_t size = (int64_t)trace_size(trace, item);
         bool is_kept = pass_keeps(pass, timeline, categories, i);
         so_far.kept += is_kept ? size : 0;
@@ -195,14 +93,14 @@ static bool find_forward(struct collector *collector, const struct pass *pass, s
     const struct timeline *timeline = collector->timeline;
     size_t i = births_from(timeline, pass->first);
     for (; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < pass->backward; i++) {
-        stack_id id = timeline->trace->stack[timeline->lifetimes[i].alloc];
-        if (collector->paths[id] == NOT_SEEN &&
-            !make_path(collector, id, &collector->paths[id], err))
+        stack_id id = timeline->trace->stack[timeline->lifetimes[i].alloc], path;
+        bool checkpointed;
+        if (!chain_paths_find(&collector->paths, id, &path, &checkpointed, err))
             return false;
-        if (collector->skips)
+        if (collector->paths.knows_skipped)
             break;
     }
-    memset(collector->paths, 0, collector->path_count * sizeof(uint32_t));
+    chain_paths_forget(&collector->paths);
     return true;
 }
 
@@ -221,16 +119,16 @@ static bool find_outermost(struct collector *collector, size_t lifetime, struct 
                            bool *any, struct error *err)
 {
     const struct timeline *timeline = collector->timeline;
-    size_t count, forward;
-    bool checkpointed;
-    uint64_t calls;
+    const frame_id *frames;
+    struct path_frames counts;
     stack_id id = timeline->trace->stack[timeline->lifetimes[lifetime].alloc];
-    if (!filter(collector, id, &count, &checkpointed, &forward, &calls, err))
+    if (!chain_paths_filter(&collector->paths, id, &counts, err))
         return false;
-    *any = forward != SIZE_MAX;
+    *any = counts.forward != SIZE_MAX;
     if (*any) {
-        found->caller = forward > 0 ? collector->frames[forward - 1] : NO_FRAME;
-        found->forward = collector->frames[forward];
+        frames = collector->paths.frames;
+        found->caller = counts.forward > 0 ? frames[counts.forward - 1] : NO_FRAME;
+        found->forward = frames[counts.forward];
     }
     return true;
 }
@@ -276,7 +174,7 @@ static bool find_alike(struct collector *collector, size_t from, struct error *e
         tree->first_alike[k] = tree->runs[0].lifetime;
     for (size_t i = tree->runs[0].lifetime; i-- > from; later = path) {
         stack_id id = timeline->trace->stack[timeline->lifetimes[i].alloc];
-        if (!find_path(collector, id, &path, &checkpointed, err))
+        if (!chain_paths_find(&collector->paths, id, &path, &checkpointed, err))
             return false;
         size_t same = same_calls(collector->symbols, path, later);
         levels = same < levels ? same : levels;
@@ -319,17 +217,10 @@ bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
 {
     struct symbols *symbols = site_table_symbols(sites);
     struct budget *budget = timeline->snapshot->budget;
-    struct collector collector = {
-        .tree = tree, .timeline = timeline, .sites = sites, .symbols = symbols};
+    struct collector collector = {.tree = tree, .timeline = timeline, .symbols = symbols};
     *tree = (struct call_tree){.symbols = symbols, .budget = budget};
-    collector.path_count = symbols_stack_count(symbols);
-    size_t bytes = collector.path_count * (sizeof(uint64_t) + sizeof(uint32_t));
-    if (!budget_take(budget, bytes, err))
-        return false;
-    collector.calls = calloc(1, bytes);
-    bool ok = collector.calls || error_out_of_memory(err);
-    collector.paths = ok ? (uint32_t *)(collector.calls + collector.path_count) : NULL;
-    ok = ok && find_forward(&collector, pass, err) && find_inside(&collector, pass, err);
+    bool ok = chain_paths_create(&collector.paths, sites, budget, err) &&
+              find_forward(&collector, pass, err) && find_inside(&collector, pass, err);
     bool any = tree->end_inside > tree->first_inside;
     size_t first = births_from(timeline, pass->first);
     bool is_whole = false;
@@ -338,9 +229,9 @@ bool call_tree_build(struct call_tree *tree, const struct timeline *timeline,
              has_frozen_blocks(tree, first, &is_whole, err);
     ok = ok && (is_whole || collect(&collector, categories, pass, first, err)) &&
          (!any || find_alike(&collector, tree->first_inside, err));
-    free(collector.calls);
-    budget_give(budget, bytes);
-    vec_free(collector.frames, collector.frame_capacity, sizeof(frame_id), budget);
+    tree->has_forward = collector.paths.knows_skipped;
+    tree->callers = collector.paths.callers;
+    chain_paths_release(&collector.paths);
     if (ok && call_tree_divide(tree, err))
         return true;
     call_tree_release(tree);
