@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/sums.h"
+
 #define MODULE_MOST ((size_t)1024)
 
 /* A live allocation that is in the trace. */
@@ -50,12 +52,6 @@ static int by_module(const void *left, const void *right)
     return (a->module > b->module) - (a->module < b->module);
 }
 
-static void add_time(int64_t *sum_ns, int64_t time_ns)
-{
-    if (__builtin_add_overflow(*sum_ns, time_ns, sum_ns))
-        *sum_ns = INT64_MAX;
-}
-
 /* Sums the calls of a group, whose entries are sorted by call. */
 static void take_calls(struct site_joint *site, const struct profiled *profiled,
                        const struct entry *entries, size_t count)
@@ -68,8 +64,8 @@ static void take_calls(struct site_joint *site, const struct profiled *profiled,
             (i > 0 && entries[i - 1].call == entries[i].call))
             continue;
         const struct operator_call *call = &profiled->calls[entries[i].call];
-        add_time(&kernel_ns, call->kernel_ns);
-        add_time(&host_ns, call->host_ns);
+        sum_add_capped(&kernel_ns, call->kernel_ns);
+        sum_add_capped(&host_ns, call->host_ns);
         site->kernels += call->kernels;
     }
     site->kernel_us = profiled->has_kernels ? kernel_ns / 1000 : -1;

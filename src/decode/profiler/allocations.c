@@ -84,8 +84,7 @@ static void sum_kernels(struct collector *collector)
         if (range == PROFILE_NO_RANGE || collector->sums_of[range] == 0)
             continue;
         struct operator_call *row = &collector->sums[collector->sums_of[range] - 1].row;
-        if (__builtin_add_overflow(row->kernel_ns, launch->kernel_ns, &row->kernel_ns))
-            row->kernel_ns = INT64_MAX / 4;
+        profile_add(&row->kernel_ns, launch->kernel_ns);
         row->kernels += launch->kernels;
     }
 }
@@ -132,7 +131,7 @@ static bool find_module(struct collector *collector, const struct profile_memory
     return true;
 }
 
-/* Hands out the call of a range unless that has happened. */
+/* Gives a range its call, unless it has one. */
 static bool find_call(struct collector *collector, uint32_t range, uint32_t *call)
 {
     *call = NO_OPERATOR_CALL;

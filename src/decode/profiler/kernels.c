@@ -24,13 +24,6 @@ static int by_thread(const void *a, const void *b)
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* Durations of hostile files may not overflow sums. */
-static void add_time(int64_t *sum, int64_t time_ns)
-{
-    if (__builtin_add_overflow(*sum, time_ns, sum))
-        *sum = INT64_MAX / 4;
-}
-
 void profile_join_kernels(struct profile *profile)
 {
     size_t kernel = 0, kept = 0;
@@ -46,7 +39,7 @@ void profile_join_kernels(struct profile *profile)
         for (; kernel < profile->kernel_count &&
                profile->kernels[kernel].correlation == launch.correlation;
              kernel++) {
-            add_time(&launch.kernel_ns, profile->kernels[kernel].duration_ns);
+            profile_add(&launch.kernel_ns, profile->kernels[kernel].duration_ns);
             launch.kernels++;
         }
         if (launch.kernels > 0)
@@ -63,7 +56,7 @@ static int by_time(const void *a, const void *b)
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* The launches are joined: by thread, then time. */
+/* Gives each launch its operation. The launches are in order of thread, then time. */
 static void name_operations(struct profile *profile)
 {
     struct operation_walk walk = {0};

@@ -37,7 +37,8 @@ static void choose_device(struct layers *layers)
         layers->device = DEVICE_HOST;
 }
 
-/* Operators that begin later made the node. */
+/* Finds the leaf of each autograd node. If several operators have a node's number, the last to
+ * begin made the node. */
 static void map_nodes(struct layers *layers)
 {
     const struct profile *profile = layers->profile;
@@ -62,13 +63,6 @@ static struct layer *layer_of_node(const struct layers *layers, uint32_t sequenc
     return &layers->layers[layers->of_node[node]];
 }
 
-/* Bytes and times of a hostile file may not overflow sums. */
-static void add(int64_t *sum, int64_t value)
-{
-    if (__builtin_add_overflow(*sum, value, sum))
-        *sum = INT64_MAX / 4;
-}
-
 static void take_backward(struct layers *layers, const struct profile_range *range)
 {
     struct layer *layer =
@@ -77,7 +71,7 @@ static void take_backward(struct layers *layers, const struct profile_range *ran
             : NULL;
     if (!layer)
         return;
-    add(&layer->backward_ns, range->duration_ns);
+    profile_add(&layer->backward_ns, range->duration_ns);
     if (range_end(range) > layer->backward_end_ns)
         layer->backward_end_ns = range_end(range);
 }
@@ -101,11 +95,11 @@ static void take_launch(struct layers *layers, const struct profile_launch *laun
     struct layer *layer = NULL;
     if (launch->thread == pass->thread && in_pass(layers, launch->time_ns)) {
         layer = &layers->layers[forward_pass_leaf(pass, launch->time_ns)];
-        add(&layer->kernel_ns, launch->kernel_ns);
+        profile_add(&layer->kernel_ns, launch->kernel_ns);
     } else if (range && launch->time_ns >= pass->end_ns && range->label.kind == RANGE_ENGINE) {
         layer = layer_of_node(layers, range->sequence);
         if (layer)
-            add(&layer->backward_kernel_ns, launch->kernel_ns);
+            profile_add(&layer->backward_kernel_ns, launch->kernel_ns);
     }
     layers->has_kernels = layers->has_kernels || layer;
 }
@@ -138,7 +132,7 @@ static void take_allocation(struct layers *layers, const struct profile_memory *
             if (passed_on && memory->bytes > layer->largest)
                 layer->largest = memory->bytes;
             if (freed_ns > pass->end_ns)
-                add(&layer->saved, memory->bytes);
+                profile_add(&layer->saved, memory->bytes);
         } else if (passed_on && memory->bytes > layer->largest / 2 &&
                    memory->time_ns >= layer->output_ns) {
             layer->output = memory->bytes;
@@ -150,7 +144,7 @@ static void take_allocation(struct layers *layers, const struct profile_memory *
     if (!layer || choose_output)
         return;
     if (freed_ns > pass->backward_end_ns)
-        add(&layer->gradients, memory->bytes);
+        profile_add(&layer->gradients, memory->bytes);
     else if (freed_ns > layer->backward_end_ns && memory->bytes > layer->flow)
         layer->flow = memory->bytes;
 }
@@ -213,7 +207,7 @@ static void follow(struct layers *layers)
         if (memory->total >= 0)
             now = memory->total;
         else
-            add(&now, memory->bytes);
+            profile_add(&now, memory->bytes);
         reserved = memory->reserved > 0 ? memory->reserved : reserved;
     }
 }

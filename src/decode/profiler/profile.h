@@ -87,6 +87,14 @@ struct profile_walk profile_walk_begin(const struct profile *profile, size_t thr
 /* The number of walk->outermost if it is open, else PROFILE_NO_RANGE. */
 uint32_t profile_walk_to(struct profile_walk *walk, int64_t time_ns);
 
+/* Adds without overflow. Hostile values may make a sum too large: it becomes INT64_MAX / 4, which
+ * the model refuses. */
+static inline void profile_add(int64_t *sum, int64_t value)
+{
+    if (__builtin_add_overflow(*sum, value, sum))
+        *sum = INT64_MAX / 4;
+}
+
 /* match.c: gives addresses to the events of a file that has none. */
 bool profile_match(struct profile *profile, struct error *err);
 

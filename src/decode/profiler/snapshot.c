@@ -65,13 +65,6 @@ static bool add_block(struct emitter *emitter, uint64_t address, int64_t size,
                     emitter->profile->budget, emitter->err, row);
 }
 
-/* Adds without overflow: sums of hostile sizes stay at the limit, which the model refuses. */
-static void add_bytes(int64_t *sum, int64_t bytes)
-{
-    if (__builtin_add_overflow(*sum, bytes, sum))
-        *sum = INT64_MAX / 4;
-}
-
 /* Finds what was made before the events and what is left after them. */
 static bool find_survivors(struct emitter *emitter, struct device_state *state)
 {
@@ -90,10 +83,10 @@ static bool find_survivors(struct emitter *emitter, struct device_state *state)
         const struct profile_memory *after =
             i + 1 < state->count ? memory_at(emitter, emitter->by_address[i + 1]) : NULL;
         if (memory->bytes < 0 && (!before || before->addr != memory->addr || before->bytes <= 0))
-            add_bytes(&state->freed, -memory->bytes);
+            profile_add(&state->freed, -memory->bytes);
         if (memory->bytes <= 0 || (after && after->addr == memory->addr))
             continue;
-        add_bytes(&state->surviving, memory->bytes);
+        profile_add(&state->surviving, memory->bytes);
         if (!add_block(emitter, memory->addr, memory->bytes, BLOCK_ACTIVE_ALLOCATED, memory->stack))
             return false;
     }
@@ -145,7 +138,7 @@ static bool emit_change(const struct emitter *emitter, const struct device_state
 static bool emit_segment(struct emitter *emitter, const struct device_state *state)
 {
     int64_t active = state->surviving;
-    add_bytes(&active, state->kept);
+    profile_add(&active, state->kept);
     if (!add_block(emitter, LOWEST_FREE_ADDRESS, state->kept, BLOCK_ACTIVE_ALLOCATED, STACK_NONE) ||
         !add_block(emitter, LOWEST_FREE_ADDRESS + 1, state->reserved_end - active, BLOCK_INACTIVE,
                    STACK_NONE))
