@@ -20,7 +20,7 @@ static void close_pipe(int ends[2])
     close(ends[1]);
 }
 
-/* Drivers and compilers like to talk. */
+/* Discards what drivers and compilers print. */
 static void be_silent(void)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Allowed whatever their arguments. */
+/* System calls that are allowed whatever their arguments are. */
 static const int calls[] = {
     /* what is open: inputs, the output, the terminal */
     SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(write), SCMP_SYS(writev),
@@ -33,7 +33,7 @@ static const int calls[] = {
     SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(getrandom), SCMP_SYS(sysinfo),
     SCMP_SYS(getrusage)};
 
-/* Allowed where argument number `argument`, under `mask`, is `value`. */
+/* System calls that are allowed if argument number `argument`, under `mask`, is `value`. */
 struct narrow_call {
     int call;
     unsigned argument;
@@ -103,7 +103,8 @@ static bool set_rules(scmp_filter_ctx filter, bool renames)
                          allow_narrow(filter, &removing, 1)));
 }
 
-/* Not killed: the program then still removes what it left unfinished. */
+/* A call that is not allowed fails. It does not kill the program, which still removes its
+ * unfinished files. */
 void seccomp_enter(bool renames)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));

@@ -153,7 +153,7 @@ static bool is_word(const uint8_t *begin, const uint8_t *at, const uint8_t *end,
     return before >= 2 && last == '\'' && at[-2] == 'S'; /* STRING */
 }
 
-/* NULL if not in [begin, end). */
+/* Finds a text within [begin, end); NULL if it is not there. */
 static const uint8_t *find_word(const uint8_t *begin, const uint8_t *end, const char *word)
 {
     size_t size = strlen(word);

@@ -5,7 +5,7 @@
 
 #define LONGEST_LITERAL 16 /* "-Infinity" and the byte after it */
 
-#define ENOUGH_BEHIND 4 /* the bytes after a number that decide where it ends: "e+1" */
+#define BYTES_AFTER 4 /* the bytes after a number that decide where it ends: "e+1" */
 
 /* Makes `count` bytes available if the input has them. */
 static void ahead(struct source *source, size_t count)
@@ -14,7 +14,8 @@ static void ahead(struct source *source, size_t count)
         source_look_ahead(source, count);
 }
 
-/* False: the bytes in front of which the input failed may decide what the token before `end` is. */
+/* Returns false, with the error, if reading failed so close after `end` that the bytes there might
+ * belong to the token. */
 static bool is_whole(struct source *source, const uint8_t *end, size_t enough, struct error *err)
 {
     size_t after = (size_t)(source->end - end);
@@ -59,9 +60,9 @@ bool json_read_number(struct json_reader *reader, struct json_number *number, st
 
     if (!json_peek(reader, &byte, err))
         return false;
-    ahead(source, JSON_MAX_NUMBER + ENOUGH_BEHIND);
+    ahead(source, JSON_MAX_NUMBER + BYTES_AFTER);
     end = number_end(source->pos, &integer);
-    if (!is_whole(source, end ? end : source->pos, ENOUGH_BEHIND, err))
+    if (!is_whole(source, end ? end : source->pos, BYTES_AFTER, err))
         return false;
     if (end == NULL)
         return json_unexpected(reader, "a number", err);
@@ -84,10 +85,10 @@ bool json_read_integer(struct json_reader *reader, const char *what, struct json
 
     if (!json_peek(reader, &byte, err))
         return false;
-    ahead(source, JSON_MAX_NUMBER + ENOUGH_BEHIND);
+    ahead(source, JSON_MAX_NUMBER + BYTES_AFTER);
     negative = byte == '-';
     p = source->pos + negative;
-    if (!is_whole(source, p, ENOUGH_BEHIND, err))
+    if (!is_whole(source, p, BYTES_AFTER, err))
         return false;
     if (!json_is_digit(*p))
         return json_unexpected(reader, what, err);
@@ -97,7 +98,7 @@ bool json_read_integer(struct json_reader *reader, const char *what, struct json
         for (; json_is_digit(*p) && !overflow; p++)
             overflow = __builtin_mul_overflow(magnitude, 10, &magnitude) ||
                        __builtin_add_overflow(magnitude, (uint64_t)(*p - '0'), &magnitude);
-    if (!is_whole(source, p, ENOUGH_BEHIND, err))
+    if (!is_whole(source, p, BYTES_AFTER, err))
         return false;
     if (overflow)
         return error_set_at(err, STATUS_BAD_INPUT, source_offset(source),

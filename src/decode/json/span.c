@@ -35,7 +35,8 @@ static struct block read_block(const uint8_t *at)
     return block;
 }
 
-/* The bits from each odd one up to the next. */
+/* Sets the bits from the first, third, fifth, ... set bit up to before the next one: the bytes
+ * within strings. */
 static uint64_t between(uint64_t quotes)
 {
     for (unsigned shift = 1; shift < 64; shift *= 2)

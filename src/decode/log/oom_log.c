@@ -67,7 +67,7 @@ static bool is_told(struct stream *stream)
     return is_same && message->process_count > 0;
 }
 
-/* Parses the text and hands it out. */
+/* Parses the text and passes the message on. */
 static bool finish_message(struct log *log, struct stream *stream, struct error *err)
 {
     if (!stream->has_message)

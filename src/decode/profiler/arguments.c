@@ -4,7 +4,7 @@
 #include "decode/json/members.h"
 #include "decode/profiler/chrome.h"
 
-/* ARGUMENTS if the argument does not matter. */
+/* The index of an argument; ARGUMENTS if it does not matter. */
 static enum chrome_argument argument_of(struct text key)
 {
     if (key.size < 4 || key.size > 15)

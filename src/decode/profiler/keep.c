@@ -76,7 +76,7 @@ static bool is_annotation(struct text name)
            text_starts(name, "## ");
 }
 
-/* False if the range tells nothing. */
+/* Returns false for a range that is not kept. */
 static bool range_kind_of(const struct chrome_event *event, struct text name, struct text from,
                           uint8_t *kind)
 {

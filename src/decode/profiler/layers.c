@@ -52,7 +52,7 @@ static bool emit_rows(const struct layers *layers)
     return true;
 }
 
-/* Says what the times are of. */
+/* Says what the times measure. */
 static bool emit_facts(const struct layers *layers)
 {
     struct layer_facts *facts = layers->sink->facts;

@@ -7,7 +7,7 @@
 
 #define DIGITS_MOST 9
 
-/* The text after the key and its colon; empty if the key is not there. */
+/* Finds the text after a key and its colon; empty if the key is not there. */
 static struct text after(struct text text, const char *key)
 {
     const char *end = text.bytes + text.size, *at = text_find(text, key);

@@ -11,7 +11,7 @@ bool tables_bad(const struct tables_reader *in, const char *expected, struct tex
                      (int)(found.size < QUOTED ? found.size : QUOTED), found.bytes);
 }
 
-/* "=====  ===" */
+/* True for a rule such as "=====  ===". */
 bool tables_is_border(struct text text)
 {
     for (size_t i = 0; i < text.size; i++)

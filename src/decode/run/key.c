@@ -9,7 +9,7 @@ static bool read_number(struct text text, uint32_t *number)
     return true;
 }
 
-/* Cuts off what follows the last point. */
+/* Cuts off the text after the last point. */
 static bool cut_last(struct text *text, struct text *last)
 {
     size_t dot = text->size;

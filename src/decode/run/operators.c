@@ -73,7 +73,7 @@ static struct text take_word(struct text *text)
     return word;
 }
 
-/* "-------  ------------  " Sets the widths. */
+/* Sets the widths from a rule such as "-------  ------------  ". */
 static bool take_rule(struct reader *in, struct text line)
 {
     size_t count = 0, dashes = 0;
@@ -91,7 +91,7 @@ static bool take_rule(struct reader *in, struct text line)
     return count > 1 && dashes >= RULE_LEAST;
 }
 
-/* Two spaces or more end a title. */
+/* Two or more spaces end a title. */
 static struct text take_title(struct text *text)
 {
     while (text->size > 0 && *text->bytes == ' ')
@@ -102,7 +102,7 @@ static struct text take_title(struct text *text)
     return text_trim(title);
 }
 
-/* The first device counts: no version of torch prints two. */
+/* Keeps the first device: no version of torch prints two. */
 static bool take_column(struct reader *in, struct operator_column *column)
 {
     struct operator_table_facts *facts = &in->facts;
@@ -165,7 +165,7 @@ static bool take_calls(const struct reader *in, struct text word, int64_t *calls
     return text_number(word, calls) || bad(in, "a number of calls", word);
 }
 
-/* The overload belongs to the name: "aten::add.Tensor". */
+/* Appends the overload to the name: "aten::add.Tensor". */
 static bool take_overload(struct reader *in, struct text overload)
 {
     struct text name = symbols_text(in->symbols, in->row.name);
@@ -238,7 +238,7 @@ static bool end_table(struct reader *in)
     return in->sink->table(in->sink->self, &in->facts, in->err);
 }
 
-/* "Self CUDA time total: 1.250ms" */
+/* Reads a line such as "Self CUDA time total: 1.250ms". */
 static bool take_total(struct reader *in, struct text line, bool *is_total)
 {
     static const char before[] = "Self ", after[] = " time total: ";

@@ -2,7 +2,7 @@
 #include "decode/stats/key.h"
 #include "decode/stats/stats.h"
 
-/* A value that may matter, under a key as in the flat form. */
+/* The current value, which may be a counter, and its key, as in the flat form. */
 struct stats_reader {
     struct json_reader json;
     struct stats_row row;

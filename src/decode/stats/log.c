@@ -35,7 +35,7 @@ static const struct {
     {"Oversize GPU segments", STATS_OVERSIZE_SEGMENTS},
 };
 
-/* The next cell of a line, and what follows its bar. */
+/* Finds the next cell of a line, and the text after its bar. */
 static struct text take_cell(struct text *rest)
 {
     const char *bar = rest->size > 0 ? memchr(rest->bytes, '|', rest->size) : NULL;

@@ -5,7 +5,7 @@
 /* Dicts can be shared in a pickle, so a small file can hold more members than can be read. */
 #define MEMBERS_MOST 1000000
 
-/* The rest of a dict. */
+/* The part of a dict that is not read yet. */
 struct open_dict {
     const value *pairs;
     size_t left;

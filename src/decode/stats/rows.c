@@ -54,7 +54,7 @@ static struct text take_part(struct text *key)
     return part;
 }
 
-/* `count` if it is not among the names. */
+/* The index of the name; `count` if it is not among the names. */
 static unsigned find(struct text part, const char *const *names, unsigned count)
 {
     unsigned i = 0;

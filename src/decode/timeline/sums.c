@@ -42,7 +42,7 @@ static bool apply(struct timeline_decoder *decoder, const int64_t sums[], int64_
     return true;
 }
 
-/* [0, parameter, optimizer_state, ...] */
+/* Reads a row of sums: [0, parameter, optimizer_state, ...]. */
 static bool read_sums(struct timeline_decoder *decoder, int64_t sums[TIMELINE_CATEGORIES])
 {
     uint64_t offset;

@@ -4,7 +4,7 @@
 
 #include "decode/timeline/internal.h"
 
-/* In the order of their numbers in the file. */
+/* The categories, in the order of their numbers in the file. */
 static const char *const category_names[TIMELINE_CATEGORIES] = {
     "parameter",  "optimizer_state", "input",           "temporary",
     "activation", "gradient",        "autograd_detail", "unknown",
