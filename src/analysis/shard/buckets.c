@@ -1,5 +1,5 @@
-/* The buckets of FairScale's ShardedDataParallel: for each owner, its tensors by rising size, taken
- * while they fit; those that do not are skipped. */
+/* The buckets of FairScale's ShardedDataParallel. Each owner has one. Its tensors are tried by
+ * rising size, and those that no longer fit stay outside. */
 #include <stdlib.h>
 
 #include "analysis/shard/walk.h"
@@ -57,8 +57,10 @@ bool shard_buckets(const struct walk *walk, bool *is_bucketed, int64_t *elements
     return true;
 }
 
-/* All flat parameters as float16, beside float32. Then each owner's becomes float32 again, before
- * its old float32 is freed: see OSS._broadcast_params() and ParamBucket.to() of FairScale. */
+/* The most that exists at once, beside the float32 parameters. All owners' parameters are first
+ * converted to float16. Then those of one owner after the other are converted back, and the new
+ * float32 tensor exists beside the old one: see OSS._broadcast_params() and ParamBucket.to() of
+ * FairScale. */
 static int64_t broadcast_of(const int64_t *own, size_t world, int64_t size)
 {
     int64_t all = 0, highest = 0;

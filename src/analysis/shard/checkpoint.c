@@ -11,8 +11,8 @@ struct rewrite {
     struct shard_model *model;
     const struct shard_segment *segments;
     size_t count;
-    int64_t *saved; /* [layer_count + 1] by the layers before */
-    int64_t *freed; /* [count + 1] by checkpoints, of what is live when the segment begins */
+    int64_t *saved; /* [layer_count + 1]: what the layers before have saved */
+    int64_t *freed; /* [count + 1]: what the segments before have freed by being checkpoints */
     struct shard_point *points; /* the new ones */
     size_t point_count, point_capacity;
 };
@@ -41,8 +41,8 @@ static int64_t saved_by(const struct rewrite *rewrite, size_t first, size_t end)
     return rewrite->saved[end] - rewrite->saved[first];
 }
 
-/* A segment's output stays where the next segment takes it as its input, or where some layer has
- * saved it. */
+/* The output of a segment is kept if the next segment takes it as its input, or if its last layer
+ * saves it for its own backward. */
 static int64_t kept_output(const struct rewrite *rewrite, size_t segment)
 {
     const struct shard_segment *s = &rewrite->segments[segment];

@@ -16,7 +16,7 @@ static void fill(void *self, const struct shard_moment *moment)
     struct filling *filling = self;
     struct shard_columns *made = filling->columns;
     size_t column = filling->seen++;
-    if (made->moments > made->count) /* moments are few enough for the product */
+    if (made->moments > made->count) /* the product cannot overflow */
         column = column * made->count / made->moments;
     struct shard_moment *highest = &made->columns[column];
     if (shard_memory_sum(&moment->memory) > shard_memory_sum(&highest->memory))

@@ -30,8 +30,8 @@ static bool is_same(const struct shard_columns *a, const struct shard_columns *b
     return true;
 }
 
-/* Ranks whose peaks and sizes between steps differ have different curves, so only the others are
- * walked to compare them. */
+/* False if the results tell that the curves differ. Only if they do not, both are made and
+ * compared. */
 static bool may_be_same(const struct shard_rank *a, const struct shard_rank *b)
 {
     return a->peak_bytes == b->peak_bytes && a->held_state_bytes == b->held_state_bytes &&
@@ -59,8 +59,8 @@ static bool hand_out(struct grouping *in, size_t first, size_t last, struct erro
     return in->take(in->self, &group, err);
 }
 
-/* Extends a group that begins at `first`, sets `end` to the rank behind it, and `next` to the curve
- * of that rank if it had to be made. */
+/* Finds the end of the group that begins at `first`: the first rank with another curve. If that
+ * curve had to be made, `next` has it. */
 static bool find_end(struct grouping *in, size_t first, size_t *end, bool *has_next,
                      struct error *err)
 {

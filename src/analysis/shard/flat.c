@@ -47,7 +47,8 @@ static void note(const struct flat_walk *flat, enum shard_phase phase, uint32_t 
     walk_note(walk, phase, unit, memory, residual);
 }
 
-/* A gradient that fits goes into the bucket, whose reduced part every gradient in it keeps. */
+/* A small gradient goes into the bucket. Reduced gradients are views of the bucket's output, so the
+ * whole output stays as long as one of them does. */
 static int64_t add_to_bucket(struct flat_walk *flat, int64_t bytes)
 {
     if (flat->bucket_bytes == 0 || flat->in_bucket + bytes > BUCKET_BYTES) {

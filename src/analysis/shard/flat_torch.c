@@ -1,9 +1,9 @@
-/* The walk of torch's FullyShardedDataParallel: the parameters of a unit are one flat tensor, which
- * is gathered as it is, and gets a gradient as a whole if any of them is trained. See
+/* The walk of torch's FullyShardedDataParallel. The parameters of a unit are one flat tensor, which
+ * is gathered as it is. If any of them is trained, the whole flat tensor gets a gradient. See
  * torch/distributed/fsdp/_runtime_utils.py.
  *
- * Autograd makes the gradients of the parameters, and then of them that of the flat tensor. The
- * unit is freed when that exists, and reduced afterwards. */
+ * Autograd makes the gradients of the parameters, and puts them together as the gradient of the
+ * flat tensor. When that exists, the gathered unit is freed, and then the gradient is reduced. */
 #include "analysis/shard/walk.h"
 
 struct torch_walk {
@@ -40,7 +40,8 @@ static int64_t full_bytes(const struct walk *walk, uint32_t unit)
            (keeps_input(walk) ? shard * walk->size : 0);
 }
 
-/* The shard on the device, or in the type in which it is gathered. */
+/* The input of the all-gather, where it is a copy of the shard: on the device, or in another type.
+ */
 static int64_t input_bytes(const struct walk *walk, uint32_t unit)
 {
     bool casts = walk->compute_size != walk->size;
@@ -145,13 +146,14 @@ static void reduce_unit(struct torch_walk *flat, uint32_t unit, int64_t elements
         copies += held;
     note(flat, SHARD_REDUCTION, unit, 0, others + gradient + shard,
          copies + (when == SHARD_PREFETCH_PRE || is_next ? ahead : 0), residual);
-    /* with CPUOffload too, which copies them; they stay until backward has ended */
+    /* CPUOffload copies them to the host, but they stay here until backward has ended */
     bool adds = !options->offload && walk_begins_with_gradients(walk);
     flat->gradients += adds ? 0 : held;
 }
 
 /* With forward_prefetch, the views of a unit's flat tensor are made before the unit in front of it
- * runs, and autograd goes back by age: so the gradient of the flat tensor waits for that unit. */
+ * runs. Autograd runs the youngest nodes first, so the gradient of the flat tensor is only made
+ * when the backward of that unit has ended. */
 static void end_unit(struct torch_walk *flat, uint32_t unit, int64_t residual)
 {
     uint32_t ended = unit;

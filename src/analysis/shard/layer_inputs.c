@@ -30,7 +30,8 @@ static void take_input(struct inputs *inputs, size_t at, int64_t maker)
         inputs->model->units[inputs->units[at]].lacks_input_gradient = false;
 }
 
-/* The row of a module that ran before has no parameters of its own, but makes gradients again. */
+/* If a module runs again, its second row has no parameters, but its output needs a gradient, too.
+ */
 static void take_row(struct inputs *inputs, size_t at, const struct shard_layer *layer)
 {
     const struct layer_trace *trace = inputs->trace;

@@ -9,8 +9,8 @@ static int64_t positive(int64_t bytes)
     return bytes > 0 ? bytes : 0;
 }
 
-/* Peaks are of tensors; what is there at the end has workspaces and rounding, too. The walk adds
- * these to both. */
+/* Recorded peaks are sums of tensors; the bytes at the end of a row also have workspaces and
+ * rounding. The walk adds these to both, so they are taken off here. */
 static bool push_point(struct shard_model *model, struct shard_point point, struct error *err)
 {
     point.end_bytes = positive(point.end_bytes - model->library_bytes);
@@ -116,10 +116,10 @@ static int64_t added_bytes(const struct shard_model *model, const struct shard_l
     return bytes;
 }
 
-/* The recorder's row of a layer lasts until the next layer is reached, so that the gradients of
- * whatever ran forward between the two appear in it. A parameter that is used again, such as that
- * of a head that is tied to the table of words, has a gradient from the last use on; the walk adds
- * it at the first one, where autograd hands it over. */
+/* The recorder's backward row of a layer lasts until the backward of the next layer begins, so it
+ * also has the gradients of whatever runs between the two. A parameter that is used twice, such as
+ * the table of words that is also the head, has a gradient from the backward of its last use on.
+ * The walk adds that gradient at the first use, where autograd hands it over. */
 static bool add_backward_points(struct layer_reader *reader, const uint32_t *layers,
                                 const struct layer_row **rows, size_t count, struct error *err)
 {

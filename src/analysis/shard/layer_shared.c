@@ -23,8 +23,8 @@ static void move_to_root(struct shard_model *model, uint32_t unit)
             model->tensors[i].unit = SHARD_ROOT;
 }
 
-/* A module that does not list some of its bytes shares them with an earlier one: the last that has
- * a parameter of just as many. */
+/* If a module lists fewer bytes than it has, it shares the rest with an earlier module: the last
+ * one that has a parameter of just as many bytes. */
 static void join(struct shard_model *model, const struct shard_layer *layer, int64_t bytes)
 {
     for (size_t i = layer->first_tensor; i-- > 0;)

@@ -50,8 +50,8 @@ static int64_t mark(struct shard_model *model, const struct shard_layer *layer, 
     return marked;
 }
 
-/* A row lists the parameters of modules in it that the step does not call behind its own, but no
- * gradients. A parameter that another module uses, too, has its gradient there. */
+/* If the step does not call a module, the row of the module around it lists its parameters behind
+ * its own, without gradients. A parameter that another module uses, too, has its gradient there. */
 static void mark_uncalled(struct layer_reader *reader, const struct module_sums *sums,
                           int64_t missing)
 {
@@ -64,8 +64,8 @@ static void mark_uncalled(struct layer_reader *reader, const struct module_sums 
     }
 }
 
-/* Parameters that a module with children uses by itself have no backward row, so only leaves
- * count. */
+/* Only leaves are marked: a module with children has no backward row, even if it uses parameters of
+ * its own. */
 static void mark_without_backward(struct layer_reader *reader, const struct module_sums *sums)
 {
     struct shard_model *model = reader->model;

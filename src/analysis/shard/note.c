@@ -1,7 +1,7 @@
 #include "analysis/shard/walk.h"
 
-/* Matrices are multiplied in Muon's step too. What of a workspace still exists when backward has
- * ended is counted there. */
+/* Muon's step multiplies matrices, for which cuBLAS takes a workspace. The part of it that still
+ * exists when backward has ended is counted in end_bytes. */
 static int64_t workspace_of_step(const struct walk *walk)
 {
     const struct shard_model *model = walk->model;

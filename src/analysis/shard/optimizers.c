@@ -89,11 +89,12 @@ static void add_adam(struct shard_step *step, int64_t bytes)
         step->all += bytes;
         return;
     }
-    step->highest = larger(step->highest, 2 * bytes + step->before); /* the old `denom` */
+    step->highest = larger(step->highest, 2 * bytes + step->before); /* `denom` of the one before */
     step->before = bytes;
 }
 
-/* `var_estimate`, while that of the tensor before is still `update`; a vector's squares besides. */
+/* `var_estimate` of this tensor, while `update` still has that of the tensor before; and the
+ * squares of a vector's gradient. */
 static void add_adafactor(struct shard_step *step, struct shard_part part, int64_t size)
 {
     int64_t bytes = part.elements * size;
@@ -102,7 +103,7 @@ static void add_adafactor(struct shard_step *step, struct shard_part part, int64
     step->before = bytes;
 }
 
-/* The update in the type of the gradient; as bfloat16, twice; and two square matrices. */
+/* The update in the type of the gradient, two copies of it as bfloat16, and two square matrices. */
 static void add_muon(struct shard_step *step, struct shard_part part, int64_t size)
 {
     int64_t side = smaller(part.height, part.width);

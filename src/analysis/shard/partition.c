@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* The ranks as a binary heap: the least loaded first, the lowest rank of several. */
+/* Ranks are in a binary heap: the one with the fewest elements first, of several the lowest. */
 struct load {
     int64_t elements;
     uint32_t rank;

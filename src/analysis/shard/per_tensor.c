@@ -51,7 +51,7 @@ static void note(const struct tensor_walk *tensors, enum shard_phase phase, uint
     walk_note(tensors->walk, phase, unit, memory, residual);
 }
 
-/* Its backward runs, but its end is not seen: see end_unit(). */
+/* The unit has a backward whose end is not seen: see end_unit(). */
 static bool waits(const struct walk *walk, uint32_t unit)
 {
     return walk->model->units[unit].lacks_input_gradient && walk->units[unit].trained > 0 &&
@@ -144,7 +144,7 @@ static void end_unit(struct tensor_walk *tensors, uint32_t unit, int64_t residua
     tensors->kept += is_kept(walk, unit) ? 0 : whole_bytes(walk, unit);
 }
 
-/* The end of backward: the root is the first, then the units that wait follow. */
+/* The end of backward reduces the gradients of the root, and then those of the units that wait. */
 static void end_backward(struct tensor_walk *tensors)
 {
     const struct walk *walk = tensors->walk;
@@ -166,9 +166,9 @@ static void end_backward(struct tensor_walk *tensors)
     }
 }
 
-/* The hook on a unit's output gathers ahead: see _pre_backward() of _fsdp_state.py. The root's is
- * reached behind the loss, and gathers one unit, because set_modules_to_backward_prefetch() is
- * called on the others only. */
+/* A hook on the output of a unit gathers the units that come next: see _pre_backward() of
+ * _fsdp_state.py. The hook of the root runs when the backward of the loss has ended. It gathers one
+ * unit, because the code calls set_modules_to_backward_prefetch() on other units only. */
 static int64_t gathered_ahead(const struct tensor_walk *tensors, const struct shard_point *point)
 {
     const struct walk *walk = tensors->walk;

@@ -2,14 +2,14 @@
  * and ShardedDataParallel. */
 #include "analysis/shard/walk.h"
 
-/* Gradients that one rank has. */
+/* Gradients that one rank has, in elements. */
 struct gradients {
     int64_t all;     /* elements that will exist after backward */
     int64_t so_far;  /* made by earlier points, and still there */
     int64_t fresh;   /* made by this point */
     int64_t staying; /* the part of `fresh` that stays */
     int64_t leaving; /* made by the point before: SDP frees them when it has reduced them */
-    int64_t before;  /* of passes before, that this pass has not reduced yet */
+    int64_t before;  /* made by earlier passes, and not reduced yet by this one */
 };
 
 static bool stays(const struct walk *walk, size_t tensor)
@@ -88,7 +88,8 @@ void walk_replicated(const struct walk *walk)
         gradients.so_far += gradients.staying;
         if (gradients.fresh > 0 && walk->strategy == SHARD_SDP)
             gradients.leaving = gradients.fresh - gradients.staying;
-        if (gradients.before > 0) /* added to those, which leave instead */
+        if (gradients.before >
+            0) /* the new gradients are added to the old ones, which then leave */
             gradients.before -= gradients.fresh - gradients.staying;
     }
     *walk->point = model->point_count;

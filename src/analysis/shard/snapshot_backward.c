@@ -142,8 +142,8 @@ static uint32_t latest_at(const struct snapshot_reader *reader, size_t made)
                : 0;
 }
 
-/* A recurrent layer makes one gradient, while all that it kept is there. What comes before may be
- * of a layer that takes its output. */
+/* A recurrent layer makes one gradient, while all that it kept is still there. Gradients made
+ * before that may be of a layer that takes its output. */
 static void mark_packing(struct snapshot_reader *reader)
 {
     for (size_t i = 0; i < reader->all_made; i++) {
@@ -165,8 +165,9 @@ static uint32_t running_layer(const struct forward_chain *chain, uint32_t latest
     return element + 1 + (is_output && element + 1 < chain->count);
 }
 
-/* What is freed after the last gradient was kept by the program, such as the loss and the model's
- * output, but for what the backward pass frees itself: the input of the operator that made it. */
+/* What is freed after the last gradient does not tell which layer runs: the program kept it, such
+ * as the loss and the model's output. Only the input of the operator that made that gradient is
+ * freed by the backward pass itself. */
 void snapshot_set_layers(struct snapshot_reader *reader)
 {
     const struct forward_chain *chain = reader->chain;

@@ -26,7 +26,8 @@ struct placement {
     size_t count, capacity;
 };
 
-/* `count` repetitions of `period` rows; they may as well begin `slack` rows later, or less. */
+/* `count` repetitions of `period` rows. Sizes alone do not tell where the first one begins: it may
+ * be up to `slack` rows later. */
 struct repetition {
     size_t first, period, count, slack;
     int64_t bytes;
@@ -63,7 +64,8 @@ static struct repetition find_repetition(const struct held_parameter *rows, size
     return best;
 }
 
-/* Blocks that begin there, and differ in whether a row is trained. */
+/* The number of blocks, if the first begins there, of which a row is trained in some and frozen in
+ * others. */
 static size_t count_unlike(const struct held_parameter *rows, const struct repetition *found,
                            size_t first)
 {
@@ -209,8 +211,8 @@ static int compare_sizes(const void *a, const void *b)
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-/* The order of what is older than the trace is not that of the model. Then each size goes to the
- * iterations of all loops in equal numbers. */
+/* Parameters that are older than the trace are in no known order. Those of each size are divided
+ * evenly among the iterations of all loops. */
 static void place_by_size(struct placement *placement, struct held_parameter *rows, size_t count)
 {
     size_t blocks = 0;
@@ -238,8 +240,9 @@ static bool is_unplaced(const struct held_parameter *row)
     return !row->is_trained && !row->is_buffer && row->layer == FROZEN_NOWHERE;
 }
 
-/* Gives the frozen rows to the modules that the model runs before the pass, in their order: if
- * there are as many as these have, or nearly as many unless `exactly`. Returns true if so. */
+/* Gives the frozen rows, in their order, to the modules that the model runs before the pass.
+ * Returns false, and does nothing, unless these modules have as many parameters; or, without
+ * `exactly`, nearly as many. */
 static bool place_front(struct placement *placement, struct held_parameter *rows, size_t count,
                         bool exactly)
 {

@@ -138,9 +138,9 @@ static int compare_orders(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Of parameters of one size, the last made are trained: programs freeze the first layers of a
- * model, and add adapters behind. Returns true if each size without exception is there twice as
- * often as it is trained. */
+/* Of the parameters of one size, those made last are taken for the trained ones: programs freeze
+ * the first layers of a model, and add adapters later. Returns true if there are exactly twice as
+ * many parameters of each size as gradients, as if there was a copy of the model. */
 static bool mark_trained(struct held_parameters *held, const int64_t *sizes, size_t count,
                          int64_t *matched)
 {
@@ -167,8 +167,9 @@ static bool mark_trained(struct held_parameters *held, const int64_t *sizes, siz
     return is_copied;
 }
 
-/* The lines that made what is trained also made parameters of other sizes, such as an embedding:
- * a copy of the model would have these twice, too. The rows are ordered by line. */
+/* The lines that made what is trained also made parameters of sizes that are not trained, such as a
+ * frozen embedding. Of a copied model there would be two of these, too. The rows are ordered by
+ * line. */
 static bool has_others(const struct held_parameters *held)
 {
     int64_t all = 0, others = 0;
@@ -187,8 +188,9 @@ static bool has_others(const struct held_parameters *held)
     return others > all / BUFFERS;
 }
 
-/* Without those lines, a few bytes are taken for buffers. Gradients that are not of the sizes of
- * parameters tell nothing. */
+/* If the trace does not show which lines made parameters, a few bytes without gradients are taken
+ * for buffers. If gradients have other sizes than parameters, they tell nothing of what is frozen.
+ */
 static bool tells_frozen(const struct held_parameters *held, int64_t trained, int64_t matched,
                          bool knows_buffers)
 {
@@ -228,8 +230,8 @@ static bool mark_all(struct snapshot_reader *reader, struct held_parameters *hel
     if (!snapshot_order_tensors(reader->model, held, err))
         return false;
     qsort(held->rows, held->count, sizeof(*held->rows), compare_orders);
-    /* Then the rest is a model of its own, such as an average of the weights, unless the model runs
-     * it before the pass. */
+    /* The copy is a model of its own, such as an average of the weights, unless the pass is
+     * preceded by modules that have as many parameters. */
     is_copied = is_copied && !has_others(held) && !runs_frozen(reader, held);
     if (is_copied || !tells_frozen(held, trained, matched, knows_buffers))
         held->count = 0;

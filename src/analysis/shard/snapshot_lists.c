@@ -74,8 +74,8 @@ static bool make_layers(struct shard_model *model, const struct insertion *place
     return true;
 }
 
-/* The point of backward that a table's gradient begins belongs to the table. What else the old
- * layer has on that side of them belongs to no unit, so that no unit runs twice. */
+/* The point of backward at which a table's gradient is made belongs to the table. The other points
+ * of the old layer beyond the tables belong to no unit, so that no unit runs twice. */
 static void move_point(const struct insertion *place, struct shard_point *point, bool *has_run)
 {
     size_t tensor = point->first_tensor, layer = point->layer;

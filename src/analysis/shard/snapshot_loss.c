@@ -24,8 +24,8 @@ static bool line_of(const struct snapshot_reader *reader, size_t layer, frame_id
     return snapshot_model_line(reader, reader->timeline->trace->stack[item], line, err);
 }
 
-/* Behind the last layer with parameters, whatever another line of the program made. A loss that the
- * model computes itself is a part of it. */
+/* The loss is what other lines of the program than the model's allocate behind the last layer with
+ * parameters. A loss that the model computes itself counts as a part of the model. */
 bool snapshot_find_loss(struct snapshot_reader *reader, struct error *err)
 {
     struct shard_model *model = reader->model;

@@ -175,9 +175,9 @@ static void find_averages(struct snapshot_reader *reader, const struct states *s
         model->average_bytes += states->sized_bytes;
 }
 
-/* A float32 average of the weights, or float32 gradients, have these sizes, too. But only an
- * optimizer that updates copies has states of them; and it updates one copy of each parameter, so
- * that what has the sizes besides is something else. */
+/* Float32 averages of the weights and float32 gradients have the sizes of copies, too. But the
+ * optimizer has state of such sizes only if it updates copies. It updates one copy of each
+ * parameter: further tensors of these sizes are something else. */
 bool snapshot_take_masters(struct snapshot_reader *reader, struct held_parameters *held,
                            struct error *err)
 {

@@ -44,8 +44,9 @@ static int compare_held(const void *a, const void *b)
     return (x->order < y->order) - (x->order > y->order);
 }
 
-/* Of equal sizes the order is that of use. Returns false unless each tensor has a parameter that
- * was made in the trace: the addresses of older ones are in no order. */
+/* Gives each tensor the place of a parameter of its size; those of equal size get them in the order
+ * of their use. Returns false unless all these parameters were made in the trace: the addresses of
+ * older ones do not tell their order. */
 static bool match(struct held_parameter *const *rows, size_t row_count, struct placed *tensors,
                   size_t count)
 {

@@ -27,8 +27,8 @@ static struct text recurrent_function(const struct snapshot_reader *reader, stac
     return (struct text){"", 0};
 }
 
-/* The sizes since the last packing are those of its parameters if the block holds them and little
- * else. */
+/* The block packs what was made since the last packing, if it is as large as that or little larger.
+ */
 static bool end_packing(struct packings *packings, int64_t bytes, struct budget *budget,
                         struct error *err)
 {

@@ -58,9 +58,9 @@ static void add_flat_units(struct walk *walk, struct shard_step *step)
     add_flat_parameters(walk, step);
 }
 
-/* The shards of original parameters, which are vectors of what a rank has of each. What is trained
- * in a unit that is else frozen counts as one flat tensor. Flat tensors
- * begin with the first parameter; gaps that align them are left out. */
+/* use_orig_params=True: what a rank has of each parameter is a vector of its own. The parameters
+ * lie in the flat tensor of their unit one behind the other; the gaps that align them are left out.
+ * In a unit with frozen parameters, the trained ones count as a flat tensor of their own. */
 static void add_original_parts(struct walk *walk, struct shard_step *step)
 {
     const struct shard_model *model = walk->model;

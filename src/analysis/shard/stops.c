@@ -89,8 +89,8 @@ bool shard_divides(const struct shard_model *model, const struct shard_options *
     return contents || error_out_of_memory(err);
 }
 
-/* The parameters of a module can only be divided from those of its unit as a whole, and not at all
- * if the module is the unit. */
+/* The code can make a unit of a module, but not of some of the module's own parameters; and if the
+ * module is the unit, it cannot be taken out of it. */
 static bool mixes_layer(const struct shard_model *model, enum shard_strategy strategy,
                         const struct shard_layer *layer, const struct contents *contents)
 {
@@ -113,7 +113,7 @@ static bool find_layers(const struct shard_model *model, enum shard_strategy str
     return contents || error_out_of_memory(err);
 }
 
-/* Flat tensors of whole units, which are trained or frozen as a whole. */
+/* Without that, the parameters of a unit are one flat tensor, which must be of one kind. */
 static bool find_units(const struct shard_model *model, enum shard_strategy strategy, bool *mixes,
                        struct error *err)
 {

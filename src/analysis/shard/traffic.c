@@ -22,7 +22,7 @@ int64_t shard_traffic_sum(const struct shard_traffic *traffic)
     return sum;
 }
 
-/* What a rank sends of `bytes` in a ring of `ranks`. */
+/* What a rank sends in one round of a ring of `ranks` that have `bytes` together. */
 static int64_t share(int64_t bytes, int64_t ranks)
 {
     return bytes - bytes / ranks;

@@ -164,11 +164,10 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
     if (report->model->hides_units)
         paragraph(
             page,
-            "The modules of a Sequential all allocate at the same line of code, as far as the "
-            "file shows, so they cannot be told apart: units are parts of them, but the code "
-            "wraps the whole modules. fsdp, fsdp1, fsdp2 and checkpoints may take less or more "
-            "than predicted; "
-            "a layer trace has the modules.");
+            "A Sequential calls modules that allocate at one line of code each, as far as the file "
+            "shows, so that they cannot be told apart. Units are parts of them, but the code wraps "
+            "whole modules: fsdp, fsdp1, fsdp2 and checkpoints may take less or more than "
+            "predicted. A layer trace has the modules.");
     ok &= shard_put_stops(page, report->choice);
     if (report->choice->divides[SHARD_FSDP1])
         paragraph(page, report->choice->divides[SHARD_FSDP2] ? divides_both : divides_flat);
@@ -185,9 +184,9 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
         ok &= put_averages(page, report->model);
     if (report->model->assumes_type)
         paragraph(page, "The input does not tell the type of parameters; float32 is assumed, and "
-                        "--recorded-dtype names another one. Recorded in bfloat16, there are twice "
-                        "as many parameters as said here, and what --dtype and --param-dtype make "
-                        "of them is twice as large. Where parameters have several types, the code "
+                        "--recorded-dtype names another one. If they are bfloat16, there are twice "
+                        "as many as this report says, and with --dtype or --param-dtype it gives "
+                        "them half the bytes that they take. If they have several types, the code "
                         "may stop, unless it is that of ddp; a layer trace has the types.");
     if (report->is_recorded && !report->has_modules && has_frozen(report->model))
         paragraph(page, "Parameters without a gradient count as frozen. If the program trains some "
