@@ -80,6 +80,17 @@ static bool is_dropped_by_thread(const struct classifier *classifier,
            lifetime_end(&timeline->lifetimes[evidence->index]) < timeline->lifetimes[second].alloc;
 }
 
+/* The recomputation runs in a node of the backward pass, which asks for what was saved. So the
+ * nodes that free this later often have the same name, but they recompute nothing then. */
+static bool is_freed_by_recomputation(const struct classifier *classifier,
+                                      const struct evidence *evidence)
+{
+    bool is_known = evidence->end && evidence->end->site.node != STRING_EMPTY;
+    if (is_known && evidence->end->context != CONTEXT_RECOMPUTE)
+        return false;
+    return is_scratch(classifier, evidence);
+}
+
 bool facts_make_zeros(const struct symbols *symbols, const struct stack_facts *facts)
 {
     static const char *const names[] = {"aten::zeros", "aten::zeros_like", "aten::new_zeros"};
@@ -279,7 +290,8 @@ enum reason traced_reason(const struct classifier *classifier, const struct evid
     case CONTEXT_BACKWARD:
         return backward_reason(classifier, evidence);
     case CONTEXT_RECOMPUTE:
-        return is_scratch(classifier, evidence) ? REASON_RECOMPUTED_SCRATCH : REASON_RECOMPUTED;
+        return is_freed_by_recomputation(classifier, evidence) ? REASON_RECOMPUTED_SCRATCH
+                                                               : REASON_RECOMPUTED;
     case CONTEXT_FORWARD:
         return forward_reason(classifier, evidence);
     case CONTEXT_INIT:

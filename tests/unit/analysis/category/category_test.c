@@ -135,6 +135,31 @@ START_TEST(recomputation_is_activation)
 }
 END_TEST
 
+#define MM_NODE CPP("torch::autograd::generated::MmBackward0::apply(x)") "," ENGINE
+#define IN_MM_NODE                                                                                 \
+    CPP("at::_ops::gelu::call(x)")                                                                 \
+    "," PY("forward", "/home/u/model.py", 3) "," CALL "," PY(                                      \
+        "recompute_fn", TORCH "utils/checkpoint.py",                                               \
+        1520) "," PY("unpack_hook", TORCH "utils/checkpoint.py", 1170) "," MM_NODE
+
+/* A node of the backward pass asks for what it needs, which starts the recomputation. Another node
+ * of the same name frees it. */
+START_TEST(recomputation_starts_in_a_node)
+{
+    born(1, STACK_FORWARD);
+    born(2, IN_MM_NODE);
+    born(3, IN_MM_NODE);
+    freed(3, IN_MM_NODE);
+    born(4, STACK_BACKWARD);
+    freed(2, MM_NODE);
+    freed(4, ENGINE);
+    freed(1, ENGINE);
+    capture_load(&capture);
+    expect(2, CATEGORY_ACTIVATION);
+    expect(3, CATEGORY_TEMPORARY);
+}
+END_TEST
+
 START_TEST(a_hook_does_not_end_the_backward_pass)
 {
     born(1, STACK_FORWARD);
@@ -280,6 +305,7 @@ TCase *category_tests(void)
     tcase_add_test(tests, compiled_passes_in_stacks_of_python);
     tcase_add_test(tests, a_result_after_a_forward_of_python_alone);
     tcase_add_test(tests, recomputation_is_activation);
+    tcase_add_test(tests, recomputation_starts_in_a_node);
     tcase_add_test(tests, a_hook_does_not_end_the_backward_pass);
     tcase_add_test(tests, out_of_memory_in_backward_leaves_doubt);
     tcase_add_test(tests, inputs_live_into_a_forward);
