@@ -166,6 +166,7 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         !classify_swapped_weights(classifier, categories, err))
         return false;
     classify_late_factors(classifier, categories);
+    classify_first_states(classifier, categories);
     return classify_first_batches(classifier, categories, err) &&
            classify_kv_cache(classifier, categories, err) &&
            classify_cast_cache(classifier, categories, err);

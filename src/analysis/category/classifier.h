@@ -148,6 +148,10 @@ bool classify_plain_weights(const struct classifier *classifier, struct categori
 bool classify_swapped_weights(const struct classifier *classifier, struct categories *categories,
                               struct error *err);
 
+/* first_states.c: corrects what was taken for memory that a pass saves, if it is states that hooks
+ * make. */
+void classify_first_states(const struct classifier *classifier, struct categories *categories);
+
 /* late_factors.c: corrects what was taken for a result of a pass, if it is a Kronecker factor of an
  * optimizer that runs in hooks. */
 void classify_late_factors(const struct classifier *classifier, struct categories *categories);

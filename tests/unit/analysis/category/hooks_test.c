@@ -117,6 +117,42 @@ START_TEST(gradients_that_a_hook_drops_do_not_stay)
 }
 END_TEST
 
+/* Without stacks: passes of which each keeps a result, if `leaks`. In the first, hooks make
+ * averages and keep them. */
+static void train_with_averages(bool leaks)
+{
+    for (uint64_t i = 0; i < 16; i++)
+        born(500 + i, 4000 + i, "");
+    for (uint64_t pass = 0; pass < 4; pass++) {
+        for (uint64_t i = 0; i < 16; i++) {
+            born(100 + i, 6000 + i, "");
+            if (pass == 0 || leaks)
+                born(1000 + 100 * pass + i, 2000 + i, "");
+        }
+        for (uint64_t i = 16; i-- > 0;) {
+            born(200, 7000, "");
+            born(300 + i, 4000 + i, "");
+            freed(200, 7000, "");
+            freed(100 + i, 6000 + i, "");
+        }
+        capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+        born(60, 16, "");
+        freed(60, 16, "");
+        capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+        for (uint64_t i = 0; i < 16; i++)
+            freed(300 + i, 4000 + i, "");
+    }
+}
+
+START_TEST(what_only_the_first_pass_keeps_is_a_state)
+{
+    train_with_averages(_i == 1);
+    capture_load(&capture);
+    ck_assert_int_eq(capture_category(&capture, 1005),
+                     _i == 1 ? CATEGORY_ACTIVATION : CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 TCase *category_hooks_tests(void)
 {
     TCase *tests = tcase_create("categories of what hooks make");
@@ -124,6 +160,7 @@ TCase *category_hooks_tests(void)
     tcase_add_test(tests, what_a_hook_makes_belongs_to_the_backward_pass);
     tcase_add_test(tests, what_a_hook_makes_in_the_first_pass_and_keeps_is_a_state);
     tcase_add_test(tests, gradients_that_a_hook_drops_do_not_stay);
+    tcase_add_loop_test(tests, what_only_the_first_pass_keeps_is_a_state, 0, 2);
     tcase_add_test(tests, where_no_stack_reaches_the_main_program_plain_code_is_no_hook);
     return tests;
 }

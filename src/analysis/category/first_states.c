@@ -1,0 +1,63 @@
+/* States that hooks make in the passes of the first step, in traces without stacks: an optimizer in
+ * hooks, or averages of what passes compute. They look like activations, but stay, and no later
+ * pass keeps others of their sizes, as a leak would. */
+#include "analysis/category/classifier.h"
+#include "analysis/phase/births.h"
+
+#define LEAST_PASSES 3   /* backward passes */
+#define LEAST_PART   0.2 /* of the bytes of the weights: fewer may be a mask, or a result */
+
+static bool is_kept_by_pass(const struct classifier *classifier,
+                            const struct categories *categories, size_t index)
+{
+    const struct lifetime *lifetime = &classifier->timeline->lifetimes[index];
+    enum reason reason = reason_of(categories->why_lifetime[index]);
+    return (reason == REASON_FORWARD_KEPT || reason == REASON_AFTER_FORWARD) &&
+           classifier_stays(classifier, lifetime_end(lifetime));
+}
+
+static uint32_t pass_of(const struct classifier *classifier, size_t index)
+{
+    return classifier->phases->runs[classifier->phases->of_lifetime[index].birth].pass;
+}
+
+/* The first pass is number 0; kept_passes counts those that keep something of the size. */
+static bool is_state(const struct classifier *classifier, const struct categories *categories,
+                     size_t index)
+{
+    const struct timeline *timeline = classifier->timeline;
+    const struct size_tally *tally = size_tallies_find(
+        &classifier->tallies, trace_size(timeline->trace, timeline->lifetimes[index].alloc));
+    return is_kept_by_pass(classifier, categories, index) && pass_of(classifier, index) == 0 &&
+           tally && tally->kept_passes == 1;
+}
+
+static uint32_t count_passes(const struct phases *phases)
+{
+    uint32_t passes = 0, last = NO_RUN;
+    for (size_t run = 0; run < phases->count; run++) {
+        if (phases->runs[run].phase != PHASE_BACKWARD || phases->runs[run].pass == last)
+            continue;
+        last = phases->runs[run].pass;
+        passes++;
+    }
+    return passes;
+}
+
+void classify_first_states(const struct classifier *classifier, struct categories *categories)
+{
+    const struct timeline *timeline = classifier->timeline;
+    double weights = size_tallies_weight_bytes(&classifier->tallies), bytes = 0;
+    if (classifier->phases->has_stacks || weights == 0 ||
+        count_passes(classifier->phases) < LEAST_PASSES)
+        return;
+    for (size_t i = 0; i < timeline->lifetime_count; i++)
+        if (is_state(classifier, categories, i))
+            bytes += (double)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+    for (size_t i = 0; bytes >= weights * LEAST_PART && i < timeline->lifetime_count; i++) {
+        if (!is_state(classifier, categories, i))
+            continue;
+        categories->of_lifetime[i] = CATEGORY_OPTIMIZER_STATE;
+        categories->why_lifetime[i] = REASON_FIRST_PASS_STATE;
+    }
+}
