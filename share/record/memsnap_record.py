@@ -382,6 +382,21 @@ def both(outer, inner):
                            "plan with this version of PyTorch, on this kind of device")
 
 
+class Again:
+    """Around the second run of a checkpoint, which takes the kept results out of their store. Where the graph goes backward
+    once more, as for a penalty of gradients, another run has none: it computes all again."""
+
+    def __init__(self, run):
+        self.runs, self.open = [run], []
+
+    def __enter__(self):
+        self.open.append(self.runs.pop() if self.runs else nullcontext())
+        self.open[-1].__enter__()
+
+    def __exit__(self, *exception):
+        return self.open.pop().__exit__(*exception)
+
+
 class IsKept:
     """Tells whether the next result of an operator is kept. `changed` has a flag for each run of an operator: its
     result is changed in place, so it must be recomputed."""
@@ -419,7 +434,7 @@ def keep_results(operators, missing=None, is_last=True, changed=None):
         first_run, again = create_selective_checkpoint_contexts(choose)
         if torch.compiler.is_compiling():  # it changes nothing in place, and takes only modes
             return first_run, again
-        return both(first_run, Watch(watched, missing, is_last)), again
+        return both(first_run, Watch(watched, missing, is_last)), Again(again)
 
     return {"context_fn": contexts}
 

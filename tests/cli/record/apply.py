@@ -199,6 +199,23 @@ def check_unknown_operator():
     fails(RuntimeError, "aten.cudnn_gelu does not run", train, linear, torch.randn(2, 16))
 
 
+def check_backward_again():
+    """A penalty of gradients goes through the graph twice, as retain_graph does: the kept results are used up then."""
+    found = []
+    for plan in (None, plan_of({"modules": ["0", "1"], "keep_operators": ["aten.addmm"]})):
+        torch.manual_seed(0)
+        model = nn.Sequential(*(nn.Sequential(nn.Linear(16, 16), nn.Tanh()) for _ in range(3)))
+        if plan:
+            memsnap_record.apply(model, plan)
+        x = torch.randn(2, 16, requires_grad=True)
+        result = model(x)
+        penalty = torch.autograd.grad(result.sum(), x, create_graph=True)[0].square().sum()
+        (result.square().mean() + penalty).backward(retain_graph=True)
+        result.sum().backward()
+        found.append([parameter.grad for parameter in model.parameters()])
+    assert all(torch.allclose(one, other) for one, other in zip(*found))
+
+
 def check_refusals():
     for plan, words in (({"schema": "memsnap.suggest/1", "points": []}, "--budget"),
                         ({"schema": "memsnap.suggest/1", "feasible": False}, "--budget"),
@@ -216,6 +233,7 @@ def main():
     compare(Dense(), torch.randn(8, 16), plan_of({"modules": ["layers.0"]}, {"modules": ["layers.1"]}))
     if IS_SELECTIVE:
         check_kept_in_place()
+        check_backward_again()
         compare(nn.Sequential(WithTable(), WithTable()), torch.randn(4, 16),
                 plan_of(*({"modules": [name], "keep_operators": ["aten.clone", "aten.addmm"]} for name in "01")))
         check_unknown_operator()
