@@ -20,6 +20,7 @@ FakeTensorMode for a model that fits on no device. snapshots() records the CUDA 
 import argparse
 import contextlib
 import dataclasses
+import errno
 import functools
 import gc
 import itertools
@@ -1522,18 +1523,27 @@ class Termination:
     def __exit__(self, *_exception):
         is_last = signal.getsignal(signal.SIGTERM) is self
         if is_last and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, self.before)
+            signal.signal(signal.SIGTERM, self.handler_below())
         self.is_over = True
+
+    def handler_below(self):
+        """The handler to restore: the one before this, unless that has ended, too."""
+        below = self.before
+        while isinstance(below, Termination) and below.is_over:
+            below = below.before
+        return below
 
 
 class Hook:
-    """A hook of a module. In a copy of the module, such as one that the program saves, the hook does nothing."""
+    """A hook of a module. In a copy of the module, such as one that the program saves, the hook does nothing. The compiler
+    compiles neither the hook nor what it calls."""
 
     def __init__(self, call):
-        self.call = call
+        self.call = torch.compiler.disable(call)  # imports the compiler, as any optimizer does
 
     def __call__(self, *arguments):
-        return self.call(*arguments)
+        if torch._C._get_tracing_state() is None:  # torch.jit.trace() would have the recorder in its graph
+            return self.call(*arguments)
 
     def __reduce__(self):
         return getattr, (contextlib.nullcontext(), "__exit__")
@@ -1973,6 +1983,33 @@ class SavedTensors(torch.autograd.graph.saved_tensors_hooks):
                 super().__enter__()
 
 
+def is_in_compiled_code():
+    """For a hook: whether compiled code calls the module. A mode that begins in the hook would end with that code. The
+    compiler also has a frame below the call of the module where it is switched off for the hook."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != torch.nn.modules.module.__file__:
+        frame = frame.f_back
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(os.path.join("_dynamo", "eval_frame.py")):
+            return True
+        frame = frame.f_back
+    return False
+
+
+@contextmanager
+def without_compiler_errors():
+    """Before PyTorch 2.4 the compiler fails under a dispatch mode. It is told to run that code as it is instead."""
+    dynamo = sys.modules.get("torch._dynamo") if VERSION < (2, 4) else None
+    before = dynamo and dynamo.config.suppress_errors
+    if dynamo:
+        dynamo.config.suppress_errors = True
+    try:
+        yield
+    finally:
+        if dynamo:
+            dynamo.config.suppress_errors = before
+
+
 @contextmanager
 def without_modes_above(mode):
     """Leaves the dispatch modes that the program entered after `mode` and has not left."""
@@ -1992,6 +2029,7 @@ class Hooks:
 
     def __init__(self, model):
         self.model, self.handles = model, []
+        self.thread, self.has_other_threads = None, False  # that run modules
         self.mark = object()  # in the metadata of the nodes of inputs and outputs so far: references would keep graphs alive
         self.error = None
 
@@ -2008,7 +2046,7 @@ class Hooks:
     @guarded
     def before_module(self, name, module, args, kwargs=None):
         # a checkpoint runs modules again; a hook that another hook of this call removed is called without kwargs
-        if self.handles and not is_backward():
+        if self.handles and not is_backward() and self.is_own_thread():
             for tensor in tensors_in([args, kwargs]):
                 if tensor.grad_fn is not None:
                     tensor.grad_fn.metadata[self.mark] = True
@@ -2016,8 +2054,13 @@ class Hooks:
 
     @guarded
     def after_module(self, name, module, _args, output):
-        if self.handles and not is_backward():
+        if self.handles and not is_backward() and self.is_own_thread():
             self.leave(name, module, output)
+
+    def is_own_thread(self):
+        is_own = threading.get_ident() == self.thread
+        self.has_other_threads |= not is_own
+        return is_own
 
     def watch_backward(self, output, start):
         """Calls `start` with the gradients when the backward pass reaches the outputs of a module."""
@@ -2056,7 +2099,6 @@ class Structure(Hooks, TorchDispatchMode):
     def __init__(self, model):
         TorchDispatchMode.__init__(self)
         Hooks.__init__(self, model)
-        self.thread = None
         self.device = Device(model)
         self.rows = []       # finished, of the forward pass and of the backward pass
         self.order = []      # the modules that the backward pass reached, as numbers of calls
@@ -2097,6 +2139,7 @@ class Structure(Hooks, TorchDispatchMode):
         with contextlib.ExitStack() as stack:
             stack.enter_context(SavedTensors(self.pack, unpack))
             stack.enter_context(takes_lengths())
+            stack.enter_context(without_compiler_errors())
             stack.enter_context(self)
             self.watching = stack.pop_all()
         self.row = self.new_row("", 0, False)
@@ -2611,6 +2654,7 @@ class Times(Hooks):
 
     @guarded
     def start(self):
+        self.thread = threading.get_ident()
         self.attach()
         self.forward.append(self.event())
 
@@ -2950,8 +2994,9 @@ def apply(model, plan, one_by_one=False):
 
 
 def write_trace(trace, path):
+    text = json.dumps(trace)  # no file if this fails
     with open(path if is_device(path) else path + "-new", "w") as file:
-        json.dump(trace, file)
+        file.write(text)
     if not is_device(path):
         os.replace(path + "-new", path)
 
@@ -2984,17 +3029,26 @@ class layers(contextlib.ContextDecorator):
         self.has_stepped = self.lacks_state = False  # since a step was recorded: an optimizer, which then made its state
         self.without_state = 0  # recorded steps that lacked it
         self.is_saved = False
+        self.entered, self.is_refused = 0, False
+        self.was_called = self.was_compiled = False
+        self.beginning = threading.Lock()
         self.termination = Termination(self.terminate)
 
     def __enter__(self):
         if not isinstance(self.model, torch.nn.Module):
             raise TypeError("layers(model, path): model is no torch.nn.Module, but %r" % type(self.model).__name__)
+        self.entered += 1
+        if self.entered > 1:
+            return self  # within itself, such as a function that calls itself and has it as a decorator
         self.begun = self.depth = self.missed = self.unlike = 0
         self.untrained = self.passes = 0
         self.passes_of_step, self.goes_on = None, False
         self.without_state, self.has_stepped, self.lacks_state = 0, False, False
         self.trace = self.error = None
+        self.was_called = self.was_compiled = False
         self.path = self.path and os.path.abspath(self.path)  # the program may change its folder
+        if not self.can_write():
+            return self
         self.termination.__enter__()
         self.handles = [before_call(self.model, self.before_model, prepend=True),
                         after_call(self.model, self.after_model, always_call=True),
@@ -3002,7 +3056,24 @@ class layers(contextlib.ContextDecorator):
                         register_optimizer_step_post_hook(self.after_step)]
         return self
 
+    def can_write(self):
+        """Tells now what would be an error after hours; the program must go on."""
+        try:
+            if self.path and os.path.isdir(self.path):
+                raise IsADirectoryError(errno.EISDIR, "Is a directory", self.path)
+            if self.path:
+                os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        except OSError as error:
+            print("memsnap_record: no layers, since their file cannot be written: %s" % error, file=sys.stderr)
+            self.is_refused = True
+            return False
+        self.is_refused = False
+        return True
+
     def __exit__(self, *_exception):
+        self.entered -= 1
+        if self.entered > 0 or self.is_refused:
+            return False
         for handle in self.handles:
             handle.remove()
         self.handles = []
@@ -3014,7 +3085,14 @@ class layers(contextlib.ContextDecorator):
         if error:
             print("memsnap_record: no layers, since the recorder failed, not the program: %s" % error, file=sys.stderr)
         elif self.path and self.trace is None:
-            print("memsnap_record: no layers, since the model did not run with gradients", file=sys.stderr)
+            print("memsnap_record: no layers, since " + (
+                "the model ran within code of torch.compile(): record the program without it, or give the compiled module"
+                if self.was_compiled else "the model did not run with gradients" if self.was_called else
+                "the program never called the model itself: give the module that it calls, maybe one within the model"),
+                file=sys.stderr)
+        if self.structure is not None and self.structure.has_other_threads:
+            print("memsnap_record: other threads ran modules of the model in the same step; the layers are those of one "
+                  "thread", file=sys.stderr)
         self.structure = self.times = None
         return False
 
@@ -3094,11 +3172,23 @@ class layers(contextlib.ContextDecorator):
 
     @guarded
     def before_model(self, module, args, kwargs):
+        self.was_called = True
+        if not self.beginning.acquire(blocking=False):
+            return  # another thread runs the model, too
+        try:
+            self.begin_run(module, args, kwargs)
+        finally:
+            self.beginning.release()
+
+    def begin_run(self, module, args, kwargs):
         self.depth += 1
         if not torch.is_grad_enabled() or is_backward() or torch._C._functorch.peek_interpreter_stack() is not None:
             return  # transforms of torch.func allow no hooks of saved tensors
         if any(map(torch.nn.parameter.is_lazy, module.parameters())):
             return  # its first run makes the parameters
+        if self.running is None and self.depth == 1 and is_in_compiled_code():
+            self.was_compiled = True
+            return
         if self.depth == 1 and self.running is not None and self.running.has_failed:
             self.begun -= 1  # an error ended the run before, so the program tries again
             self.end()
@@ -3179,6 +3269,8 @@ class layers(contextlib.ContextDecorator):
     # what FairScale's LayerwiseMemoryTracker has
 
     def save(self, path):
+        if self.trace is None:
+            raise ValueError("no step of the model is recorded yet")
         write_trace(self.trace, path_of_rank(path))
 
     save_traces = save

@@ -5,6 +5,8 @@ import dataclasses
 import io
 import os
 import pickle
+import signal
+import threading
 from collections.abc import Mapping
 
 import memsnap_record
@@ -148,6 +150,37 @@ def align(model):
     return losses
 
 
+def traced(model):
+    """Lets torch.jit.trace() run the model; it then compares the graphs of several runs."""
+    model.eval()
+    result = torch.jit.trace(model, torch.ones(4, WIDTH))(torch.ones(4, WIDTH))
+    return [result.detach(), *steps(model)]
+
+
+def compiled(model):
+    """Compiles the model after the recorder has put its hooks, and runs what was compiled."""
+    return steps(torch.compile(model, backend="eager"))
+
+
+def in_threads(model):
+    """Two threads run the model at the same time."""
+    both, results = threading.Barrier(2), {}
+
+    def run(number):
+        both.wait()
+        results[number] = model(torch.full((4, WIDTH), float(number)))
+        both.wait()
+
+    model.eval()
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (results[0] + results[1]).sum().backward()
+    return [results[number].detach() for number in range(2)]
+
+
 def fail(model):
     try:
         return steps(model)
@@ -161,6 +194,9 @@ PROGRAMS = [
     (Net, disabled, False),
     (Net, count_across, True),
     (Net, align, True),
+    (Net, traced, True),
+    (Net, compiled, False),
+    (Net, in_threads, True),
     (Functional, steps, True),
     (Configured, steps, True),
     (Overwriting, fail, True),
@@ -197,13 +233,31 @@ def main():
             found, rows = run(make, program, "harmless.json")
         assert same(expected, found), (number, expected, found)
         assert bool(rows) == has_rows, (number, told.getvalue())
-        assert has_rows or "the recorder failed" in told.getvalue(), (number, told.getvalue())
+        assert has_rows or "the recorder failed" in told.getvalue() or "torch.compile()" in told.getvalue(), \
+            (number, told.getvalue())
 
     # a file that cannot be written
     told = io.StringIO()
     with contextlib.redirect_stderr(told):
-        run(Net, steps, os.path.join("nowhere", "a.json"))
-    assert "FileNotFoundError" in told.getvalue(), told.getvalue()
+        run(Net, steps, os.curdir)
+    assert "cannot be written" in told.getvalue(), told.getvalue()
+    run(Net, steps, os.path.join("new", "a.json"))
+    assert os.path.exists(os.path.join("new", "a.json"))
+
+    # within itself, and out of order
+    model, before = Net(), signal.getsignal(signal.SIGTERM)
+    one, other = (memsnap_record.layers(model, name) for name in ("one.json", "other.json"))
+    with one, one:
+        other.__enter__()
+        steps(model)
+    other.__exit__(None, None, None)
+    assert one.traces and other.traces and signal.getsignal(signal.SIGTERM) is before
+
+    # a module that is never called
+    told = io.StringIO()
+    with contextlib.redirect_stderr(told), memsnap_record.layers(nn.ModuleList([model]), "list.json"):
+        steps(model)
+    assert "never called" in told.getvalue(), told.getvalue()
     print("all is right")
 
 
