@@ -135,6 +135,7 @@ struct chain_rest {
     uint64_t bytes;
     bool passes; /* it is an input of the next element, whose backward makes a gradient for it */
     bool enters; /* it is an input of this element, made by code outside of module calls */
+    bool stays;  /* an input that later elements get, too; this element is the first */
 };
 
 /* An activation to which the program may hold a reference during its forward pass, so that a

@@ -145,12 +145,22 @@ static bool run_both(const struct device_replay *replay, const struct forward_ch
     return true;
 }
 
+/* The pass, with inputs of its elements that were made before them. */
+static struct item_range range_of(const struct forward_chain *chain)
+{
+    struct item_range range = {chain->first, chain_reach_end(chain)};
+    for (size_t k = 0; k < chain->rest_count; k++)
+        if (chain->rests[k].stays && chain->rests[k].item < range.from)
+            range.from = chain->rests[k].item;
+    return range;
+}
+
 bool replan_make(const struct timeline *timeline, struct site_table *sites,
                  const struct forward_chain *chain, const struct chain_segment *segments,
                  size_t count, struct replan *replan, struct error *err)
 {
     const struct replay_options options = {.tie_break = TIE_BREAKS};
-    const struct item_range range = {chain->first, chain_reach_end(chain)};
+    const struct item_range range = range_of(chain);
     struct device_replay replay;
     struct replan made = {0};
     if (!device_replay_begin(timeline, sites, &range, &options, &replay, err))

@@ -170,6 +170,8 @@ static bool add_inputs(struct replan_changes *changes, const struct forward_chai
         const struct chain_rest *rest = &chain->rests[k];
         bool is_input =
             rest->enters ? rest->element == first : rest->element + 1 == first && rest->passes;
+        if (rest->stays) /* the first checkpoint holds it longer than later ones do */
+            is_input = outermost == 0 && replan_boundary(chain, first) < rest->end;
         if (is_input && !add_input(changes, chain, outermost, innermost, rest->item, err))
             return false;
     }

@@ -31,15 +31,17 @@ static bool is_freed(const struct chain_measure *measure, const struct forward_c
     }
 }
 
+/* How `rest` enters or leaves the element is given; the others are of the lifetime. */
 static bool add_rest(struct forward_chain *chain, const struct timeline *timeline, size_t lifetime,
-                     size_t element, bool enters, struct error *err)
+                     struct chain_rest rest, struct error *err)
 {
     return vec_push(chain->rests, chain->rest_count, chain->rest_capacity, chain->budget, err,
                     (struct chain_rest){.item = timeline->lifetimes[lifetime].alloc,
                                         .end = lifetime_end(&timeline->lifetimes[lifetime]),
-                                        .element = (uint32_t)element,
+                                        .element = rest.element,
                                         .bytes = size_of(timeline, lifetime),
-                                        .enters = enters});
+                                        .enters = rest.enters,
+                                        .stays = rest.stays});
 }
 
 /* A range of lifetimes. */
@@ -75,7 +77,8 @@ static bool add_entering(struct forward_chain *chain, const struct chain_measure
     for (size_t k = first; k < calls.first; k++)
         if (is_freed(measure, chain, k) &&
             births_from(timeline, lifetime_end(&timeline->lifetimes[k])) == calls.end &&
-            !add_rest(chain, timeline, k, element, true, err))
+            !add_rest(chain, timeline, k,
+                      (struct chain_rest){.element = (uint32_t)element, .enters = true}, err))
             return false;
     return true;
 }
@@ -89,7 +92,36 @@ static bool add_left(struct forward_chain *chain, const struct chain_measure *me
         if (is_freed(measure, chain, k) &&
             lifetime_end(&timeline->lifetimes[k]) > chain->elements[element + 1].first_item &&
             timeline->lifetimes[k].alloc != chain->elements[element].output_item &&
-            !add_rest(chain, timeline, k, element, false, err))
+            !add_rest(chain, timeline, k, (struct chain_rest){.element = (uint32_t)element}, err))
+            return false;
+    return true;
+}
+
+/* A gradient of that size waits when the backward of the first element is about to begin, besides
+ * one of its output: later elements use a tensor of that size. */
+static bool has_waiting_gradient(const struct forward_chain *chain, const struct timeline *timeline,
+                                 uint64_t bytes)
+{
+    uint32_t item = backward_begin(chain, 0);
+    size_t end = births_from(timeline, item), found = 0;
+    for (size_t k = births_from(timeline, chain->backward); k < end; k++) {
+        uint32_t freed = lifetime_end(&timeline->lifetimes[k]);
+        found += freed > item && freed < chain->end && size_of(timeline, k) == bytes;
+    }
+    return found > (chain->elements[0].output_bytes == (int64_t)bytes);
+}
+
+/* Adds tensors that other code made before the first element, and that later elements get, too,
+ * such as the features of edges in a graph network. */
+static bool add_staying(struct forward_chain *chain, const struct chain_measure *measure,
+                        struct births calls, struct error *err)
+{
+    const struct timeline *timeline = measure->timeline;
+    for (size_t k = measure->tree->first_inside; chain->count > 2 && k < calls.first; k++)
+        if (is_freed(measure, chain, k) &&
+            lifetime_end(&timeline->lifetimes[k]) > chain->elements[2].first_item &&
+            has_waiting_gradient(chain, timeline, size_of(timeline, k)) &&
+            !add_rest(chain, timeline, k, (struct chain_rest){.enters = true, .stays = true}, err))
             return false;
     return true;
 }
@@ -102,7 +134,8 @@ static bool find_rests(struct forward_chain *chain, const struct chain_measure *
         struct births calls = births_in(measure, chain, i);
         if (!chain_is_modules(chain, i))
             continue;
-        if (!add_entering(chain, measure, i, before, calls, err) ||
+        if ((i == 0 && !add_staying(chain, measure, calls, err)) ||
+            !add_entering(chain, measure, i, before, calls, err) ||
             !add_left(chain, measure, i, calls, err))
             return false;
         before = calls.end;

@@ -329,6 +329,23 @@ START_TEST(inputs_that_enter_are_not_made_again)
 }
 END_TEST
 
+/* Code outside of module calls made T2 for several elements. The first checkpoint holds it longest.
+ */
+START_TEST(inputs_of_several_are_held_once)
+{
+    struct chain_segment segments[] = {{.first = 2, .end = 3}, {.first = 3, .end = 4}};
+    struct chain_rest rest = {.item = 22, .end = 33, .element = 0, .enters = true, .stays = true};
+    create(true);
+    chain.rests = &rest;
+    chain.rest_count = 1;
+    const char *steps = edited(segments, 2);
+    ck_assert_ptr_nonnull(strstr(steps, "-T2"));
+    ck_assert_ptr_null(strstr(strstr(steps, "-T2") + 3, "+K2"));
+    ck_assert_ptr_nonnull(strstr(steps, "+K2 -T2"));
+    destroy();
+}
+END_TEST
+
 /* In the worst case the program holds K1 until the last element runs, although the checkpoint drops
  * it. */
 START_TEST(what_the_program_may_hold)
@@ -379,6 +396,7 @@ TCase *replan_tests(void)
     tcase_add_test(tests, results_are_kept);
     tcase_add_test(tests, results_that_leave_are_kept);
     tcase_add_test(tests, inputs_that_enter_are_not_made_again);
+    tcase_add_test(tests, inputs_of_several_are_held_once);
     tcase_add_test(tests, what_the_program_may_hold);
     tcase_add_test(tests, rests_that_pass_are_held);
     tcase_add_test(tests, too_many_runs);

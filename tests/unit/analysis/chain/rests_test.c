@@ -34,7 +34,7 @@ static void blocks(bool replaced)
 
 /* The backward of each block leaves a gradient of `crossing` bytes for the backward of the previous
  * block. A gradient of `waiting` bytes exists from the beginning until the output of the first
- * block is freed. */
+ * block is freed, if it has the size of that output; otherwise to the end. */
 static void backward_with(uint64_t crossing, uint64_t waiting)
 {
     uint64_t early = waiting > 0 ? allocate(waiting, STACK_BACKWARD) : 0, left = 0;
@@ -45,7 +45,7 @@ static void backward_with(uint64_t crossing, uint64_t waiting)
         left = is_first && crossing > 0 ? allocate(crossing, STACK_BACKWARD) : left;
         capture_free(&capture, scratch, 5, STACK_BACKWARD);
         capture_free(&capture, addresses[kept], sizes[kept], STACK_BACKWARD);
-        if (waiting > 0 && sizes[kept] == outputs[0])
+        if (waiting > 0 && (waiting == outputs[0] ? sizes[kept] == outputs[0] : kept == 0))
             capture_free(&capture, early, waiting, STACK_BACKWARD);
         if (is_first && old > 0)
             capture_free(&capture, old, crossing, STACK_BACKWARD);
@@ -133,6 +133,36 @@ START_TEST(other_code_makes_an_input)
         ck_assert_uint_eq(chain.rests[i].element, i + 1);
         ck_assert_int_eq(chain.elements[i].passed_bytes, 90);
     }
+}
+END_TEST
+
+/* The features of edges in a graph network: made before the first block, freed after the last one.
+ */
+static void expect_staying(uint64_t gradient, size_t count)
+{
+    uint64_t edges = allocate(33, frames_of("t9 m52"));
+    for (int i = 0; i < BLOCKS; i++)
+        block("t9 m53", outputs[i]);
+    keep(8, "t9 m55");
+    capture_free(&capture, edges, 33, "");
+    backward_with(0, gradient);
+    build();
+    ck_assert_uint_eq(chain.rest_count, count);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert(chain.rests[i].stays && chain.rests[i].enters);
+        ck_assert_uint_eq(chain.rests[i].bytes, 33);
+    }
+}
+
+START_TEST(what_all_layers_get_stays)
+{
+    expect_staying(33, 1);
+}
+END_TEST
+
+START_TEST(what_has_no_gradient_is_not_used)
+{
+    expect_staying(0, 0);
 }
 END_TEST
 
@@ -242,6 +272,8 @@ TCase *chain_rests_tests(void)
     tcase_add_test(tests, results_that_nobody_uses_end_none);
     tcase_add_test(tests, the_next_block_gets_what_has_a_gradient);
     tcase_add_test(tests, other_code_makes_an_input);
+    tcase_add_test(tests, what_all_layers_get_stays);
+    tcase_add_test(tests, what_has_no_gradient_is_not_used);
     tcase_add_test(tests, a_gradient_that_waits_is_from_a_later_layer);
     tcase_add_test(tests, an_output_that_is_held_puts_no_backward_off);
     tcase_add_test(tests, a_layer_that_is_freed_early_hastens_no_backward);
