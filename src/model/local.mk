@@ -54,6 +54,7 @@ libmemsnap_a_SOURCES += \
 	src/model/replay.h \
 	src/model/replay_dump.c \
 	src/model/replay_notes.c \
+	src/model/replay_state.c \
 	src/model/run.c \
 	src/model/run.h \
 	src/model/shard_curve.c \
