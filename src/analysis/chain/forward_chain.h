@@ -130,7 +130,7 @@ struct chain_operator {
 struct chain_rest {
     uint32_t item; /* allocates it */
     uint32_t end;  /* frees it: after the next element has begun, or for an input, when the calls
-                      have  ended */
+                      have ended */
     uint32_t element;
     uint64_t bytes;
     bool passes; /* it is an input of the next element, whose backward makes a gradient for it */

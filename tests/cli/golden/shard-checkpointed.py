@@ -12,7 +12,7 @@ def storage_ids(value):
 
 
 def written_by(function, args, kwargs):
-    """The storages that an operator changes."""
+    """The storages that an operator writes to."""
     arguments = function._schema.arguments
     given = {**{argument.name: value for argument, value in zip(arguments, args)}, **kwargs}
     return [storage for argument in arguments if argument.alias_info is not None and argument.alias_info.is_write
@@ -27,7 +27,7 @@ from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 
 def is_backward():
-    """Autograd runs; a checkpoint then runs modules again."""
+    """True while autograd runs. A module that runs then is being recomputed by a checkpoint."""
     return torch._C._current_graph_task_id() != -1
 
 
@@ -40,7 +40,8 @@ def is_batch_norm(module):
 
 
 class CountOnce:
-    """The forward of a batch norm. It must not update its statistics again when a checkpoint runs it again."""
+    """The forward of a batch norm whose running statistics are updated only once, and not again when a checkpoint
+    recomputes it."""
 
     def __init__(self, module):
         self.module, self.forward, self.spare = module, module.forward, module.num_batches_tracked.clone()
@@ -58,7 +59,8 @@ class CountOnce:
 
 
 def fresh(value):
-    """A program may change a list or a dictionary before the backward pass: a checkpoint needs its own."""
+    """A copy of a list, dict or set. A checkpoint needs its own, because the program may change it before the backward
+    pass."""
     return type(value)(value) if type(value) in (dict, list, set) else value
 
 
@@ -80,11 +82,12 @@ def hooks_of(modules):
 
 
 class Watched:
-    """A forward hook in the first run of a checkpoint. A hook that only looks at results may store them, for the module
-    or for others. When it runs again, it gets them without a graph, which would keep all that is computed again."""
+    """Wraps a forward hook while a checkpoint first runs its modules. A hook that only looks at results may store them.
+    When the modules are recomputed, such a hook gets the results without their graph, which would keep all that is
+    recomputed."""
 
     def __init__(self, hook):
-        while isinstance(hook, Watched) and hook.is_over:  # of another thread
+        while isinstance(hook, Watched) and hook.is_over:  # the hook of another thread
             hook = hook.hook
         self.hook, self.only_looks, self.is_over = hook, None, False
 
@@ -96,7 +99,8 @@ class Watched:
         return result
 
     def state(self, result):
-        """Changes with the result, and with every random number; None if it is not known whether the result changes."""
+        """A value that changes if the result is changed or a random number is drawn. None if changes of the result
+        cannot be detected."""
         values = tree_flatten(result)[0]
         if not all(is_plain(value) or (isinstance(value, torch.Tensor) and not value.is_inference()) for value in values):
             return None
@@ -113,7 +117,7 @@ def without_graph(value):
 
 
 class Written(TorchDispatchMode):
-    """Notes the storages that operators change. A buffer that a module changes through .data has the same version then."""
+    """Notes the storages that operators write to. A change through .data does not change a buffer's version."""
 
     def __init__(self):
         super().__init__()
@@ -125,19 +129,21 @@ class Written(TorchDispatchMode):
 
 
 def runs_compiled(modules):
-    """A checkpoint of the modules has compiled code in it, which shows it no operators, or runs otherwise when watched."""
+    """True if a module has compiled code. Such code does not show its operators to a mode, or runs differently under
+    one."""
     return any("_orig_mod" in inner._modules or (inner is not module and vars(inner).get("_compiled_call_impl"))
                for module in modules for inner in module.modules())
 
 
 def copy_of(tensor):
-    """Not clone(), which a checkpoint may count as an operator of the module whose results it keeps."""
+    """A copy of a tensor. It is not made by clone(), which a checkpoint may take for an operator whose result the
+    module keeps."""
     return torch.empty_like(tensor).copy_(tensor)
 
 
 class Before:
-    """What modules are like when a checkpoint first runs them. They must be so when it runs them again, and then as
-    they were: some count their calls, average what they see in a buffer, or hook others when they first run."""
+    """The state of modules when a checkpoint first runs them: counters, averages in buffers, hooks added in the first
+    run. restored() gives them this state again while they are recomputed, and then the state that they had before."""
 
     def __init__(self, modules, modules_with_buffers, mode=None):
         self.hooks = [(hooks, set(hooks)) for hooks in hooks_of(modules)]
@@ -148,15 +154,15 @@ class Before:
         self.buffers = [(module, name, buffer, None if buffer is None else (buffer._version, copy_of(buffer.detach())))
                         for module in modules_with_buffers for name, buffer in module._buffers.items()
                         if buffer is None or not buffer.is_inference()]
-        self.mode = mode if mode is not None and self.buffers else nullcontext()  # in both runs, so that they are alike
+        self.mode = mode if mode is not None and self.buffers else nullcontext()  # in both runs
 
     def written(self):
-        """The buffers that the first run changed, where its mode is Written."""
+        """The buffers that the first run changed, in case its mode is Written."""
         return {(module, name) for module, name, buffer, _ in self.buffers
                 if buffer is not None and not self.mode.storages.isdisjoint(storage_ids(buffer))}
 
     def keep_changes(self, written):
-        """After the first run: forgets the buffers that it left alone, but for those that it is known to change."""
+        """Called after the first run: forgets the buffers that it did not change, except those known to change."""
         self.buffers = [
             (module, name, buffer, known) for module, name, buffer, known in self.buffers
             if getattr(module, name, None) is not buffer or (buffer is not None and buffer._version != known[0])
@@ -164,7 +170,7 @@ class Before:
 
     @contextmanager
     def watching(self):
-        """Around the first run."""
+        """Active during the first run."""
         for hooks, number, watched in self.watched:
             hooks[number] = watched
         try:
@@ -205,7 +211,7 @@ class Before:
 
 
 def is_sharded(module):
-    """FSDP changes such modules between the passes."""
+    """True if FSDP shards a module, and so changes it between the passes."""
     return hasattr(module, "_fsdp_wrapped_module") or any(kind.__name__ == "FSDPModule" for kind in type(module).__mro__)
 
 
@@ -214,7 +220,8 @@ def have_attributes(modules):
 
 
 def stopped_by(error):
-    """What PyTorch ends the second run of a checkpoint with, if a library within the modules made another error of it."""
+    """The exception with which PyTorch stops a recomputation, if a library within the modules replaced it by another
+    one."""
     seen = []
     while error is not None and error not in seen and not (
             type(error).__name__ == "_StopRecomputationError" and type(error).__module__ == checkpoint.__module__):
@@ -224,15 +231,15 @@ def stopped_by(error):
 
 
 class Checkpointed:
-    """A function that runs modules, in a checkpoint. One tensor that is several arguments stays one when it runs again:
-    attention asks if its query is its key."""
+    """Runs modules in a checkpoint. If one tensor is passed as several arguments, it stays one tensor when it is
+    recomputed, because attention compares its query with its key."""
 
     def __init__(self, forward, modules, options):
         self.forward, self.options = forward, options
         inner = list(dict.fromkeys(inner for module in modules for inner in module.modules()))
         self.modules = have_attributes(inner), [module for module in inner if not is_batch_norm(module)]
         self.has_script = any(isinstance(module, torch.jit.ScriptModule) for module in inner)
-        self.written = set() if runs_compiled(modules) else None  # buffers that they change; not known before the first run
+        self.written = set() if runs_compiled(modules) else None  # buffers that they change; unknown before the first run
 
     def __call__(self, *args, **kwargs):
         values = {id(value): value for value in [*args, *kwargs.values()]}
@@ -265,7 +272,7 @@ class Checkpointed:
         start = partial(checkpoint, run if is_once else run_alike, *values.values(), use_reentrant=False, **self.options)
         if not self.has_script:
             return start()
-        with set_checkpoint_early_stop(False):  # TorchScript makes another error of the one that stops it
+        with set_checkpoint_early_stop(False):  # TorchScript replaces the exception that stops the recomputation
             return start()
 
 
@@ -273,7 +280,7 @@ WRAPPERS = "module", "_orig_mod", "_fsdp_wrapped_module"  # DataParallel and DDP
 
 
 def find_module(model, name):
-    """The module of that name, in a model that may be wrapped otherwise than the recorded one."""
+    """The module with a name. The model may be wrapped in other modules than the recorded one was."""
     module = model
     for word in name.split(".") if name else []:
         wrapped = module
@@ -287,12 +294,12 @@ def find_module(model, name):
 
 
 def inside(module):
-    """A checkpoint goes inside FSDP, so that parameters are gathered before the module runs again."""
+    """The module inside FSDP. The checkpoint goes there, so that FSDP gathers the parameters before each run."""
     return getattr(module, "_fsdp_wrapped_module", module)
 
 
 def prepare(model, modules):
-    """Makes it safe to run the modules twice."""
+    """Prepares modules so that it is safe to run them twice."""
     for module in {inner for outer in modules for inner in outer.modules()}:
         if is_batch_norm(module):
             module.forward = CountOnce(module)
