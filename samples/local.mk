@@ -54,6 +54,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/by_hand.py \
 	samples/programs/checkpointed.py \
 	samples/programs/compiled.py \
+	samples/programs/compressed_gradients.py \
 	samples/programs/decoder.py \
 	samples/programs/distillation.py \
 	samples/programs/ensemble.py \
@@ -64,7 +65,9 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/fsdp2.py \
 	samples/programs/gan.py \
 	samples/programs/generate.py \
+	samples/programs/half_weights.py \
 	samples/programs/hook_updates.py \
+	samples/programs/host_optimizer.py \
 	samples/programs/kfac.py \
 	samples/programs/langevin.py \
 	samples/programs/leak_cycle.py \
@@ -114,6 +117,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/checkpointed.truth.json.gz \
 	samples/recorded/compiled.pickle.gz \
 	samples/recorded/compiled.truth.json.gz \
+	samples/recorded/compressed-gradients.pickle.gz \
+	samples/recorded/compressed-gradients.truth.json.gz \
 	samples/recorded/decoder.pickle.gz \
 	samples/recorded/decoder.truth.json.gz \
 	samples/recorded/distillation.pickle.gz \
@@ -132,8 +137,12 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/gan.truth.json.gz \
 	samples/recorded/generate.pickle.gz \
 	samples/recorded/generate.truth.json.gz \
+	samples/recorded/half-weights.pickle.gz \
+	samples/recorded/half-weights.truth.json.gz \
 	samples/recorded/hook-updates.pickle.gz \
 	samples/recorded/hook-updates.truth.json.gz \
+	samples/recorded/host-optimizer.pickle.gz \
+	samples/recorded/host-optimizer.truth.json.gz \
 	samples/recorded/kfac.pickle.gz \
 	samples/recorded/kfac.truth.json.gz \
 	samples/recorded/langevin.pickle.gz \

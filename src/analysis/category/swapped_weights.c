@@ -53,6 +53,18 @@ static bool add_block(struct swaps *swaps, struct block block, struct error *err
                     classifier->timeline->snapshot->budget, err, block);
 }
 
+/* Where each step makes the weights anew, those of the first step are there before it. */
+static bool is_first_weight(const struct swaps *swaps, size_t index)
+{
+    const struct classifier *classifier = swaps->classifier;
+    const struct timeline *timeline = classifier->timeline;
+    struct lifetime_runs runs = classifier->phases->of_lifetime[index];
+    const struct size_tally *tally = size_tallies_find(
+        &classifier->tallies, trace_size(timeline->trace, timeline->lifetimes[index].alloc));
+    return tally && tally->is_renewed && runs.birth < classifier->first_step_run &&
+           runs.end != NO_RUN && runs.end >= classifier->first_backward_run;
+}
+
 static bool collect(struct swaps *swaps, struct error *err)
 {
     const struct timeline *timeline = swaps->classifier->timeline;
@@ -71,6 +83,10 @@ static bool collect(struct swaps *swaps, struct error *err)
     }
     for (uint32_t i = 0; ok && i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
+        if (is_first_weight(swaps, i) && categories->of_lifetime[i] != CATEGORY_PARAMETER) {
+            swaps->categories->of_lifetime[i] = CATEGORY_PARAMETER;
+            swaps->categories->why_lifetime[i] = REASON_WEIGHT_LIST;
+        }
         uint8_t category = categories->of_lifetime[i];
         if (is_weight_or_state(swaps, trace_size(timeline->trace, lifetime->alloc), category,
                                categories->why_lifetime[i]))

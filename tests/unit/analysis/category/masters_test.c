@@ -32,13 +32,16 @@ static void freed(uint64_t addr, uint64_t size)
     capture_free(&capture, addr, size, "");
 }
 
-static void pass(void)
+/* At 800 it may leave something that looks like a gradient. */
+static void pass(bool leaves_more)
 {
     for (unsigned i = 0; i < LAYERS; i++)
         born(100 + i, ACTIVATION + i);
     for (unsigned i = LAYERS; i-- > 0;) {
         born(200 + i, ACTIVATION + i);
         born(300 + i, WEIGHT + 2 * i);
+        if (leaves_more && i == 5)
+            born(800, 60000);
         freed(100 + i, ACTIVATION + i);
         freed(200 + i, ACTIVATION + i);
     }
@@ -69,14 +72,16 @@ START_TEST(weights_may_be_made_anew_of_masters)
     for (unsigned i = 0; i < LAYERS; i++)
         born(old + i, WEIGHT + 2 * i);
     for (unsigned step = 0; step < 4; step++, old += 100) {
-        pass();
+        pass(_i == 1);
         for (unsigned i = 0; i < LAYERS; i++) {
             move(i);
             born(old + 100 + i, WEIGHT + 2 * i);
             freed(old + i, WEIGHT + 2 * i);
         }
+        if (_i == 1)
+            freed(800, 60000);
     }
-    pass();
+    pass(false);
     for (unsigned i = LAYERS; i-- > 0;)
         freed(300 + i, WEIGHT + 2 * i);
     expect_masters();
@@ -96,7 +101,7 @@ START_TEST(what_a_variable_holds_hides_no_masters)
     for (unsigned step = 0; step < 4; step++) {
         born(700, 90001);
         born(701, 90002);
-        pass();
+        pass(false);
         born(400, 64);
         freed(700, 90001);
         freed(701, 90002);
@@ -107,7 +112,7 @@ START_TEST(what_a_variable_holds_hides_no_masters)
         freed(401 + step, 2 * WEIGHT);
         freed(400, 64);
     }
-    pass();
+    pass(false);
     for (unsigned i = LAYERS; i-- > 0;)
         freed(300 + i, WEIGHT + 2 * i);
     expect_masters();
@@ -120,7 +125,7 @@ TCase *category_masters_tests(void)
 {
     TCase *tests = tcase_create("masters of weights");
     tcase_add_checked_fixture(tests, create, destroy);
-    tcase_add_test(tests, weights_may_be_made_anew_of_masters);
+    tcase_add_loop_test(tests, weights_may_be_made_anew_of_masters, 0, 2);
     tcase_add_test(tests, what_a_variable_holds_hides_no_masters);
     return tests;
 }
