@@ -1,8 +1,8 @@
 libmemsnap_a_SOURCES += \
 	src/base/arena.c \
 	src/base/arena.h \
-	src/base/aside.c \
-	src/base/aside.h \
+	src/base/background.c \
+	src/base/background.h \
 	src/base/bisect.h \
 	src/base/budget.c \
 	src/base/budget.h \

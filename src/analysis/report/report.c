@@ -9,7 +9,7 @@
 #include "analysis/report/oom_replay.h"
 #include "analysis/report/oom_rest.h"
 #include "analysis/report/rows.h"
-#include "base/aside.h"
+#include "base/background.h"
 
 #define ASIDE_FROM 50000 /* allocations; with fewer, a thread costs more than it saves */
 
@@ -181,7 +181,7 @@ static int compare_live(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static bool is_worth_aside(const struct timeline *timeline)
+static bool is_worth_a_thread(const struct timeline *timeline)
 {
     return timeline->lifetime_count >= ASIDE_FROM && budget_is_ample(timeline->snapshot->budget);
 }
@@ -199,10 +199,10 @@ static bool assign_categories(struct device_report *report, struct site_table *s
                               struct error *err)
 {
     const struct timeline *timeline = report->timeline;
-    struct aside curves;
-    aside_begin(&curves, read_curves, report, is_worth_aside(timeline));
+    struct background curves;
+    background_begin(&curves, read_curves, report, is_worth_a_thread(timeline));
     bool ok = categories_assign(timeline, sites, &report->phases, &report->all, err);
-    return aside_end(&curves, ok, err) && ok;
+    return background_end(&curves, ok, err) && ok;
 }
 
 /* Fills in everything about the moment: categories, call sites, largest allocations. */
@@ -264,13 +264,13 @@ static bool find_held(struct device_report *report, struct site_table *sites, st
 static bool compare_steps(struct device_report *report, struct site_table *sites, struct error *err)
 {
     struct gradient_finder finder = {report, sites};
-    struct aside gradients;
+    struct background gradients;
     struct stacks_include known;
     if (!site_stacks_include(sites, &known, err))
         return false;
-    aside_begin(&gradients, find_gradients, &finder, is_worth_aside(report->timeline));
+    background_begin(&gradients, find_gradients, &finder, is_worth_a_thread(report->timeline));
     bool ok = find_held(report, sites, err);
-    return aside_end(&gradients, ok, err) && ok &&
+    return background_end(&gradients, ok, err) && ok &&
            growth_find(&report->growth, report->timeline, sites, &report->all, &report->phases,
                        &report->steps, err);
 }

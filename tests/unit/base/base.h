@@ -5,7 +5,7 @@
 #include "unit/unit.h"
 
 TCase *arena_tests(void);
-TCase *aside_tests(void);
+TCase *background_tests(void);
 TCase *budget_tests(void);
 TCase *buffer_tests(void);
 TCase *error_tests(void);

@@ -3,7 +3,7 @@ tests_unit_base_run_CPPFLAGS = $(unit_cppflags)
 tests_unit_base_run_LDADD = $(unit_libs)
 tests_unit_base_run_SOURCES = $(unit_common) \
 	tests/unit/base/arena_test.c \
-	tests/unit/base/aside_test.c \
+	tests/unit/base/background_test.c \
 	tests/unit/base/base.h \
 	tests/unit/base/budget_test.c \
 	tests/unit/base/buffer_test.c \

@@ -4,7 +4,7 @@ Suite *unit_suite(void)
 {
     Suite *suite = suite_create("base");
     suite_add_tcase(suite, arena_tests());
-    suite_add_tcase(suite, aside_tests());
+    suite_add_tcase(suite, background_tests());
     suite_add_tcase(suite, budget_tests());
     suite_add_tcase(suite, buffer_tests());
     suite_add_tcase(suite, error_tests());

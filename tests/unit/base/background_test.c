@@ -1,4 +1,4 @@
-#include "base/aside.h"
+#include "base/background.h"
 
 #include "unit/base/base.h"
 
@@ -19,11 +19,11 @@ static bool work(void *self, struct error *err)
 START_TEST(work_is_done_once)
 {
     struct job job = {.caller = pthread_self()};
-    struct aside aside;
+    struct background background;
     struct error err;
     bool wanted = _i == 1;
-    aside_begin(&aside, work, &job, wanted);
-    ck_assert(aside_end(&aside, true, &err));
+    background_begin(&background, work, &job, wanted);
+    ck_assert(background_end(&background, true, &err));
     ck_assert_int_eq(job.runs, 1);
     ck_assert_int_eq(job.on_thread, wanted);
 }
@@ -32,10 +32,10 @@ END_TEST
 START_TEST(its_error_is_reported)
 {
     struct job job = {.caller = pthread_self(), .fails = true};
-    struct aside aside;
+    struct background background;
     struct error err = {0};
-    aside_begin(&aside, work, &job, _i == 1);
-    ck_assert(!aside_end(&aside, true, &err));
+    background_begin(&background, work, &job, _i == 1);
+    ck_assert(!background_end(&background, true, &err));
     ck_assert_int_eq(err.status, STATUS_LIMIT);
     ck_assert_str_eq(err.text, "it failed");
 }
@@ -45,18 +45,18 @@ END_TEST
 START_TEST(what_is_not_needed_reports_nothing)
 {
     struct job job = {.caller = pthread_self(), .fails = true};
-    struct aside aside;
+    struct background background;
     struct error err = {.text = "the caller's"};
-    aside_begin(&aside, work, &job, _i == 1);
-    ck_assert(aside_end(&aside, false, &err));
+    background_begin(&background, work, &job, _i == 1);
+    ck_assert(background_end(&background, false, &err));
     ck_assert_int_eq(job.runs, _i == 1);
     ck_assert_str_eq(err.text, "the caller's");
 }
 END_TEST
 
-TCase *aside_tests(void)
+TCase *background_tests(void)
 {
-    TCase *tests = tcase_create("aside");
+    TCase *tests = tcase_create("background");
     tcase_add_loop_test(tests, work_is_done_once, 0, 2);
     tcase_add_loop_test(tests, its_error_is_reported, 0, 2);
     tcase_add_loop_test(tests, what_is_not_needed_reports_nothing, 0, 2);
