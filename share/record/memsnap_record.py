@@ -1528,10 +1528,11 @@ class Termination:
 
     def handler_below(self):
         """The handler to restore: the one before this, unless that has ended, too."""
-        below = self.before
-        while isinstance(below, Termination) and below.is_over:
+        below, seen = self.before, {self}
+        while isinstance(below, Termination) and below not in seen and below.is_over:
+            seen.add(below)
             below = below.before
-        return below
+        return signal.SIG_DFL if below in seen else below  # one that began again is below itself
 
 
 class Hook:
@@ -3364,7 +3365,7 @@ class snapshots(contextlib.ContextDecorator):
         self.can_annotate = annotate and hasattr(memory, "_annotate_tensor")
         self.can_mark = annotate and hasattr(memory, "_set_memory_metadata")
         self.driver = None
-        self.is_active = False
+        self.is_active, self.entered = False, 0
         self.is_own = True  # the history was off before
         self.done = {}     # steps of each optimizer
         self.ooms = self.depth = 0
@@ -3375,6 +3376,9 @@ class snapshots(contextlib.ContextDecorator):
         self.termination = Termination(self.dump_end)
 
     def __enter__(self):
+        self.entered += 1
+        if self.entered > 1:
+            return self  # within itself
         self.error = None
         self.folder = os.path.abspath(self.folder)
         self.start()
@@ -3409,7 +3413,8 @@ class snapshots(contextlib.ContextDecorator):
             print("memsnap_record: %s, since the recorder failed, not the program: %s" % (lack, self.error), file=sys.stderr)
 
     def __exit__(self, *_exception):
-        if not self.is_active:
+        self.entered -= 1
+        if self.entered > 0 or not self.is_active:
             return False
         self.tell_error("tensors and events are marked in part")
         if self.saving is not None:
