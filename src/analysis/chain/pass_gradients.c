@@ -25,18 +25,33 @@ bool pass_makes_gradient(const struct timeline *timeline, struct site_table *sit
            is_of_backward(sites, timeline->snapshot->symbols, stack);
 }
 
-static int64_t made_by(const struct pass *pass, const struct timeline *timeline,
-                       struct site_table *sites, const struct categories *categories)
+/* Gradients that a pass makes. */
+struct made {
+    int64_t bytes;
+    size_t count;
+};
+
+static struct made made_by(const struct pass *pass, const struct timeline *timeline,
+                           struct site_table *sites, const struct categories *categories)
 {
-    int64_t bytes = 0;
+    struct made made = {0};
     for (size_t i = births_from(timeline, pass->backward); i < timeline->lifetime_count; i++) {
         const struct lifetime *life = &timeline->lifetimes[i];
         if (life->alloc >= pass->end)
             break;
-        if (pass_makes_gradient(timeline, sites, categories, i))
-            sum_add(&bytes, trace_size(timeline->trace, life->alloc));
+        if (!pass_makes_gradient(timeline, sites, categories, i))
+            continue;
+        sum_add(&made.bytes, trace_size(timeline->trace, life->alloc));
+        made.count++;
     }
-    return bytes;
+    return made;
+}
+
+/* Also in number: the first pass may make a workspace that is larger than all gradients, and looks
+ * like one. */
+static bool is_twice(struct made a, struct made b)
+{
+    return a.bytes > 2 * b.bytes && a.count > 2 * b.count;
 }
 
 static bool keeps_as_much(const struct pass *a, const struct pass *b)
@@ -49,16 +64,16 @@ void pass_prefer_gradients(struct pass *pass, const struct passes *all,
                            const struct categories *categories)
 {
     const struct pass *best = NULL;
-    int64_t most = made_by(pass, timeline, sites, categories);
-    if (most > INT64_MAX / 4 || pass->unfinished)
+    struct made most = made_by(pass, timeline, sites, categories);
+    if (most.bytes > INT64_MAX / 4 || pass->unfinished)
         return;
     for (size_t i = 0; i < all->count; i++) {
         const struct pass *other = &all->items[i];
         if (other->unfinished || !keeps_as_much(other, pass) ||
             !pass_is_alike(timeline, pass, other))
             continue;
-        int64_t made = made_by(other, timeline, sites, categories);
-        if (made > 2 * most || (best && made >= most)) {
+        struct made made = made_by(other, timeline, sites, categories);
+        if (is_twice(made, most) || (best && made.bytes >= most.bytes)) {
             best = other;
             most = made;
         }

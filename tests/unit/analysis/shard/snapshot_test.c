@@ -22,6 +22,34 @@ START_TEST(units_are_what_lists_call)
 }
 END_TEST
 
+#define GRADIENT ",\"category\":\"gradient\""
+
+/* A workspace that the first backward pass makes looks like a gradient that is larger than all. */
+START_TEST(a_workspace_is_no_gradient)
+{
+    static const char *const layers[] = {LINEAR "," MODEL(5), LINEAR "," MODEL(6),
+                                         LINEAR "," MODEL(7)};
+    uint64_t first = next, gradients = next + 6;
+    for (int i = 0; i < 3; i++) {
+        capture_event(&capture, "alloc", next++, 16, layers[i]);
+        capture_event(&capture, "alloc", next++, 64, layers[i]);
+    }
+    capture_event_with(&capture, "alloc", 9000, 8000, STACK_BACKWARD, GRADIENT);
+    for (uint64_t i = 3; i-- > 0;) {
+        capture_free(&capture, first + 2 * i + 1, 64, STACK_BACKWARD);
+        capture_event_with(&capture, "alloc", next++, 400, STACK_BACKWARD, GRADIENT);
+        capture_free(&capture, first + 2 * i, 16, STACK_BACKWARD);
+    }
+    capture_event(&capture, "alloc", next++, 8, STACK_STEP);
+    for (uint64_t i = 0; i < 3; i++)
+        capture_free(&capture, gradients + i, 400, STACK_STEP);
+    for (int i = 0; i < 3; i++)
+        keep(layers[i], true);
+    build();
+    ck_assert_int_eq(shard_elements(&model), 3 * 100);
+}
+END_TEST
+
 START_TEST(recurrent_layers_are_known)
 {
     keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
@@ -291,6 +319,7 @@ TCase *shard_snapshot_tests(void)
     TCase *tests = tcase_create("shard_snapshot");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, units_are_what_lists_call);
+    tcase_add_test(tests, a_workspace_is_no_gradient);
     tcase_add_test(tests, recurrent_layers_are_known);
     tcase_add_test(tests, recurrent_layers_have_several_parameters);
     tcase_add_test(tests, a_model_may_compute_its_loss);
