@@ -66,6 +66,7 @@ EXTRA_DIST += \
 	bench/shard/cases.py \
 	bench/shard/models.py \
 	bench/shard/more_models.py \
+	bench/shard/newer_models.py \
 	bench/shard/options \
 	bench/shard/partition.py \
 	bench/shard/program.py \

@@ -4,6 +4,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from more_models import MORE_MODELS
+from newer_models import NEWER_MODELS
 
 
 class Attention(nn.Module):
@@ -546,6 +547,7 @@ MODELS = {
     "mixed": (Mixed, tokens, 16000),
     "channels": (ChannelsLast, images(4, 128), 100),
     **MORE_MODELS,
+    **NEWER_MODELS,
 }
 
 
