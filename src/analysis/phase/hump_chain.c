@@ -1,14 +1,15 @@
-/* The order in which blocks go, and those that the humps of one forward pass leave: see humps.h. */
+/* The order in which blocks are freed, and the blocks that stay after the humps of one forward
+ * pass: see humps.h. */
 #include <stdlib.h>
 
 #include "analysis/phase/births.h"
 #include "analysis/phase/humps.h"
 
-#define LEAST_CHAIN 3   /* blocks */
-#define MOST_CHAIN  256 /* the same */
+#define LEAST_CHAIN 3   /* blocks of a chain */
+#define MOST_CHAIN  256 /* further blocks are left out */
 
-/* Each block is compared with the one a quarter of the blocks later, since those saved by one node
- * end together. */
+/* Each block is compared with the one a quarter of the blocks later, since one node frees all that
+ * it saved together. */
 double hump_reversed_share(const struct saved *saved, size_t count)
 {
     size_t lag = (count + 3) / 4, reversed = 0;

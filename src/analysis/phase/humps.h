@@ -19,31 +19,33 @@ bool hump_measure(struct pattern *pattern, const struct hump *hump, struct error
  * order, after all of them have been measured. */
 bool hump_add(struct pattern *pattern, const struct hump *hump, struct error *err);
 
-/* hump_chain.c: how blocks go.
- * The share of blocks that end in the reverse order of their birth. */
+/* hump_chain.c: in which order blocks are freed.
+ * The share of blocks that are freed in the reverse order of their birth. At least HUMP_REVERSED of
+ * the blocks that a forward pass saves are. */
 double hump_reversed_share(const struct saved *saved, size_t count);
-#define HUMP_REVERSED 0.75 /* of blocks saved for a backward pass, at least */
+#define HUMP_REVERSED 0.75
 static inline bool hump_is_reversed(const struct saved *saved, size_t count)
 {
     return hump_reversed_share(saved, count) >= HUMP_REVERSED;
 }
 
-/* The share of blocks between whose end and that of the one before something is made, as by a
- * backward pass; what a program drops ends at once. `saved` are in order of birth, also after. */
+/* The share of blocks that are freed gradually: since the block before was freed, something else
+ * was allocated. A backward pass frees blocks so; what a program drops is freed at once. `saved` is
+ * in order of birth, before and after. */
 double hump_gradual_share(const struct timeline *timeline, struct saved *saved, size_t count);
-#define HUMP_GRADUAL 0.5
+#define HUMP_GRADUAL 0.5 /* at least, in a backward pass */
 
-/* A forward pass under checkpoints makes humps that are no passes, and leaves the inputs of the
- * checkpoints, which pattern->chain collects before each annotated step: brings it up to date for a
- * hump. */
+/* The layers of a forward pass under checkpoints make humps that are no passes. The inputs of the
+ * checkpoints stay. pattern->chain collects such blocks, in programs with annotated steps. This
+ * function adds those that were made before the hump, and removes those that have been freed. */
 bool hump_follow_chain(struct pattern *pattern, const struct hump *hump, struct error *err);
-/* True if the blocks of the chain go one by one in the reverse order: the pass saves them. */
+/* True if the blocks of the chain are freed one by one, in the reverse order: then a forward pass
+ * saves them. */
 bool hump_has_chain(const struct pattern *pattern);
 /* Begins another chain after a hump that is in a pair of passes. */
 void hump_end_chain(struct pattern *pattern, const struct hump *hump);
 
-/* Adds the last hump if it is a pair of passes that makes no gradients of weights, now that nothing
- * nests in it. */
+/* Adds the last hump if it is a probe (struct passes). Called when no further hump nests in it. */
 bool hump_add_probe(struct pattern *pattern, struct error *err);
 
 #endif

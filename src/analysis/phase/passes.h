@@ -29,7 +29,7 @@ static inline int saved_compare_ends(const void *a, const void *b)
  * update [end, updated). */
 struct passes {
     uint32_t forward, backward, end, updated;
-    bool is_probe; /* it makes no gradients of weights, as for the slope of an input */
+    bool is_probe; /* the backward pass makes no gradients of weights, only of an input */
 };
 
 /* Facts about a lifetime, looked up once. */
@@ -58,7 +58,7 @@ struct candidate {
     struct weight_births births; /* also those of the humps that nest in it */
     size_t members;              /* blocks of the largest of these humps */
     bool has_nested;
-    bool is_probe; /* it is a pair of passes in any case */
+    bool is_probe; /* it is a probe if no other hump nests in it */
 };
 
 struct pattern {
@@ -84,13 +84,13 @@ struct pattern {
     size_t saved_count, saved_capacity;
     bool is_open; /* the last hump was a pair of passes, and `saved` holds what it left */
     struct candidate candidate; /* the last hump may become one */
-    struct saved *chain;        /* in order of birth: what was made since the last passes */
+    struct saved *chain;        /* in order of birth: see hump_follow_chain() */
     size_t chain_count, chain_capacity;
     uint32_t chain_until; /* the item up to which blocks have been added to it */
     struct passes *passes;
     size_t pass_count, pass_capacity;
-    size_t kept_graphs; /* how many of them have a graph that is kept: see held_graph.c */
-    size_t probes;      /* how many of them are probes */
+    size_t kept_graphs; /* how many of the passes have a graph that is kept: see held_graph.c */
+    size_t probes;      /* how many of the passes are probes */
     struct budget *budget;
 };
 
@@ -128,8 +128,9 @@ static inline bool pattern_add_size(struct pattern *pattern, uint64_t size, stru
     return true;
 }
 
-/* renewed.c: adds the sizes of which blocks are live at any time, though none stays; if some sizes
- * are known, only those of weights whose masters stay. */
+/* renewed.c: adds the sizes of weights that are made anew in each step: blocks of such a size are
+ * live at any time, but none stays. If some sizes of weights are known, it adds only those of
+ * weights whose masters stay. */
 bool renewed_sizes(struct pattern *pattern, struct error *err);
 
 /* The number of passes that make gradients of weights. */
