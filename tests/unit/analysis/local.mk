@@ -6,6 +6,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/capture.c \
 	tests/unit/analysis/capture.h \
 	tests/unit/analysis/category/annotated_test.c \
+	tests/unit/analysis/category/bare_events.h \
 	tests/unit/analysis/category/bare_test.c \
 	tests/unit/analysis/category/caches_test.c \
 	tests/unit/analysis/category/chains_test.c \

@@ -1,40 +1,24 @@
 /* Traces without stacks in which annotations show the optimizer. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/category/bare_events.h"
 
 #define PARAMETER  4000u
 #define ACTIVATION 6000u
 #define LAYERS     6u
 
-static struct capture capture;
 static uint64_t base; /* added to the addresses below */
 
-static void create(void)
+static void create_model(void)
 {
-    capture_init(&capture);
+    create();
     base = 0;
     for (unsigned i = 0; i < LAYERS; i++)
         capture_block(&capture, 1 + i, PARAMETER + i, "");
 }
 
-static void destroy(void)
-{
-    capture_release(&capture);
-}
-
 static void expect(uint64_t addr, enum category category, enum confidence confidence)
 {
     capture_expect(&capture, addr, category, confidence);
-}
-
-static void born(uint64_t addr, uint64_t size)
-{
-    capture_event(&capture, "alloc", addr, size, "");
-}
-
-static void freed(uint64_t addr, uint64_t size)
-{
-    capture_free(&capture, addr, size, "");
 }
 
 /* A pair of passes. It saves blocks at 100, ... of the size `saved` and up, and leaves gradients at
@@ -155,7 +139,7 @@ END_TEST
 TCase *category_bare_tests(void)
 {
     TCase *tests = tcase_create("categories by annotations without stacks");
-    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_checked_fixture(tests, create_model, destroy);
     tcase_add_test(tests, zero_grad_frees_gradients);
     tcase_add_test(tests, a_step_with_a_closure_holds_its_passes);
     tcase_add_test(tests, activations_may_have_the_sizes_of_weights);

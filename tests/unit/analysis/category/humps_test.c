@@ -1,7 +1,7 @@
 /* Pairs of passes in traces without stacks, where gradients or checkpoints hide their shape. */
 #include "analysis/phase/phases.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/category/bare_events.h"
 
 #define HEAD       128u /* bytes of the weight next to the loss */
 #define PARAMETER  4000u
@@ -9,28 +9,6 @@
 #define LAYERS     24u
 #define SEGMENTS   4u
 #define LOSS       5u /* blocks */
-
-static struct capture capture;
-
-static void create(void)
-{
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
-
-static void born(uint64_t addr, uint64_t size)
-{
-    capture_event(&capture, "alloc", addr, size, "");
-}
-
-static void freed(uint64_t addr, uint64_t size)
-{
-    capture_free(&capture, addr, size, "");
-}
 
 /* Parameters and a state of each. */
 static void model_before(void)

@@ -1,35 +1,18 @@
 /* Weights in half precision beside masters, in traces without stacks. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/category/bare_events.h"
 
 #define WEIGHT     4000u /* bytes; a master has twice as many */
 #define ACTIVATION 5000u
 #define LAYERS     16u
 
-static struct capture capture;
-
-static void create(void)
+static void create_model(void)
 {
-    capture_init(&capture);
+    create();
     for (unsigned i = 0; i < LAYERS; i++) {
         capture_block(&capture, 500 + i, 2 * (WEIGHT + 2 * i), "");
         capture_block(&capture, 550 + i, 2 * (WEIGHT + 2 * i), "");
     }
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
-
-static void born(uint64_t addr, uint64_t size)
-{
-    capture_event(&capture, "alloc", addr, size, "");
-}
-
-static void freed(uint64_t addr, uint64_t size)
-{
-    capture_free(&capture, addr, size, "");
 }
 
 /* At 800 it may leave something that looks like a gradient. */
@@ -124,7 +107,7 @@ END_TEST
 TCase *category_masters_tests(void)
 {
     TCase *tests = tcase_create("masters of weights");
-    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_checked_fixture(tests, create_model, destroy);
     tcase_add_loop_test(tests, weights_may_be_made_anew_of_masters, 0, 2);
     tcase_add_test(tests, what_a_variable_holds_hides_no_masters);
     return tests;

@@ -2,36 +2,19 @@
  * less order, and forward passes under checkpoints. */
 #include "analysis/phase/phases.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/category/bare_events.h"
 
 #define PARAMETER  4000u
 #define ACTIVATION 5000u
 #define LAYERS     24u
 
-static struct capture capture;
-
-static void create(void)
+static void create_model(void)
 {
-    capture_init(&capture);
+    create();
     for (unsigned i = 0; i < LAYERS; i++) {
         capture_block(&capture, 600 + i, PARAMETER + i, "");
         capture_block(&capture, 640 + i, PARAMETER + i, "");
     }
-}
-
-static void destroy(void)
-{
-    capture_release(&capture);
-}
-
-static void born(uint64_t addr, uint64_t size)
-{
-    capture_event(&capture, "alloc", addr, size, "");
-}
-
-static void freed(uint64_t addr, uint64_t size)
-{
-    capture_free(&capture, addr, size, "");
 }
 
 static void step(void)
@@ -165,7 +148,7 @@ END_TEST
 TCase *category_slopes_tests(void)
 {
     TCase *tests = tcase_create("passes of other shapes without stacks");
-    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_checked_fixture(tests, create_model, destroy);
     tcase_add_test(tests, a_pass_may_make_no_gradients_of_weights);
     tcase_add_test(tests, a_list_that_is_dropped_is_no_pass);
     tcase_add_test(tests, a_pass_may_free_in_less_order);
