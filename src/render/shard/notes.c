@@ -81,7 +81,8 @@ static bool put_padding(const struct page *page, const struct shard_report *repo
         const struct shard_row *row = &choice->rows[i];
         char least[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
         if (row->most_bytes > row->least_bytes)
-            buffer_printf(&text, " By the number of rows, its peak%s is between %s and %s.",
+            buffer_printf(&text,
+                          " Depending on the number of rows, its peak%s is between %s and %s.",
                           row->is_checkpointed ? " with checkpoints" : "",
                           page_size(page, least, (uint64_t)row->least_bytes),
                           page_size(page, most, (uint64_t)row->most_bytes));
