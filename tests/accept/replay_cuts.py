@@ -13,8 +13,11 @@ import tempfile
 import captures
 
 CUTS = 8
-# How far trusted figures may be from those of the whole capture: a share, and a segment.
+# How far trusted figures may be from those of the whole capture: a share, and a segment. NEAR holds where the
+# cold replay reserves exactly what was recorded. Where it only comes near, a cut that left 428 of 1,177 events
+# changed the figure of expandable segments by 11 %.
 NEAR = 0.02
+NOT_EXACT = 0.12
 SEGMENT = 20 << 20
 # What these settings cost depends on all that was cached before: in captures of runs that went out of
 # memory, cuts change the figures of max_split_size_mb by up to 28 %, and a cut that left 61 of 1,195 events
@@ -60,10 +63,12 @@ def problems_of_device(whole, part, compared):
         if any(row["fits"] is not None for row in part["settings"]):
             yield "a verdict without trust"
         return
+    exact = check["cold_peak_reserved_bytes"] == check["recorded_peak_reserved_bytes"]
+    near = NEAR if exact else NOT_EXACT
     for row in part["settings"] if same and compared else ():
         wanted = peaks.get(row["alloc_conf"])
         if wanted and not row["alloc_conf"].startswith(UNSTEADY) and \
-                abs(row["peak_reserved_bytes"] - wanted) > NEAR * wanted + SEGMENT:
+                abs(row["peak_reserved_bytes"] - wanted) > near * wanted + SEGMENT:
             yield f"{row['alloc_conf'] or 'default'}: {row['peak_reserved_bytes']}, of all {wanted}, {check['basis']}"
 
 

@@ -39,13 +39,13 @@ static void add_block(struct turns *turns, uint64_t size, uint32_t birth, uint32
         turns->items[turns->count++] = (struct turn){size, end, -1};
 }
 
-/* How many of the first `known` of pattern->stays, which are in ascending order, have the size. */
+/* How many of the first `known` of pattern->stays, which are in ascending order, have the size.
+ * There may be as many as allocations. */
 static size_t count_staying(const struct pattern *pattern, size_t known, uint64_t size)
 {
     size_t first = bisect_less_64(pattern->stays, sizeof(size), known, size);
-    size_t end = first;
-    while (end < known && pattern->stays[end] == size)
-        end++;
+    size_t end =
+        size < UINT64_MAX ? bisect_less_64(pattern->stays, sizeof(size), known, size + 1) : known;
     return end - first;
 }
 
