@@ -99,7 +99,7 @@ START_TEST(sequence_numbers)
     for (uint32_t i = 0; i < 7; i++) {
         struct profile_range range = {.start_ns = i % 2 ? 100 - (int64_t)i : i,
                                       .duration_ns = INT64_MAX,
-                                      .label = {i, 0, RANGE_OPERATOR},
+                                      .label = {.name = i, .kind = RANGE_OPERATOR},
                                       .sequence = numbers[i]};
         ck_assert(ranges_add(&ranges, 1, &range, &err));
     }
@@ -145,7 +145,7 @@ START_TEST(few_bytes)
     for (uint32_t i = 0; i < 100000; i++) {
         struct profile_range range = {.start_ns = (int64_t)(i / 2) * 3000 + (i % 2) * 20000,
                                       .duration_ns = 2000,
-                                      .label = {i % 100, 0, RANGE_OPERATOR}};
+                                      .label = {.name = i % 100, .kind = RANGE_OPERATOR}};
         ck_assert(ranges_add(&ranges, 0, &range, &err));
     }
     ck_assert_uint_eq(ranges.run_count, 2);
