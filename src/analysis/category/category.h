@@ -34,8 +34,8 @@
  *    for batches of the first step that stay (first_batches.c). classifier.h lists all of them.
  * 5. Caches, by their code and their lifetimes (kv_cache.c, cast_cache.c).
  *
- * The name of a function, such as one that contains "param", is no evidence. Only `forward`,
- * `backward` and the functions of torch itself are. */
+ * Names that a program gives its functions are not evidence, even if they contain "param". The only
+ * names that count are `forward`, `backward` and those of torch's own functions. */
 #ifndef MEMSNAP_ANALYSIS_CATEGORY_CATEGORY_H
 #define MEMSNAP_ANALYSIS_CATEGORY_CATEGORY_H
 

@@ -204,7 +204,7 @@ static bool is_held(const struct finder *finder, size_t index, const struct stac
            (line->most >= LEAST_COPIED && line->runs >= LEAST_HELD && passes > 0);
 }
 
-/* The reasons that judge_rest() looks behind. */
+/* True if judge_rest() may correct a block that was given this reason. */
 static bool may_be_rest(bool trains, enum reason reason)
 {
     if (trains)

@@ -7,7 +7,7 @@
 
 #include "analysis/phase/births.h"
 
-/* Passes over which a block lives, so that it is no activation or gradient. */
+/* A block that lives over this many passes is neither an activation nor a gradient. */
 #define LEAST_PASSES 2
 #define LEAST_PART   0.5     /* part of the bytes of the weights that must have factors */
 #define LEAST_SIZES  2       /* different sizes of these weights */
@@ -98,7 +98,8 @@ static struct size_tally *factor_of_square(const struct late *late, double size,
     return tally && tally->late > 0 ? tally : NULL;
 }
 
-/* The root of a square number below 2^53, by Newton's method; 0 if the number is no square. */
+/* Returns the square root of a number below 2^53, found by Newton's method. Returns 0 if the root
+ * is not a whole number. */
 static uint64_t root_of(uint64_t square)
 {
     uint64_t root = square, next = square / 2 + 1;

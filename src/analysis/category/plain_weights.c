@@ -11,9 +11,9 @@
 
 #include "analysis/phase/births.h"
 
-/* Part of the bytes of the weights: with more, a list needs to live over one pass only. */
+/* A list with more than this part of the bytes of the weights needs to live over one pass only. */
 #define MOST_PART   0.5
-#define LEAST_PART  0.1 /* with less, it is no list */
+#define LEAST_PART  0.1 /* a list has at least this part of the bytes of the weights */
 #define LEAST_SIZES 3   /* different sizes in a list */
 #define LEAST_KEPT  3 /* passes over which a copy lives; states that are made anew live over one */
 #define NOWHERE     UINT32_MAX
@@ -170,8 +170,9 @@ static struct size_tally *tally_of_member(const struct lists *lists, size_t memb
     return weight_tally(lists, size_at(lists, lists->members[member]));
 }
 
-/* The least number of passes over which members of a group live; 0 if the group is no list. Without
- * C++ frames, the parts of a step are less certain. */
+/* Returns the number of passes over which a member must live to belong to the list. Returns 0 if
+ * the members do not form a list. Without C++ frames, the parts of a step are less certain, and
+ * more passes are asked for. */
 static uint32_t least_passes(const struct lists *lists)
 {
     double bytes = 0;

@@ -200,8 +200,8 @@ bool roles_solve(struct roles *roles, struct size_tallies *tallies,
     qsort(solver.sizes, solver.count, sizeof(struct size_tally *), compare_tallies);
     for (size_t i = 0; begins_late && i < solver.count; i++) {
         struct size_tally *tally = solver.sizes[i];
-        /* What each step makes in place of that of the previous step existed before the trace as
-         * well. */
+        /* Each step replaces some blocks of the previous step. Such blocks also existed before the
+         * trace. */
         tally->replaced =
             tally->renewed.most > tally->replaced ? tally->renewed.most : tally->replaced;
     }

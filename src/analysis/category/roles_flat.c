@@ -79,8 +79,8 @@ static bool size_by_structure(const struct solver *solver, uint64_t *size, struc
     return true;
 }
 
-/* The width of a block as a flat buffer: 1 in the type of the gradients, 2 in a wider type, 0 if it
- * is no flat buffer. */
+/* Returns 1 if a block is a flat buffer in the type of the gradients, 2 if it is one in a wider
+ * type, and otherwise 0. */
 static unsigned width_by_sum(const struct solver *solver, const struct size_tally *tally,
                              const struct totals *totals)
 {

@@ -3,13 +3,17 @@
 
 #include "analysis/shard/snapshot_reader.h"
 
+static bool is_modules_folder(struct text folder)
+{
+    return text_ends(folder, "torch/nn/modules/") || text_ends(folder, "torch\\nn\\modules\\");
+}
+
 bool snapshot_is_torch_file(const struct snapshot_reader *reader, frame_id id, const char *name)
 {
     struct text file = symbols_text(reader->symbols, symbols_frame_at(reader->symbols, id).file);
     if (!text_ends(file, name))
         return false;
-    struct text folder = {file.bytes, file.size - strlen(name)};
-    return text_ends(folder, "torch/nn/modules/") || text_ends(folder, "torch\\nn\\modules\\");
+    return is_modules_folder((struct text){file.bytes, file.size - strlen(name)});
 }
 
 static struct frame frame_at(const struct snapshot_reader *reader, frame_id id)
@@ -33,7 +37,7 @@ static bool is_in_torch(const struct snapshot_reader *reader, frame_id id)
     struct text file = symbols_text(reader->symbols, frame_at(reader, id).file);
     while (file.size > 0 && file.bytes[file.size - 1] != '/' && file.bytes[file.size - 1] != '\\')
         file.size--;
-    return text_ends(file, "torch/nn/modules/") || text_ends(file, "torch\\nn\\modules\\");
+    return is_modules_folder(file);
 }
 
 bool snapshot_is_list(const struct snapshot_reader *reader, frame_id id)
