@@ -163,7 +163,8 @@ static bool assign(struct classifier *classifier, struct categories *categories,
     classify_weight_lists(classifier, categories);
     if (!classify_kept_lists(classifier, categories, err) ||
         !classify_plain_weights(classifier, categories, err) ||
-        !classify_swapped_weights(classifier, categories, err))
+        !classify_swapped_weights(classifier, categories, err) ||
+        !classify_replaced_gradients(classifier, categories, err))
         return false;
     classify_late_factors(classifier, categories);
     classify_first_states(classifier, categories);

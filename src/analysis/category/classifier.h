@@ -148,6 +148,10 @@ bool classify_plain_weights(const struct classifier *classifier, struct categori
 bool classify_swapped_weights(const struct classifier *classifier, struct categories *categories,
                               struct error *err);
 
+/* replaced_gradients.c: finds gradients that plain code puts in the place of others. */
+bool classify_replaced_gradients(const struct classifier *classifier, struct categories *categories,
+                                 struct error *err);
+
 /* first_states.c: corrects what was taken for memory that a pass saves, if it is states that hooks
  * make. */
 void classify_first_states(const struct classifier *classifier, struct categories *categories);

@@ -68,6 +68,10 @@ static const struct {
                                     CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM},
     [REASON_ZERO_GRAD_FREED] = {"zero-grad-freed", "freed by zero_grad", CATEGORY_GRADIENT,
                                 CONFIDENCE_HIGH},
+    [REASON_GRADIENT_REPLACED] = {"gradient-replaced",
+                                  "made between passes, right before a gradient of its size is "
+                                  "freed, whose place it takes",
+                                  CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
     [REASON_RECOMPUTED] = {"recomputed", "made when checkpointing recomputed a forward pass",
                            CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_RECOMPUTED_SCRATCH] =
