@@ -389,6 +389,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings.c \
 	src/analysis/report/findings.h \
 	src/analysis/report/findings_about.c \
+	src/analysis/report/findings_attention.c \
 	src/analysis/report/findings_activations.c \
 	src/analysis/report/findings_add.c \
 	src/analysis/report/findings_gradients.c \

@@ -241,6 +241,8 @@ enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZ
         return NATIVE_AUTOCAST;
     if (text_starts(function, "at::autocast::clear_cache("))
         return NATIVE_AUTOCAST_END;
+    if (text_starts(function, "at::native::_scaled_dot_product_attention_math("))
+        return NATIVE_UNFUSED;
     if (text_starts(function, "at::") && is_workspace(function))
         return NATIVE_WORKSPACE;
     return NATIVE_PLAIN;

@@ -20,6 +20,7 @@ enum native_role {
     NATIVE_GRAPH_RELEASE, /* a node of an autograd graph is released */
     NATIVE_SAVED_RELEASE, /* a tensor that a node saved for the backward pass is released */
     NATIVE_COMMUNICATION, /* c10d: named "c10d::NAME" where it is a collective, else unnamed */
+    NATIVE_UNFUSED,       /* scaled_dot_product_attention() without a fused kernel */
     NATIVE_WORKSPACE,     /* scratch space that a library keeps: cuBLAS, cuDNN */
 };
 

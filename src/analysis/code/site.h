@@ -69,6 +69,14 @@ enum copied_in {
     COPIED_IN_DICTS, /* a dictionary in a dictionary */
 };
 
+/* The code that computes attention with whole matrices. */
+enum attention_code {
+    ATTENTION_BY_HAND,   /* none of the following */
+    ATTENTION_MULTIHEAD, /* torch.nn.MultiheadAttention, to return its weights */
+    ATTENTION_UNFUSED, /* scaled_dot_product_attention(), if no fused kernel takes its arguments */
+    ATTENTION_CODES,
+};
+
 /* Everything that can be inferred from one stack. */
 struct stack_facts {
     struct site site;
@@ -95,13 +103,20 @@ struct stack_facts {
     bool to_device;        /* Tensor.to(device) copies: the dtype may be the same */
     bool is_autocast;      /* autocast converts an argument of an operator */
     bool ends_autocast;    /* autocast drops its copies of weights */
-    bool in_multihead;     /* torch.nn.MultiheadAttention computes it */
+    uint8_t attention; /* enum attention_code: what computes attention there, if anything does */
     bool takes_all_gradients; /* clip_grad_norm_() or GradScaler.unscale_() */
     bool is_kv_cache;         /* allocated by a library's own cache of keys and values */
     bool releases_graph;      /* a node of an autograd graph, or what it saved, is released */
     bool releases_saved;      /* a tensor that a node saved is released */
     uint8_t grad_mode;        /* enum grad_mode */
 };
+
+/* True for what a forward pass computes, or a checkpoint that repeats part of one inside a backward
+ * pass. */
+static inline bool facts_are_forward(const struct stack_facts *facts)
+{
+    return !facts->site.has_backward || facts->context == CONTEXT_RECOMPUTE;
+}
 
 struct site_table; /* the classification of every frame and stack in some symbols, made on demand */
 

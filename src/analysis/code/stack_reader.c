@@ -90,6 +90,9 @@ static bool read_native(struct site_table *table, struct stack_reader *reader, f
         reader->facts.communicates = reader->facts.communicates || no_python;
         return reader->collective != STRING_EMPTY ||
                native_name(table, id, facts, &reader->collective, err);
+    case NATIVE_UNFUSED:
+        reader->facts.attention = ATTENTION_UNFUSED;
+        return true;
     case NATIVE_WORKSPACE:
         reader->facts.is_workspace = reader->facts.is_workspace || no_python;
         return true;
@@ -159,7 +162,8 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
         facts->takes_all_gradients = true;
         return true;
     case ROLE_MULTIHEAD:
-        facts->in_multihead = true;
+        if (facts->attention == ATTENTION_BY_HAND)
+            facts->attention = ATTENTION_MULTIHEAD;
         return true;
     case ROLE_NO_GRAD:
     case ROLE_INFERENCE_MODE:

@@ -85,32 +85,38 @@ bool live_is_recomputed(const struct live_set *set, const struct live_facts *fac
            (category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY);
 }
 
-/* True for an attention matrix of unfused attention that is kept for the backward pass, or belongs
- * to the running forward pass if no backward pass follows. Also tells whether
- * torch.nn.MultiheadAttention made it. */
+/* True for a matrix of attention that is kept for the backward pass, or belongs to the running
+ * forward pass if no backward pass uses that. */
 static bool is_attention(const struct live_set *set, const struct live_facts *facts,
                          const struct live *live, const struct live_source *source,
-                         bool in_multihead)
+                         enum attention_code code)
 {
     struct error err; /* cannot fail: the source has looked the stack up */
-    live_test *counts = facts->trains ? live_waits_for_backward : live_is_running;
+    live_test *counts =
+        facts->trains && !facts->in_unused_pass ? live_waits_for_backward : live_is_running;
     if (!live->in_trace || !facts->is_attention || !facts->is_attention[live->index] ||
         !counts(set, facts, live, source))
         return false;
     const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
-    return stack && stack->in_multihead == in_multihead;
+    return stack && stack->attention == code;
 }
 
 bool live_is_attention(const struct live_set *set, const struct live_facts *facts,
                        const struct live *live, const struct live_source *source)
 {
-    return is_attention(set, facts, live, source, false);
+    return is_attention(set, facts, live, source, ATTENTION_BY_HAND);
 }
 
 bool live_is_multihead(const struct live_set *set, const struct live_facts *facts,
                        const struct live *live, const struct live_source *source)
 {
-    return is_attention(set, facts, live, source, true);
+    return is_attention(set, facts, live, source, ATTENTION_MULTIHEAD);
+}
+
+bool live_is_unfused(const struct live_set *set, const struct live_facts *facts,
+                     const struct live *live, const struct live_source *source)
+{
+    return is_attention(set, facts, live, source, ATTENTION_UNFUSED);
 }
 
 bool live_is_logits(const struct live_set *set, const struct live_facts *facts,

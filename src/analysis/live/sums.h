@@ -27,6 +27,7 @@ struct live_facts {
     const uint8_t *is_elementwise;  /* by lifetime: see report/elementwise.h; NULL: none is */
     uint32_t run;                   /* of phases in which the moment lies, or NO_RUN */
     bool trains;                    /* there is a backward pass */
+    bool in_unused_pass;            /* the moment lies in a forward pass that none uses */
     bool is_last_pass;              /* no backward pass begins after the moment */
     uint32_t first_forward;         /* first item of the first forward pass; 0: there is none */
     uint32_t last_backward; /* first item of the last backward pass; EVENT_NEVER if there are fewer
@@ -58,7 +59,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 20
+#define LIVE_SUMS_MOST 21
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -76,8 +77,11 @@ live_test live_is_derivative;
 live_test live_is_transformed;
 /* Made by a checkpoint that computes a part of the forward pass again. */
 live_test live_is_recomputed;
-live_test live_is_attention; /* live_waits_for_backward, and a matrix of attention by hand */
+/* A matrix of attention by hand, and live_waits_for_backward; live_is_running if no backward pass
+ * uses the forward pass of the moment. */
+live_test live_is_attention;
 live_test live_is_multihead; /* the same, but made by torch.nn.MultiheadAttention */
+live_test live_is_unfused;   /* the same, but made by scaled_dot_product_attention() */
 live_test live_is_logits;    /* logits, or their loss or gradient */
 /* live_waits_for_backward, and an intermediate result of elementwise operators, but neither a
  * matrix of attention nor logits. */

@@ -8,7 +8,7 @@
 
 #define WINDOW 24 /* allocations from one matrix product to the next */
 
-enum step { STEP_OTHER, STEP_PRODUCT, STEP_SOFTMAX };
+enum step { STEP_OTHER, STEP_PRODUCT, STEP_ADDITION, STEP_SOFTMAX };
 
 static uint64_t size_of(const struct timeline *timeline, size_t index)
 {
@@ -23,6 +23,7 @@ static bool step_of(const struct timeline *timeline, struct site_table *sites, s
         enum step step;
     } steps[] = {{"aten::bmm", STEP_PRODUCT},
                  {"aten::baddbmm", STEP_PRODUCT},
+                 {"aten::add", STEP_ADDITION},
                  {"aten::_softmax", STEP_SOFTMAX}};
     stack_id stack = timeline->trace->stack[timeline->lifetimes[index].alloc];
     const struct stack_facts *facts = site_stack_facts(sites, stack, err);
@@ -31,7 +32,7 @@ static bool step_of(const struct timeline *timeline, struct site_table *sites, s
     struct text op = symbols_text(site_table_symbols(sites), facts->site.op);
     *step = STEP_OTHER;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-        if (!facts->site.has_backward && !facts->is_workspace && text_equals(op, steps[i].op))
+        if (facts_are_forward(facts) && !facts->is_workspace && text_equals(op, steps[i].op))
             *step = steps[i].step;
     return true;
 }
@@ -64,7 +65,7 @@ bool attention_find(struct attention *attention, const struct timeline *timeline
                     struct site_table *sites, int64_t item, struct error *err)
 {
     struct attention made = {.budget = timeline->snapshot->budget};
-    size_t product = SIZE_MAX, softmax = SIZE_MAX;
+    size_t product = SIZE_MAX, addition = SIZE_MAX, softmax = SIZE_MAX;
     bool ok =
         vec_reserve(made.is_part, made.capacity, timeline->lifetime_count + 1, made.budget, err);
     if (ok)
@@ -76,14 +77,21 @@ bool attention_find(struct attention *attention, const struct timeline *timeline
         ok = step_of(timeline, sites, i, &step, err);
         if (!ok || step == STEP_OTHER)
             continue;
+        if (step == STEP_ADDITION) {
+            addition = i;
+            continue;
+        }
         bool is_near = product != SIZE_MAX && i - product <= WINDOW;
         if (step == STEP_SOFTMAX) {
             softmax =
                 is_near && fits(size_of(timeline, product), size_of(timeline, i)) ? i : SIZE_MAX;
             continue;
         }
-        if (softmax != SIZE_MAX && is_near)
+        if (softmax != SIZE_MAX && is_near) {
             mark(&made, timeline, product, softmax, i);
+            made.is_biased |= addition != SIZE_MAX && addition > product && addition < softmax &&
+                              made.is_part[addition];
+        }
         product = i;
         softmax = SIZE_MAX;
     }
@@ -95,8 +103,8 @@ bool attention_find(struct attention *attention, const struct timeline *timeline
     return true;
 }
 
-bool attention_saving(const struct timeline *timeline, struct site_table *sites, bool in_multihead,
-                      int64_t *save_bytes, struct error *err)
+bool attention_saving(const struct timeline *timeline, struct site_table *sites,
+                      enum attention_code code, int64_t *save_bytes, struct error *err)
 {
     struct attention all;
     struct absence *absences = NULL;
@@ -110,9 +118,8 @@ bool attention_saving(const struct timeline *timeline, struct site_table *sites,
             continue;
         stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
         const struct stack_facts *facts = site_stack_facts(sites, stack, err);
-        ok = facts && (facts->in_multihead != in_multihead ||
-                       vec_push(absences, count, capacity, all.budget, err,
-                                absence_of_lifetime(timeline, i)));
+        ok = facts && (facts->attention != code || vec_push(absences, count, capacity, all.budget,
+                                                            err, absence_of_lifetime(timeline, i)));
     }
     ok = ok && timeline_peak_without(timeline, absences, count, &peak, err);
     *save_bytes = timeline->active.peak_bytes - peak;

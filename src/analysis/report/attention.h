@@ -1,4 +1,4 @@
-/* Attention that is written by hand: a matrix product, softmax, perhaps dropout, and another
+/* Attention that no fused kernel computes: a matrix product, softmax, perhaps dropout, and another
  * product. It keeps matrices of the square of the sequence's length for the backward pass, which
  * fused attention computes again instead. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_ATTENTION_H
@@ -9,6 +9,7 @@
 
 struct attention {
     uint8_t *is_part; /* a flag for each lifetime: one of these matrices */
+    bool is_biased;   /* something is added to the products somewhere: a bias, or a mask */
     size_t capacity;
     struct budget *budget; /* not owned */
 };
@@ -17,11 +18,10 @@ struct attention {
  * operators are known by C++ frames. */
 bool attention_find(struct attention *attention, const struct timeline *timeline,
                     struct site_table *sites, int64_t item, struct error *err);
-/* Sets `*save_bytes` to how much lower the active peak would be without the matrices that
- * torch.nn.MultiheadAttention has made (`in_multihead`), or without all other matrices. A program
- * that trains saves more, because its backward pass makes gradients of them. */
-bool attention_saving(const struct timeline *timeline, struct site_table *sites, bool in_multihead,
-                      int64_t *save_bytes, struct error *err);
+/* Sets `*save_bytes` to how much lower the active peak would be without the matrices that the code
+ * has made. A program that trains saves more, because its backward pass makes gradients of them. */
+bool attention_saving(const struct timeline *timeline, struct site_table *sites,
+                      enum attention_code code, int64_t *save_bytes, struct error *err);
 void attention_release(struct attention *attention);
 
 #endif

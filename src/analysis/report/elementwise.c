@@ -31,7 +31,8 @@ static bool describe(const struct finder *finder, struct result *result, struct 
         return false;
     const struct symbols *symbols = site_table_symbols(finder->sites);
     const struct site *site = &facts->site;
-    result->is_elementwise = !site->has_backward && !facts->is_workspace && !facts->to_device &&
+    result->is_elementwise = facts_are_forward(facts) && !facts->is_workspace &&
+                             !facts->to_device &&
                              operator_is_elementwise(symbols_text(symbols, site->op));
     result->function = site->user_frame == site->any_python_frame ? site->user_frame : NO_FRAME;
     return true;

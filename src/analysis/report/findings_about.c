@@ -1,10 +1,8 @@
 /* Sentences of the findings on parts of the peak. */
-#include "analysis/report/attention.h"
 #include "analysis/report/findings_internal.h"
 
 /* In percent of the peak; smaller findings are left out. */
 #define LEAST_CASTS       5
-#define LEAST_ATTENTION   5
 #define LEAST_ELEMENTWISE 5
 #define LEAST_RESULTS     5
 #define LEAST_DATA        10
@@ -51,8 +49,7 @@ bool finding_about_kept_results(struct findings_maker *maker, const struct live_
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 
-/* The peak of the active curve within optimizer steps, or outside of them. */
-static int64_t peak_of(const struct findings_maker *maker, bool in_optimizer)
+int64_t finding_peak(const struct findings_maker *maker, bool in_optimizer)
 {
     const struct phase_rows *rows = maker->evidence->phase_rows;
     int64_t peak = maker->evidence->at_peak->timeline->active.baseline_bytes;
@@ -62,80 +59,6 @@ static int64_t peak_of(const struct findings_maker *maker, bool in_optimizer)
             peak = row->peak_bytes;
     }
     return peak;
-}
-
-static bool peaks_in_backward(const struct findings_maker *maker)
-{
-    const struct phases *phases = maker->evidence->phases;
-    int64_t item = maker->evidence->at_peak->timeline->active.peak_event;
-    if (item < 0)
-        return false;
-    uint32_t run = phases_run_of(phases, (uint32_t)item);
-    return run != NO_RUN && phases->runs[run].phase == PHASE_BACKWARD;
-}
-
-/* Reports kept matrices. In a backward pass, their gradients would not exist either, so the saving
- * is larger, but the peak may then be elsewhere. */
-static bool about_kept_matrices(struct findings_maker *maker, const struct live_sum *sum,
-                                const struct buffer *most, const char *whose, const char *next)
-{
-    int64_t most_saved = maker->evidence->peak->active_bytes - peak_of(maker, true);
-    bool is_limited = most_saved > 0 && most_saved < sum->bytes;
-    return finding_add(maker,
-                       (struct finding){.kind = FINDING_ATTENTION,
-                                        .save_bytes = is_limited ? most_saved : sum->bytes,
-                                        .at_least = !is_limited && peaks_in_backward(maker),
-                                        .at_most = is_limited},
-                       next, "%s keeps %s, for the backward pass%s.", whose,
-                       finding_amount(maker, sum->bytes).text, most->bytes);
-}
-
-/* Reports matrices of a pass that keeps nothing. */
-static bool about_running_matrices(struct findings_maker *maker, const struct live_sum *sum,
-                                   const struct buffer *most, bool in_multihead, const char *whose,
-                                   const char *next)
-{
-    const struct live_set *set = maker->evidence->at_peak;
-    int64_t save_bytes;
-    if (!attention_saving(set->timeline, set->sites, in_multihead, &save_bytes, maker->err))
-        return false;
-    return save_bytes <= 0 ||
-           finding_add(maker,
-                       (struct finding){
-                           .kind = FINDING_ATTENTION, .save_bytes = save_bytes, .at_least = true},
-                       next, "%s makes matrices of %s%s.", whose,
-                       finding_amount(maker, sum->bytes).text, most->bytes);
-}
-
-static bool about_matrices(struct findings_maker *maker, const struct live_sum *sum,
-                           const struct buffer *most, bool in_multihead)
-{
-    const char *whose = in_multihead
-                            ? "torch.nn.MultiheadAttention returns its attention weights, and so"
-                            : "Attention written by hand";
-    const char *next =
-        in_multihead
-            ? "Call it with need_weights=False there: it then uses fused kernels, which keep none "
-              "of these matrices."
-            : "Use torch.nn.functional.scaled_dot_product_attention there (in transformers, "
-              "attn_implementation=\"sdpa\"): its fused kernels keep none of these matrices.";
-    if (finding_share(maker, sum->bytes) < LEAST_ATTENTION)
-        return true;
-    if (phases_have(maker->evidence->phases, PHASE_BACKWARD))
-        return about_kept_matrices(maker, sum, most, whose, next);
-    return about_running_matrices(maker, sum, most, in_multihead, whose, next);
-}
-
-bool finding_about_multihead(struct findings_maker *maker, const struct live_sum *sum,
-                             const struct buffer *most)
-{
-    return about_matrices(maker, sum, most, true);
-}
-
-bool finding_about_attention(struct findings_maker *maker, const struct live_sum *sum,
-                             const struct buffer *most)
-{
-    return about_matrices(maker, sum, most, false);
 }
 
 bool finding_about_logits(struct findings_maker *maker, const struct live_sum *sum,
@@ -223,7 +146,7 @@ bool finding_about_optimizer_temporaries(struct findings_maker *maker, const str
 {
     const struct evidence_of_all *evidence = maker->evidence;
     int64_t peak = evidence->peak->active_bytes;
-    int64_t save = peak - peak_of(maker, false);
+    int64_t save = peak - finding_peak(maker, false);
     if (save > sum->bytes)
         save = sum->bytes;
     if (finding_share(maker, save) < LEAST_SHARE)

@@ -31,6 +31,8 @@ const char *finding_whole(const struct findings_maker *maker);
 struct amount_text finding_amount(const struct findings_maker *maker, int64_t bytes);
 /* The bytes of a category at the moment. */
 int64_t finding_live_bytes(const struct live_set *set, enum category category);
+/* The peak of the active curve within optimizer steps, or outside of them. */
+int64_t finding_peak(const struct findings_maker *maker, bool in_optimizer);
 /* Adds " at train.py:20 <module>" if the stack names a line. */
 bool finding_line(const struct findings_maker *maker, stack_id stack, struct buffer *text);
 /* Adds a finding with copies of its sentences: `next`, and `what` as printf() formats it. */
@@ -58,15 +60,16 @@ finding_of finding_of_unused_pass, finding_of_failed_pass, finding_of_uneven_ste
 /* findings_peak.c: findings on parts of the peak that are summed in one pass. */
 bool findings_of_sums(struct findings_maker *maker);
 
-/* findings_about.c: each adds a finding on a part of the peak, `sum`, if that is large enough.
- * `most` is ", the largest part at model.py:39 forward (1.24 GiB)", or empty. */
+/* findings_about.c, findings_activations.c, findings_attention.c: each adds a finding on a part of
+ * the peak, `sum`, if that is large enough. `most` is ", the largest part at model.py:39 forward
+ * (1.24 GiB)", or empty. */
 typedef bool finding_about(struct findings_maker *maker, const struct live_sum *sum,
                            const struct buffer *most);
 finding_about finding_about_activations, finding_about_derivatives, finding_about_transform,
     finding_about_recomputed, finding_about_running, finding_about_plain_results,
     finding_about_dropped, finding_about_kept_results, finding_about_multihead,
-    finding_about_attention, finding_about_logits, finding_about_pass_results,
-    finding_about_layer_results, finding_about_resident_data, finding_about_elementwise,
-    finding_about_casts, finding_about_optimizer_temporaries;
+    finding_about_unfused, finding_about_attention, finding_about_logits,
+    finding_about_pass_results, finding_about_layer_results, finding_about_resident_data,
+    finding_about_elementwise, finding_about_casts, finding_about_optimizer_temporaries;
 
 #endif

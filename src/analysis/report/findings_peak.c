@@ -64,6 +64,7 @@ enum {
     SUM_MAY_HAVE_GRAPH,
     SUM_ATTENTION,
     SUM_MULTIHEAD,
+    SUM_UNFUSED,
     SUM_LOGITS,
     SUM_RESULTS,
     SUM_LAYER_RESULTS,
@@ -148,6 +149,16 @@ static bool recomputes_most(const struct live_sum sums[SUMS])
     return sums[SUM_RECOMPUTED].bytes > sums[SUM_ACTIVATIONS].bytes / 2;
 }
 
+/* The code whose matrices of attention hold most. A kind of finding is reported only once. */
+static int most_attention(const struct live_sum sums[SUMS])
+{
+    int most = SUM_ATTENTION;
+    for (int sum = SUM_MULTIHEAD; sum <= SUM_UNFUSED; sum++)
+        if (sums[sum].bytes > sums[most].bytes)
+            most = sum;
+    return most;
+}
+
 /* The function that reports a sum, or NULL if it is not reported. */
 static finding_about *about(const struct findings_maker *maker, const struct live_sum sums[SUMS],
                             int sum)
@@ -161,6 +172,7 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
         [SUM_MAY_HAVE_GRAPH] = finding_about_activations,
         [SUM_ATTENTION] = finding_about_attention,
         [SUM_MULTIHEAD] = finding_about_multihead,
+        [SUM_UNFUSED] = finding_about_unfused,
         [SUM_LOGITS] = finding_about_logits,
         [SUM_RESULTS] = finding_about_pass_results,
         [SUM_LAYER_RESULTS] = finding_about_layer_results,
@@ -170,7 +182,6 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
         [SUM_TEMPORARIES] = finding_about_optimizer_temporaries,
     };
     bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
-    bool multihead_is_more = sums[SUM_MULTIHEAD].bytes > sums[SUM_ATTENTION].bytes;
     const struct live_sum *kept = kept_for_backward(maker, sums);
     switch (sum) {
     case SUM_ACTIVATIONS:
@@ -181,10 +192,10 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
         return !trains && kept != &sums[SUM_MAY_HAVE_GRAPH] ? by_sum[sum] : NULL;
     case SUM_MAY_HAVE_GRAPH:
         return kept == &sums[sum] ? by_sum[sum] : NULL;
-    case SUM_ATTENTION: /* a kind of finding is reported only once */
-        return multihead_is_more ? NULL : by_sum[sum];
+    case SUM_ATTENTION:
     case SUM_MULTIHEAD:
-        return multihead_is_more ? by_sum[sum] : NULL;
+    case SUM_UNFUSED:
+        return sum == most_attention(sums) ? by_sum[sum] : NULL;
     case SUM_CASTS:
         return kept ? by_sum[sum] : NULL;
     case SUM_LOGITS:
@@ -225,6 +236,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_MAY_HAVE_GRAPH] = {.counts = live_may_have_graph},
         [SUM_ATTENTION] = {.counts = live_is_attention},
         [SUM_MULTIHEAD] = {.counts = live_is_multihead},
+        [SUM_UNFUSED] = {.counts = live_is_unfused},
         [SUM_LOGITS] = {.counts = live_is_logits},
         [SUM_RESULTS] = {.counts = live_is_pass_result},
         [SUM_LAYER_RESULTS] = {.counts = live_is_layer_result},
@@ -245,6 +257,7 @@ bool findings_of_sums(struct findings_maker *maker)
         .is_result = marks.results.is_result,
         .is_layer_result = marks.layer_results.is_result,
         .is_dropped = maker->evidence->dropped->is_dropped,
+        .in_unused_pass = maker->evidence->unused->at_peak,
         .is_kept = maker->evidence->kept ? maker->evidence->kept->is_kept : NULL,
         .is_attention = marks.attention.is_part,
         .is_logits = marks.logits.is_part,

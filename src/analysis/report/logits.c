@@ -5,8 +5,9 @@
 #include "analysis/phase/births.h"
 #include "base/text.h"
 
-#define BEFORE    12 /* allocations from the layer that makes the logits to their softmax */
-#define POSITIONS 8  /* positions of a text of which the loss leaves out one */
+#define BEFORE      12  /* allocations from the layer that makes the logits to their softmax */
+#define MOST_JOINED 128 /* the same, if the layer makes them in parts, which are then joined */
+#define POSITIONS   8   /* positions of a text of which the loss leaves out one */
 /* Positions of a text, as a multiple of those that a loss reads; the others are a prompt. */
 #define LEFT_OUT 16
 
@@ -69,7 +70,7 @@ static enum part backward_part(struct text node)
     return text_starts_with_one_of(node, layers, 6) ? PART_LAYER_BACKWARD : PART_BACKWARD;
 }
 
-static bool part_of(struct finder *finder, size_t index, enum part *part, struct error *err)
+static bool part_of(const struct finder *finder, size_t index, enum part *part, struct error *err)
 {
     const struct trace *trace = finder->timeline->trace;
     stack_id stack = trace->stack[finder->timeline->lifetimes[index].alloc];
@@ -114,30 +115,54 @@ static bool may_be_cut(const struct finder *finder, size_t layer, uint64_t softm
     return true;
 }
 
+/* Finds the layer whose result the softmax takes, or the first of several in a row whose results
+ * are joined: a head may compute the logits for a part of the tokens at a time. Sets *layer to NONE
+ * if there is none. */
+static bool find_layer(const struct finder *finder, size_t softmax, size_t *layer,
+                       struct error *err)
+{
+    uint64_t size = size_of(finder, softmax), joined = 0;
+    bool found = false, is_last = true;
+    *layer = NONE;
+    for (size_t i = softmax; !found && i > 0;) {
+        enum part part;
+        if (softmax - i >= (joined > 0 ? MOST_JOINED : BEFORE))
+            break;
+        if (!part_of(finder, --i, &part, err))
+            return false;
+        if (part == PART_OTHER)
+            continue;
+        if (part != PART_LAYER) { /* the end of a row of layers */
+            found = *layer != NONE;
+            joined = 0;
+            continue;
+        }
+        found = fits(size_of(finder, i), size);
+        if (!found && is_last && !may_be_cut(finder, i, size, &found, err))
+            return false;
+        joined += size_of(finder, i);
+        if (found || fits(joined, size))
+            *layer = i;
+        is_last = false;
+    }
+    return true;
+}
+
 /* Marks what lies between the layer that made the logits and item `end`, after their softmax.
  * Nothing is marked if there is no such layer. */
 static bool mark_forward(struct finder *finder, size_t softmax, size_t end, struct error *err)
 {
     uint64_t size = size_of(finder, softmax);
-    size_t layer = softmax, first = softmax > BEFORE ? softmax - BEFORE : 0;
-    bool found = false, is_last = true;
-    while (!found && layer > first) {
-        enum part part;
-        if (!part_of(finder, --layer, &part, err))
-            return false;
-        found = part == PART_LAYER && fits(size_of(finder, layer), size);
-        if (part == PART_LAYER && !found && is_last &&
-            !may_be_cut(finder, layer, size, &found, err))
-            return false;
-        is_last = is_last && part != PART_LAYER;
-    }
-    uint64_t whole = size_of(finder, layer);
-    for (size_t i = layer; found && i < end; i++)
+    size_t layer;
+    if (!find_layer(finder, softmax, &layer, err))
+        return false;
+    uint64_t whole = layer == NONE ? 0 : size_of(finder, layer);
+    for (size_t i = layer; i < end; i++)
         finder->logits->is_part[i] =
             fits(size_of(finder, i), size) || fits(size_of(finder, i), whole);
-    if (found)
+    if (layer != NONE)
         finder->latest = softmax;
-    finder->in_loss = found;
+    finder->in_loss = layer != NONE;
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #define LEAST_SHARE 20 /* one 20th of the peak: smaller tensors are not looked at */
+#define COPY_WINDOW 4  /* allocations from a product to its copy in another type */
 #define READERS     6  /* allocations after a tensor that may be computed from it */
 #define SMALLER     8  /* times, what is read of it */
 
@@ -29,18 +30,49 @@ static bool is_workspace(const struct finder *finder, size_t index)
     return finder->set->categories->of_lifetime[index] == CATEGORY_WORKSPACE;
 }
 
-/* True for what a forward pass made that may be logits. */
-static bool may_be_logits(const struct finder *finder, size_t index, bool *may, struct error *err)
+/* Sets *is if one of the named operators made a block in a forward pass. */
+static bool is_made_by(const struct finder *finder, size_t index, const char *const *names,
+                       size_t count, bool *is, struct error *err)
 {
-    static const char *const makers[] = {"aten::mm", "aten::addmm", "aten::bmm", "aten::_to_copy"};
     struct site_table *sites = finder->set->sites;
     const struct stack_facts *facts = site_stack_facts(sites, stack_of(finder, index), err);
     if (!facts)
         return false;
-    *may = !facts->site.has_backward && !is_workspace(finder, index) &&
-           facts->context != CONTEXT_INIT &&
-           text_is_one_of(symbols_text(site_table_symbols(sites), facts->site.op), makers, 4);
+    *is = !facts->site.has_backward && !is_workspace(finder, index) &&
+          facts->context != CONTEXT_INIT &&
+          text_is_one_of(symbols_text(site_table_symbols(sites), facts->site.op), names, count);
     return true;
+}
+
+static bool is_product(const struct finder *finder, size_t index, bool *is, struct error *err)
+{
+    static const char *const products[] = {"aten::mm", "aten::addmm", "aten::bmm"};
+    return is_made_by(finder, index, products, 3, is, err);
+}
+
+/* Sets *is if a block is a copy of a matrix product that was made right before, in a type twice or
+ * half as wide. Other copies in another type may be of anything, such as a mask. */
+static bool is_copied_product(const struct finder *finder, size_t index, bool *is,
+                              struct error *err)
+{
+    static const char *const copies[] = {"aten::_to_copy"};
+    if (!is_made_by(finder, index, copies, 1, is, err))
+        return false;
+    bool is_copy = *is;
+    *is = false;
+    for (size_t i = index, seen = 0; is_copy && !*is && i-- > 0 && seen < COPY_WINDOW; seen++) {
+        uint64_t copy = size_of(finder, index), size = size_of(finder, i);
+        if ((size == 2 * copy || copy == 2 * size) && !is_product(finder, i, is, err))
+            return false;
+    }
+    return true;
+}
+
+/* Sets *may for what a forward pass made that may be logits. */
+static bool may_be_logits(const struct finder *finder, size_t index, bool *may, struct error *err)
+{
+    return is_product(finder, index, may, err) &&
+           (*may || is_copied_product(finder, index, may, err));
 }
 
 /* The largest of what comes next, if all of it is much smaller, else 0. */

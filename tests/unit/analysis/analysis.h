@@ -52,6 +52,7 @@ TCase *findings_inference_tests(void);
 TCase *findings_benchmark_tests(void);
 TCase *findings_locals_tests(void);
 TCase *findings_logits_tests(void);
+TCase *findings_attention_tests(void);
 TCase *findings_operators_tests(void);
 TCase *findings_pairs_tests(void);
 TCase *findings_passes_tests(void);

@@ -98,6 +98,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/report/findings_benchmark_test.c \
 	tests/unit/analysis/report/findings_locals_test.c \
 	tests/unit/analysis/report/findings_logits_test.c \
+	tests/unit/analysis/report/findings_attention_test.c \
 	tests/unit/analysis/report/findings_operators_test.c \
 	tests/unit/analysis/report/findings_pairs_test.c \
 	tests/unit/analysis/report/findings_passes_test.c \

@@ -26,6 +26,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, findings_benchmark_tests());
     suite_add_tcase(suite, findings_locals_tests());
     suite_add_tcase(suite, findings_logits_tests());
+    suite_add_tcase(suite, findings_attention_tests());
     suite_add_tcase(suite, findings_operators_tests());
     suite_add_tcase(suite, findings_pairs_tests());
     suite_add_tcase(suite, findings_passes_tests());

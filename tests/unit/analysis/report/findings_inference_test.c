@@ -9,6 +9,11 @@
     CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", 3) "," CALL "," NO_GRAD
 #define HEAD                                                                                       \
     CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", 8) "," CALL "," NO_GRAD
+#define MASK                                                                                       \
+    CPP("at::_ops::add_Tensor::call(x)")                                                           \
+    "," PY("forward", "/home/u/model.py", 7) "," CALL "," NO_GRAD
+#define CAST                                                                                       \
+    CPP("at::_ops::_to_copy::call(x)") "," PY("forward", "/home/u/model.py", 9) "," CALL "," NO_GRAD
 #define SAMPLE CPP("at::_ops::_softmax::call(x)") "," NO_GRAD
 
 /* A forward pass that frees the result of a layer once the next one has its own. */
@@ -52,6 +57,33 @@ static void generate(uint64_t bytes, uint64_t read)
     capture_free(&capture, logits, bytes, NO_GRAD);
 }
 
+/* The same, but what is converted before it is read is the result of another operator. */
+static void convert(uint64_t bytes, const char *operator)
+{
+    uint64_t result = capture_alloc(&capture, bytes, operator);
+    uint64_t copy = capture_alloc(&capture, bytes / 2, CAST);
+    uint64_t scores = capture_alloc(&capture, 10, SAMPLE);
+    capture_free(&capture, scores, 10, SAMPLE);
+    capture_free(&capture, copy, bytes / 2, NO_GRAD);
+    capture_free(&capture, result, bytes, NO_GRAD);
+}
+
+START_TEST(logits_that_are_converted)
+{
+    convert(1000, HEAD);
+    convert(10, HEAD);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), 500);
+}
+END_TEST
+
+START_TEST(masks_that_are_converted_are_no_logits)
+{
+    convert(1000, MASK);
+    convert(10, MASK);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), -1);
+}
+END_TEST
+
 START_TEST(logits_of_a_text_that_grows)
 {
     for (unsigned i = 0; i < 4; i++)
@@ -91,6 +123,8 @@ TCase *findings_inference_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_forward_pass_that_keeps_nothing);
     tcase_add_test(tests, a_program_that_trains);
+    tcase_add_test(tests, logits_that_are_converted);
+    tcase_add_test(tests, masks_that_are_converted_are_no_logits);
     tcase_add_test(tests, logits_of_a_text_that_grows);
     tcase_add_test(tests, logits_of_a_prompt);
     tcase_add_test(tests, logits_that_are_all_read);

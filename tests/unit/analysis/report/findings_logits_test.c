@@ -77,6 +77,23 @@ START_TEST(logits_after_a_prompt)
 }
 END_TEST
 
+/* The head computes a fourth of the tokens at a time. */
+START_TEST(logits_that_are_joined)
+{
+    uint64_t parts[4];
+    for (size_t i = 0; i < 4; i++)
+        parts[i] = born(LOGITS / 4, FORWARD("mm", 3));
+    uint64_t joined = born(LOGITS, LOSS("cat")), softmax = born(LOGITS, LOSS("_log_softmax"));
+    uint64_t derived = born(LOGITS, BACKWARD("nll_loss_backward", "NllLossBackward0"));
+    for (size_t i = 0; i < 4; i++)
+        capture_free(&capture, parts[i], LOGITS / 4, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, joined, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, softmax, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, derived, LOGITS, BACKWARD("mm", "MmBackward0"));
+    ck_assert_int_eq(saving(), 4 * LOGITS);
+}
+END_TEST
+
 /* Of a hidden layer, all tokens are mixed before the classifier. */
 START_TEST(a_hidden_layer_is_no_logits)
 {
@@ -138,6 +155,7 @@ TCase *findings_logits_tests(void)
     tcase_add_test(tests, logits_that_are_upsampled);
     tcase_add_test(tests, what_follows_may_be_of_another_size);
     tcase_add_test(tests, logits_after_a_prompt);
+    tcase_add_test(tests, logits_that_are_joined);
     tcase_add_test(tests, a_hidden_layer_is_no_logits);
     tcase_add_test(tests, the_softmax_of_attention);
     tcase_add_test(tests, a_softmax_of_no_layer);

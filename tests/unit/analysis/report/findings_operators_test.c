@@ -1,8 +1,8 @@
-/* What a report says of attention, logits and conversions, which it knows by their operators. */
-#include <string.h>
-
+/* What a report says of logits and conversions, which it knows by their operators. */
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
+
+#define IN_LAYER PY("forward", "/home/u/attention.py", 4) "," CALL "," SCRIPT
 
 static struct capture capture;
 static struct device_report *report;
@@ -25,75 +25,6 @@ static void make_report(size_t top)
     report = capture_report(&capture, top);
     report_check_sums(report);
 }
-
-#define IN_ATTENTION     PY("forward", "/home/u/attention.py", 4) "," CALL "," SCRIPT
-#define PRODUCT          CPP("at::_ops::bmm::call(x)") "," IN_ATTENTION
-#define SOFTMAX          CPP("at::_ops::_softmax::call(x)") "," IN_ATTENTION
-#define OTHER_ACTIVATION CPP("at::_ops::gelu::call(x)") "," IN_ATTENTION
-
-static int64_t attention_bytes(void)
-{
-    const struct finding *finding = report_finding(report, FINDING_ATTENTION);
-    return finding ? finding->save_bytes : 0;
-}
-
-/* A product, softmax, a mask of dropout in bytes, and the product with the values. */
-static void attend(void)
-{
-    capture_event(&capture, "alloc", 1, 400, PRODUCT);
-    capture_event(&capture, "alloc", 2, 400, SOFTMAX);
-    capture_event(&capture, "alloc", 3, 100, OTHER_ACTIVATION);
-    capture_event(&capture, "alloc", 4, 150, OTHER_ACTIVATION); /* of values, say */
-    capture_event(&capture, "alloc", 5, 80, PRODUCT);
-    capture_event(&capture, "alloc", 6, 400, SOFTMAX); /* of another size: a classifier's */
-    capture_event(&capture, "alloc", 7, 400, PRODUCT);
-    capture_event(&capture, "alloc", 8, 1, STACK_BACKWARD);
-    for (uint64_t addr = 1; addr < 8; addr++)
-        capture_free(&capture, addr,
-                     addr == 3   ? 100
-                     : addr == 4 ? 150
-                     : addr == 5 ? 80
-                                 : 400,
-                     ENGINE);
-}
-
-START_TEST(attention_by_hand)
-{
-    attend();
-    make_report(0);
-    ck_assert_int_eq(attention_bytes(), 900);
-}
-END_TEST
-
-/* Without the matrices, the peak of 1,931 would be that of the step: 1,501. */
-START_TEST(attention_that_is_not_all_of_the_peak)
-{
-    attend();
-    capture_event(&capture, "alloc", 9, 1500, STACK_STEP);
-    make_report(0);
-    ck_assert_int_eq(attention_bytes(), 430);
-}
-END_TEST
-
-#define IN_MULTIHEAD                                                                               \
-    PY("multi_head_attention_forward", TORCH "nn/functional.py", 6489) "," CALL "," SCRIPT
-
-START_TEST(attention_with_weights)
-{
-    capture_event(&capture, "alloc", 1, 400, CPP("at::_ops::bmm::call(x)") "," IN_MULTIHEAD);
-    capture_event(&capture, "alloc", 2, 400, CPP("at::_ops::_softmax::call(x)") "," IN_MULTIHEAD);
-    capture_event(&capture, "alloc", 3, 80, CPP("at::_ops::bmm::call(x)") "," IN_MULTIHEAD);
-    capture_event(&capture, "alloc", 4, 1, STACK_BACKWARD);
-    capture_free(&capture, 1, 400, ENGINE);
-    capture_free(&capture, 2, 400, ENGINE);
-    capture_free(&capture, 3, 80, ENGINE);
-    make_report(0);
-    ck_assert_int_eq(attention_bytes(), 800);
-    for (size_t i = 0; i < report->findings.count; i++)
-        if (report->findings.items[i].kind == FINDING_ATTENTION)
-            ck_assert_ptr_nonnull(strstr(report->findings.items[i].next, "need_weights=False"));
-}
-END_TEST
 
 #define LAST_LAYER  CPP("at::_ops::addmm::call(x)") "," SCRIPT
 #define LAST_KERNEL CPP("at::_ops::conv2d::call(x)") "," SCRIPT
@@ -155,10 +86,10 @@ START_TEST(logits_without_the_last_position)
 }
 END_TEST
 
-#define CONVERSION CPP("at::_ops::_to_copy::call(x)") "," IN_ATTENTION
+#define CONVERSION CPP("at::_ops::_to_copy::call(x)") "," IN_LAYER
 #define MOVE                                                                                       \
     CPP("at::_ops::_to_copy::call(x)")                                                             \
-    "," CPP("at::_ops::to_dtype_layout::call(x)") "," IN_ATTENTION
+    "," CPP("at::_ops::to_dtype_layout::call(x)") "," IN_LAYER
 
 /* A conversion of 800 bytes to 400, which are kept for backward. `freed_by` is the stack that frees
  * the source in the backward pass; NULL: plain code frees it in the forward pass. */
@@ -202,9 +133,6 @@ TCase *findings_operators_tests(void)
 {
     TCase *tests = tcase_create("findings_operators");
     tcase_add_checked_fixture(tests, create, destroy);
-    tcase_add_test(tests, attention_by_hand);
-    tcase_add_test(tests, attention_that_is_not_all_of_the_peak);
-    tcase_add_test(tests, attention_with_weights);
     tcase_add_test(tests, logits_of_a_language_model);
     tcase_add_test(tests, logits_of_no_linear_layer);
     tcase_add_test(tests, logits_without_the_last_position);

@@ -1,0 +1,206 @@
+/* What a report says of attention, which it knows by its operators. */
+#include <string.h>
+
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/capture.h"
+
+static struct capture capture;
+static struct device_report *report;
+
+static void create(void)
+{
+    report = NULL;
+    capture_init(&capture);
+}
+
+static void destroy(void)
+{
+    device_report_destroy(report);
+    capture_release(&capture);
+}
+
+static void make_report(size_t top)
+{
+    capture_load(&capture);
+    report = capture_report(&capture, top);
+    report_check_sums(report);
+}
+
+#define IN_ATTENTION     PY("forward", "/home/u/attention.py", 4) "," CALL "," SCRIPT
+#define PRODUCT          CPP("at::_ops::bmm::call(x)") "," IN_ATTENTION
+#define SOFTMAX          CPP("at::_ops::_softmax::call(x)") "," IN_ATTENTION
+#define OTHER_ACTIVATION CPP("at::_ops::gelu::call(x)") "," IN_ATTENTION
+
+static int64_t attention_bytes(void)
+{
+    const struct finding *finding = report_finding(report, FINDING_ATTENTION);
+    return finding ? finding->save_bytes : 0;
+}
+
+/* A product, softmax, a mask of dropout in bytes, and the product with the values. */
+static void attend(void)
+{
+    capture_event(&capture, "alloc", 1, 400, PRODUCT);
+    capture_event(&capture, "alloc", 2, 400, SOFTMAX);
+    capture_event(&capture, "alloc", 3, 100, OTHER_ACTIVATION);
+    capture_event(&capture, "alloc", 4, 150, OTHER_ACTIVATION); /* of values, say */
+    capture_event(&capture, "alloc", 5, 80, PRODUCT);
+    capture_event(&capture, "alloc", 6, 400, SOFTMAX); /* of another size: a classifier's */
+    capture_event(&capture, "alloc", 7, 400, PRODUCT);
+    capture_event(&capture, "alloc", 8, 1, STACK_BACKWARD);
+    for (uint64_t addr = 1; addr < 8; addr++)
+        capture_free(&capture, addr,
+                     addr == 3   ? 100
+                     : addr == 4 ? 150
+                     : addr == 5 ? 80
+                                 : 400,
+                     ENGINE);
+}
+
+START_TEST(attention_by_hand)
+{
+    attend();
+    make_report(0);
+    ck_assert_int_eq(attention_bytes(), 900);
+}
+END_TEST
+
+#define ADDITION CPP("at::_ops::add_Tensor::call(x)") "," IN_ATTENTION
+#define UNFUSED(op)                                                                                \
+    CPP("at::_ops::" op "::call(x)")                                                               \
+    "," CPP("at::native::_scaled_dot_product_attention_math(x)") "," IN_ATTENTION
+
+/* Attention whose backward pass has one of its matrices, and makes one more. */
+static const struct finding *attend_by(const char *product, const char *addition,
+                                       const char *softmax)
+{
+    capture_event(&capture, "alloc", 1, 400, product);
+    capture_event(&capture, "alloc", 2, 400, addition);
+    capture_free(&capture, 1, 400, addition);
+    capture_event(&capture, "alloc", 3, 400, softmax);
+    capture_free(&capture, 2, 400, softmax);
+    capture_event(&capture, "alloc", 4, 80, product);
+    capture_event(&capture, "alloc", 5, 420, STACK_BACKWARD);
+    for (uint64_t addr = 3; addr <= 5; addr++)
+        capture_free(&capture, addr, addr == 3 ? 400 : addr == 4 ? 80 : 420, ENGINE);
+    make_report(0);
+    return report_finding(report, FINDING_ATTENTION);
+}
+
+/* The bias remains as the argument attn_mask, so that not even this much may be saved. */
+START_TEST(attention_with_a_bias)
+{
+    const struct finding *finding = attend_by(PRODUCT, ADDITION, SOFTMAX);
+    ck_assert_int_eq(finding->save_bytes, 400);
+    ck_assert(!finding->at_least);
+    ck_assert_ptr_nonnull(strstr(finding->next, "attn_mask"));
+}
+END_TEST
+
+START_TEST(attention_without_a_bias)
+{
+    const struct finding *finding = attend_by(PRODUCT, OTHER_ACTIVATION, SOFTMAX);
+    ck_assert(finding->at_least);
+    ck_assert_ptr_null(strstr(finding->next, "attn_mask"));
+}
+END_TEST
+
+START_TEST(attention_without_a_fused_kernel)
+{
+    const struct finding *finding =
+        attend_by(UNFUSED("bmm"), UNFUSED("add_Tensor"), UNFUSED("_softmax"));
+    ck_assert_int_eq(finding->save_bytes, 400);
+    ck_assert_ptr_nonnull(strstr(finding->next, "multiple of 8"));
+}
+END_TEST
+
+/* An evaluation after training. */
+START_TEST(attention_of_a_pass_that_none_uses)
+{
+    capture_event(&capture, "alloc", 1, 50, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 1, STACK_BACKWARD);
+    capture_free(&capture, 1, 50, ENGINE);
+    capture_event(&capture, "alloc", 3, 400, PRODUCT);
+    capture_event(&capture, "alloc", 4, 400, SOFTMAX);
+    capture_free(&capture, 3, 400, SOFTMAX);
+    capture_event(&capture, "alloc", 5, 80, PRODUCT);
+    capture_free(&capture, 4, 400, PRODUCT);
+    capture_free(&capture, 5, 80, SCRIPT);
+    make_report(0);
+    ck_assert_int_eq(attention_bytes(), 801 - 81);
+}
+END_TEST
+
+#define RECOMPUTED                                                                                 \
+    PY("recompute_fn", TORCH "utils/checkpoint.py", 2020)                                          \
+    "," PY("unpack_hook", TORCH "utils/checkpoint.py",                                             \
+           1369) "," CPP("torch::autograd::generated::AddmmBackward0::apply(x)") "," ENGINE
+#define AGAIN(op)                                                                                  \
+    CPP("at::_ops::" op "::call(x)")                                                               \
+    "," PY("forward", "/home/u/attention.py", 4) "," CALL "," RECOMPUTED
+
+/* In a checkpoint, the backward pass computes the matrices. */
+START_TEST(attention_that_is_recomputed)
+{
+    capture_event(&capture, "alloc", 1, 50, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 1, STACK_BACKWARD);
+    capture_event(&capture, "alloc", 3, 400, AGAIN("bmm"));
+    capture_event(&capture, "alloc", 4, 400, AGAIN("_softmax"));
+    capture_free(&capture, 3, 400, AGAIN("_softmax"));
+    capture_event(&capture, "alloc", 5, 80, AGAIN("bmm"));
+    capture_event(&capture, "alloc", 6, 400,
+                  CPP("at::_ops::_softmax_backward_data::call(x)") "," CPP(
+                      "torch::autograd::generated::SoftmaxBackward0::apply(x)") "," ENGINE);
+    capture_free(&capture, 5, 80, ENGINE);
+    capture_free(&capture, 4, 400, ENGINE);
+    capture_free(&capture, 1, 50, ENGINE);
+    capture_free(&capture, 6, 400, ENGINE);
+    make_report(0);
+    ck_assert_int_eq(attention_bytes(), 400);
+}
+END_TEST
+
+/* Without the matrices, the peak of 1,931 would be that of the step: 1,501. */
+START_TEST(attention_that_is_not_all_of_the_peak)
+{
+    attend();
+    capture_event(&capture, "alloc", 9, 1500, STACK_STEP);
+    make_report(0);
+    ck_assert_int_eq(attention_bytes(), 430);
+}
+END_TEST
+
+#define IN_MULTIHEAD                                                                               \
+    PY("multi_head_attention_forward", TORCH "nn/functional.py", 6489) "," CALL "," SCRIPT
+
+START_TEST(attention_with_weights)
+{
+    capture_event(&capture, "alloc", 1, 400, CPP("at::_ops::bmm::call(x)") "," IN_MULTIHEAD);
+    capture_event(&capture, "alloc", 2, 400, CPP("at::_ops::_softmax::call(x)") "," IN_MULTIHEAD);
+    capture_event(&capture, "alloc", 3, 80, CPP("at::_ops::bmm::call(x)") "," IN_MULTIHEAD);
+    capture_event(&capture, "alloc", 4, 1, STACK_BACKWARD);
+    capture_free(&capture, 1, 400, ENGINE);
+    capture_free(&capture, 2, 400, ENGINE);
+    capture_free(&capture, 3, 80, ENGINE);
+    make_report(0);
+    ck_assert_int_eq(attention_bytes(), 800);
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i].kind == FINDING_ATTENTION)
+            ck_assert_ptr_nonnull(strstr(report->findings.items[i].next, "need_weights=False"));
+}
+END_TEST
+
+TCase *findings_attention_tests(void)
+{
+    TCase *tests = tcase_create("findings on attention");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, attention_by_hand);
+    tcase_add_test(tests, attention_with_a_bias);
+    tcase_add_test(tests, attention_without_a_bias);
+    tcase_add_test(tests, attention_without_a_fused_kernel);
+    tcase_add_test(tests, attention_of_a_pass_that_none_uses);
+    tcase_add_test(tests, attention_that_is_recomputed);
+    tcase_add_test(tests, attention_that_is_not_all_of_the_peak);
+    tcase_add_test(tests, attention_with_weights);
+    return tests;
+}
