@@ -32,6 +32,8 @@ struct finder {
     size_t softmax; /* a softmax after which no layer came yet, or NONE */
     size_t latest;  /* the latest softmax or log_softmax of logits, or NONE */
     bool in_loss;   /* since then, no layer came, and no backward pass of one */
+    bool of_latest; /* the same; the result of a loss does not end it, because a loss may be
+                       computed for a part of the logits at a time */
 };
 
 static uint64_t size_of(const struct finder *finder, size_t index)
@@ -156,13 +158,16 @@ static bool mark_forward(struct finder *finder, size_t softmax, size_t end, stru
     size_t layer;
     if (!find_layer(finder, softmax, &layer, err))
         return false;
+    if (layer == NONE && finder->of_latest &&
+        fits(size_of(finder, softmax), size_of(finder, finder->latest)))
+        layer = finder->latest; /* the next part of the same logits */
     uint64_t whole = layer == NONE ? 0 : size_of(finder, layer);
     for (size_t i = layer; i < end; i++)
         finder->logits->is_part[i] =
             fits(size_of(finder, i), size) || fits(size_of(finder, i), whole);
     if (layer != NONE)
         finder->latest = softmax;
-    finder->in_loss = layer != NONE;
+    finder->in_loss = finder->of_latest = layer != NONE;
     return true;
 }
 
@@ -176,7 +181,7 @@ static bool look_at(struct finder *finder, size_t index, struct error *err)
     switch (part) {
     case PART_LAYER:
         finder->softmax = NONE;
-        finder->in_loss = false;
+        finder->in_loss = finder->of_latest = false;
         return true;
     case PART_SOFTMAX:
         finder->softmax = index;
@@ -195,6 +200,7 @@ static bool look_at(struct finder *finder, size_t index, struct error *err)
         if (finder->softmax != NONE && !mark_forward(finder, finder->softmax, index, err))
             return false;
         finder->softmax = NONE;
+        finder->of_latest = false;
         finder->in_loss = finder->in_loss && part != PART_LAYER_BACKWARD;
         break;
     default:
@@ -211,7 +217,7 @@ bool logits_find(struct logits *logits, const struct timeline *timeline, struct 
                  int64_t item, struct error *err)
 {
     struct logits made = {.budget = timeline->snapshot->budget};
-    struct finder finder = {timeline, sites, &made, NONE, NONE, false};
+    struct finder finder = {timeline, sites, &made, NONE, NONE, false, false};
     if (!vec_reserve(made.is_part, made.capacity, timeline->lifetime_count + 1, made.budget, err))
         return false;
     memset(made.is_part, 0, timeline->lifetime_count + 1);

@@ -94,6 +94,26 @@ START_TEST(logits_that_are_joined)
 }
 END_TEST
 
+/* The loss is computed for a part of the tokens at a time, in a wider type. */
+START_TEST(logits_whose_parts_have_losses)
+{
+    uint64_t logits = born(4 * LOGITS, FORWARD("mm", 3)), copies[8], softmaxes[8];
+    for (size_t i = 0; i < 8; i++) {
+        copies[i] = born(LOGITS, LOSS("_to_copy"));
+        softmaxes[i] = born(LOGITS, LOSS("_log_softmax"));
+        capture_free(&capture, born(8, LOSS("nll_loss_forward")), 8, LOSS("nll_loss_forward"));
+    }
+    uint64_t derived = born(LOGITS, BACKWARD("nll_loss_backward", "NllLossBackward0"));
+    for (size_t i = 0; i < 8; i++) {
+        capture_free(&capture, copies[i], LOGITS, BACKWARD("mm", "MmBackward0"));
+        capture_free(&capture, softmaxes[i], LOGITS, BACKWARD("mm", "MmBackward0"));
+    }
+    capture_free(&capture, logits, 4 * LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, derived, LOGITS, BACKWARD("mm", "MmBackward0"));
+    ck_assert_int_eq(saving(), (4 + 8 + 8 + 1) * LOGITS);
+}
+END_TEST
+
 /* Of a hidden layer, all tokens are mixed before the classifier. */
 START_TEST(a_hidden_layer_is_no_logits)
 {
@@ -156,6 +176,7 @@ TCase *findings_logits_tests(void)
     tcase_add_test(tests, what_follows_may_be_of_another_size);
     tcase_add_test(tests, logits_after_a_prompt);
     tcase_add_test(tests, logits_that_are_joined);
+    tcase_add_test(tests, logits_whose_parts_have_losses);
     tcase_add_test(tests, a_hidden_layer_is_no_logits);
     tcase_add_test(tests, the_softmax_of_attention);
     tcase_add_test(tests, a_softmax_of_no_layer);
