@@ -168,7 +168,8 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         return false;
     classify_late_factors(classifier, categories);
     classify_first_states(classifier, categories);
-    return classify_first_batches(classifier, categories, err) &&
+    return classify_early_results(classifier, categories, err) &&
+           classify_first_batches(classifier, categories, err) &&
            classify_kv_cache(classifier, categories, err) &&
            classify_cast_cache(classifier, categories, err);
 }

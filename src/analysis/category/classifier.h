@@ -148,6 +148,11 @@ bool classify_plain_weights(const struct classifier *classifier, struct categori
 bool classify_swapped_weights(const struct classifier *classifier, struct categories *categories,
                               struct error *err);
 
+/* early_results.c: corrects what was taken for a batch, if the backward pass makes gradients of it.
+ */
+bool classify_early_results(const struct classifier *classifier, struct categories *categories,
+                            struct error *err);
+
 /* replaced_gradients.c: finds gradients that plain code puts in the place of others. */
 bool classify_replaced_gradients(const struct classifier *classifier, struct categories *categories,
                                  struct error *err);

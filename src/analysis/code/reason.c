@@ -119,6 +119,10 @@ static const struct {
     [REASON_BEFORE_FORWARD] = {"before-forward",
                                "made before a forward pass in which it is still live",
                                CATEGORY_INPUT, CONFIDENCE_MEDIUM},
+    [REASON_BEFORE_MODULES] = {"before-modules",
+                               "computed by plain code before the first module; the backward pass "
+                               "makes gradients of its size after those of the modules",
+                               CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_PLAIN_WEIGHT] = {"plain-weight",
                              "made by other code, with the size of a gradient, and live over "
                              "backward passes",
