@@ -53,13 +53,88 @@ static bool add_cycle(struct cycles *cycles, const struct timeline *timeline, st
     return vec_push(cycles->items, cycles->count, cycles->capacity, cycles->budget, err, cycle);
 }
 
-static bool find(struct cycles *cycles, const struct timeline *timeline,
+/* What is known at a run of the trace. */
+struct search {
+    struct cycle open;
+    bool in_forward;
+    bool waits;         /* there was no forward pass since the optimizer step */
+    bool forward_again; /* there was a forward pass since the last backward pass */
+    bool unseen;        /* no optimizer step was seen between the last backward pass and `open` */
+    uint32_t *left;     /* lifetimes that begin in the last cycle's backward passes and outlive
+                           them */
+    size_t left_count, left_capacity;
+    struct budget *budget; /* not owned */
+};
+
+static bool list_left(struct search *search, const struct timeline *timeline, uint32_t begin,
+                      uint32_t end, struct error *err)
+{
+    for (size_t i = births_from(timeline, begin);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++)
+        if (lifetime_end(&timeline->lifetimes[i]) >= end &&
+            !vec_push(search->left, search->left_count, search->left_capacity, search->budget, err,
+                      (uint32_t)i))
+            return false;
+    return true;
+}
+
+/* True if most of the memory that backward passes had left to the forward pass of `open` is freed
+ * before the backward pass allocates anything. Gradients that accumulate stay, so zero_grad()
+ * freed these, and an optimizer that allocates nothing had used them. */
+static bool is_zeroed(struct search *search, const struct timeline *timeline, uint32_t backward)
+{
+    __extension__ __int128 left = 0, freed = 0;
+    size_t next = births_from(timeline, backward), kept = 0;
+    uint32_t used_again = next < timeline->lifetime_count ? timeline->lifetimes[next].alloc
+                                                          : (uint32_t)timeline->trace->count;
+    for (size_t i = 0; i < search->left_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[search->left[i]];
+        uint64_t size = trace_size(timeline->trace, lifetime->alloc);
+        if (lifetime_end(lifetime) < search->open.forward)
+            continue;
+        left += size;
+        freed += lifetime_end(lifetime) < used_again ? size : 0;
+        search->left[kept++] = search->left[i];
+    }
+    search->left_count = kept;
+    return freed > 0 && 2 * freed >= left;
+}
+
+static void visit_forward(struct search *search, const struct timeline *timeline, uint32_t begin,
+                          uint32_t end)
+{
+    search->unseen = search->unseen || (!search->waits && !search->in_forward);
+    if (search->unseen && !search->in_forward)
+        search->open = (struct cycle){.used = begin};
+    extend_forward(&search->open, timeline, begin, end, !search->in_forward);
+    search->waits = false;
+    search->in_forward = true;
+    search->forward_again = true;
+}
+
+static bool visit_backward(struct search *search, struct cycles *cycles,
+                           const struct timeline *timeline, uint32_t begin, uint32_t end,
+                           struct error *err)
+{
+    bool is_new = search->in_forward && (!search->unseen || is_zeroed(search, timeline, begin));
+    /* If the trace begins in this cycle, its gradients may be meant to accumulate. */
+    bool is_first = !is_new && search->waits;
+    if (is_new) {
+        search->open.backward = begin;
+        search->open.end = search->open.pass_end = end;
+        if (!add_cycle(cycles, timeline, search->open, err))
+            return false;
+    } else if (!is_first && cycles->count > 0) {
+        extend_backward(&cycles->items[cycles->count - 1], end, search->forward_again);
+    }
+    search->left_count = is_new || is_first ? 0 : search->left_count;
+    search->in_forward = search->waits = search->forward_again = search->unseen = false;
+    return list_left(search, timeline, begin, end, err);
+}
+
+static bool find(struct cycles *cycles, struct search *search, const struct timeline *timeline,
                  const struct phases *phases, const struct step_marks *steps, struct error *err)
 {
-    struct cycle open = {.first = true};
-    bool in_forward = false,
-         waits = true;          /* waits: there was no forward pass since the optimizer step */
-    bool forward_again = false; /* there was a forward pass since the last backward pass */
     size_t next = 0;
     uint32_t taken = 0; /* annotated steps that end at or before this item are done */
     for (size_t run = 0; run < phases->count; run++) {
@@ -67,31 +142,20 @@ static bool find(struct cycles *cycles, const struct timeline *timeline,
         uint32_t end = phases_run_end(phases, run, timeline->trace->count);
         uint32_t annotated = annotated_end(steps, &next, begin);
         enum phase phase = (enum phase)phases->runs[run].phase;
-        bool stepped = annotated > taken && (!in_forward || annotated > open.forward_end);
+        bool stepped =
+            annotated > taken && (!search->in_forward || annotated > search->open.forward_end);
         taken = annotated;
         bool is_step = is_sure_step(&phases->runs[run]);
         if (stepped || is_step) {
-            open = (struct cycle){.used = is_step ? end : annotated};
-            waits = true;
-            in_forward = false;
+            search->open = (struct cycle){.used = is_step ? end : annotated};
+            search->waits = true;
+            search->in_forward = search->unseen = false;
         }
-        if (phase == PHASE_FORWARD && (waits || in_forward)) {
-            extend_forward(&open, timeline, begin, end, !in_forward);
-            waits = false;
-            in_forward = true;
-        } else if (phase == PHASE_BACKWARD && in_forward) {
-            open.backward = begin;
-            open.end = open.pass_end = end;
-            in_forward = false;
-            if (!add_cycle(cycles, timeline, open, err))
-                return false;
-        } else if (phase == PHASE_BACKWARD && !waits && cycles->count > 0) {
-            extend_backward(&cycles->items[cycles->count - 1], end, forward_again);
-        } else if (phase == PHASE_BACKWARD) {
-            waits = false; /* the trace begins in this cycle, so its gradients may be meant to
-                              accumulate */
-        }
-        forward_again = phase == PHASE_FORWARD || (forward_again && phase != PHASE_BACKWARD);
+        if (phase == PHASE_FORWARD)
+            visit_forward(search, timeline, begin, end);
+        else if (phase == PHASE_BACKWARD &&
+                 !visit_backward(search, cycles, timeline, begin, end, err))
+            return false;
     }
     return true;
 }
@@ -101,8 +165,10 @@ bool cycles_find(struct cycles *cycles, const struct timeline *timeline,
 {
     struct cycles made = {.budget = timeline->snapshot->budget};
     struct step_marks steps = {0};
+    struct search search = {.open = {.first = true}, .waits = true, .budget = made.budget};
     bool ok = step_marks_find(&steps, timeline, "Optimizer.step#", false, err) &&
-              find(&made, timeline, phases, &steps, err);
+              find(&made, &search, timeline, phases, &steps, err);
+    vec_free(search.left, search.left_capacity, sizeof(*search.left), search.budget);
     step_marks_release(&steps);
     if (!ok) {
         cycles_release(&made);

@@ -22,8 +22,9 @@ struct cycles {
     struct budget *budget; /* not owned */
 };
 
-/* Optimizer steps are found by stacks or by an annotation. A cycle is left out if the trace
- * ends before its backward pass, since zero_grad might still have freed the gradients. */
+/* Optimizer steps are found by stacks, by an annotation, or by gradients that are freed after the
+ * next forward pass. A cycle is left out if the trace ends before its backward pass, since
+ * zero_grad might still have freed the gradients. */
 bool cycles_find(struct cycles *cycles, const struct timeline *timeline,
                  const struct phases *phases, struct error *err);
 void cycles_release(struct cycles *cycles);

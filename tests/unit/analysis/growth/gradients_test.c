@@ -56,7 +56,7 @@ static const struct growth_row *row_of(const char *label)
  * where the gradient of the previous step is freed. */
 enum zero { ZERO_AT_END, ZERO_BEFORE_BACKWARD, ZERO_NEVER };
 
-static void train(unsigned steps, enum zero zero)
+static void train_with(unsigned steps, enum zero zero, bool optimizer_allocates)
 {
     born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
     for (unsigned step = 0; step < steps; step++) {
@@ -68,11 +68,18 @@ static void train(unsigned steps, enum zero zero)
         born(4, 20, STACK_BACKWARD);
         freed(4, 20, ENGINE);
         freed(1, 40, ENGINE);
-        born(3, 10, STACK_STEP);
-        freed(3, 10, STACK_STEP);
+        if (optimizer_allocates) {
+            born(3, 10, STACK_STEP);
+            freed(3, 10, STACK_STEP);
+        }
         if (zero == ZERO_AT_END)
             freed(2, 100, STACK_ZERO);
     }
+}
+
+static void train(unsigned steps, enum zero zero)
+{
+    train_with(steps, zero, true);
 }
 
 START_TEST(gradients_freed_in_time)
@@ -161,6 +168,24 @@ END_TEST
 START_TEST(gradients_freed_before_an_inferred_forward)
 {
     train_functional(ZERO_AT_END);
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
+/* SGD and fused optimizers allocate nothing, so no event shows that they ran. */
+START_TEST(gradients_of_an_optimizer_that_allocates_nothing)
+{
+    train_with(4, ZERO_BEFORE_BACKWARD, false);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_int_eq(growth->gradients.bytes, 100);
+    ck_assert_uint_eq(growth->gradients.passes, 3);
+}
+END_TEST
+
+START_TEST(gradients_that_may_accumulate)
+{
+    train_with(4, ZERO_NEVER, false);
     ck_assert_uint_eq(find()->gradients.count, 0);
 }
 END_TEST
@@ -462,6 +487,8 @@ TCase *growth_gradients_tests(void)
     tcase_add_test(tests, gradients_zeroed_after_the_forward);
     tcase_add_test(tests, gradients_freed_after_an_inferred_forward);
     tcase_add_test(tests, gradients_freed_before_an_inferred_forward);
+    tcase_add_test(tests, gradients_of_an_optimizer_that_allocates_nothing);
+    tcase_add_test(tests, gradients_that_may_accumulate);
     tcase_add_test(tests, gradients_that_stay);
     tcase_add_test(tests, gradients_that_wait_for_their_turn);
     tcase_add_test(tests, derivatives_that_the_program_keeps);
