@@ -77,15 +77,26 @@ static bool may_follow(const struct finder *finder, size_t old, size_t new)
                         "aten::cat");
 }
 
+/* The first item after `item` that allocates; EVENT_NEVER if none does. */
+static uint32_t next_birth(const struct finder *finder, uint32_t item)
+{
+    size_t next = births_from(finder->timeline, item);
+    return next < finder->timeline->lifetime_count ? finder->timeline->lifetimes[next].alloc
+                                                   : EVENT_NEVER;
+}
+
 /* True if the code that made a block made another one right before the item `end`, at which the
- * block is freed. */
+ * block is freed. If the new block is freed with the old one, nothing was replaced: both were
+ * results that a list or a function kept up to then. */
 static bool is_set_again(const struct finder *finder, size_t index, uint32_t end)
 {
     const struct lifetime *lifetimes = finder->timeline->lifetimes;
-    uint32_t from = end > REPLACED ? end - REPLACED : 0;
+    uint32_t from = end > REPLACED ? end - REPLACED : 0, next = next_birth(finder, end);
     for (size_t i = births_from(finder->timeline, from);
          i < finder->timeline->lifetime_count && lifetimes[i].alloc < end; i++)
-        if (i > index && may_follow(finder, index, i) && lifetime_end(&lifetimes[i]) > end)
+        if (i > index && may_follow(finder, index, i) &&
+            (next == EVENT_NEVER ? lifetime_end(&lifetimes[i]) > end
+                                 : lifetime_end(&lifetimes[i]) > next))
             return true;
     return false;
 }

@@ -85,6 +85,26 @@ START_TEST(the_last_step_may_end_before_it_sets_the_variable)
 }
 END_TEST
 
+/* tokens = [pick(model(x)) for each x]: the function frees its list when it returns, together with
+ * the last result. */
+START_TEST(a_list_that_a_function_keeps)
+{
+    uint64_t results[STEPS];
+    for (unsigned call = 0; call < 2; call++) {
+        for (unsigned i = 0; i < STEPS; i++) {
+            uint64_t needed = born(2000, INSIDE);
+            capture_free(&capture, needed, 2000, INSIDE);
+            results[i] = born(LOGITS, MODEL);
+            uint64_t picked = born(8, AT(5));
+            capture_free(&capture, picked, 8, AT(5));
+        }
+        for (unsigned i = 0; i < STEPS; i++)
+            capture_free(&capture, results[i], LOGITS, AT(7));
+    }
+    expect(0, 0);
+}
+END_TEST
+
 #define GRAPH_DIES                                                                                 \
     CPP("torch::autograd::SavedVariable::reset_data()")                                            \
     "," CPP("torch::autograd::Node::~Node()") "," AT(4)
@@ -137,6 +157,7 @@ TCase *kept_results_tests(void)
     tcase_add_test(tests, a_deleted_variable_keeps_nothing);
     tcase_add_test(tests, a_list_is_no_variable);
     tcase_add_test(tests, the_last_step_may_end_before_it_sets_the_variable);
+    tcase_add_test(tests, a_list_that_a_function_keeps);
     tcase_add_test(tests, a_graph_that_a_variable_keeps);
     tcase_add_test(tests, variables_of_a_function_that_returns);
     return tests;
