@@ -8,10 +8,12 @@
 #include "analysis/category/category.h"
 #include "analysis/phase/failures.h"
 
-/* True for what autograd may keep: activations, and autocast's copies of weights. */
+/* True for what autograd may keep: activations, autocast's copies of weights, and the keys and
+ * values of earlier tokens, which generation without torch.no_grad() copies for each token. */
 static inline bool dropped_last_may_hold(const struct categories *categories, size_t lifetime)
 {
     return categories->of_lifetime[lifetime] == CATEGORY_ACTIVATION ||
+           categories->of_lifetime[lifetime] == CATEGORY_KV_CACHE ||
            categories->of_lifetime[lifetime] == CATEGORY_CAST_CACHE;
 }
 

@@ -15,18 +15,26 @@ struct held {
     bool is_over;
 };
 
+/* The cache of keys and values that a stack makes anew, longer by a token, for each layer. */
+struct cache {
+    uint64_t size;       /* of its longest tensors so far */
+    uint32_t now, older; /* the first of those, and of those before them */
+};
+
 struct tracker {
     const struct timeline *timeline;
     struct site_table *sites;
     const uint8_t *is_held;
+    const struct categories *categories;
     frame_id path[LEVELS]; /* the Python calls in progress, the outermost first */
     size_t depth;
     uint32_t in_call[LEVELS]; /* by level: the first of the tensors that the call has received */
     uint32_t *of_stack;       /* by stack: the first of the tensors that its latest turn made */
+    struct cache *caches;     /* by stack */
     stack_id latest;          /* the stack of the latest allocation */
     struct held *held;
     size_t held_count, next_lifetime;
-    size_t of_stack_capacity, held_capacity, change_capacity;
+    size_t of_stack_capacity, cache_capacity, held_capacity, change_capacity;
     int64_t *change; /* by item: change of the bytes that would be free already */
 };
 
@@ -131,6 +139,26 @@ static void hold(struct tracker *tracker, uint32_t lifetime, stack_id stack)
     tracker->of_stack[stack] = index;
 }
 
+/* Holds a tensor of a cache. The loop that generates holds it, not the call that receives it, and
+ * the layers take turns in making the next ones. So those of two tokens count as needed. */
+static void hold_cache(struct tracker *tracker, uint32_t lifetime, stack_id stack, size_t item)
+{
+    uint32_t index = (uint32_t)tracker->held_count++;
+    uint64_t size = trace_size(tracker->timeline->trace, (uint32_t)item);
+    struct cache *cache = &tracker->caches[stack];
+    if (size > cache->size) {
+        for (uint32_t i = cache->older; i != NO_HELD; i = tracker->held[i].next_of_stack)
+            end_at(tracker, i, item + 1);
+        cache->older = cache->now;
+    } else if (size < cache->size) {
+        cache->older = NO_HELD;
+    }
+    tracker->held[index] = (struct held){
+        .lifetime = lifetime, .next_of_stack = size == cache->size ? cache->now : NO_HELD};
+    cache->now = index;
+    cache->size = size;
+}
+
 static void track(struct tracker *tracker)
 {
     const struct timeline *timeline = tracker->timeline;
@@ -149,8 +177,12 @@ static void track(struct tracker *tracker)
                timeline->lifetimes[tracker->next_lifetime].alloc < item)
             tracker->next_lifetime++;
         size_t index = tracker->next_lifetime;
-        if (index < timeline->lifetime_count && timeline->lifetimes[index].alloc == item &&
-            tracker->is_held[index] && tracker->depth > 0)
+        if (index == timeline->lifetime_count || timeline->lifetimes[index].alloc != item ||
+            !tracker->is_held[index])
+            continue;
+        if (tracker->categories->of_lifetime[index] == CATEGORY_KV_CACHE)
+            hold_cache(tracker, (uint32_t)index, id, item);
+        else if (tracker->depth > 0)
             hold(tracker, (uint32_t)index, id);
     }
 }
@@ -175,18 +207,23 @@ static bool make_room(struct tracker *tracker, struct budget *budget, struct err
     for (size_t i = 0; i < tracker->timeline->lifetime_count; i++)
         held += tracker->is_held[i];
     if (!vec_reserve(tracker->of_stack, tracker->of_stack_capacity, stacks, budget, err) ||
+        !vec_reserve(tracker->caches, tracker->cache_capacity, stacks, budget, err) ||
         !vec_reserve(tracker->held, tracker->held_capacity, held + 1, budget, err) ||
         !vec_reserve(tracker->change, tracker->change_capacity, items + 1, budget, err))
         return false;
     memset(tracker->of_stack, 0xFF, stacks * sizeof(*tracker->of_stack));
+    for (size_t i = 0; i < stacks; i++)
+        tracker->caches[i] = (struct cache){.now = NO_HELD, .older = NO_HELD};
     memset(tracker->change, 0, (items + 1) * sizeof(*tracker->change));
     return true;
 }
 
 bool early_ends_save(const struct timeline *timeline, struct site_table *sites,
-                     const uint8_t *is_held, int64_t *save_bytes, struct error *err)
+                     const struct categories *categories, const uint8_t *is_held,
+                     int64_t *save_bytes, struct error *err)
 {
-    struct tracker tracker = {.timeline = timeline, .sites = sites, .is_held = is_held};
+    struct tracker tracker = {
+        .timeline = timeline, .sites = sites, .is_held = is_held, .categories = categories};
     struct budget *budget = timeline->snapshot->budget;
     bool ok = make_room(&tracker, budget, err);
     if (ok) {
@@ -194,6 +231,7 @@ bool early_ends_save(const struct timeline *timeline, struct site_table *sites,
         *save_bytes = timeline->active.peak_bytes - lower_peak(&tracker);
     }
     vec_free(tracker.of_stack, tracker.of_stack_capacity, sizeof(*tracker.of_stack), budget);
+    vec_free(tracker.caches, tracker.cache_capacity, sizeof(*tracker.caches), budget);
     vec_free(tracker.held, tracker.held_capacity, sizeof(*tracker.held), budget);
     vec_free(tracker.change, tracker.change_capacity, sizeof(*tracker.change), budget);
     return ok;

@@ -2,16 +2,18 @@
 #ifndef MEMSNAP_ANALYSIS_GROWTH_EARLY_ENDS_H
 #define MEMSNAP_ANALYSIS_GROWTH_EARLY_ENDS_H
 
-#include "analysis/code/site.h"
-#include "model/timeline.h"
+#include "analysis/category/category.h"
 
 /* *save_bytes: how much lower the active peak would be. is_held has a flag for each lifetime of a
  * tensor that only an autograd graph keeps. Such a tensor would be freed
  *   - when the call returns that received it: the second function named `forward` in its stack,
  *     from the inside out, or else the first, or
  *   - right after the same stack allocates again, after others: the next turn of a loop, whose
- *     result replaces it. */
+ *     result replaces it.
+ * A tensor of a cache of keys and values would be freed when the same stack makes those of the
+ * second token after it. */
 bool early_ends_save(const struct timeline *timeline, struct site_table *sites,
-                     const uint8_t *is_held, int64_t *save_bytes, struct error *err);
+                     const struct categories *categories, const uint8_t *is_held,
+                     int64_t *save_bytes, struct error *err);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/growth/early_ends.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
 
@@ -253,6 +254,26 @@ START_TEST(a_graph_that_several_passes_share)
 }
 END_TEST
 
+/* Two layers with a cache of keys each, which a concatenation makes anew for each of four tokens.
+ * Those of a token are needed while the next one is computed. */
+START_TEST(a_cache_that_generation_needs)
+{
+    static const char concatenates[] = CPP("at::_ops::cat::call(x)") "," NET(7);
+    uint8_t category[8], is_held[8];
+    int64_t save_bytes;
+    struct error err;
+    memset(category, CATEGORY_KV_CACHE, sizeof(category));
+    memset(is_held, 1, sizeof(is_held));
+    const struct categories categories = {.of_lifetime = category};
+    for (uint64_t i = 0; i < 8; i++)
+        capture_event(&capture, "alloc", 10 + i, 100 * (i / 2 + 1), concatenates);
+    capture_load(&capture);
+    ck_assert(
+        early_ends_save(capture.timeline, capture.sites, &categories, is_held, &save_bytes, &err));
+    ck_assert_int_eq(save_bytes, 2 * (100 + 200));
+}
+END_TEST
+
 /* An evaluation between training steps. */
 START_TEST(an_evaluation_without_no_grad)
 {
@@ -315,6 +336,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, a_graph_that_is_retained);
     tcase_add_test(tests, a_pass_that_is_differentiated);
     tcase_add_test(tests, a_graph_that_several_passes_share);
+    tcase_add_test(tests, a_cache_that_generation_needs);
     tcase_add_test(tests, an_evaluation_without_no_grad);
     tcase_add_test(tests, a_pass_that_ran_out_of_memory);
     tcase_add_test(tests, results_under_a_decorator);
