@@ -227,6 +227,11 @@ refused 2 'oom.pickle.gz: cannot check no-leaks: the file holds fewer than 3 com
     --no-leaks oom.pickle.gz
 refused 2 'history-off.pickle: cannot check no-oom: no events were recorded' \
     --no-oom history-off.pickle
+# What is in use at the end tells only that the peak is not lower.
+run check --max-peak 1GiB --baseline history-off.pickle --max-increase 0 history-off.pickle
+exits 0
+out_has 'warning: device 0: max-peak compares what was in use when the snapshot was'
+out_has 'warning: device 0: max-increase compares what was in use when the snapshot was'
 refused 2 'fsdp.layers.pickle: cannot check no-oom: no events were recorded' \
     --no-oom fsdp.layers.pickle
 refused 2 'leak.pickle.gz: cannot check max-memory-after-suggest 4: this rule applies to layer traces only' \

@@ -3,6 +3,7 @@
 
 #include "analysis/check/internal.h"
 #include "analysis/replay/figure.h"
+#include "model/device.h"
 
 static int64_t peak_of_allocated(struct judge *judge)
 {
@@ -16,10 +17,22 @@ static int64_t peak_of_allocated(struct judge *judge)
     return judge->curves->curves->points[judge->point].allocated;
 }
 
+/* Without allocations only the memory in use when the snapshot was taken is known. The peak was at
+ * least as high. */
+static bool warn_of_peak(struct judge *judge, const struct check_row *row)
+{
+    if (judge->capture != CHECK_OF_SNAPSHOT || timeline_knows_peak(judge->peak->timeline))
+        return true;
+    return check_add_warning(judge->result, judge->err,
+                             "%s: %s compares what was in use when the snapshot was taken; the "
+                             "peak is not known, because allocations were not recorded",
+                             DEVICE_WORDS((uint32_t)row->device), judge->rule->kind->name);
+}
+
 bool check_judge_peak(struct judge *judge, struct check_row *row)
 {
     row->value = peak_of_allocated(judge);
-    return true;
+    return warn_of_peak(judge, row);
 }
 
 bool check_blame_peak(struct judge *judge, struct check_row *row)
@@ -88,7 +101,7 @@ bool check_judge_increase(struct judge *judge, struct check_row *row)
     }
     row->whole = before->peak_bytes;
     row->value = peak_of_allocated(judge) - before->peak_bytes;
-    return true;
+    return warn_of_peak(judge, row);
 }
 
 bool check_blame_increase(struct judge *judge, struct check_row *row)
