@@ -28,6 +28,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/core/source.h \
 	src/decode/core/source_stream.c \
 	src/decode/core/source_stream.h \
+	src/decode/core/utf16.c \
+	src/decode/core/utf16.h \
 	src/decode/core/value.c \
 	src/decode/core/value.h \
 	src/decode/json/decoder.h \

@@ -52,8 +52,8 @@ printf '\200\002\212\012\154\374\234\106\371\040\152\250\120\031.' >model.pt
 bad model.pt 3 'expected a pickle or JSON, not a file of torch.save()'
 printf '\070\001\000\000\000\000\000\000{"weight":{"dtype":"F32"}}' >model.safetensors
 bad model.safetensors 3 'expected a pickle or JSON, not a safetensors file'
-printf '\377\376{\000' >utf-16.json
-bad utf-16.json 3 'expected a pickle or JSON, not a text in UTF-16 (convert it to UTF-8 first)'
+printf '\377\376{\000' | gzip >utf-16.json.gz
+bad utf-16.json.gz 3 'expected a pickle or JSON, not a text in UTF-16 (convert it to UTF-8 first)'
 if [ "$(id -u)" != 0 ]; then
     : >secret
     chmod 0 secret

@@ -6,6 +6,7 @@
 #include "decode/core/gzip.h"
 #include "decode/core/readahead.h"
 #include "decode/core/source_stream.h"
+#include "decode/core/utf16.h"
 
 /* Reads are several times as fast if memory addresses and file offsets are multiples of this, so
  * the unread bytes are moved to near the front, such that they end at a multiple. */
@@ -104,7 +105,16 @@ static bool top_up_lent(struct source *source, bool *done, struct error *err)
     return true;
 }
 
-/* Takes over `stream`. Checks the first bytes for gzip. A thread reads ahead of a file. */
+/* Another stream will hand these bytes out. */
+static void drop_unread(struct source *source)
+{
+    source->end = source->pos;
+    source->at_eof = false;
+    memset(source->buffer, 0, SOURCE_PAD);
+}
+
+/* Takes over `stream`. Checks the first bytes for gzip and UTF-16. A thread reads ahead of a file.
+ */
 static bool open_stream(struct source *out, struct source_stream *stream, bool is_file,
                         struct budget *budget, struct error *err)
 {
@@ -124,9 +134,12 @@ static bool open_stream(struct source *out, struct source_stream *stream, bool i
         if (source.stream == NULL)
             goto fail;
         source.compression = COMPRESSION_GZIP;
-        source.end = source.pos;
-        source.at_eof = false;
-        memset(source.buffer, 0, SOURCE_PAD);
+        drop_unread(&source);
+    } else if (utf16_begins(source.pos, size)) {
+        source.stream = utf16_stream(stream, source.pos, size, budget, err);
+        if (source.stream == NULL)
+            goto fail;
+        drop_unread(&source);
     } else if (is_file) {
         source.stream = readahead_stream(stream, budget, err);
         if (source.stream == NULL)

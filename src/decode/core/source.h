@@ -5,7 +5,7 @@
  * so that a decoder may look ahead that far without a bounds check. Nothing is
  * mapped: a file that shrinks while it is read is a short read, not a SIGBUS.
  * gzip (RFC 1952, several members) is recognised by its first two bytes and
- * inflated on the way; offsets count decoded bytes. */
+ * inflated on the way, and text in UTF-16 becomes UTF-8; offsets count decoded bytes. */
 #ifndef MEMSNAP_DECODE_CORE_SOURCE_H
 #define MEMSNAP_DECODE_CORE_SOURCE_H
 

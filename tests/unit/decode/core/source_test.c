@@ -170,6 +170,49 @@ START_TEST(non_blocking_pipe_is_waited_for)
 }
 END_TEST
 
+/* Writes UTF-16 of `count` times "e\u00e9\U0001f600", then a low and a high surrogate alone. */
+static size_t put_utf16(uint8_t *bytes, size_t count, bool is_big_endian)
+{
+    static const uint16_t units[] = {'e', 0xe9, 0xd83d, 0xde00}, mark = 0xfeff;
+    size_t size = 0;
+    for (size_t i = 0; i < 4 * count + 3; i++) {
+        uint16_t unit = i == 0               ? mark
+                        : i <= 4 * count     ? units[(i - 1) % 4]
+                        : i == 4 * count + 1 ? 0xde00
+                                             : 0xd83d;
+        bytes[size++] = (uint8_t)(is_big_endian ? unit >> 8 : unit);
+        bytes[size++] = (uint8_t)(is_big_endian ? unit : unit >> 8);
+    }
+    return size;
+}
+
+START_TEST(utf_16_becomes_utf_8)
+{
+    static const char character[] = "e\xc3\xa9\xf0\x9f\x98\x80";
+    static const char invalid[] = "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd";
+    enum { COUNT = 30000, SIZE = sizeof(character) - 1 };
+    uint8_t *bytes = malloc(8 * COUNT + 7);
+    size_t size = put_utf16(bytes, COUNT, _i == 1);
+    struct budget budget = {.limit = PLENTY};
+    struct error err;
+    struct source source;
+    bytes[size++] = 'x'; /* half a unit */
+    ck_assert(source_open_memory(&source, bytes, size, &budget, &err));
+    for (size_t i = 0; i < COUNT; i++) {
+        ck_assert(source_fill(&source, SIZE, &err));
+        ck_assert_mem_eq(source.pos, character, SIZE);
+        source.pos += SIZE;
+    }
+    ck_assert(source_fill(&source, 100, &err));
+    ck_assert_uint_eq((size_t)(source.end - source.pos), sizeof(invalid) - 1);
+    ck_assert_mem_eq(source.pos, invalid, sizeof(invalid) - 1);
+    ck_assert_uint_eq(source_bytes_read(&source), size);
+    source_close(&source);
+    ck_assert_uint_eq(budget.used, 0);
+    free(bytes);
+}
+END_TEST
+
 TCase *source_tests(void)
 {
     TCase *plain = tcase_create("plain");
@@ -181,5 +224,6 @@ TCase *source_tests(void)
     tcase_add_test(plain, pipe_is_read_in_pieces);
     tcase_add_test(plain, write_only_pipe_is_refused);
     tcase_add_test(plain, non_blocking_pipe_is_waited_for);
+    tcase_add_loop_test(plain, utf_16_becomes_utf_8, 0, 2);
     return plain;
 }
