@@ -51,6 +51,21 @@ run oom triton.log
 exits 0
 out_has "the device's memory is not the cause"
 
+# as PowerShell redirects the output of a program
+if [ -n "${PYTHON3-}" ]; then
+    "$PYTHON3" -c 'import sys; open(sys.argv[2], "wb").write(open(sys.argv[1], "rb").read().decode().encode("utf-16"))' \
+        $log utf-16.log
+    run oom utf-16.log
+    exits 0
+    sed 's/utf-16.log/samples\/ranks.log/' .run/out >from-utf-16.txt
+    check 'is the same in UTF-16' cmp told.txt from-utf-16.txt
+fi
+# another back end
+printf 'RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB (NPU 0; 60.97 GiB total capacity; 57.23 GiB already allocated; 57.23 GiB current active; 1.20 GiB free; 58.90 GiB reserved in total by PyTorch)\n' >npu.log
+run oom npu.log
+exits 0
+out_has 'next: set PYTORCH_NPU_ALLOC_CONF=max_split_size_mb:128 before the program'
+
 # everything that fits neither way
 printf 'step 1\nstep 2\n' >healthy.log
 run oom healthy.log

@@ -23,6 +23,13 @@ static const char *settings_variable(const struct oom_message *message)
     return "PYTORCH_ALLOC_CONF";
 }
 
+/* ROCm's functions have CUDA's names in PyTorch. */
+static const char *settings_time(const struct oom_message *message)
+{
+    bool has_cuda = strcmp(message->backend, "CUDA") == 0 || strcmp(message->backend, "HIP") == 0;
+    return has_cuda ? BEFORE_CUDA : "before the program starts";
+}
+
 const char *oom_monitor(const struct oom_message *message)
 {
     static const char *const tools[][2] = {
@@ -260,11 +267,11 @@ static void say_next(const struct words *words, const struct oom_error *error)
                        "which shows the blocks between the holes");
         else if (message->reserved.is_stated)
             say(words,
-                "set %s=max_split_size_mb:128 before the first CUDA call, or, with PyTorch "
-                "2.1 or newer, expandable_segments:True",
-                settings_variable(message));
+                "set %s=max_split_size_mb:128 %s, or, with PyTorch 2.1 or newer, "
+                "expandable_segments:True",
+                settings_variable(message), settings_time(message));
         else
-            say_set_expandable(words, settings_variable(message));
+            say_set_expandable(words, settings_variable(message), settings_time(message));
         break;
     case OOM_OTHER_POOL:
         say_share_pool(words);

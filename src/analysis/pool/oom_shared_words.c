@@ -12,9 +12,9 @@ void say_too_large(const struct words *words, uint64_t requested_bytes, uint64_t
         SIZE(requested_bytes), SIZE(device_bytes));
 }
 
-void say_set_expandable(const struct words *words, const char *variable)
+void say_set_expandable(const struct words *words, const char *variable, const char *when)
 {
-    say(words, "set %s=expandable_segments:True before the first CUDA call", variable);
+    say(words, "set %s=expandable_segments:True %s", variable, when);
 }
 
 void say_share_pool(const struct words *words)

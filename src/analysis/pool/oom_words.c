@@ -266,7 +266,7 @@ static void say_next(const struct words *words, const struct oom_row *row,
     switch (row->verdict) {
     case OOM_FRAGMENTATION:
         if (!rules->expandable_segments) {
-            say_set_expandable(words, CUDA_ALLOC_CONF);
+            say_set_expandable(words, CUDA_ALLOC_CONF, BEFORE_CUDA);
             if (gains_little(row))
                 say_what_else(words, row, trains);
             else

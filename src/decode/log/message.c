@@ -48,12 +48,13 @@ static const struct opening {
     {"DataLoader worker (pid(s)", OOM_SOURCE_EXIT, "", " exited unexpectedly"},
     {BAD_ALLOC ": ", OOM_SOURCE_DRIVER, "CUDA", "cudaErrorMemoryAllocation"}, /* Thrust, RMM */
     {BAD_ALLOC, OOM_SOURCE_HOST, "", NULL},
+    {OOM_TEXT_SIGKILL, OOM_SOURCE_WORKER, "", NULL},
     {" oom-kill event", OOM_SOURCE_WORKER, "", NULL}, /* Slurm */
     {" oom_kill event", OOM_SOURCE_WORKER, "", NULL},
     {" of memory: Killed process", OOM_SOURCE_WORKER, "", NULL},               /* Linux */
     {"Unable to allocate ", OOM_SOURCE_HOST, "", "B for an array with shape"}, /* NumPy */
 };
-#define OPENING_LETTERS " _ACDEFINORTUcos" /* the letters with which the words begin */
+#define OPENING_LETTERS " _ACDEFINORSTUcos" /* the letters with which the words begin */
 #define OPENING_COUNT   (sizeof(openings) / sizeof(openings[0]))
 
 /* Names of back ends and libraries are in capitals: "CUDA", "CUBLAS". */
@@ -118,6 +119,7 @@ static bool may_have_text(struct text line)
                                         "bad_alloc",
                                         "Invalid buffer size",
                                         "OOM when",
+                                        "SIGKILL",
                                         "oom-kill",
                                         "oom_kill",
                                         "Unable to allocate"};

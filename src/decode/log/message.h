@@ -5,6 +5,9 @@
 #include "base/text.h"
 #include "decode/log/rows.h"
 
+/* How torchrun tells that a process was killed. If memory was short, no other error says so. */
+#define OOM_TEXT_SIGKILL "Signal 9 (SIGKILL) received by PID"
+
 /* The first place in a line where the text of an error begins, or NULL. `*rest` is the part of the
  * line after the words by which the text was recognised. */
 const char *oom_text_find(struct text line, struct text *rest);

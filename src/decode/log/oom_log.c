@@ -35,6 +35,7 @@ struct log {
     size_t stream_count, last, open_count;
     uint64_t swept; /* number of a line: see sweep() */
     uint64_t stacks;
+    bool any_told; /* an error was passed on */
 };
 
 /* True if lines that hold nothing of interest by themselves matter for the stream. */
@@ -67,15 +68,24 @@ static bool is_told(struct stream *stream)
     return is_same && message->process_count > 0;
 }
 
+/* torchrun kills the other processes where one has failed, so an error before explains it. */
+static bool is_explained(const struct log *log, const struct stream *stream)
+{
+    return log->any_told &&
+           text_starts((struct text){stream->text, stream->text_size}, OOM_TEXT_SIGKILL);
+}
+
 /* Parses the text and passes the message on. */
 static bool finish_message(struct log *log, struct stream *stream, struct error *err)
 {
     if (!stream->has_message)
         return true;
     stream->has_message = false;
-    if (!oom_text_parse((struct text){stream->text, stream->text_size}, &stream->message) ||
+    if (is_explained(log, stream) ||
+        !oom_text_parse((struct text){stream->text, stream->text_size}, &stream->message) ||
         is_told(stream))
         return true;
+    log->any_told = true;
     return log->sink->message(log->sink->self, &stream->message, err);
 }
 
@@ -209,20 +219,37 @@ static bool begin_message(struct log *log, struct stream *stream, const struct l
     return ok;
 }
 
-/* Takes in the texts of errors in a line. The last may go on in the next lines. */
-static bool take_texts(struct log *log, struct stream *stream, const struct log_line *line,
+/* Takes in the text of an error in a line. The last in a line may go on in the next lines. */
+static bool take_text(struct log *log, const struct log_prefix *prefix, const struct log_line *line,
+                      struct text text, const char *next, struct error *err)
+{
+    struct stream *stream;
+    if (!find_stream(log, prefix, line->number, &stream, err))
+        return false;
+    bool was_open = is_open(stream);
+    if (!finish_before(log, stream, line->number, text, err) ||
+        !begin_message(log, stream, line, text.bytes, err))
+        return false;
+    append(stream, next ? (struct text){text.bytes, (size_t)(next - text.bytes)} : text);
+    log->open_count += is_open(stream);
+    log->open_count -= was_open;
+    return true;
+}
+
+static bool take_texts(struct log *log, struct log_prefix prefix, const struct log_line *line,
                        const char *at, struct text rest, struct error *err)
 {
-    const char *end = line->text.bytes + line->text.size;
+    const char *end = line->text.bytes + line->text.size, *from = line->text.bytes + prefix.size;
     /* texts that begin later than this are whole in the next piece */
     const char *last = line->is_continued ? end - LOG_LINE_OVERLAP : end;
     while (at && at < last) {
         const char *next = oom_text_find(rest, &rest);
-        struct text text = {at, (size_t)(end - at)};
-        if (!finish_before(log, stream, line->number, text, err) ||
-            !begin_message(log, stream, line, at, err))
+        int64_t rank =
+            from < at ? log_prefix_last_rank((struct text){from, (size_t)(at - from)}) : -1;
+        prefix.rank = rank >= 0 ? rank : prefix.rank;
+        if (!take_text(log, &prefix, line, (struct text){at, (size_t)(end - at)}, next, err))
             return false;
-        append(stream, (struct text){at, (size_t)((next ? next : end) - at)});
+        from = at;
         at = next;
     }
     return true;
@@ -267,13 +294,14 @@ static bool take_line(struct log *log, const struct log_line *line, struct error
     if (!at && log->open_count == 0 && !traceback_may_begin(line->text))
         return true;
     struct log_prefix prefix = log_prefix_of(line->text);
+    if (at)
+        return take_texts(log, prefix, line, at, after, err);
     struct text rest = {line->text.bytes + prefix.size, line->text.size - prefix.size};
     struct stream *stream;
     if (!find_stream(log, &prefix, line->number, &stream, err))
         return false;
     bool was_open = is_open(stream);
-    bool ok =
-        at ? take_texts(log, stream, line, at, after, err) : take_other(log, stream, rest, err);
+    bool ok = take_other(log, stream, rest, err);
     log->open_count += is_open(stream);
     log->open_count -= was_open;
     return ok;

@@ -99,3 +99,12 @@ struct log_prefix log_prefix_of(struct text line)
                 take_bracket(line, at, &prefix);
     return prefix;
 }
+
+int64_t log_prefix_last_rank(struct text text)
+{
+    struct log_prefix prefix = {.rank = -1};
+    for (size_t at = text.size; at-- > 0 && prefix.rank < 0;)
+        if (text.bytes[at] == '[')
+            take_bracket(text, at, &prefix);
+    return prefix.rank;
+}

@@ -14,4 +14,8 @@ struct log_prefix {
 
 struct log_prefix log_prefix_of(struct text line);
 
+/* The rank of the last "[rank3]:" in a text, or -1: another process may have written into the line
+ * of the first. */
+int64_t log_prefix_last_rank(struct text text);
+
 #endif

@@ -118,6 +118,36 @@ START_TEST(ranks_are_kept_apart)
 }
 END_TEST
 
+/* Two processes that write at the same time may share a line. */
+START_TEST(ranks_of_one_line_are_kept_apart)
+{
+    struct oom_log *log =
+        log_load_text("[rank0]: torch." OOM_TEXT " [rank1]: torch." OOM_TEXT "\n");
+    ck_assert_uint_eq(log->count, 2);
+    ck_assert_int_eq(log->items[0].message.rank, 0);
+    ck_assert_int_eq(log->items[1].message.rank, 1);
+    oom_log_destroy(log);
+}
+END_TEST
+
+/* torchrun's summary. It kills the other processes if one fails. */
+START_TEST(a_killed_process_is_an_error_by_itself_only)
+{
+#define SUMMARY                                                                                    \
+    "train.py FAILED\n  rank      : 3 (local_rank: 3)\n  exitcode  : -9 (pid: 4711)\n"             \
+    "  traceback : Signal 9 (SIGKILL) received by PID 4711\n"
+    struct oom_log *log = log_load_text(SUMMARY);
+    ck_assert_uint_eq(log->count, 1);
+    ck_assert_int_eq(log->items[0].message.source, OOM_SOURCE_WORKER);
+    ck_assert_uint_eq(log->items[0].message.processes[0].pid, 4711);
+    oom_log_destroy(log);
+    log = log_load_text("[rank0]: " OOM_TEXT "\n" SUMMARY);
+    ck_assert_uint_eq(log->count, 1);
+    ck_assert_int_eq(log->items[0].message.source, OOM_SOURCE_ALLOCATOR);
+    oom_log_destroy(log);
+}
+END_TEST
+
 START_TEST(repeats_are_one_error)
 {
     struct oom_log *log =
@@ -139,6 +169,8 @@ TCase *log_processes_tests(void)
     tcase_add_test(tests, a_traceback_belongs_to_one_error);
     tcase_add_test(tests, an_error_told_twice_counts_once);
     tcase_add_test(tests, ranks_are_kept_apart);
+    tcase_add_test(tests, ranks_of_one_line_are_kept_apart);
+    tcase_add_test(tests, a_killed_process_is_an_error_by_itself_only);
     tcase_add_test(tests, repeats_are_one_error);
     return tests;
 }
