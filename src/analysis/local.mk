@@ -55,6 +55,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/extras.c \
 	src/analysis/chain/forward_chain.c \
 	src/analysis/chain/forward_chain.h \
+	src/analysis/chain/gradient_sizes.c \
+	src/analysis/chain/gradient_sizes.h \
 	src/analysis/chain/held.c \
 	src/analysis/chain/held.h \
 	src/analysis/chain/lists.c \

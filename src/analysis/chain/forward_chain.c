@@ -202,7 +202,8 @@ static bool measure(struct build *build, struct error *err)
     struct forward_chain *chain = build->chain;
     struct chain_measure measure = {build->timeline, &build->categories, &build->tree,
                                     &build->pass,    build->runs,        build->sites};
-    chain_set_outputs(chain, &measure);
+    if (!chain_set_outputs(chain, &measure, err))
+        return false;
     for (size_t i = 0; i < chain->count; i++) {
         chain->activation_bytes += chain->elements[i].activation_bytes;
         chain->checkpointed += chain->elements[i].checkpointed;

@@ -86,8 +86,11 @@ struct chain_call {
 
 struct chain_element {
     uint32_t first_part, end_part; /* one part, unless neighbours were joined */
-    uint32_t first_item;  /* where it begins in the trace; it ends where the next one begins */
-    uint32_t allocations; /* number of activations */
+    uint32_t first_item; /* where it begins in the trace; it ends where the next one begins */
+    uint32_t calls_first, calls_end; /* the items of its module calls, without other code before and
+                                      * after them; the whole element if these are not known
+                                      * precisely, or memory ran out in the pass */
+    uint32_t allocations;            /* number of activations */
     uint32_t output_item; /* the item that allocates its output; EVENT_NEVER with OUTPUT_NONE */
     uint32_t
         reader_item; /* If the backward operator of the output reads the output, as that of ReLU

@@ -95,12 +95,14 @@ bool replan_free_results(struct editor *editor, uint32_t segment, struct program
     return true;
 }
 
-/* The steps of a segment that run again. PyTorch stops the recomputation at the last tensor that
- * the backward pass needs. */
+/* The steps of a segment that run again: those of its module calls, without other code before and
+ * after them. PyTorch stops the recomputation at the last tensor that the backward pass needs. */
 static struct step_range repeated_steps(const struct editor *editor, uint32_t segment)
 {
     const struct replan_changes *changes = &editor->changes;
-    struct step_range steps = replan_forward_steps(editor, &changes->segments[segment]);
+    const struct replan_segment *it = &changes->segments[segment];
+    struct step_range steps = replan_steps(editor, editor->chain->elements[it->first].calls_first,
+                                           editor->chain->elements[it->end - 1].calls_end);
     for (; steps.to > steps.from; steps.to--) {
         const struct program_step *step = &editor->program->steps[steps.to - 1];
         if (step->kind != STEP_MALLOC)

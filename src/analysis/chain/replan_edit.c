@@ -143,7 +143,10 @@ static bool is_short(const struct editor *editor)
 {
     size_t again = 0;
     for (size_t k = 0; k < editor->changes.segment_count; k++) {
-        struct step_range steps = replan_forward_steps(editor, &editor->changes.segments[k]);
+        const struct replan_segment *segment = &editor->changes.segments[k];
+        struct step_range steps =
+            replan_steps(editor, replan_boundary(editor->chain, segment->first),
+                         replan_boundary(editor->chain, segment->end));
         again += steps.to - steps.from;
         if (again > MOST_AGAIN)
             return false;

@@ -36,7 +36,7 @@ struct run {
     uint32_t operator; /* number of the present operator in the run */
 };
 
-/* The steps of a program that belong to the forward pass of a segment. */
+/* Successive steps of a program. */
 struct step_range {
     size_t from, to;
 };
@@ -44,8 +44,8 @@ struct step_range {
 /* replan_run.c */
 bool replan_emit(struct editor *editor, struct program_step step, uint8_t kind, uint32_t slot,
                  struct error *err);
-struct step_range replan_forward_steps(const struct editor *editor,
-                                       const struct replan_segment *segment);
+/* The steps of the items from..to-1. */
+struct step_range replan_steps(const struct editor *editor, uint32_t from, uint32_t to);
 
 /* Begins a run through elements first..last. */
 struct run replan_run_begin(const struct editor *editor, size_t first, size_t last);

@@ -19,12 +19,9 @@ static size_t step_from(const struct program *program, uint32_t item)
     return start + (count > 0 ? bisect_less(&steps->item, sizeof(*steps), count, item) : 0);
 }
 
-struct step_range replan_forward_steps(const struct editor *editor,
-                                       const struct replan_segment *segment)
+struct step_range replan_steps(const struct editor *editor, uint32_t from, uint32_t to)
 {
-    return (struct step_range){
-        step_from(editor->program, replan_boundary(editor->chain, segment->first)),
-        step_from(editor->program, replan_boundary(editor->chain, segment->end))};
+    return (struct step_range){step_from(editor->program, from), step_from(editor->program, to)};
 }
 
 struct run replan_run_begin(const struct editor *editor, size_t first, size_t last)

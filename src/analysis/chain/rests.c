@@ -126,12 +126,29 @@ static bool add_staying(struct forward_chain *chain, const struct chain_measure 
     return true;
 }
 
+/* The items of an element's module calls, or of the whole element. */
+static void set_calls(struct forward_chain *chain, const struct chain_measure *measure, size_t i,
+                      struct births calls)
+{
+    const struct timeline *timeline = measure->timeline;
+    struct chain_element *element = &chain->elements[i];
+    uint32_t end = i + 1 < chain->count ? chain->elements[i + 1].first_item : chain->backward;
+    element->calls_first = element->first_item;
+    element->calls_end = end;
+    if (calls.first >= calls.end)
+        return;
+    element->calls_first = timeline->lifetimes[calls.first].alloc;
+    if (calls.end < timeline->lifetime_count && timeline->lifetimes[calls.end].alloc < end)
+        element->calls_end = timeline->lifetimes[calls.end].alloc;
+}
+
 static bool find_rests(struct forward_chain *chain, const struct chain_measure *measure,
                        struct error *err)
 {
     size_t before = births_from(measure->timeline, chain->first);
     for (size_t i = 0; i < chain->count; i++) {
         struct births calls = births_in(measure, chain, i);
+        set_calls(chain, measure, i, calls);
         if (!chain_is_modules(chain, i))
             continue;
         if ((i == 0 && !add_staying(chain, measure, calls, err)) ||

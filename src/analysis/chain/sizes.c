@@ -1,5 +1,6 @@
 #include "analysis/chain/sizes.h"
 
+#include "analysis/chain/gradient_sizes.h"
 #include "analysis/phase/births.h"
 
 /* What an operator keeps only for its own backward is at most so many times as large as its result.
@@ -145,27 +146,52 @@ static uint32_t freed_before(const struct chain_measure *measure, const struct f
     return found == last ? EVENT_NEVER : found;
 }
 
+/* The lifetime of what a run of the element returns, or EVENT_NEVER. */
+static uint32_t returned_by(const struct forward_chain *chain, const struct chain_measure *measure,
+                            size_t i, uint32_t run)
+{
+    uint32_t largest = largest_of(measure, chain, i, run, false);
+    if (largest == EVENT_NEVER)
+        return EVENT_NEVER;
+    uint32_t handed = largest_of(measure, chain, i, run, true);
+    if (handed != EVENT_NEVER &&
+        size_of(measure, handed) >= size_of(measure, largest) / MOST_BESIDE)
+        largest = handed;
+    uint32_t output = returned_with(measure, chain, i, run, largest);
+    uint32_t before = freed_before(measure, chain, i, output);
+    return before == EVENT_NEVER ? output : before;
+}
+
 /* Takes the largest allocation that the last run leaves, of the runs that leave any. It need not be
- * the last allocation, since an operator may allocate a mask after the result. */
-static void infer_output(struct forward_chain *chain, const struct chain_measure *measure, size_t i)
+ * the last allocation, since an operator may allocate a mask after the result. A tensor without a
+ * gradient, such as a copy that a program collects, gives way to what earlier runs leave. Between
+ * module calls, a tensor that is not handed on, such as a sum over all layers, gives way if that
+ * has the same size. */
+static void infer_output(struct forward_chain *chain, const struct chain_measure *measure,
+                         const struct gradient_sizes *sizes, size_t i)
 {
     struct chain_element *element = &chain->elements[i];
+    uint32_t found = EVENT_NEVER;
+    bool is_between = !chain_is_modules(chain, i);
     element->output_bytes = i > 0 ? chain->elements[i - 1].output_bytes : 0;
     element->output_from = OUTPUT_NONE;
     element->output_item = EVENT_NEVER;
     for (uint32_t run = measure->runs[i + 1]; run-- > measure->runs[i];) {
-        uint32_t largest = largest_of(measure, chain, i, run, false);
-        if (largest == EVENT_NEVER)
+        uint32_t returned = returned_by(chain, measure, i, run);
+        if (returned == EVENT_NEVER)
             continue;
-        uint32_t handed = largest_of(measure, chain, i, run, true);
-        if (handed != EVENT_NEVER &&
-            size_of(measure, handed) >= size_of(measure, largest) / MOST_BESIDE)
-            largest = handed;
-        uint32_t output = returned_with(measure, chain, i, run, largest);
-        uint32_t before = freed_before(measure, chain, i, output);
-        set_output(element, measure, before == EVENT_NEVER ? output : before, OUTPUT_LAST);
-        return;
+        bool is_weak = (is_between && !is_handed_on(measure, chain, i, returned)) ||
+                       gradient_sizes_lack(sizes, measure->timeline, returned);
+        if (found == EVENT_NEVER ||
+            (!is_weak && (gradient_sizes_lack(sizes, measure->timeline, found) ||
+                          size_of(measure, returned) == size_of(measure, found)))) {
+            found = returned;
+            if (!is_weak)
+                break;
+        }
     }
+    if (found != EVENT_NEVER)
+        set_output(element, measure, found, OUTPUT_LAST);
 }
 
 /* The size that the outputs of more than half of the elements [first, end) have, or 0. It is found
@@ -185,15 +211,23 @@ static int64_t majority(const struct forward_chain *chain, size_t first, size_t 
     return count * 2 > end - first && end - first > 1 ? size : 0;
 }
 
-/* Sets the output of element i to the last allocation of a size that it leaves, if there is one. */
+/* Sets the output of element i to the last allocation of a size that it leaves, if there is one.
+ * Between module calls, one that is handed on comes first. */
 static void repeat_output(struct forward_chain *chain, const struct chain_measure *measure,
                           size_t i, int64_t size)
 {
-    for (uint32_t k = first_lifetime(measure, i + 1); k-- > first_lifetime(measure, i);)
-        if (size_of(measure, k) == (uint64_t)size && lives_on(measure, chain, i, k)) {
-            set_output(&chain->elements[i], measure, k, OUTPUT_REPEATS);
-            return;
-        }
+    uint32_t found = EVENT_NEVER;
+    for (uint32_t k = first_lifetime(measure, i + 1); k-- > first_lifetime(measure, i);) {
+        if (size_of(measure, k) != (uint64_t)size || !lives_on(measure, chain, i, k))
+            continue;
+        bool is_next = chain_is_modules(chain, i) || is_handed_on(measure, chain, i, k);
+        if (found == EVENT_NEVER || is_next)
+            found = k;
+        if (is_next)
+            break;
+    }
+    if (found != EVENT_NEVER)
+        set_output(&chain->elements[i], measure, found, OUTPUT_REPEATS);
 }
 
 /* Sets output_passes: only the next element uses an output that is freed by the end of that one and
@@ -214,8 +248,12 @@ static void note_passing(struct forward_chain *chain, const struct chain_measure
     }
 }
 
-void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure)
+bool chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure,
+                       struct error *err)
 {
+    struct gradient_sizes sizes;
+    if (!gradient_sizes_find(&sizes, measure->timeline, measure->pass, chain->budget, err))
+        return false;
     for (size_t i = 0; i < chain->count; i++) {
         uint32_t item = measure->timeline->lifetimes[first_lifetime(measure, i)].alloc;
         bool is_before = item < measure->pass->first; /* frozen blocks, with CHAIN_LOOPS */
@@ -223,7 +261,7 @@ void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *
     }
     for (size_t i = 0; i < chain->count; i++) {
         count_up(chain, measure, i);
-        infer_output(chain, measure, i);
+        infer_output(chain, measure, &sizes, i);
     }
     for (size_t first = 0, end; first < chain->count; first = end) {
         end = chain_loop_end(chain, first);
@@ -232,4 +270,6 @@ void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *
             repeat_output(chain, measure, i, size);
     }
     note_passing(chain, measure);
+    gradient_sizes_release(&sizes);
+    return true;
 }

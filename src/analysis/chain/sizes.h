@@ -22,7 +22,8 @@ size_t chain_loop_end(const struct forward_chain *chain, size_t element);
 
 /* Sets first_item, allocations, activation_bytes, checkpointed, output_item, output_bytes,
  * output_from and output_passes. */
-void chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure);
+bool chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure,
+                       struct error *err);
 /* Sets reader_item. */
 bool chain_set_readers(struct forward_chain *chain, const struct chain_measure *measure,
                        struct error *err);

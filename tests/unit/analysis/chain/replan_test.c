@@ -52,8 +52,11 @@ static void forward(uint32_t element, bool keeps_output)
     kept[chain.kept_count++] = item + 1;
     if (keeps_output)
         kept[chain.kept_count++] = item + 4;
-    elements[element] = (struct chain_element){
-        .first_item = item + 1, .output_item = item + 4, .reader_item = EVENT_NEVER};
+    elements[element] = (struct chain_element){.first_item = item + 1,
+                                               .calls_first = item + 1,
+                                               .calls_end = item + 10,
+                                               .output_item = item + 4,
+                                               .reader_item = EVENT_NEVER};
 }
 
 static void backward(uint32_t element, bool keeps_output)
@@ -138,6 +141,24 @@ START_TEST(one_segment)
                      "+K0 +T0 -T0 +O0 +K1 +T1 -T1 -K1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
                      "-O3 +G3 -K3 -O2 +K1 +T1 -T1 +O1 +K2 +G2 -K2 -O1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 "
                      "-G1");
+    destroy();
+}
+END_TEST
+
+/* T1 is made by code before the module calls of the element. */
+START_TEST(code_around_module_calls_runs_once)
+{
+    create(true);
+    struct program_step *first = &program.steps[4], saved = first[0];
+    first[0] = first[1];
+    first[1] = first[2];
+    first[2] = saved;
+    for (uint32_t i = 0; i < 3; i++)
+        first[i].item = 11 + i;
+    kept[2] = elements[1].calls_first = 13;
+    ck_assert_str_eq(edited((struct chain_segment[]){{.first = 1, .end = 2}}, 1),
+                     "+K0 +T0 -T0 +O0 +T1 -T1 +K1 +O1 -K1 +K2 +T2 -T2 +O2 +K3 +T3 -T3 +O3 "
+                     "-O3 +G3 -K3 -O2 +G2 -K2 -O1 +K1 -G3 +G1 -K1 -O0 -G2 +G0 -K0 -G1");
     destroy();
 }
 END_TEST
@@ -388,6 +409,7 @@ TCase *replan_tests(void)
     TCase *tests = tcase_create("replan");
     tcase_add_test(tests, nothing_is_wrapped);
     tcase_add_test(tests, one_segment);
+    tcase_add_test(tests, code_around_module_calls_runs_once);
     tcase_add_test(tests, what_the_program_holds_stays);
     tcase_add_test(tests, casts_stay_in_the_forward_pass);
     tcase_add_test(tests, the_last_operator_reads_its_result);

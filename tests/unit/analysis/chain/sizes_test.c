@@ -82,6 +82,71 @@ START_TEST(what_the_program_holds_crosses)
 }
 END_TEST
 
+static uint64_t allocate(uint64_t size, const char *path)
+{
+    capture_event(&capture, "alloc", next, size, frames_of(path));
+    return next++;
+}
+
+/* The last line of each block copies a tensor for a list, so that it has a gradient only if the
+ * backward pass makes something of its size. */
+START_TEST(what_has_no_gradient_gives_way)
+{
+    static const uint64_t scratch[] = {32, 96};
+    for (int k = 0; k < 2; k++) {
+        uint64_t copies[4];
+        for (int i = 0; i < 4; i++) {
+            keep(20, "t9 m53 b10");
+            keep(32, "t9 m53 b11");
+            copies[i] = allocate(96, "t9 m53 b12");
+            if (i > 0)
+                capture_free(&capture, copies[i - 1], 96, "");
+        }
+        capture_free(&capture, copies[3], 96, "");
+        backward(scratch[k]);
+        build();
+        ck_assert_uint_eq(chain.count, 4);
+        for (size_t i = 0; i < 3; i++)
+            ck_assert_int_eq(chain.elements[i].output_bytes, (int64_t)scratch[k]);
+        pass_destroy();
+        pass_create();
+    }
+}
+END_TEST
+
+static bool is_kept(uint32_t item)
+{
+    for (size_t k = 0; k < chain.kept_count; k++)
+        if (chain.kept[k] == item)
+            return true;
+    return false;
+}
+
+/* Between blocks, line 54 makes the next input, and line 55 adds to a sum of the same size, which
+ * the last line of the model takes. */
+START_TEST(a_sum_over_all_layers_is_not_handed_on)
+{
+    uint64_t sum = 0;
+    options.level = CHAIN_CALLS;
+    for (int i = 0; i < 4; i++) {
+        block("t9 m53", 40);
+        keep(8, "t9 m54");
+        uint64_t added = allocate(8, "t9 m55");
+        if (i > 0)
+            capture_free(&capture, sum, 8, "");
+        sum = added;
+    }
+    capture_free(&capture, sum, 8, "");
+    backward(8);
+    build();
+    ck_assert_uint_eq(chain.count, 8);
+    for (size_t i = 1; i < 6; i += 2) {
+        ck_assert_int_eq(chain.elements[i].output_bytes, 8);
+        ck_assert(is_kept(chain.elements[i].output_item));
+    }
+}
+END_TEST
+
 /* In-place layers keep nothing more, so they belong to the layer before. */
 START_TEST(what_keeps_nothing_joins_its_neighbour)
 {
@@ -187,6 +252,8 @@ TCase *chain_sizes_tests(void)
     tcase_add_test(tests, what_an_operator_keeps_for_itself_stays);
     tcase_add_test(tests, a_result_may_be_kept_by_its_operator);
     tcase_add_test(tests, what_the_program_holds_crosses);
+    tcase_add_test(tests, what_has_no_gradient_gives_way);
+    tcase_add_test(tests, a_sum_over_all_layers_is_not_handed_on);
     tcase_add_test(tests, what_keeps_nothing_joins_its_neighbour);
     tcase_add_test(tests, checkpointed_blocks_are_a_loop);
     tcase_add_test(tests, frozen_blocks_are_iterations);
