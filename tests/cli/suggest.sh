@@ -106,6 +106,9 @@ out_has 'no checkpoints are needed'
 trace one.json only 100
 run suggest one.json
 exits 0
+run suggest --budget least one.json
+exits 0
+out_has 'No checkpoint around these layers lowers the peak'
 run suggest --budget 50 one.json
 exits 1
 out_has 'nothing fits'

@@ -226,13 +226,15 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
         cutter_sum_loops(&cutter);
         if (used.level == CHAIN_LOOPS)
             lists_find(tree, cutter.places);
-        /* If loops hold less than half of the model, cut at the lines of the outermost forward. */
+        /* If loops hold less than half of the model, cut at the lines of the outermost forward that
+         * has more than one large line. */
         bool by_loops =
             used.level == CHAIN_BLOCKS || used.level == CHAIN_CALLS || used.level == CHAIN_LOOPS;
         bool has_lists = cutter.places[0] != LIST_NONE;
         if (by_loops && !has_lists &&
             cutter.looped[0] < cutter_weight(&cutter, &tree->nodes[0]) / 2)
-            used = (struct chain_options){.level = CHAIN_DEPTH, .depth = 1, .most = used.most};
+            used = (struct chain_options){
+                .level = CHAIN_DEPTH, .depth = cutter_dividing_depth(&cutter), .most = used.most};
         ok = visit_all(&cutter, err);
         if (ok && cutter.label.failed)
             ok = error_out_of_memory(err);

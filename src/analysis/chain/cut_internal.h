@@ -42,5 +42,8 @@ const struct call_node *cutter_main_loop(const struct cutter *cutter, uint32_t i
  * about as much as the other iterations of this loop. */
 bool cutter_is_several(const struct cutter *cutter, const struct call_node *loop,
                        uint32_t iteration);
+/* The depth at which no line holds three quarters of the model. It is more than 1 for a wrapper
+ * with a line that calls the model itself. Requires cutter->outer. */
+size_t cutter_dividing_depth(const struct cutter *cutter);
 
 #endif

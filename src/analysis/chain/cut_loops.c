@@ -99,3 +99,23 @@ bool cutter_is_several(const struct cutter *cutter, const struct call_node *loop
     }
     return inner && loop->end_child - loop->first_child > 1;
 }
+
+size_t cutter_dividing_depth(const struct cutter *cutter)
+{
+    const struct call_tree *tree = cutter->tree;
+    uint32_t index = 0;
+    for (;;) {
+        const struct call_node *node = &tree->nodes[index];
+        int64_t kept = cutter_weight(cutter, node);
+        uint32_t main = node->first_child;
+        for (uint32_t child = main; child < node->end_child; child++)
+            if (cutter_weight(cutter, &tree->nodes[child]) >
+                cutter_weight(cutter, &tree->nodes[main]))
+                main = child;
+        if (node->first_child == node->end_child || tree->nodes[main].kind != CALL_LINE ||
+            tree->nodes[main].first_child == tree->nodes[main].end_child ||
+            cutter_weight(cutter, &tree->nodes[main]) < kept - kept / 4)
+            return node->level > cutter->outer ? node->level - cutter->outer + 1u : 1;
+        index = main;
+    }
+}

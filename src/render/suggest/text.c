@@ -229,6 +229,9 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
     if (plan->segments.count == 0 && !suggest_is_whole(subject))
         suggest_say(page, "This step needs no checkpoints for that budget; the step with the peak "
                           "may need more memory.");
+    else if (plan->segments.count == 0 && plan->is_least)
+        suggest_say(page, "No checkpoint around these layers lowers the peak. What is made outside "
+                          "of their modules is kept in any case.");
     else if (plan->segments.count == 0)
         suggest_say(page, "It fits: no checkpoints are needed.");
     else

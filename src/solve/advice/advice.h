@@ -38,6 +38,7 @@ enum plan_model { PLAN_PEAK, PLAN_ROTOR };
 /* The plan with the least recomputation within a budget. */
 struct budget_plan {
     int64_t budget_bytes;
+    bool is_least; /* the budget was ADVICE_LEAST */
     enum plan_model model;
     bool feasible;
     int64_t least_budget_bytes; /* if not feasible: the least budget known to be sufficient */

@@ -16,11 +16,11 @@ int64_t problem_step_time(const struct problem *problem)
 static bool plan_peak(const struct planner *planner, const struct front *front,
                       struct budget_plan *plan, struct error *err)
 {
-    bool is_least = plan->budget_bytes == ADVICE_LEAST;
-    if (is_least)
+    plan->is_least = plan->budget_bytes == ADVICE_LEAST;
+    if (plan->is_least)
         plan->budget_bytes = front->least.peak_bytes;
     const struct front_point *point =
-        is_least ? &front->least : front_within(front, plan->budget_bytes);
+        plan->is_least ? &front->least : front_within(front, plan->budget_bytes);
     plan->model = PLAN_PEAK;
     plan->feasible = point != NULL;
     plan->least_budget_bytes = front->points[0].peak_bytes;

@@ -27,6 +27,21 @@ START_TEST(a_loop_lies_between_lines)
 }
 END_TEST
 
+/* Line 50 is a wrapper's call of the model itself. */
+START_TEST(a_line_with_nearly_all_is_divided)
+{
+    keep(4, "t9 m40");
+    keep(200, "t9 m50 b10");
+    keep(100, "t9 m50 b11");
+    keep(4, "t9 m60");
+    backward(3);
+    build();
+    ck_assert_uint_eq(chain.count, 4);
+    expect(1, "block.py:10 forward", 200, 200);
+    expect(2, "block.py:11 forward", 100, 100);
+}
+END_TEST
+
 /* The first line of the loop's body may come before or after its second line in the file. */
 START_TEST(a_loop_may_have_lines_of_its_own)
 {
@@ -240,6 +255,7 @@ TCase *forward_chain_tests(void)
     TCase *tests = tcase_create("forward_chain");
     tcase_add_checked_fixture(tests, pass_create, pass_destroy);
     tcase_add_test(tests, a_loop_lies_between_lines);
+    tcase_add_test(tests, a_line_with_nearly_all_is_divided);
     tcase_add_test(tests, a_loop_may_have_lines_of_its_own);
     tcase_add_test(tests, loops_within_loops_are_cut_inside);
     tcase_add_test(tests, an_iteration_with_nearly_everything_is_cut_inside);
