@@ -7,29 +7,28 @@
 #define LEAST_PASSES 3   /* backward passes */
 #define LEAST_PART   0.2 /* of the bytes of the weights: fewer may be a mask, or a result */
 
-static bool is_kept_by_pass(const struct classifier *classifier,
-                            const struct categories *categories, size_t index)
-{
-    const struct lifetime *lifetime = &classifier->timeline->lifetimes[index];
-    enum reason reason = reason_of(categories->why_lifetime[index]);
-    return (reason == REASON_FORWARD_KEPT || reason == REASON_AFTER_FORWARD) &&
-           classifier_stays(classifier, lifetime_end(lifetime));
-}
-
 static uint32_t pass_of(const struct classifier *classifier, size_t index)
 {
     return classifier->phases->runs[classifier->phases->of_lifetime[index].birth].pass;
 }
 
-/* The first pass is number 0; kept_passes counts those that keep something of the size. */
+/* The first pass is number 0. kept_passes counts those that keep an activation of the size. What
+ * has the size of a gradient is no gradient if those come and go. */
 static bool is_state(const struct classifier *classifier, const struct categories *categories,
                      size_t index)
 {
     const struct timeline *timeline = classifier->timeline;
-    const struct size_tally *tally = size_tallies_find(
-        &classifier->tallies, trace_size(timeline->trace, timeline->lifetimes[index].alloc));
-    return is_kept_by_pass(classifier, categories, index) && pass_of(classifier, index) == 0 &&
-           tally && tally->kept_passes == 1;
+    const struct lifetime *lifetime = &timeline->lifetimes[index];
+    enum reason reason = reason_of(categories->why_lifetime[index]);
+    const struct size_tally *tally =
+        size_tallies_find(&classifier->tallies, trace_size(timeline->trace, lifetime->alloc));
+    if (!tally || !classifier_stays(classifier, lifetime_end(lifetime)) ||
+        pass_of(classifier, index) != 0)
+        return false;
+    if (reason == REASON_BACKWARD_KEPT)
+        return tally->most_live > 0;
+    return (reason == REASON_FORWARD_KEPT || reason == REASON_AFTER_FORWARD) &&
+           tally->kept_passes == 1;
 }
 
 static uint32_t count_passes(const struct phases *phases)

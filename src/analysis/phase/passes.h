@@ -30,6 +30,7 @@ static inline int saved_compare_ends(const void *a, const void *b)
 struct passes {
     uint32_t forward, backward, end, updated;
     bool is_probe; /* the backward pass makes no gradients of weights, only of an input */
+    bool has_root; /* the gradient of the loss by itself is known: see root_gradients.c */
 };
 
 /* Facts about a lifetime, looked up once. */
@@ -162,6 +163,9 @@ bool passes_from_anchors(struct pattern *pattern, struct error *err);
 /* late_turns.c: moves turns from forward to backward that lie too early; pattern->change is lost.
  */
 void passes_correct_turns(struct pattern *pattern);
+/* root_gradients.c: moves turns to where backward() begins, and drops what is no pass; the passes
+ * must be in order, and pattern->change is lost. */
+void passes_turn_at_roots(struct pattern *pattern);
 
 /* last_forward.c: adds the forward pass in which a program ran out of memory after its last step.
  * The passes must be in order. */

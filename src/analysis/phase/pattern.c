@@ -151,6 +151,7 @@ static bool find_all_passes(struct pattern *pattern, const struct timeline *time
         !passes_from_anchors(pattern, err))
         return false;
     passes_correct_turns(pattern);
+    passes_turn_at_roots(pattern);
     return true;
 }
 

@@ -29,7 +29,9 @@
  * gradients. A step with a closure contains its passes, and updates the weights after each of them.
  *
  * A turn from forward to backward is too early if the pass saves much after it for its first
- * gradient: the program dropped a list there. Such a turn is moved.
+ * gradient: the program dropped a list there. Such a turn is moved. Where backward() begins with
+ * the gradient of a scalar loss by itself, the turn is there; beside passes that begin so, much
+ * smaller ones that do not are no passes.
  *
  * Without any pass or annotation, everything after the permanent allocations have been made is
  * guessed to be forward. */

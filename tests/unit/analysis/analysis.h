@@ -22,6 +22,7 @@ TCase *category_frozen_tests(void);
 TCase *category_guess_tests(void);
 TCase *category_hooks_tests(void);
 TCase *category_humps_tests(void);
+TCase *category_roots_tests(void);
 TCase *category_slopes_tests(void);
 TCase *category_kept_lists_tests(void);
 TCase *category_late_factors_tests(void);

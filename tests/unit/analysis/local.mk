@@ -25,6 +25,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/kept_lists_test.c \
 	tests/unit/analysis/category/hooks_test.c \
 	tests/unit/analysis/category/humps_test.c \
+	tests/unit/analysis/category/roots_test.c \
 	tests/unit/analysis/category/slopes_test.c \
 	tests/unit/analysis/category/late_factors_test.c \
 	tests/unit/analysis/category/late_test.c \

@@ -1,0 +1,103 @@
+/* Roots of backward passes, in traces without stacks: the gradient of the loss by itself. */
+#include "analysis/phase/phases.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/category/bare_events.h"
+
+#define PARAMETER  4000u
+#define ACTIVATION 5000u
+#define LAYERS     12u
+#define LOSS       50u /* addresses */
+#define ROOT       51u
+#define TRANSIENT  500u
+#define STATE      700u
+
+static void create_model(void)
+{
+    create();
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 600 + i, PARAMETER + i, "");
+}
+
+static void forward(void)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        born(100 + i, ACTIVATION + i);
+}
+
+static void backward(unsigned pass, bool makes_states)
+{
+    for (unsigned i = LAYERS; i-- > 0;) {
+        born(200 + i, ACTIVATION + i);
+        born(300 + i, PARAMETER + i);
+        if (makes_states && pass == 0) {
+            born(STATE + i, PARAMETER + i);
+            capture_block(&capture, STATE + i, PARAMETER + i, "");
+        }
+        freed(100 + i, ACTIVATION + i);
+        freed(200 + i, ACTIVATION + i);
+    }
+}
+
+static void free_gradients(void)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        freed(300 + i, PARAMETER + i);
+}
+
+/* The first operators of the backward pass need more blocks than the forward pass saved. */
+static void make_transients(void)
+{
+    for (unsigned i = 0; i < 2 * LAYERS; i++)
+        born(TRANSIENT + i, 9000 + i);
+    for (unsigned i = 2 * LAYERS; i-- > 0;)
+        freed(TRANSIENT + i, 9000 + i);
+}
+
+START_TEST(the_backward_pass_begins_with_its_root)
+{
+    for (unsigned pass = 0; pass < 4; pass++) {
+        born(40, 20000); /* the batch */
+        if (pass > 0)
+            freed(41, 20000);
+        forward();
+        if (pass > 0)
+            freed(LOSS + 2 * (pass - 1), 4);
+        born(LOSS + 2 * pass, 4); /* a variable holds it until the next one exists */
+        born(ROOT + 2 * pass, 4);
+        make_transients();
+        backward(pass, false);
+        freed(ROOT + 2 * pass, 4);
+        free_gradients();
+        freed(40, 20000);
+        born(41, 20000);
+    }
+    capture_load(&capture);
+    capture_expect(&capture, TRANSIENT, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM);
+    capture_expect(&capture, 101, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+/* What the first pass leaves in the sizes of gradients is a state if gradients come and go. */
+START_TEST(states_that_hooks_make_are_no_gradients)
+{
+    for (unsigned pass = 0; pass < 4; pass++) {
+        forward();
+        born(ROOT, 4);
+        backward(pass, true);
+        freed(ROOT, 4);
+        free_gradients();
+    }
+    capture_load(&capture);
+    capture_expect(&capture, STATE + 1, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW);
+    capture_expect(&capture, 301, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+TCase *category_roots_tests(void)
+{
+    TCase *tests = tcase_create("roots of backward passes");
+    tcase_add_checked_fixture(tests, create_model, destroy);
+    tcase_add_test(tests, the_backward_pass_begins_with_its_root);
+    tcase_add_test(tests, states_that_hooks_make_are_no_gradients);
+    return tests;
+}
