@@ -141,6 +141,8 @@ libmemsnap_a_SOURCES += \
 	src/commands/sandbox/sandbox.c \
 	src/commands/sandbox/sandbox.h \
 	src/commands/sandbox/seccomp.c \
+	src/commands/shard/checkpoints.c \
+	src/commands/shard/checkpoints.h \
 	src/commands/shard/complete.c \
 	src/commands/shard/load.c \
 	src/commands/shard/load.h \

@@ -52,6 +52,7 @@ written ranks samples/memprofiler
 written replay samples/oom.pickle.gz
 written replay --gpu-memory 3GiB samples/train-loop.pickle.gz
 written shard --world 4 --gpu t4 --checkpointed --bandwidth 100GB --latency 20 samples/gpt.layers.json.gz
+written shard --world 4 --checkpointed samples/train-loop.pickle.gz
 written shard --modules --curve --world 2 samples/gpt.layers.json.gz
 written shard --gpu 1GiB --sweep world=2,8 --sweep batch=1,2,4 samples/gpt.layers.json.gz
 written shard --parameters 1M --layers 3 --activations 1GiB

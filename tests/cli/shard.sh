@@ -18,6 +18,17 @@ run shard --world 4 --gpu 200MiB --checkpointed --batch 2 --bandwidth 100GB --la
 exits 0
 no_err
 golden shard-checkpointed.txt
+run shard --world 4 --checkpointed --format json $trace
+exits 0
+out_has '"extra_time_share":0.257827552875547'
+run shard --world 4 --checkpointed samples/fsdp.layers.pickle # without times
+exits 0
+out_has 'of ddp  again'
+out_has 'They make 80.6% of all'
+out_has_not 'longer (extra)'
+run shard --world 4 --checkpointed --format json samples/train-loop.pickle.gz # of the host
+exits 0
+out_has '"extra_time_share":null,"recomputed_share":0.72509'
 
 run shard --world 2 --gpu 24GiB --optimizer momentum --format json $trace
 exits 0

@@ -41,13 +41,15 @@ static bool find_range(struct shard_row *row, const struct shard_model *model,
 }
 
 static bool add_rows(struct shard_choice *choice, const struct shard_model *model,
-                     bool is_checkpointed, double extra, const struct shard_options *options,
+                     const struct shard_extra *extra, const struct shard_options *options,
                      struct error *err)
 {
     bool all = model->point_count + model->tensor_count < MOST_WALKS / (size_t)options->world;
     for (int i = 0; i < SHARD_STRATEGIES; i++) {
         struct shard_row *row = &choice->rows[choice->count];
-        *row = (struct shard_row){.is_checkpointed = is_checkpointed, .extra_time_share = extra};
+        *row = (struct shard_row){.is_checkpointed = extra != NULL};
+        if (extra)
+            row->extra = *extra;
         if (!shard_predict(model, options, (enum shard_strategy)i, all, &row->result, err))
             return false;
         if (i == SHARD_FSDP2 && model->has_tensors && !find_range(row, model, options, err))
@@ -175,17 +177,16 @@ static void recommend(struct shard_choice *choice)
 }
 
 bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
-                  const struct shard_model *checkpointed, double extra_time_share,
+                  const struct shard_model *checkpointed, const struct shard_extra *extra,
                   const struct shard_options *options, uint64_t gpu_bytes, struct error *err)
 {
     *choice = (struct shard_choice){.gpu_bytes = gpu_bytes,
                                     .options = options,
                                     .optimizer = options->optimizer,
                                     .mixes_units = shard_model_mixes(model)};
-    bool ok =
-        find_stops(choice, model, err) && find_largest_unit(choice, model, err) &&
-        add_rows(choice, model, false, 0, options, err) &&
-        (!checkpointed || add_rows(choice, checkpointed, true, extra_time_share, options, err));
+    bool ok = find_stops(choice, model, err) && find_largest_unit(choice, model, err) &&
+              add_rows(choice, model, NULL, options, err) &&
+              (!checkpointed || add_rows(choice, checkpointed, extra, options, err));
     if (!ok) {
         shard_choice_release(choice);
         return false;

@@ -5,13 +5,20 @@
 #include "analysis/shard/shard.h"
 #include "analysis/shard/stops.h"
 
+/* What a step with checkpoints computes again. */
+struct shard_extra {
+    double share; /* of the compute time of a step; if that is not known, of all activations */
+    bool is_time;
+    double flops_share; /* of the floating-point operations of a step; negative: not known */
+};
+
 struct shard_row {
     struct shard_result result;
     bool is_checkpointed;
     bool is_known_to_fit, fits; /* `fits` only if a GPU was given */
     int64_t least_bytes;        /* fsdp2: the peak without padding, if rows are unknown; else 0 */
     int64_t most_bytes;         /* the same if parameters have as few rows as they may */
-    double extra_time_share;    /* recomputation, of a step's compute time */
+    struct shard_extra extra;   /* only if it is checkpointed */
 };
 
 #define SHARD_MOST_ROWS (2 * SHARD_STRATEGIES)
@@ -43,9 +50,10 @@ struct shard_choice {
     const struct shard_optimizer *optimizer;
 };
 
-/* The rows of a model; `checkpointed` is the same step with checkpoints, or NULL. */
+/* The rows of a model; `checkpointed` is the same step with checkpoints, or NULL, and `extra` what
+ * these compute again. */
 bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
-                  const struct shard_model *checkpointed, double extra_time_share,
+                  const struct shard_model *checkpointed, const struct shard_extra *extra,
                   const struct shard_options *options, uint64_t gpu_bytes, struct error *err);
 /* False if the strategy's code would stop. */
 bool shard_choice_runs(const struct shard_choice *choice, enum shard_strategy strategy);

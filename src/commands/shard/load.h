@@ -2,7 +2,7 @@
 #ifndef MEMSNAP_COMMANDS_SHARD_LOAD_H
 #define MEMSNAP_COMMANDS_SHARD_LOAD_H
 
-#include "analysis/shard/model.h"
+#include "analysis/shard/choice.h"
 #include "commands/cli/inputs.h"
 #include "commands/shard/options.h"
 #include "commands/suggest/snapshot.h"
@@ -11,7 +11,7 @@
 struct shard_subject {
     struct shard_model model;
     struct shard_model checkpointed; /* if it has layers */
-    double extra_time_share;         /* the extra time of the checkpoints, as a share of a step */
+    struct shard_extra extra;        /* of the checkpoints */
     struct text *checkpoints;        /* the modules that they wrap, if their names are known */
     size_t checkpoint_count;
     const char *source;        /* "layer trace", ... */

@@ -70,7 +70,7 @@ static bool answer(const struct shard_command *command, const struct shard_subje
     options.has_master |= subject->model.master_bytes > 0;
     if (command->has_sweep)
         return answer_sweep(command, &options, &subject->model, checkpointed, out, err);
-    if (!shard_choose(&choice, &subject->model, checkpointed, subject->extra_time_share, &options,
+    if (!shard_choose(&choice, &subject->model, checkpointed, &subject->extra, &options,
                       command->gpu_bytes, err))
         return false;
     bool ok = render(command, &report, out, err);

@@ -40,7 +40,7 @@ struct named_point {
 
 static double percent(const struct problem *problem, int64_t time)
 {
-    return 100 * suggest_share(problem, time);
+    return 100 * problem_cost_share(problem, time);
 }
 
 /* Chooses the points that get a label; returns their number. */

@@ -78,6 +78,20 @@ static void put_traffic(struct json_writer *json, const char *key, const int64_t
     json_put_close(json, '}');
 }
 
+/* Nothing runs again without checkpoints. */
+static void put_extra(struct json_writer *json, const struct shard_row *row)
+{
+    const struct shard_extra *extra = &row->extra;
+    if (!row->is_checkpointed || extra->is_time) {
+        json_put_real(json, "extra_time_share", extra->share);
+    } else {
+        json_put_null(json, "extra_time_share");
+        json_put_real(json, "recomputed_share", extra->share);
+    }
+    if (row->is_checkpointed && extra->flops_share >= 0)
+        json_put_real(json, "extra_flops_share", extra->flops_share);
+}
+
 static bool put_row(struct json_writer *json, const struct shard_report *report,
                     const struct shard_row *row, struct error *err)
 {
@@ -103,7 +117,7 @@ static bool put_row(struct json_writer *json, const struct shard_report *report,
     put_traffic(json, "traffic_calls", result->traffic.calls);
     if (result->traffic.us > 0)
         json_put_real(json, "traffic_us", result->traffic.us);
-    json_put_real(json, "extra_time_share", row->extra_time_share);
+    put_extra(json, row);
     bool ok = (!report->has_curve || shard_json_curves(json, report, row, err)) &&
               (!report->has_modules_table || shard_json_by_unit(json, report, row, err));
     json_put_close(json, '}');

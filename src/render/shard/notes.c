@@ -48,16 +48,16 @@ static bool put_recomputation(const struct page *page, const struct shard_report
 {
     const struct shard_choice *choice = report->choice;
     struct buffer text = BUFFER_INIT;
-    double share = 0;
-    for (size_t i = 0; i < choice->count; i++)
-        if (choice->rows[i].is_checkpointed)
-            share = choice->rows[i].extra_time_share;
+    const struct shard_extra *extra = &choice->rows[choice->count - 1].extra;
     buffer_puts(&text, "Checkpoints run modules again in the backward pass. ");
-    if (share > 0 && report->has_modules) /* the times of snapshots are those of the host */
-        buffer_printf(&text, "With the times of the recording, a step takes %.1f%% longer.",
-                      100 * share);
+    if (extra->is_time)
+        buffer_printf(&text, "With the times of the input, a step computes %.1f%% longer (extra).",
+                      100 * extra->share);
     else
-        buffer_puts(&text, "The input does not tell how much longer a step takes.");
+        buffer_printf(&text,
+                      "They make %.1f%% of all activations again; the input does not tell how "
+                      "much longer a step takes.",
+                      100 * extra->share);
     return put_paragraph(page, &text);
 }
 

@@ -59,14 +59,21 @@ static void add_name(struct table *table, const struct shard_row *row)
     table_add(table, text);
 }
 
-enum { COLUMNS = 8 }; /* of either table */
+enum { EXTRA_COLUMN = 7, COMPARISON_COLUMNS = 9, KIND_COLUMNS = 8 };
 
-static const struct table_column comparison_columns[COLUMNS] = {
+static const struct table_column comparison_columns[COMPARISON_COLUMNS] = {
     {"strategy", COLUMN_LABEL, 0, 0, 0},     {"peak a rank", COLUMN_NUMBER, 0, 0, 0},
     {"lowest rank", COLUMN_NUMBER, 0, 0, 3}, {"on the host", COLUMN_NUMBER, 0, 0, 0},
     {"sent a step", COLUMN_NUMBER, 0, 0, 0}, {"of ddp", COLUMN_NUMBER, 0, 0, 2},
-    {"time", COLUMN_NUMBER, 0, 0, 1},        {"fits", COLUMN_LABEL, 0, 0, 0},
+    {"time", COLUMN_NUMBER, 0, 0, 1},        {"extra", COLUMN_NUMBER, 0, 0, 0},
+    {"fits", COLUMN_LABEL, 0, 0, 0},
 };
+
+static const char *percent(char text[UNITS_TEXT_SIZE], double share)
+{
+    snprintf(text, UNITS_TEXT_SIZE, "%.1f%%", 100 * share);
+    return text;
+}
 
 static void add_comparison(struct table *table, const struct page *page,
                            const struct shard_report *report, const struct shard_row *row)
@@ -89,11 +96,12 @@ static void add_comparison(struct table *table, const struct page *page,
     else
         snprintf(text, sizeof(text), "%s", "");
     table_add(table, text);
+    table_add(table, row->is_checkpointed ? percent(text, row->extra.share) : "");
     bool runs = shard_choice_runs(report->choice, result->strategy);
     table_add(table, !runs ? "stops" : !row->is_known_to_fit ? "" : row->fits ? "yes" : "no");
 }
 
-static const struct table_column kind_columns[COLUMNS] = {
+static const struct table_column kind_columns[KIND_COLUMNS] = {
     {"at the peak", COLUMN_LABEL, 0, 0, 0},  {"parameters", COLUMN_NUMBER, 0, 0, 0},
     {"gradients", COLUMN_NUMBER, 0, 0, 0},   {"state", COLUMN_NUMBER, 0, 0, 0},
     {"activations", COLUMN_NUMBER, 0, 0, 0}, {"buffers", COLUMN_NUMBER, 0, 0, 0},
@@ -123,10 +131,10 @@ typedef void row_adder(struct table *table, const struct page *page,
 
 /* A row for each strategy. */
 static bool put_table(const struct page *page, const struct shard_report *report,
-                      const struct table_column *columns, row_adder *add)
+                      const struct table_column *columns, size_t column_count, row_adder *add)
 {
     struct table table;
-    table_init(&table, columns, COLUMNS);
+    table_init(&table, columns, column_count);
     for (size_t i = 0; i < report->choice->count; i++)
         add(&table, page, report, &report->choice->rows[i]);
     bool ok = !table_failed(&table);
@@ -135,6 +143,17 @@ static bool put_table(const struct page *page, const struct shard_report *report
         table_print(&table, page, 0);
     table_release(&table);
     return ok;
+}
+
+/* Without times the cost of checkpoints is what they make again. */
+static bool put_comparison(const struct page *page, const struct shard_report *report)
+{
+    struct table_column columns[COMPARISON_COLUMNS];
+    const struct shard_row *last = &report->choice->rows[report->choice->count - 1];
+    memcpy(columns, comparison_columns, sizeof(columns));
+    if (!last->extra.is_time)
+        columns[EXTRA_COLUMN].title = "again";
+    return put_table(page, report, columns, COMPARISON_COLUMNS, add_comparison);
 }
 
 /* The strategy of the code, or else the one that the words are about. */
@@ -150,9 +169,9 @@ static const struct shard_row *shown_row(const struct shard_report *report)
 
 bool shard_text(const struct page *page, const struct shard_report *report, struct error *err)
 {
-    bool ok = headline(page, report) &&
-              put_table(page, report, comparison_columns, add_comparison) &&
-              put_table(page, report, kind_columns, add_kinds) && shard_tell(page, report);
+    bool ok = headline(page, report) && put_comparison(page, report) &&
+              put_table(page, report, kind_columns, KIND_COLUMNS, add_kinds) &&
+              shard_tell(page, report);
     if (!ok)
         return error_out_of_memory(err);
     if (report->has_modules_table && !shard_text_by_unit(page, report, shown_row(report), err))

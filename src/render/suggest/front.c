@@ -190,13 +190,13 @@ void suggest_front_csv(FILE *out, const struct suggest_subject *subject,
             subject->problem->timed ? "extra_time_share" : "recomputed_share");
     for (size_t i = 0; i < front->front.count; i++)
         fprintf(out, "%lld,%.6f,%s\n", (long long)front->front.points[i].peak_bytes,
-                suggest_share(subject->problem, front->front.points[i].extra_time),
+                problem_cost_share(subject->problem, front->front.points[i].extra_time),
                 front->knees[i] ? "knee" : "front");
     for (size_t i = 0; i < front->nested.count; i++)
         fprintf(out, "%lld,%.6f,nested\n", (long long)front->nested.points[i].peak_bytes,
-                suggest_share(subject->problem, front->nested.points[i].extra_time));
+                problem_cost_share(subject->problem, front->nested.points[i].extra_time));
     for (size_t k = 0; k < COMPARISON_POINTS; k++)
         fprintf(out, "%lld,%.6f,%s\n", (long long)front->comparison[k].outcome.peak_bytes,
-                suggest_share(subject->problem, front->comparison[k].outcome.extra_time),
+                problem_cost_share(subject->problem, front->comparison[k].outcome.extra_time),
                 front->comparison[k].name);
 }

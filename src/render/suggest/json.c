@@ -242,8 +242,8 @@ static bool has_totals(const void *data, const struct field_context *context)
 static struct value cost_share(const void *data, const struct field_context *context)
 {
     return (struct value){
-        VALUE_REAL,
-        .real = suggest_share(problem_of(context), ((const struct plan_point *)data)->extra_time)};
+        VALUE_REAL, .real = problem_cost_share(problem_of(context),
+                                               ((const struct plan_point *)data)->extra_time)};
 }
 
 static bool is_timed(const void *data, const struct field_context *context)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "render/core/escape.h"
+#include "solve/advice/advice.h"
 
 #define LONGEST_TEXT 2048
 
@@ -70,18 +71,9 @@ void suggest_add_span(struct buffer *out, const struct problem *problem, size_t 
     suggest_add_name(out, (struct text){to.bytes + same, to.size - same});
 }
 
-double suggest_share(const struct problem *problem, int64_t time)
-{
-    int64_t whole =
-        problem->timed ? problem_step_time(problem) : chain_forward_time(&problem->chain);
-    if (problem->weighed)
-        return weighed_share(time);
-    return whole > 0 ? (double)time / (double)whole : 0;
-}
-
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time)
 {
-    snprintf(out, UNITS_TEXT_SIZE, "%.1f%%", 100 * suggest_share(problem, time));
+    snprintf(out, UNITS_TEXT_SIZE, "%.1f%%", 100 * problem_cost_share(problem, time));
     return out;
 }
 
@@ -106,5 +98,5 @@ const char *suggest_cost(char out[SUGGEST_COST], const struct problem *problem, 
 void suggest_put_cost(struct json_writer *json, const struct problem *problem, int64_t time)
 {
     json_put_real(json, problem->timed ? "extra_time_share" : "recomputed_share",
-                  suggest_share(problem, time));
+                  problem_cost_share(problem, time));
 }

@@ -13,9 +13,7 @@ void suggest_add_name(struct buffer *out, struct text name);
 /* Adds the names of the pieces first..end-1: "layer1.0", or "layer1.0 .. layer2.3". Escaped. */
 void suggest_add_span(struct buffer *out, const struct problem *problem, size_t first, size_t end);
 
-/* `time` as a share of the time of a step: as a fraction, and as text such as "12.3%". If no times
- * are known, `time` is bytes of activations, and the result is a share of all activations. */
-double suggest_share(const struct problem *problem, int64_t time);
+/* problem_cost_share() as text such as "12.3%". */
 const char *suggest_extra(char out[UNITS_TEXT_SIZE], const struct problem *problem, int64_t time);
 /* The peak of the chain without checkpoints. */
 int64_t suggest_peak_without(const struct problem *problem);

@@ -111,5 +111,8 @@ void front_advice_release(struct front_advice *advice, struct budget *budget);
 
 /* The time of one forward and one backward pass, in the unit of the chain. */
 int64_t problem_step_time(const struct problem *problem);
+/* What repeated forward passes cost: a share of the time of a step or, if the problem is not timed,
+ * of all activations. */
+double problem_cost_share(const struct problem *problem, int64_t time);
 
 #endif

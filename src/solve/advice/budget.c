@@ -13,6 +13,15 @@ int64_t problem_step_time(const struct problem *problem)
     return chain_forward_time(&problem->chain) + problem->backward_time;
 }
 
+double problem_cost_share(const struct problem *problem, int64_t time)
+{
+    int64_t whole =
+        problem->timed ? problem_step_time(problem) : chain_forward_time(&problem->chain);
+    if (problem->weighed)
+        return weighed_share(time);
+    return whole > 0 ? (double)time / (double)whole : 0;
+}
+
 static bool plan_peak(const struct planner *planner, const struct front *front,
                       struct budget_plan *plan, struct error *err)
 {

@@ -86,14 +86,14 @@ START_TEST(frozen_parameters_in_flat_tensors)
     ck_assert(shard_model_mixes(&hand.model));
     struct shard_choice choice;
     struct error err;
-    ck_assert(shard_choose(&choice, &hand.model, NULL, 0, &hand.options, 1, &err));
+    ck_assert(shard_choose(&choice, &hand.model, NULL, NULL, &hand.options, 1, &err));
     ck_assert(!shard_choice_runs(&choice, SHARD_FSDP));
     ck_assert(shard_choice_runs(&choice, SHARD_FSDP1));
     ck_assert(shard_choice_runs(&choice, SHARD_FSDP2));
     ck_assert_int_eq(reduced_by_fsdp1(&choice), (ALL - LAYER) / 2);
     shard_choice_release(&choice);
     hand.options.has_flat_parameters = true;
-    ck_assert(shard_choose(&choice, &hand.model, NULL, 0, &hand.options, 1, &err));
+    ck_assert(shard_choose(&choice, &hand.model, NULL, NULL, &hand.options, 1, &err));
     ck_assert(!shard_choice_runs(&choice, SHARD_FSDP1));
     ck_assert_int_eq(reduced_by_fsdp1(&choice), ALL / 2);
     shard_choice_release(&choice);
