@@ -9,6 +9,7 @@
 #define MOST_LATE    8 /* a root is freed within 1/8 of the backward pass around its end */
 #define FEW_LATE     8 /* of the blocks live at the root, at most 1/8 may be freed after it */
 #define NEARLY_MOST  3 /* 3/4 of the most blocks that are live when a scalar is made */
+#define LEAST_LARGE  4 /* 1/4 of what a root outlives is larger than scalars */
 #define LEAST_ROOTED 2 /* passes that have a root, so that others need one */
 #define SMALL        8 /* a pass is small if it makes less than 1/8 of the blocks of another */
 
@@ -28,18 +29,17 @@ static bool is_scalar(const struct pattern *pattern, uint32_t item)
 /* True if the forward pass may save a block. */
 static bool may_count(const struct pattern *pattern, size_t index)
 {
-    return pattern_may_be_saved(pattern, index, false) &&
-           trace_size(pattern->timeline->trace, pattern->timeline->lifetimes[index].alloc) >=
-               LEAST_WEIGHT;
+    return pattern_may_be_saved(pattern, index, false);
 }
 
-/* True if most of the blocks that are live when a scalar is made are freed before it, and if these
- * are not far fewer than at the turn that is known so far. */
+/* True if most of the blocks that are live when a scalar is made are freed before it, if these are
+ * not far fewer than at the turn that is known so far, and if they are not all scalars, as the
+ * norms of gradients are. */
 static bool is_root(const struct root_search *search, const struct lifetime *root)
 {
     const struct timeline *timeline = search->pattern->timeline;
     uint32_t end = lifetime_end(root);
-    size_t before = 0, after = 0, at_turn = 0;
+    size_t before = 0, large = 0, after = 0, at_turn = 0;
     for (size_t i = births_from(timeline, search->from);
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < search->passes->end; i++) {
         uint32_t freed = lifetime_end(&timeline->lifetimes[i]);
@@ -47,16 +47,26 @@ static bool is_root(const struct root_search *search, const struct lifetime *roo
             continue;
         bool is_live = timeline->lifetimes[i].alloc < root->alloc && freed > root->alloc;
         before += is_live && freed < end;
+        large += is_live && freed < end &&
+                 trace_size(timeline->trace, timeline->lifetimes[i].alloc) >= LEAST_WEIGHT;
         after += is_live && freed > end;
         at_turn += timeline->lifetimes[i].alloc < search->passes->backward &&
                    freed >= search->passes->backward;
     }
-    return before >= LEAST_SAVED && after * FEW_LATE <= before && before * 2 >= at_turn;
+    return before >= LEAST_SAVED && large * LEAST_LARGE >= before && after * FEW_LATE <= before &&
+           before * 2 >= at_turn;
+}
+
+/* The number of items between the ends of a scalar and of the pass. */
+static uint32_t distance(const struct root_search *search, const struct lifetime *scalar)
+{
+    uint32_t end = lifetime_end(scalar), last = search->passes->end;
+    return end < last ? last - end : end - last;
 }
 
 /* Visits the scalars that may be roots, and sets *most to the most blocks that are live when one is
- * made. Returns the last that is made when nearly *most are live: the loss itself, and roots of
- * earlier passes that are recorded, come before. */
+ * made. Returns one that is made when nearly *most are live: the one that is freed closest to the
+ * end of the pass, or the last of several. */
 static const struct lifetime *visit_scalars(struct pattern *pattern,
                                             const struct root_search *search, int64_t *most)
 {
@@ -75,7 +85,8 @@ static const struct lifetime *visit_scalars(struct pattern *pattern,
             now += pattern->change[item];
         if (is_scalar(pattern, lifetime->alloc) && end >= search->first && end <= search->last) {
             *most = now > *most ? now : *most;
-            if (now * (NEARLY_MOST + 1) >= least)
+            if (now * (NEARLY_MOST + 1) >= least &&
+                (!root || distance(search, lifetime) <= distance(search, root)))
                 root = lifetime;
         }
         if (end <= search->last && may_count(pattern, i)) {
@@ -140,7 +151,7 @@ static void turn_at_root(struct pattern *pattern, struct passes *passes, uint32_
     struct root_search search = {.pattern = pattern, .passes = passes, .from = from};
     const struct lifetime *root = root_near_end(pattern, &search, slack, slack, next);
     if (!root)
-        root = root_near_end(pattern, &search, slack, whole, next);
+        root = root_near_end(pattern, &search, whole, whole, next);
     if (!root)
         return;
     uint32_t saved = first_saved(&search, root), end = lifetime_end(root) + 1;
