@@ -80,6 +80,14 @@ run export --table blocks named.json
 check 'blocks have annotations' test "$(grep -c '; twice' .run/out)" -eq 1
 run analyze --by annotation named.json
 out_has 'weight <\x1b>; twice'
+for text in memsnap:workspace 'memsnap:workspace of cuBLAS'; do
+    sed "s/twice/$text/" named.json >noted.json
+    run analyze --format json --by category noted.json
+    out_has '{"bytes":900,"count":1,"name":"workspace"}'
+done
+sed 's/twice/memsnap:workspaces/' named.json >noted.json
+run analyze --format json --by category noted.json
+out_has_not '"name":"workspace'
 run analyze --format json --by pool named.json
 out_has '"rows":[{"bytes":2570,"count":4,"name":"small, private pool (0, 3)"}]'
 run analyze --format json --by stream --range 0:2 named.json

@@ -5,6 +5,7 @@
 
 #include "analysis/category/classifier.h"
 #include "analysis/phase/births.h"
+#include "base/text.h"
 
 static void summarize_runs(struct classifier *classifier)
 {
@@ -174,15 +175,25 @@ static bool assign(struct classifier *classifier, struct categories *categories,
            classify_cast_cache(classifier, categories, err);
 }
 
-/* The category that an annotation names, as in "memsnap:activation"; for other texts, that of the
- * user's rule that matches. */
-static uint8_t category_of_note(const struct own_rules *rules, struct text note)
+/* True if the first word of an annotation names a category, as in "memsnap:activation" and
+ * "memsnap:parameter layers.0". */
+static bool names_category(struct text note, enum category *named)
 {
     static const char prefix[] = "memsnap:";
-    size_t size = sizeof(prefix) - 1;
+    char word[32] = ""; /* longer than any name */
+    if (!text_starts(note, prefix))
+        return false;
+    const char *from = note.bytes + sizeof(prefix) - 1, *end = note.bytes + note.size;
+    for (size_t i = 0; from + i < end && from[i] != ' ' && i + 1 < sizeof(word); i++)
+        word[i] = from[i];
+    return category_find(word, named);
+}
+
+/* The category that an annotation names; for other texts, that of the user's rule that matches. */
+static uint8_t category_of_note(const struct own_rules *rules, struct text note)
+{
     enum category named;
-    if (note.size > size && memcmp(note.bytes, prefix, size) == 0 &&
-        category_find(note.bytes + size, &named))
+    if (names_category(note, &named))
         return (uint8_t)named;
     return rules ? own_rules_match_annotation(rules, note) : OWN_RULES_NONE;
 }
