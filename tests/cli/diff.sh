@@ -98,6 +98,13 @@ out_has_not 'Next steps'
 run diff samples/history-off.pickle $a
 exits 0
 out_has 'Only B has stacks'
+out_has 'Device 0: live memory in the snapshot of A, and at the peak of B'
+out_has 'Live memory at the moments compared grew'
+out_has 'warning: The peak of A is not known, because allocations were not recorded.'
+run diff samples/history-off.pickle samples/history-off.pickle
+exits 0
+out_has 'Device 0: live memory in the snapshots'
+out_has_not 'peaks'
 run diff samples/two-devices.pickle.gz $a
 exits 0
 out_has 'A has 2 devices and B 1'

@@ -83,6 +83,7 @@ static void take_moment(struct diff_side *side, const struct timeline *timeline,
     timeline_moment(timeline, item, &side->at);
     side->device = timeline->device;
     side->is_peak = item == timeline->active.peak_event;
+    side->knows_peak = timeline_knows_peak(timeline);
     side->has_events = trace->count > 0;
     side->is_unused = timeline_is_unused(timeline);
     side->event = trace_file_event(trace, item);

@@ -68,6 +68,7 @@ const char *diff_phase_name(unsigned phase);
 struct diff_side {
     uint32_t device;
     bool is_peak;     /* the moment is the active peak */
+    bool knows_peak;  /* else that is only what was in use when the snapshot was taken */
     bool has_events;  /* the device has a trace */
     bool is_unused;   /* it has neither segments nor events but that of the snapshot */
     int64_t event;    /* of the moment: index in the file; -1: before the first */

@@ -47,7 +47,7 @@ static bool headline(const struct writer *writer, struct error *err)
             return false;
         snprintf(in_phase, sizeof(in_phase), "The peak of %s", phase_name(sides[1].phase));
         what = in_phase;
-    } else if (sides[0].is_peak && sides[1].is_peak)
+    } else if (sides[0].is_peak && sides[1].is_peak && sides[0].knows_peak && sides[1].knows_peak)
         what = "The peak";
     else if (writer->options->by_end)
         what = "Live memory at the end";

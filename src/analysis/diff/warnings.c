@@ -87,6 +87,20 @@ static bool say_phases(struct diff *diff, struct error *err)
                     phase_name(a->phase), phase_name(b->phase));
 }
 
+/* Warns if a peak is compared with the memory in use when the other snapshot was taken. */
+static bool say_unknown_peak(struct diff *diff, struct error *err)
+{
+    const struct diff_side *a = &diff->sides[0], *b = &diff->sides[1];
+    bool of_b = a->knows_peak;
+    if (!a->is_peak || !b->is_peak || a->knows_peak == b->knows_peak)
+        return true;
+    return diff_say(&diff->warnings, err,
+                    "The peak of %s is not known, because allocations were not recorded. What was "
+                    "in use when its snapshot was taken is compared with the peak of %s; --at end "
+                    "compares the ends.",
+                    letter(of_b), letter(!of_b));
+}
+
 /* Warns if call sites could be matched by name only. */
 static bool say_matched(struct diff *diff, struct error *err)
 {
@@ -106,5 +120,5 @@ static bool say_matched(struct diff *diff, struct error *err)
 bool diff_warnings_make(struct diff *diff, const struct diff_options *options, struct error *err)
 {
     return say_notices(diff, err) && say_recording(diff, err) && say_before(diff, options, err) &&
-           say_phases(diff, err) && say_matched(diff, err);
+           say_phases(diff, err) && say_unknown_peak(diff, err) && say_matched(diff, err);
 }

@@ -167,7 +167,11 @@ static void headline(const struct page *page, const struct diff_report *report,
         add_moment(&text, report->at[1], &diff->sides[1]);
         buffer_puts(&text, " in B");
     } else if (strcmp(report->at[0], "peak") == 0) {
-        buffer_puts(&text, "live memory at the peaks");
+        bool known = diff->sides[0].knows_peak, of_b = diff->sides[1].knows_peak;
+        buffer_puts(&text, known && of_b ? "live memory at the peaks"
+                           : known       ? "live memory at the peak of A, and in the snapshot of B"
+                           : of_b        ? "live memory in the snapshot of A, and at the peak of B"
+                                         : "live memory in the snapshots");
     } else {
         buffer_puts(&text, "live memory at ");
         add_moment(&text, report->at[0], &diff->sides[0]);
