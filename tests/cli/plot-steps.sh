@@ -51,6 +51,7 @@ script many.json
 out_has '44 steps in the middle are left out'
 check 'has 256 bars' test "$(grep -vc '^#' s/bars.tsv)" -eq 256
 check 'shows the gap' grep -qx '129	\.\.\.' s/ticks.tsv
+check 'no number touches the dots' sh -c '! grep -q "^127	" s/ticks.tsv'
 check 'leaves a place empty' sh -c '! grep -q "^129	" s/bars.tsv && grep -q "^130	" s/bars.tsv'
 check 'numbers go on' grep -qx '254	296' s/ticks.tsv
 steps 256 >whole.json

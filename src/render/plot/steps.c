@@ -11,6 +11,7 @@
 #define WIDE        0.86 /* part of its place that a bar fills */
 #define WIDEST      120  /* pixels */
 #define TICK_PIXELS 30   /* between numbers of steps */
+#define DOTS_PIXELS 24   /* between the dots for what is left out and the next number */
 #define NAME_PIXELS 76   /* width of a bar's place, for the figure above it */
 #define FIGURES     24   /* letters */
 
@@ -105,6 +106,14 @@ static void write_bars(const struct picture *picture, double unit)
     }
 }
 
+/* True if the number of step i would touch the dots where steps are left out. */
+static bool is_at_dots(const struct picture *picture, size_t i)
+{
+    size_t place = place_of(picture, i), gap = picture->gap;
+    size_t away = place > gap ? place - gap : gap - place;
+    return gap > 0 && (double)away * place_pixels(picture) < DOTS_PIXELS;
+}
+
 /* Numbers below as many bars as have room, and dots where steps are left out. */
 static void write_ticks(const struct picture *picture)
 {
@@ -117,7 +126,7 @@ static void write_ticks(const struct picture *picture)
     for (size_t i = 0; i < picture->device->step_list_count; i++) {
         if (picture->gap > 0 && i == picture->gap)
             fprintf(out, "%zu\t...\n", i + 1);
-        if (i % every == 0)
+        if (i % every == 0 && !is_at_dots(picture, i))
             fprintf(out, "%zu\t%" PRId64 "\n", place_of(picture, i) + 1,
                     step_of(picture, i)->number);
     }
