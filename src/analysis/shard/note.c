@@ -14,9 +14,12 @@ void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,
 {
     const struct shard_model *model = walk->model;
     double batch = walk->options->batch;
-    struct shard_moment moment = {
-        .phase = phase, .unit = unit, .point = *walk->point, .memory = memory};
-    moment.memory.activation_bytes = (int64_t)((double)(residual + model->batch_bytes) * batch);
+    struct shard_moment moment = {.phase = phase,
+                                  .unit = unit,
+                                  .point = *walk->point,
+                                  .memory = memory,
+                                  .growing_bytes = residual + model->batch_bytes};
+    moment.memory.activation_bytes = (int64_t)((double)moment.growing_bytes * batch);
     bool moves = walk->strategy != SHARD_DDP && walk->strategy != SHARD_ZERO;
     if (moves && *walk->point < model->point_count)
         moment.memory.activation_bytes +=

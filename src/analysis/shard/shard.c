@@ -170,17 +170,23 @@ static void walk_rank(struct walk *walk, uint32_t number, struct shard_rank *ran
     rank->held_state_bytes = walk->state_bytes;
 }
 
-/* The rank whose parameters for the optimizer are largest: the lowest of several. */
-static uint32_t heaviest_rank(const struct walk *walk, int64_t *loads)
+bool walker_set_heaviest(struct walk *walk, struct error *err)
 {
-    uint32_t heaviest = 0;
-    for (size_t i = 0; walk->owners && i < walk->model->tensor_count; i++)
+    uint32_t world = (uint32_t)walk->options->world;
+    walk->rank = 0;
+    if (!walk->owners)
+        return true;
+    int64_t *loads = calloc(world, sizeof(*loads));
+    if (!loads)
+        return error_out_of_memory(err);
+    for (size_t i = 0; i < walk->model->tensor_count; i++)
         if (!walk->model->tensors[i].frozen)
             loads[walk->owners[i]] += walk_elements(walk, &walk->model->tensors[i]);
-    for (uint32_t i = 1; walk->owners && i < walk->options->world; i++)
-        if (loads[i] > loads[heaviest])
-            heaviest = i;
-    return heaviest;
+    for (uint32_t i = 1; i < world; i++)
+        if (loads[i] > loads[walk->rank])
+            walk->rank = i;
+    free(loads);
+    return true;
 }
 
 /* Ranks that differ in nothing have the same curve. */
@@ -205,15 +211,14 @@ static bool walk_ranks(struct walk *walk, struct shard_result *result, struct er
 
 static bool walk_heaviest(struct walk *walk, struct shard_result *result, struct error *err)
 {
-    int64_t *loads = calloc((size_t)walk->options->world, sizeof(*loads));
+    if (!walker_set_heaviest(walk, err))
+        return false;
     result->ranks = calloc(1, sizeof(*result->ranks));
-    bool ok = loads && result->ranks;
-    if (ok) {
-        result->rank_count = 1;
-        walk_rank(walk, heaviest_rank(walk, loads), result->ranks);
-    }
-    free(loads);
-    return ok || error_out_of_memory(err);
+    if (!result->ranks)
+        return error_out_of_memory(err);
+    result->rank_count = 1;
+    walk_rank(walk, walk->rank, result->ranks);
+    return true;
 }
 
 bool shard_predict(const struct shard_model *model, const struct shard_options *options,

@@ -66,6 +66,7 @@ struct shard_moment {
     uint32_t unit;
     size_t point; /* of the model; their number: after backward */
     struct shard_memory memory;
+    int64_t growing_bytes; /* the part of activations that the factor of the batch multiplies */
 };
 
 struct shard_result {

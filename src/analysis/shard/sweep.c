@@ -4,9 +4,10 @@
 #include <stdlib.h>
 
 #include "analysis/shard/stops.h"
+#include "analysis/shard/walk.h"
 
 #define MOST_STEPS (UINT64_C(1) << 33) /* points and tensors of all walks */
-#define BISECTIONS 17                  /* of SHARD_MOST_BATCH values */
+#define WALKS      2                   /* of a row */
 
 struct sweeper {
     const struct shard_model *model, *checkpointed;
@@ -15,38 +16,68 @@ struct sweeper {
     uint64_t gpu_bytes;
 };
 
-/* Sets the peak of the row to that with a batch, and the traffic. */
-static bool predict_row(struct sweeper *sweeper, struct shard_sweep_row *row, uint64_t batch,
-                        struct error *err)
-{
-    struct shard_result result;
-    const struct shard_model *model = row->is_checkpointed ? sweeper->checkpointed : sweeper->model;
-    sweeper->options.batch = (double)batch;
-    if (!shard_predict(model, &sweeper->options, row->strategy, false, &result, err))
-        return false;
-    row->peak_bytes = result.peak_bytes;
-    row->traffic_bytes = shard_traffic_sum(&result.traffic);
-    shard_result_release(&result);
-    return true;
-}
+/* Finds the largest batch in one walk: a moment of the step has bytes that stay and bytes that the
+ * batch multiplies, so each tells the largest batch that it lets fit. */
+struct fitter {
+    const struct fit_values *batches;
+    uint64_t gpu_bytes;
+    size_t count; /* of the values that fit */
+};
 
-/* The number of values that fit is in low..high. */
-static bool find_largest(struct sweeper *sweeper, struct shard_sweep_row *row, struct error *err)
+static void take_fitting(void *self, const struct shard_moment *moment)
 {
-    const struct fit_values *batches = sweeper->batches;
-    size_t low = 0, high = batches->count;
+    struct fitter *fitter = self;
+    int64_t staying = shard_memory_sum(&moment->memory) - moment->growing_bytes;
+    size_t low = 0, high = fitter->count, middle = high;
     while (low < high) {
-        size_t middle = low + (high - low + 1) / 2;
-        if (!predict_row(sweeper, row, fit_value(batches, middle - 1), err))
-            return false;
-        if ((uint64_t)row->peak_bytes <= sweeper->gpu_bytes)
+        double batch = (double)fit_value(fitter->batches, middle - 1);
+        int64_t bytes = staying + (int64_t)((double)moment->growing_bytes * batch);
+        if ((uint64_t)bytes <= fitter->gpu_bytes)
             low = middle;
         else
             high = middle - 1;
+        middle = low + (high - low + 1) / 2;
     }
-    row->largest_batch = low > 0 ? fit_value(batches, low - 1) : 0;
-    row->is_last = low == batches->count;
-    return predict_row(sweeper, row, fit_value(batches, low > 0 ? low - 1 : 0), err);
+    fitter->count = low;
+}
+
+static void take_peak(void *self, const struct shard_moment *moment)
+{
+    int64_t *peak = self, bytes = shard_memory_sum(&moment->memory);
+    *peak = bytes > *peak ? bytes : *peak;
+}
+
+static void walk_row(struct sweeper *sweeper, struct walk *walk, struct shard_sweep_row *row)
+{
+    const struct fit_values *batches = sweeper->batches;
+    struct fitter fitter = {batches, sweeper->gpu_bytes, batches->count};
+    struct shard_traffic traffic;
+    sweeper->options.batch = 1;
+    walk->take = take_fitting;
+    walk->self = &fitter;
+    walker_run(walk);
+    size_t count = fitter.count;
+    row->largest_batch = count > 0 ? fit_value(batches, count - 1) : 0;
+    row->is_last = count == batches->count;
+    sweeper->options.batch = (double)fit_value(batches, count > 0 ? count - 1 : 0);
+    walk->take = take_peak;
+    walk->self = &row->peak_bytes;
+    walker_run(walk);
+    shard_traffic_of(walk, &traffic);
+    row->traffic_bytes = shard_traffic_sum(&traffic);
+}
+
+static bool find_largest(struct sweeper *sweeper, struct shard_sweep_row *row, struct error *err)
+{
+    const struct shard_model *model = row->is_checkpointed ? sweeper->checkpointed : sweeper->model;
+    struct walker walker;
+    if (!walker_init(&walker, model, &sweeper->options, row->strategy, err))
+        return false;
+    bool ok = walker_set_heaviest(&walker.walk, err);
+    if (ok)
+        walk_row(sweeper, &walker.walk, row);
+    walker_release(&walker);
+    return ok;
 }
 
 /* Every number of ranks is within one group, or consists of whole ones. */
@@ -74,7 +105,7 @@ static bool check(const struct shard_model *model, const struct shard_model *che
     if (fit_value(batches, batches->count - 1) > SHARD_MOST_BATCH)
         return error_set(err, STATUS_USAGE, "--sweep: at most %d times the batch",
                          SHARD_MOST_BATCH);
-    if (worlds->count * BISECTIONS * SHARD_STRATEGIES > MOST_STEPS / (each + SHARD_MOST_WORLD))
+    if (worlds->count * WALKS * SHARD_STRATEGIES > MOST_STEPS / (each + SHARD_MOST_WORLD))
         return error_set(err, STATUS_LIMIT,
                          "--sweep: too many ranks for %zu layers; try world=1..1024*2",
                          model->layer_count);

@@ -28,8 +28,10 @@ struct shard_sweep {
 /* `checkpointed` is the same step with checkpoints, or NULL. A group that is larger than a number
  * of ranks is all of them.
  *
- * Values of a batch are factors of the recorded one. Memory grows with the batch, so the largest is
- * found by bisection. STATUS_LIMIT if that would take minutes. */
+ * Values of a batch are factors of the recorded one. The placement of checkpoints with the least
+ * memory is the same for all of them, because they multiply what all layers keep; so no batch needs
+ * a solver, and one walk along the step finds the largest batch. STATUS_LIMIT if all walks would
+ * take minutes. */
 bool shard_sweep_make(struct shard_sweep *sweep, const struct shard_model *model,
                       const struct shard_model *checkpointed, const struct shard_options *options,
                       const struct fit_values *worlds, const struct fit_values *batches,

@@ -55,6 +55,8 @@ bool walker_init(struct walker *walker, const struct shard_model *model,
 void walker_release(struct walker *walker);
 /* Sets the sums of units from the tensors. */
 void walker_add_up(struct walk *walk);
+/* Sets the rank whose parameters for the optimizer are largest: the lowest of several. */
+bool walker_set_heaviest(struct walk *walk, struct error *err);
 void walker_run(struct walk *walk);
 
 /* Hands out a moment of a point; `residual` is its own memory, before the batch factor. */
