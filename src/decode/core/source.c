@@ -113,6 +113,8 @@ static void drop_unread(struct source *source)
     memset(source->buffer, 0, SOURCE_PAD);
 }
 
+_Static_assert(GZIP_INPUT <= UTF16_INPUT, "utf16_stream() takes over what was read for gzip");
+
 /* Takes over `stream`. Checks the first bytes for gzip and UTF-16. A thread reads ahead of a file.
  */
 static bool open_stream(struct source *out, struct source_stream *stream, bool is_file,
