@@ -272,6 +272,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/humps.h \
 	src/analysis/phase/last_forward.c \
 	src/analysis/phase/late_turns.c \
+	src/analysis/phase/nested_passes.c \
 	src/analysis/phase/pass_ends.c \
 	src/analysis/phase/passes.c \
 	src/analysis/phase/passes.h \

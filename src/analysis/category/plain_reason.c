@@ -44,12 +44,12 @@ static bool has_gradient_size(const struct classifier *classifier, uint64_t size
     return tally && (tally->gradients.most > 0 || (or_used && tally->accumulated.most > 0));
 }
 
-/* True if an input of the size was freed earlier. */
-static bool has_input_size(const struct classifier *classifier, uint64_t size)
+/* True if a block of the size and the category was freed earlier, after the phase that made it. */
+static bool has_twin(const struct classifier *classifier, uint64_t size, enum category category)
 {
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
     for (int phase = 0; tally && phase < PHASE_COUNT; phase++)
-        if (tally->twin[phase] == 1 + CATEGORY_INPUT)
+        if (tally->twin[phase] == 1 + category)
             return true;
     return false;
 }
@@ -96,8 +96,10 @@ static bool is_main_gradient(const struct classifier *classifier, const struct e
     if (next == PHASE_OPTIMIZER)
         return evidence->end_run >= step && (has_gradient_size(classifier, size, true) ||
                                              has_gradient_size(classifier, half, true));
-    /* more passes add to it before the step */
-    return next == PHASE_FORWARD && is_freed_after_step(classifier, evidence) &&
+    /* more passes add to it before the step, in which the trace may end */
+    bool is_open = evidence->end_run == NO_RUN && has_twin(classifier, size, CATEGORY_GRADIENT);
+    bool goes_on = next == PHASE_FORWARD && is_freed_after_step(classifier, evidence);
+    return (goes_on || (is_open && next <= PHASE_FORWARD)) &&
            (has_gradient_size(classifier, size, false) ||
             has_gradient_size(classifier, half, false));
 }
@@ -301,7 +303,8 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
     if (goes_in && !by_operator && is_kept_result(classifier, evidence))
         return REASON_AFTER_FORWARD;
     if (goes_in && trains && evidence->birth->context == CONTEXT_OTHER &&
-        (end != NO_RUN || has_input_size(classifier, evidence_size(classifier, evidence))))
+        (end != NO_RUN ||
+         has_twin(classifier, evidence_size(classifier, evidence), CATEGORY_INPUT)))
         return REASON_BEFORE_FORWARD;
     if (end == birth)
         return REASON_PLAIN_FREED;

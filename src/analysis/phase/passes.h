@@ -166,6 +166,8 @@ void passes_correct_turns(struct pattern *pattern);
 /* root_gradients.c: moves turns to where backward() begins, and drops what is no pass; the passes
  * must be in order, and pattern->change is lost. */
 void passes_turn_at_roots(struct pattern *pattern);
+/* nested_passes.c: joins passes that lie within one backward pass; the passes must be in order. */
+bool passes_merge_nested(struct pattern *pattern, struct error *err);
 
 /* last_forward.c: adds the forward pass in which a program ran out of memory after its last step.
  * The passes must be in order. */

@@ -33,6 +33,9 @@
  * the gradient of a scalar loss by itself, the turn is there; beside passes that begin so, much
  * smaller ones that do not are no passes.
  *
+ * Passes that lie within the life of a root, and each make gradients of their own, are parts of one
+ * backward pass: nested_passes.c.
+ *
  * Without any pass or annotation, everything after the permanent allocations have been made is
  * guessed to be forward. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_PATTERN_H

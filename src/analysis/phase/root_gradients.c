@@ -8,6 +8,7 @@
 #define MOST_SCALAR  8 /* bytes of a loss */
 #define MOST_LATE    8 /* a root is freed within 1/8 of the backward pass around its end */
 #define FEW_LATE     8 /* of the blocks live at the root, at most 1/8 may be freed after it */
+#define FAR_FEWER    4 /* less than 1/4 of the blocks at the turn */
 #define NEARLY_MOST  3 /* 3/4 of the most blocks that are live when a scalar is made */
 #define LEAST_LARGE  4 /* 1/4 of what a root outlives is larger than scalars */
 #define LEAST_ROOTED 2 /* passes that have a root, so that others need one */
@@ -54,7 +55,7 @@ static bool is_root(const struct root_search *search, const struct lifetime *roo
                    freed >= search->passes->backward;
     }
     return before >= LEAST_SAVED && large * LEAST_LARGE >= before && after * FEW_LATE <= before &&
-           before * 2 >= at_turn;
+           before * FAR_FEWER >= at_turn;
 }
 
 /* The number of items between the ends of a scalar and of the pass. */
@@ -119,18 +120,6 @@ static uint32_t first_saved(const struct root_search *search, const struct lifet
     return timeline->lifetimes[i].alloc;
 }
 
-/* True if a gradient is made in the items [from, to). */
-static bool makes_gradient(const struct pattern *pattern, uint32_t from, uint32_t to)
-{
-    const struct timeline *timeline = pattern->timeline;
-    for (size_t i = births_from(timeline, from);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < to; i++)
-        if ((pattern->flags[i] & PATTERN_WEIGHT) && lifetime_end(&timeline->lifetimes[i]) >= to &&
-            trace_size(timeline->trace, timeline->lifetimes[i].alloc) >= LEAST_WEIGHT)
-            return true;
-    return false;
-}
-
 /* Finds a root that is freed at most so many items before or after the end of the pass, and before
  * the next one begins. */
 static const struct lifetime *root_near_end(struct pattern *pattern, struct root_search *search,
@@ -158,7 +147,7 @@ static void turn_at_root(struct pattern *pattern, struct passes *passes, uint32_
     passes->has_root = true;
     passes->backward = root->alloc;
     passes->forward = saved < passes->forward ? saved : passes->forward;
-    if (passes->end == passes->updated && !makes_gradient(pattern, end, passes->end))
+    if (passes->end == passes->updated)
         passes->end = passes->updated = end;
 }
 

@@ -10,6 +10,8 @@
 #define ROOT       51u
 #define TRANSIENT  500u
 #define STATE      700u
+#define BLOCKS     8u /* of a layer that is computed again */
+#define PARTS      3u /* its weights */
 
 static void create_model(void)
 {
@@ -93,11 +95,82 @@ START_TEST(states_that_hooks_make_are_no_gradients)
 }
 END_TEST
 
+/* Each layer is computed again in the backward pass, which goes back through it. */
+static void compute_again(unsigned layer)
+{
+    for (unsigned i = 0; i < BLOCKS; i++)
+        born(100 + i, ACTIVATION + i);
+    for (unsigned i = BLOCKS; i-- > 0;) {
+        born(200 + i, ACTIVATION + i);
+        if (i < PARTS)
+            born(300 + layer * PARTS + i, PARAMETER + layer * PARTS + i);
+        freed(100 + i, ACTIVATION + i);
+        freed(200 + i, ACTIVATION + i);
+    }
+}
+
+START_TEST(layers_that_save_nothing_make_one_backward_pass)
+{
+    for (unsigned pass = 0; pass < 4; pass++) {
+        for (unsigned i = 0; i < LAYERS; i++) {
+            born(TRANSIENT, 9000);
+            freed(TRANSIENT, 9000);
+        }
+        born(LOSS, 4);
+        born(ROOT, 4);
+        for (unsigned layer = LAYERS / PARTS; layer-- > 0;)
+            compute_again(layer);
+        freed(ROOT, 4);
+        freed(LOSS, 4);
+        free_gradients();
+    }
+    capture_load(&capture);
+    capture_expect(&capture, 101, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM);
+    capture_expect(&capture, 301, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+/* Copies of the gradients in a wider type, to which further passes add before the step. The trace
+ * ends before a step. */
+START_TEST(main_gradients_are_none_of_the_states)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, STATE + i, 2 * (PARAMETER + i), "");
+    for (unsigned pass = 0; pass < 9; pass++) {
+        forward();
+        born(ROOT, 4);
+        backward(pass, false);
+        freed(ROOT, 4);
+        for (unsigned i = 0; i < LAYERS; i++) {
+            if (pass % 3 == 0)
+                born(800 + i, 2 * (PARAMETER + i));
+            freed(300 + i, PARAMETER + i);
+        }
+        if (pass % 3 != 2 || pass == 8)
+            continue;
+        capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+        born(60, 2 * PARAMETER);
+        freed(60, 2 * PARAMETER);
+        capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+        capture_annotate(&capture, "START", "Optimizer.zero_grad#SGD.zero_grad", 0);
+        for (unsigned i = 0; i < LAYERS; i++)
+            freed(800 + i, 2 * (PARAMETER + i));
+        capture_annotate(&capture, "END", "Optimizer.zero_grad#SGD.zero_grad", 0);
+    }
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 800 + i, 2 * (PARAMETER + i), "");
+    capture_load(&capture);
+    ck_assert_int_eq(capture_category(&capture, 803), CATEGORY_GRADIENT);
+}
+END_TEST
+
 TCase *category_roots_tests(void)
 {
     TCase *tests = tcase_create("roots of backward passes");
     tcase_add_checked_fixture(tests, create_model, destroy);
     tcase_add_test(tests, the_backward_pass_begins_with_its_root);
     tcase_add_test(tests, states_that_hooks_make_are_no_gradients);
+    tcase_add_test(tests, layers_that_save_nothing_make_one_backward_pass);
+    tcase_add_test(tests, main_gradients_are_none_of_the_states);
     return tests;
 }
