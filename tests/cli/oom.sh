@@ -60,6 +60,11 @@ if [ -n "${PYTHON3-}" ]; then
     sed 's/utf-16.log/samples\/ranks.log/' .run/out >from-utf-16.txt
     check 'is the same in UTF-16' cmp told.txt from-utf-16.txt
 fi
+# cut off
+printf 'CUDA out of memory. Tried to allocate 1.02 GiB. GPU 0 has a total capacity of 14.74 GiB of which 640.12 MiB is free.\n' >cut.log
+run oom cut.log
+exits 0
+out_has "640.12 MiB of the device's 14.74 GiB were free; the rest of the text, which"
 # another back end
 printf 'RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB (NPU 0; 60.97 GiB total capacity; 57.23 GiB already allocated; 57.23 GiB current active; 1.20 GiB free; 58.90 GiB reserved in total by PyTorch)\n' >npu.log
 run oom npu.log

@@ -115,7 +115,13 @@ static void say_shortage(const struct words *words, const struct oom_message *me
 /* Says that some sizes are missing in the text. */
 static void say_incomplete(const struct words *words, const struct oom_message *message)
 {
-    if (!message->allocated.is_stated)
+    bool is_free_stated = message->free.is_stated && message->total.is_stated;
+    if (!message->allocated.is_stated && is_free_stated)
+        say(words,
+            "%s of the device's %s were free; the rest of the text, which says what PyTorch held, "
+            "is missing",
+            SIZE(message->free.bytes), SIZE(message->total.bytes));
+    else if (!message->allocated.is_stated)
         say(words, "the text does not say what was free or in use");
     else if (!message->total.is_stated)
         say(words, "PyTorch used %s, and the text does not say what was free",
