@@ -320,13 +320,21 @@ class Checkpointed:
 WRAPPERS = "module", "_orig_mod", "_fsdp_wrapped_module"  # DataParallel and DDP, torch.compile(), FSDP
 
 
+def wrapped_by(module):
+    """The module that a wrapper wraps, or None. A module with only one within it is taken for a wrapper, as those of PEFT
+    are."""
+    known = [key for key in WRAPPERS if key in module._modules]
+    only = known[:1] or (list(module._modules) if len(module._modules) == 1 else [])
+    return module._modules[only[0]] if only else None
+
+
 def find_module(model, name):
     """The module with a name. The model may be wrapped in other modules than the recorded one was."""
     module = model
     for word in name.split(".") if name else []:
         wrapped = module
         while wrapped is not None and word not in wrapped._modules:
-            wrapped = next((wrapped._modules[key] for key in WRAPPERS if key in wrapped._modules), None)
+            wrapped = wrapped_by(wrapped)
         if wrapped is not None:
             module = wrapped._modules[word]
         elif word not in WRAPPERS:

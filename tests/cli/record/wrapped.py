@@ -1,4 +1,5 @@
-"""Checkpoints of modules that FSDP wraps: each goes inside, and none runs several of them."""
+"""Checkpoints of modules that FSDP wraps: each goes inside, and none runs several of them. And modules of a model that is
+in wrappers unknown to the recorder."""
 import copy
 
 import memsnap_record
@@ -39,6 +40,18 @@ def main():
         assert all(map(torch.allclose, expected, found)), plan
         assert not any(isinstance(module, FullyShardedDataParallel)
                        for part in parts for module in part.modules)
+    inner = original
+    for name in "model", "base_model":
+        wrapper = nn.Module()
+        setattr(wrapper, name, inner)
+        inner = wrapper
+    for name, module in original.named_modules():
+        assert name == "" or memsnap_record.find_module(inner, name) is module, name
+    try:
+        memsnap_record.find_module(inner, "absent")
+        raise SystemExit("no error for a module that is not there")
+    except ValueError:
+        pass
     print("all is right")
 
 
