@@ -18,11 +18,16 @@ struct unit_calls {
     size_t norms;
 };
 
+#define MOST_SIZES 64
+
 struct row_finder {
     const struct snapshot_reader *reader;
     struct unit_calls *calls; /* by unit */
     uint64_t last_call;       /* of the allocation before: its module and where it was called */
     int64_t last_size;
+    int64_t sizes[MOST_SIZES]; /* of the allocations of norms that are called at one place */
+    size_t size_count;
+    uint32_t norm_unit;
 };
 
 static uint64_t key_of(const struct snapshot_path *path)
@@ -31,6 +36,33 @@ static uint64_t key_of(const struct snapshot_path *path)
     for (size_t i = 0; i < path->count; i++)
         key = hash_word(path->frames[i], key);
     return key;
+}
+
+/* Calls of norms are as many as the sizes repeat: a norm that is made of several operators
+ * allocates equal sizes in one call. */
+static void end_norms(struct row_finder *finder)
+{
+    size_t count = finder->size_count, period = 1;
+    finder->size_count = 0;
+    if (count == 0)
+        return;
+    for (; period < count; period++) {
+        size_t same = period;
+        while (same < count && finder->sizes[same] == finder->sizes[same - period])
+            same++;
+        if (count % period == 0 && same == count)
+            break;
+    }
+    finder->calls[finder->norm_unit].norms += count / period;
+}
+
+static void add_norm(struct row_finder *finder, uint64_t call, uint32_t unit, int64_t size)
+{
+    bool goes_on = call == finder->last_call && unit == finder->norm_unit;
+    if (!goes_on || finder->size_count == MOST_SIZES)
+        end_norms(finder);
+    finder->norm_unit = unit;
+    finder->sizes[finder->size_count++] = size;
 }
 
 /* A call makes several allocations of different sizes; equal ones are of several calls. */
@@ -45,16 +77,13 @@ static void count_call(struct row_finder *finder, size_t lifetime, uint32_t unit
                        &path);
     uint64_t call = path.kind == FRONT_NONE ? 0 : key_of(&path);
     bool goes_on = call == finder->last_call && size != finder->last_size;
+    if (path.kind == FRONT_TWO)
+        add_norm(finder, call, unit, size);
     if (!goes_on)
         finder->last_size = size;
     finder->last_call = call;
-    if (goes_on || call == 0)
-        return;
-    struct unit_calls *calls = &finder->calls[unit];
-    if (path.kind == FRONT_TWO)
-        calls->norms++;
-    else
-        calls->layers += path.kind == FRONT_FOUR ? 2 : 1;
+    if (!goes_on && call != 0 && path.kind != FRONT_TWO)
+        finder->calls[unit].layers += path.kind == FRONT_FOUR ? 2 : 1;
 }
 
 static void count_calls(struct row_finder *finder)
@@ -69,6 +98,7 @@ static void count_calls(struct row_finder *finder)
             layer++;
         count_call(finder, i, reader->model->layers[layer].unit);
     }
+    end_norms(finder);
 }
 
 /* A weight and its bias: as many rows as the bias has elements, or columns. */

@@ -314,6 +314,33 @@ START_TEST(terms_of_a_sum_are_no_list)
 }
 END_TEST
 
+static void extra(const char *frames, uint64_t bytes)
+{
+    capture_event(&capture, "alloc", next, bytes, frames);
+    capture_free(&capture, next++, bytes, frames);
+}
+
+#define NORM PY("forward", TORCH "nn/modules/normalization.py", 420) "," CALL "," MODEL(3)
+
+/* The norm explains one vector, however many operators it is made of; not a parameter that the
+ * program passes to an operator itself, which may have one row. */
+START_TEST(a_norm_of_several_operators_is_one)
+{
+    size_t unknown = 0;
+    keep(NORM, true);
+    extra(NORM, 64);
+    extra(NORM, 16);
+    extra(NORM, 16);
+    keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
+    tables = 3; /* other gradients */
+    build();
+    for (size_t i = 0; i < model.tensor_count; i++)
+        unknown += model.tensors[i].least_rows == 1;
+    ck_assert_uint_eq(model.tensor_count, 5);
+    ck_assert_uint_eq(unknown, 3);
+}
+END_TEST
+
 TCase *shard_snapshot_tests(void)
 {
     TCase *tests = tcase_create("shard_snapshot");
@@ -333,5 +360,6 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, tables_of_a_list_are_units);
     tcase_add_test(tests, two_layers_of_a_line_may_be_terms);
     tcase_add_test(tests, terms_of_a_sum_are_no_list);
+    tcase_add_test(tests, a_norm_of_several_operators_is_one);
     return tests;
 }
