@@ -266,6 +266,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/forward.c \
 	src/analysis/phase/forward.h \
 	src/analysis/phase/held_graph.c \
+	src/analysis/phase/held_results.c \
 	src/analysis/phase/hump_chain.c \
 	src/analysis/phase/hump_passes.c \
 	src/analysis/phase/humps.c \

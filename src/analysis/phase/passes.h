@@ -168,6 +168,9 @@ void passes_correct_turns(struct pattern *pattern);
 void passes_turn_at_roots(struct pattern *pattern);
 /* nested_passes.c: joins passes that lie within one backward pass; the passes must be in order. */
 bool passes_merge_nested(struct pattern *pattern, struct error *err);
+/* held_results.c: begins forward passes with results that variables hold; the passes must be in
+ * order. */
+bool passes_begin_at_held(struct pattern *pattern, struct error *err);
 
 /* last_forward.c: adds the forward pass in which a program ran out of memory after its last step.
  * The passes must be in order. */

@@ -152,7 +152,7 @@ static bool find_all_passes(struct pattern *pattern, const struct timeline *time
         return false;
     passes_correct_turns(pattern);
     passes_turn_at_roots(pattern);
-    return passes_merge_nested(pattern, err);
+    return passes_merge_nested(pattern, err) && passes_begin_at_held(pattern, err);
 }
 
 bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,

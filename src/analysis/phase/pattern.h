@@ -34,7 +34,8 @@
  * smaller ones that do not are no passes.
  *
  * Passes that lie within the life of a root, and each make gradients of their own, are parts of one
- * backward pass: nested_passes.c.
+ * backward pass: nested_passes.c. A forward pass begins with the first result that a variable holds
+ * for an iteration: held_results.c.
  *
  * Without any pass or annotation, everything after the permanent allocations have been made is
  * guessed to be forward. */

@@ -10,6 +10,7 @@
 #define FEW_LATE     8 /* of the blocks live at the root, at most 1/8 may be freed after it */
 #define FAR_FEWER    4 /* less than 1/4 of the blocks at the turn */
 #define NEARLY_MOST  3 /* 3/4 of the most blocks that are live when a scalar is made */
+#define LEAST_BEFORE 2 /* blocks that a root outlives */
 #define LEAST_LARGE  4 /* 1/4 of what a root outlives is larger than scalars */
 #define LEAST_ROOTED 2 /* passes that have a root, so that others need one */
 #define SMALL        8 /* a pass is small if it makes less than 1/8 of the blocks of another */
@@ -54,7 +55,7 @@ static bool is_root(const struct root_search *search, const struct lifetime *roo
         at_turn += timeline->lifetimes[i].alloc < search->passes->backward &&
                    freed >= search->passes->backward;
     }
-    return before >= LEAST_SAVED && large * LEAST_LARGE >= before && after * FEW_LATE <= before &&
+    return before >= LEAST_BEFORE && large * LEAST_LARGE >= before && after * FEW_LATE <= before &&
            before * FAR_FEWER >= at_turn;
 }
 

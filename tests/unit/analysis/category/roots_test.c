@@ -95,6 +95,40 @@ START_TEST(states_that_hooks_make_are_no_gradients)
 }
 END_TEST
 
+/* Makes a block for a variable, which held another until then. */
+static void assign(uint64_t addr, unsigned pass, uint64_t size)
+{
+    born(addr + pass, size);
+    if (pass > 0)
+        freed(addr + pass - 1, size);
+}
+
+/* The variables of a script hold the first results until the next iteration. */
+START_TEST(held_results_are_no_batch)
+{
+    for (unsigned pass = 0; pass < 4; pass++) {
+        assign(40, pass, 20000); /* the batch */
+        for (unsigned i = 0; i < 3; i++) {
+            born(TRANSIENT, 9000 + i);
+            assign(900 + 10 * i, pass, ACTIVATION + i);
+            freed(TRANSIENT, 9000 + i);
+        }
+        forward();
+        born(ROOT, 4);
+        backward(pass, false);
+        freed(ROOT, 4);
+        free_gradients();
+    }
+    for (unsigned i = 0; i < 3; i++)
+        capture_block(&capture, 900 + 10 * i + 3, ACTIVATION + i, "");
+    capture_block(&capture, 43, 20000, "");
+    capture_load(&capture);
+    capture_expect(&capture, 41, CATEGORY_INPUT, CONFIDENCE_LOW);
+    capture_expect(&capture, 901, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    capture_expect(&capture, 912, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
 /* Each layer is computed again in the backward pass, which goes back through it. */
 static void compute_again(unsigned layer)
 {
@@ -170,6 +204,7 @@ TCase *category_roots_tests(void)
     tcase_add_checked_fixture(tests, create_model, destroy);
     tcase_add_test(tests, the_backward_pass_begins_with_its_root);
     tcase_add_test(tests, states_that_hooks_make_are_no_gradients);
+    tcase_add_test(tests, held_results_are_no_batch);
     tcase_add_test(tests, layers_that_save_nothing_make_one_backward_pass);
     tcase_add_test(tests, main_gradients_are_none_of_the_states);
     return tests;
