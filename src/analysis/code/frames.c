@@ -249,15 +249,31 @@ static bool cut_ending(struct text *text, const char *ending)
     return true;
 }
 
+/* "new_", "make_" and the like */
+static bool cut_beginning(struct text *text)
+{
+    static const char *const verbs[] = {"new_", "make_", "create_"};
+    for (size_t i = 0; i < COUNT(verbs); i++) {
+        if (!text_starts(*text, verbs[i]))
+            continue;
+        *text = (struct text){text->bytes + strlen(verbs[i]), text->size - strlen(verbs[i])};
+        return true;
+    }
+    return false;
+}
+
 bool frame_wraps_allocation(struct text name)
 {
     static const char *const verbs[] = {"alloc", "allocate", "malloc", "empty",
                                         "full",  "ones",     "zeros"};
+    static const char *const nouns[] = {"buffer", "tensor", "storage"};
     name = bare_name(name);
     if (text_starts(name, "_new_"))
         return true;
     while (name.size > 1 && *name.bytes == '_')
         name = (struct text){name.bytes + 1, name.size - 1};
+    if (cut_beginning(&name) && text_is_one_of(name, nouns, COUNT(nouns)))
+        return true;
     if (!cut_ending(&name, "_like") && !cut_ending(&name, "_tensor"))
         cut_ending(&name, "_buffer");
     return text_is_one_of(name, verbs, COUNT(verbs));

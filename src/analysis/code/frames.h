@@ -58,8 +58,8 @@ bool frame_only_forwards_calls(struct text file, struct file_facts facts, struct
  * They pass the operator on, so their callers tell what an allocation is for. */
 bool frame_handles_operators(struct text name);
 
-/* True for names such as allocate, empty_like and _new_buffer: functions that make storage for
- * their callers, so that a caller says more about the purpose. */
+/* True for names such as allocate, empty_like, make_buffer and _new_weights: functions that make
+ * storage for their callers, so that a caller says more about the purpose. */
 bool frame_wraps_allocation(struct text name);
 
 #endif

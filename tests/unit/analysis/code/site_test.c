@@ -193,6 +193,10 @@ START_TEST(functions_that_pass_calls_on_give_way_to_their_callers)
         {CPP("at::_ops::mm::call(x)") "," WRAPPER("Watch.__torch_function__") "," CALLER,
          "model.py:39 forward"},
         /* a name alone, another operator, no caller, or a library as the caller */
+        {EMPTY "," WRAPPER("new_buffer") "," CALLER, "model.py:39 forward"},
+        {EMPTY "," WRAPPER("Arena.create_tensor") "," CALLER, "model.py:39 forward"},
+        {EMPTY "," WRAPPER("make_zeros") "," CALLER, "model.py:39 forward"},
+        {EMPTY "," WRAPPER("make_buffers") "," CALLER, "pool.py:3 make_buffers"},
         {EMPTY "," WRAPPER("reallocate") "," CALLER, "pool.py:3 reallocate"},
         {EMPTY "," WRAPPER("_like") "," CALLER, "pool.py:3 _like"},
         {CPP("at::_ops::mm::call(x)") "," WRAPPER("allocate") "," CALLER, "pool.py:3 allocate"},
@@ -242,7 +246,7 @@ TCase *site_tests(void)
     tcase_add_test(tests, a_node_is_the_operator_where_there_is_no_other);
     tcase_add_loop_test(tests, labels_of_poor_stacks, 0, 6);
     tcase_add_loop_test(tests, contexts, 0, 15);
-    tcase_add_loop_test(tests, functions_that_pass_calls_on_give_way_to_their_callers, 0, 11);
+    tcase_add_loop_test(tests, functions_that_pass_calls_on_give_way_to_their_callers, 0, 15);
     tcase_add_test(tests, workspaces_and_communication);
     tcase_add_test(tests, communication_is_judged_by_the_innermost_code);
     tcase_add_test(tests, fsdp_further_out_is_no_communication);
