@@ -142,7 +142,8 @@ static bool show(struct flame_paths *paths, frame_id id, struct frame_view *view
         return true;
     if (kind == FRAME_NATIVE)
         return show_native(paths, id, &view->frame, err);
-    return flame_paths_frame(paths, kind == FRAME_USER ? FLAME_USER : FLAME_LIBRARY, id,
+    frame_id shown = paths->all_frames ? id : site_original_frame(paths->sites, id);
+    return flame_paths_frame(paths, kind == FRAME_USER ? FLAME_USER : FLAME_LIBRARY, shown,
                              &view->frame, err);
 }
 

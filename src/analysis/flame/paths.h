@@ -31,8 +31,9 @@ void flame_paths_release(struct flame_paths *paths);
 /* Finds the index of a frame in flame->frames; adds the frame if it is missing. */
 bool flame_paths_frame(struct flame_paths *paths, enum flame_kind kind, uint32_t id,
                        uint32_t *frame, struct error *err);
-/* The path of a stack: the Python frames that do more than pass a call on, and the autograd nodes.
- * All frames if that was requested, or if the stack has only C++ frames without an operator. */
+/* The path of a stack: the Python frames that do more than pass a call on, for generated code the
+ * lines that it was generated from, and the autograd nodes. All frames as recorded if that was
+ * requested, or if the stack has only C++ frames without an operator. */
 bool flame_paths_stack(struct flame_paths *paths, stack_id stack, struct flame_path *path,
                        struct error *err);
 

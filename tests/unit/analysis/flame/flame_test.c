@@ -62,6 +62,20 @@ START_TEST(calls_that_only_pass_on_are_left_out)
 }
 END_TEST
 
+/* torch.compile's code, whose frames name the lines of the model. */
+START_TEST(generated_code_is_shown_as_the_model)
+{
+    static const char frames[] =
+        "{\"name\":\"forward\",\"filename\":\"/tmp/fx_generated_1.py\",\"line\":7,"
+        "\"fx_original_trace\":\"  File \\\"/home/u/model.py\\\", line 31, in attend\\n    q @ "
+        "k\"}," SCRIPT;
+    capture_event(&capture, "alloc", 4096, 512, frames);
+    build((struct flame_options){.all_frames = _i == 1});
+    check_stacks(_i == 1 ? "train.py:9 <module>;fx_generated_1.py:7 forward 512\n"
+                         : "train.py:9 <module>;model.py:31 attend 512\n");
+}
+END_TEST
+
 START_TEST(without_code_of_the_user_they_stay)
 {
     capture_event(&capture, "alloc", 4096, 512, CPP("at::_ops::mm::call(x)") "," CALL);
@@ -195,6 +209,7 @@ TCase *flame_tests(void)
     TCase *tests = tcase_create("flame");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, calls_that_only_pass_on_are_left_out);
+    tcase_add_loop_test(tests, generated_code_is_shown_as_the_model, 0, 2);
     tcase_add_test(tests, without_code_of_the_user_they_stay);
     tcase_add_test(tests, all_frames_are_shown_on_request);
     tcase_add_test(tests, backward_hangs_under_its_forward);
