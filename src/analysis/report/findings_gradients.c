@@ -176,8 +176,8 @@ static bool about_derivatives(struct findings_maker *maker, int64_t bytes, int64
         maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
         "Compute them for a part of the batch at a time, and delete them (del) as soon as they "
         "have been used, at the latest before the next iteration.",
-        "Gradients hold %s and %.1f times the parameters: most are results of "
-        "torch.autograd.grad() or torch.func.grad(), or intermediate results of a second "
+        "Gradients hold %s and %.1f times the parameters: most are not in .grad, but results of "
+        "torch.autograd.grad(), torch.func.grad() or hooks, or intermediate results of a second "
         "derivative.",
         finding_amount(maker, bytes).text, (double)bytes / (double)parameters);
 }

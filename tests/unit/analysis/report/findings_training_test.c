@@ -118,6 +118,7 @@ START_TEST(gradients_larger_than_any_parameters)
     const struct finding *finding = report_finding(report, FINDING_GRADIENTS);
     ck_assert_ptr_nonnull(finding);
     ck_assert_ptr_nonnull(strstr(finding->what, "50.0 times the parameters"));
+    ck_assert_ptr_nonnull(strstr(finding->what, "torch.func.grad() or hooks"));
     ck_assert_ptr_null(strstr(finding->next, "hook"));
 }
 END_TEST
