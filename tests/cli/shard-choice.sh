@@ -69,6 +69,17 @@ out_has 'more than the GPU has. Less is needed with activation'
 run shard --world 2 --gpu 20000 --checkpointed --offload types.json
 exits 0
 out_has_not '(--checkpointed)'
+# complex parameters of 8 bytes, where each of the others has 2
+sed 's/bfloat16/complex64/; s/"module_params": 2000/"module_params": 8000/' types.json >complex.json
+run shard --world 2 --format json complex.json
+exits 0
+out_has '"parameters":2100,'
+out_has '"parameter_bytes":12400,'
+# nothing is trained
+sed 's/\("tensors": "[^"]*\)"/\1:frozen"/' types.json >frozen.json
+run shard --world 2 frozen.json
+exits 3
+err_has 'no parameter gets a gradient'
 # two types in one module cannot be divided
 sed 's/"tensors": "0:100x10"/"tensors": "0:100x8,3:100:float32"/' types.json >inside.json
 run shard --world 2 --gpu 35000 inside.json

@@ -45,7 +45,8 @@ void shard_model_set_type(struct shard_model *model, int64_t element_size)
 
 bool shard_model_check(const struct shard_model *model, struct error *err)
 {
-    int64_t left = SHARD_MOST_BYTES / 8; /* elements of at most 8 bytes */
+    int64_t left = SHARD_MOST_BYTES / 8; /* elements, most of at most 8 bytes */
+    size_t trained = 0;
     if (model->tensor_count == 0)
         return error_set(err, STATUS_BAD_INPUT, "no parameters are known");
     if (model->layer_count == 0 || model->point_count == 0)
@@ -54,7 +55,11 @@ bool shard_model_check(const struct shard_model *model, struct error *err)
         if (model->tensors[i].elements > left)
             return too_large("parameters", err);
         left -= model->tensors[i].elements;
+        trained += shard_is_trained(&model->tensors[i]);
     }
+    if (trained == 0)
+        return error_set(err, STATUS_BAD_INPUT,
+                         "no parameter gets a gradient, so there is nothing to train");
     for (size_t i = 0; i < model->point_count; i++)
         if (model->points[i].peak_bytes > SHARD_MOST_BYTES ||
             model->points[i].end_bytes > SHARD_MOST_BYTES)

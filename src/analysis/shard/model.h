@@ -19,6 +19,8 @@ enum shard_type {
     SHARD_FLOAT64,
     SHARD_BFLOAT16,
     SHARD_FLOAT16,
+    SHARD_COMPLEX64,
+    SHARD_COMPLEX128,
     SHARD_BYTE, /* of 8 bits, for example quantized */
 };
 
@@ -112,8 +114,8 @@ struct shard_model {
 void shard_model_init(struct shard_model *model, struct budget *budget);
 void shard_model_release(struct shard_model *model);
 
-/* STATUS_LIMIT if sums exceed SHARD_MOST_BYTES, STATUS_BAD_INPUT if there is no parameter or no
- * layer. All predictions require a model that passed this check. */
+/* STATUS_LIMIT if sums exceed SHARD_MOST_BYTES, STATUS_BAD_INPUT if there is no layer, or no
+ * parameter that is trained. All predictions require a model that passed this check. */
 bool shard_model_check(const struct shard_model *model, struct error *err);
 
 int64_t shard_elements(const struct shard_model *model);

@@ -10,10 +10,13 @@ static const struct {
     enum shard_type type;
     int64_t size;
 } types[] = {
-    {"float32", SHARD_FLOAT32, 4},    {"float64", SHARD_FLOAT64, 8},
-    {"bfloat16", SHARD_BFLOAT16, 2},  {"float16", SHARD_FLOAT16, 2},
-    {"uint8", SHARD_BYTE, 1},         {"int8", SHARD_BYTE, 1},
-    {"float8_e4m3fn", SHARD_BYTE, 1}, {"float8_e5m2", SHARD_BYTE, 1},
+    {"float32", SHARD_FLOAT32, 4},      {"float64", SHARD_FLOAT64, 8},
+    {"bfloat16", SHARD_BFLOAT16, 2},    {"float16", SHARD_FLOAT16, 2},
+    {"complex64", SHARD_COMPLEX64, 8},  {"complex128", SHARD_COMPLEX128, 16},
+    {"uint8", SHARD_BYTE, 1},           {"int8", SHARD_BYTE, 1},
+    {"float8_e4m3fn", SHARD_BYTE, 1},   {"float8_e5m2", SHARD_BYTE, 1},
+    {"float8_e4m3fnuz", SHARD_BYTE, 1}, {"float8_e5m2fnuz", SHARD_BYTE, 1},
+    {"float8_e8m0fnu", SHARD_BYTE, 1},
 };
 
 #define TYPES (sizeof(types) / sizeof(types[0]))
