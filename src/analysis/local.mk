@@ -90,6 +90,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/selective.h \
 	src/analysis/chain/sizes.c \
 	src/analysis/chain/sizes.h \
+	src/analysis/chain/splits.c \
+	src/analysis/chain/splits.h \
 	src/analysis/chain/times.c \
 	src/analysis/chain/tree.c \
 	src/analysis/chain/tree.h \

@@ -11,6 +11,7 @@
 #include "analysis/chain/rests.h"
 #include "analysis/chain/selective.h"
 #include "analysis/chain/sizes.h"
+#include "analysis/chain/splits.h"
 #include "analysis/phase/births.h"
 
 struct build {
@@ -208,9 +209,11 @@ static bool measure(struct build *build, struct error *err)
         chain->activation_bytes += chain->elements[i].activation_bytes;
         chain->checkpointed += chain->elements[i].checkpointed;
     }
-    return list_kept(build, err) && chain_set_readers(chain, &measure, err) &&
-           chain_set_extras(chain, &measure, err) && chain_set_rests(chain, &measure, err) &&
-           chain_set_doubts(chain, &measure, err) && chain_set_times(chain, &measure, err) &&
+    if (!list_kept(build, err) || !chain_set_readers(chain, &measure, err) ||
+        !chain_set_extras(chain, &measure, err) || !chain_set_rests(chain, &measure, err))
+        return false;
+    chain_set_splits(chain, &measure);
+    return chain_set_doubts(chain, &measure, err) && chain_set_times(chain, &measure, err) &&
            chain_set_operators(chain, &measure, err);
 }
 

@@ -98,8 +98,10 @@ struct chain_element {
     int64_t activation_bytes; /* kept for the backward pass */
     int64_t held_bytes;       /* the part of activation_bytes that is in chain->held */
     int64_t output_bytes;
-    bool output_passes;   /* the next element frees the output, so it is not kept for backward */
-    bool branches;        /* elements after the next one also use tensors that this one made */
+    bool output_passes; /* the next element frees the output, so it is not kept for backward */
+    bool branches;      /* elements after the next one also use tensors that this one made */
+    bool splits; /* it has several module calls, and later elements use a tensor of one that is not
+                  * the element's output, so that the calls are no chain */
     int64_t passed_bytes; /* tensors of chain->rests that the next element gets beside the output */
     int64_t forward_extra_bytes; /* most memory during its forward, above the activations of all
                                     elements so far, its own included */

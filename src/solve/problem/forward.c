@@ -94,9 +94,9 @@ static void wrap_modules(struct problem *problem, const struct forward_chain *ch
     struct chain *layers = &problem->chain;
     problem->by_calls = problem->one_level = true;
     for (size_t i = chain->count; i-- > 0;)
-        layers->reach[i] = !chain_is_modules(chain, i) ? (int64_t)i
-                           : chain_can_join(chain, i)  ? layers->reach[i + 1]
-                                                       : (int64_t)i + 1;
+        layers->reach[i] = !chain_is_modules(chain, i) || chain->elements[i].splits ? (int64_t)i
+                           : chain_can_join(chain, i) ? layers->reach[i + 1]
+                                                      : (int64_t)i + 1;
 }
 
 bool forward_problem_create(struct forward_problem *made, const struct forward_chain *chain,

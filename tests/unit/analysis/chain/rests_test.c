@@ -111,6 +111,36 @@ START_TEST(the_next_block_gets_what_has_a_gradient)
 }
 END_TEST
 
+/* A line calls three modules in a row, over and over. Later code adds the result of the second
+ * module of the first iteration to something, so that it has a gradient from the beginning. */
+START_TEST(an_inner_result_may_leave)
+{
+    for (int is_used = 0; is_used < 2; is_used++) {
+        for (int i = 0; i < 3; i++) {
+            keep(20, "t9 m53 b10");
+            keep(48, "t9 m53 a3");
+            keep(30, "t9 m53 q5");
+        }
+        keep(8, "t9 m55");
+        uint64_t early = is_used ? allocate(48, STACK_BACKWARD) : 0;
+        while (kept-- > 0) {
+            uint64_t scratch = allocate(5, STACK_BACKWARD);
+            capture_free(&capture, scratch, 5, STACK_BACKWARD);
+            if (kept == 0 && is_used)
+                capture_free(&capture, early, 48, STACK_BACKWARD);
+            capture_free(&capture, addresses[kept], sizes[kept], STACK_BACKWARD);
+        }
+        kept = 0;
+        build();
+        ck_assert_uint_eq(chain.count, 4);
+        for (size_t i = 0; i < 4; i++)
+            ck_assert_int_eq(chain.elements[i].splits, is_used && i == 0);
+        pass_destroy();
+        pass_create();
+    }
+}
+END_TEST
+
 /* Before each block, the program joins skip connections that only the block reads. Before another
  * call, it computes a tensor that is added to the result. */
 START_TEST(other_code_makes_an_input)
@@ -271,6 +301,7 @@ TCase *chain_rests_tests(void)
     tcase_add_test(tests, a_list_may_hold_more);
     tcase_add_test(tests, results_that_nobody_uses_end_none);
     tcase_add_test(tests, the_next_block_gets_what_has_a_gradient);
+    tcase_add_test(tests, an_inner_result_may_leave);
     tcase_add_test(tests, other_code_makes_an_input);
     tcase_add_test(tests, what_all_layers_get_stays);
     tcase_add_test(tests, what_has_no_gradient_is_not_used);
