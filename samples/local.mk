@@ -64,6 +64,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/flat_buffers.py \
 	samples/programs/fsdp2.py \
 	samples/programs/gan.py \
+	samples/programs/gaussian_process.py \
 	samples/programs/generate.py \
 	samples/programs/half_weights.py \
 	samples/programs/hook_updates.py \
@@ -135,6 +136,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/fsdp2.truth.json.gz \
 	samples/recorded/gan.pickle.gz \
 	samples/recorded/gan.truth.json.gz \
+	samples/recorded/gaussian-process.pickle.gz \
+	samples/recorded/gaussian-process.truth.json.gz \
 	samples/recorded/generate.pickle.gz \
 	samples/recorded/generate.truth.json.gz \
 	samples/recorded/half-weights.pickle.gz \

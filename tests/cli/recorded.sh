@@ -92,6 +92,7 @@ says hook-updates '13.75 MiB 16.4% 42 optimizer_state'
 says equilibrium '60.00 MiB 45.2% 9 autograd_detail'
 says sharpness '39.21 MiB 28.5% 46 activation'
 says langevin 'the peak would be about 7.31 MiB lower'
+says gaussian-process '171.67 MiB 50.0% 11 activation'
 says thawed '126.04 MiB 73.9%'
 out_has_not 'Growth:'
 
