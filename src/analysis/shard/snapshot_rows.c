@@ -18,16 +18,21 @@ struct unit_calls {
     size_t norms;
 };
 
-#define MOST_SIZES 64
+#define MOST_SIZES 64 /* of the calls at one place */
+
+/* Allocations in a row by modules of one kind that one line calls. */
+struct call_run {
+    uint64_t call; /* the module and where it is called; 0: no run */
+    enum front_kind kind;
+    uint32_t unit;
+    int64_t sizes[MOST_SIZES];
+    size_t count;
+};
 
 struct row_finder {
     const struct snapshot_reader *reader;
     struct unit_calls *calls; /* by unit */
-    uint64_t last_call;       /* of the allocation before: its module and where it was called */
-    int64_t last_size;
-    int64_t sizes[MOST_SIZES]; /* of the allocations of norms that are called at one place */
-    size_t size_count;
-    uint32_t norm_unit;
+    struct call_run run;
 };
 
 static uint64_t key_of(const struct snapshot_path *path)
@@ -38,52 +43,51 @@ static uint64_t key_of(const struct snapshot_path *path)
     return key;
 }
 
-/* Calls of norms are as many as the sizes repeat: a norm that is made of several operators
- * allocates equal sizes in one call. */
-static void end_norms(struct row_finder *finder)
+/* How often the sizes repeat. */
+static size_t repetitions(const int64_t *sizes, size_t count)
 {
-    size_t count = finder->size_count, period = 1;
-    finder->size_count = 0;
-    if (count == 0)
-        return;
-    for (; period < count; period++) {
+    for (size_t period = 1; period < count; period++) {
         size_t same = period;
-        while (same < count && finder->sizes[same] == finder->sizes[same - period])
+        while (same < count && sizes[same] == sizes[same - period])
             same++;
         if (count % period == 0 && same == count)
-            break;
+            return count / period;
     }
-    finder->calls[finder->norm_unit].norms += count / period;
+    return 1;
 }
 
-static void add_norm(struct row_finder *finder, uint64_t call, uint32_t unit, int64_t size)
+/* A call may allocate equal sizes: a norm that is made of several operators, or a copy of an input.
+ * So calls are as many as the sizes repeat. Too few of them make the range wider, too many wrong.
+ */
+static void end_run(struct row_finder *finder)
 {
-    bool goes_on = call == finder->last_call && unit == finder->norm_unit;
-    if (!goes_on || finder->size_count == MOST_SIZES)
-        end_norms(finder);
-    finder->norm_unit = unit;
-    finder->sizes[finder->size_count++] = size;
+    struct call_run *run = &finder->run;
+    struct unit_calls *calls = &finder->calls[run->unit];
+    if (run->call == 0)
+        return;
+    size_t count = repetitions(run->sizes, run->count);
+    if (run->kind == FRONT_TWO)
+        calls->norms += count;
+    else
+        calls->layers += run->kind == FRONT_FOUR ? 2 * count : count;
+    run->call = 0;
 }
 
-/* A call makes several allocations of different sizes; equal ones are of several calls. */
 static void count_call(struct row_finder *finder, size_t lifetime, uint32_t unit)
 {
     const struct timeline *timeline = finder->reader->timeline;
     uint32_t item = timeline->lifetimes[lifetime].alloc;
-    int64_t size = (int64_t)trace_size(timeline->trace, item);
+    struct call_run *run = &finder->run;
     struct snapshot_path path;
     snapshot_read_path(finder->reader,
                        symbols_stack_at(finder->reader->symbols, timeline->trace->stack[item]),
                        &path);
     uint64_t call = path.kind == FRONT_NONE ? 0 : key_of(&path);
-    bool goes_on = call == finder->last_call && size != finder->last_size;
-    if (path.kind == FRONT_TWO)
-        add_norm(finder, call, unit, size);
-    if (!goes_on)
-        finder->last_size = size;
-    finder->last_call = call;
-    if (!goes_on && call != 0 && path.kind != FRONT_TWO)
-        finder->calls[unit].layers += path.kind == FRONT_FOUR ? 2 : 1;
+    if (call != run->call || unit != run->unit || run->count == MOST_SIZES) {
+        end_run(finder);
+        *run = (struct call_run){.call = call, .kind = path.kind, .unit = unit};
+    }
+    run->sizes[run->count++] = (int64_t)trace_size(timeline->trace, item);
 }
 
 static void count_calls(struct row_finder *finder)
@@ -98,7 +102,7 @@ static void count_calls(struct row_finder *finder)
             layer++;
         count_call(finder, i, reader->model->layers[layer].unit);
     }
-    end_norms(finder);
+    end_run(finder);
 }
 
 /* A weight and its bias: as many rows as the bias has elements, or columns. */

@@ -341,6 +341,21 @@ START_TEST(a_norm_of_several_operators_is_one)
 }
 END_TEST
 
+/* A layer whose input is copied first, which makes its output no second one. */
+START_TEST(a_copy_of_an_input_is_no_call)
+{
+    size_t unknown = 0;
+    keep(LINEAR "," MODEL(3), true);
+    extra(LINEAR "," MODEL(3), 16);
+    tables = 2;
+    build();
+    for (size_t i = 0; i < model.tensor_count; i++)
+        unknown += model.tensors[i].least_rows == 1;
+    ck_assert_uint_eq(model.tensor_count, 3);
+    ck_assert_uint_eq(unknown, 1);
+}
+END_TEST
+
 TCase *shard_snapshot_tests(void)
 {
     TCase *tests = tcase_create("shard_snapshot");
@@ -361,5 +376,6 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, two_layers_of_a_line_may_be_terms);
     tcase_add_test(tests, terms_of_a_sum_are_no_list);
     tcase_add_test(tests, a_norm_of_several_operators_is_one);
+    tcase_add_test(tests, a_copy_of_an_input_is_no_call);
     return tests;
 }
