@@ -53,7 +53,7 @@ run check --max-peak 1MiB jax.pprof
 exits 1
 run diff jax.pprof jax.pprof.gz
 exits 0
-out_has 'The peak: 1.25 MiB in both'
+out_has 'Live memory at the moments compared: 1.25 MiB in both'
 run flame jax.pprof
 exits 0
 out_has 'record_jax.py:67 main;record_jax.py:18 weights'
