@@ -10,12 +10,6 @@ static uint64_t size_of(const struct timeline *timeline, size_t lifetime)
     return trace_size(timeline->trace, timeline->lifetimes[lifetime].alloc);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 bool gradient_sizes_find(struct gradient_sizes *sizes, const struct timeline *timeline,
                          const struct pass *pass, struct budget *budget, struct error *err)
 {
@@ -27,7 +21,7 @@ bool gradient_sizes_find(struct gradient_sizes *sizes, const struct timeline *ti
         return false;
     for (size_t k = first; k < end; k++)
         sizes->items[sizes->count++] = size_of(timeline, k);
-    qsort(sizes->items, sizes->count, sizeof(*sizes->items), by_size);
+    qsort(sizes->items, sizes->count, sizeof(*sizes->items), compare_64);
     return true;
 }
 

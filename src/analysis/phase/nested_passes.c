@@ -8,7 +8,6 @@
 #include "analysis/phase/passes.h"
 #include "base/bisect.h"
 
-#define MOST_SCALAR  8 /* bytes of a loss */
 #define LEAST_NESTED 3 /* passes */
 #define MOST_TRIES   256
 

@@ -6,6 +6,7 @@
 #include "analysis/phase/step_marks.h"
 
 #define LEAST_WEIGHT 64 /* bytes: smaller blocks are as often scalars */
+#define MOST_SCALAR  8  /* bytes of a loss */
 #define LEAST_SAVED  5  /* blocks alive at a turn that nothing else shows */
 
 struct saved {

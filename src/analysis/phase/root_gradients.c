@@ -5,7 +5,6 @@
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
 
-#define MOST_SCALAR  8 /* bytes of a loss */
 #define MOST_LATE    8 /* a root is freed within 1/8 of the backward pass around its end */
 #define FEW_LATE     8 /* of the blocks live at the root, at most 1/8 may be freed after it */
 #define FAR_FEWER    4 /* less than 1/4 of the blocks at the turn */

@@ -5,22 +5,7 @@
 
 #include "analysis/growth/early_ends.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
-
-static struct capture capture;
-static struct device_report *report;
-
-static void create(void)
-{
-    capture_init(&capture);
-    report = NULL;
-}
-
-static void destroy(void)
-{
-    device_report_destroy(report);
-    capture_release(&capture);
-}
+#include "unit/analysis/one_report.h"
 
 #define NET(line) PY("forward", "/home/u/net.py", line) "," CALL "," SCRIPT
 #define LAYER(line)                                                                                \

@@ -6,22 +6,7 @@
 
 #include "analysis/growth/gradient_cycles.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
-
-static struct capture capture;
-static struct device_report *report;
-
-static void create(void)
-{
-    capture_init(&capture);
-    report = NULL;
-}
-
-static void destroy(void)
-{
-    device_report_destroy(report);
-    capture_release(&capture);
-}
+#include "unit/analysis/one_report.h"
 
 static void born(uint64_t addr, uint64_t size, const char *frames)
 {

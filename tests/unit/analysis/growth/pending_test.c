@@ -2,22 +2,7 @@
 #include "analysis/growth/pending.h"
 
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
-
-static struct capture capture;
-static struct device_report *report;
-
-static void create(void)
-{
-    capture_init(&capture);
-    report = NULL;
-}
-
-static void destroy(void)
-{
-    device_report_destroy(report);
-    capture_release(&capture);
-}
+#include "unit/analysis/one_report.h"
 
 static const struct pending_frees *find(void)
 {

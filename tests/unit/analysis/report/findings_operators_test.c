@@ -1,30 +1,8 @@
 /* What a report says of logits and conversions, which it knows by their operators. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
+#include "unit/analysis/one_report.h"
 
 #define IN_LAYER PY("forward", "/home/u/attention.py", 4) "," CALL "," SCRIPT
-
-static struct capture capture;
-static struct device_report *report;
-
-static void create(void)
-{
-    report = NULL;
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    device_report_destroy(report);
-    capture_release(&capture);
-}
-
-static void make_report(size_t top)
-{
-    capture_load(&capture);
-    report = capture_report(&capture, top);
-    report_check_sums(report);
-}
 
 #define LAST_LAYER  CPP("at::_ops::addmm::call(x)") "," SCRIPT
 #define LAST_KERNEL CPP("at::_ops::conv2d::call(x)") "," SCRIPT

@@ -4,22 +4,7 @@
 #include <string.h>
 
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
-
-static struct capture capture;
-static struct device_report *report;
-
-static void create(void)
-{
-    report = NULL;
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    device_report_destroy(report);
-    capture_release(&capture);
-}
+#include "unit/analysis/one_report.h"
 
 /* The only notice of its kind; NULL without one. */
 static const char *notice(enum notice_kind kind)

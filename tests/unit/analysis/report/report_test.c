@@ -1,29 +1,7 @@
 #include "analysis/report/report.h"
 
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/capture.h"
-
-static struct capture capture;
-static struct device_report *report;
-
-static void create(void)
-{
-    report = NULL;
-    capture_init(&capture);
-}
-
-static void destroy(void)
-{
-    device_report_destroy(report);
-    capture_release(&capture);
-}
-
-static void make_report(size_t top)
-{
-    capture_load(&capture);
-    report = capture_report(&capture, top);
-    report_check_sums(report);
-}
+#include "unit/analysis/one_report.h"
 
 static void check_site(size_t index, const char *label, int64_t bytes, uint64_t count)
 {
