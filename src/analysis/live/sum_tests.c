@@ -129,6 +129,13 @@ bool live_is_logits(const struct live_set *set, const struct live_facts *facts,
     return lifetime_end(lifetime) != EVENT_NEVER || is_left_over(facts, lifetime->alloc);
 }
 
+bool live_waits_beside_logits(const struct live_set *set, const struct live_facts *facts,
+                              const struct live *live, const struct live_source *source)
+{
+    return live_waits_for_backward(set, facts, live, source) &&
+           !live_is_logits(set, facts, live, source);
+}
+
 static enum grad_mode mode_of(const struct live_set *set, const struct live *live)
 {
     struct error err; /* cannot fail: the source has looked the stack up */

@@ -59,7 +59,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 21
+#define LIVE_SUMS_MOST 22
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -83,6 +83,8 @@ live_test live_is_attention;
 live_test live_is_multihead; /* the same, but made by torch.nn.MultiheadAttention */
 live_test live_is_unfused;   /* the same, but made by scaled_dot_product_attention() */
 live_test live_is_logits;    /* logits, or their loss or gradient */
+/* live_waits_for_backward, but not live_is_logits. */
+live_test live_waits_beside_logits;
 /* live_waits_for_backward, and an intermediate result of elementwise operators, but neither a
  * matrix of attention nor logits. */
 live_test live_is_elementwise;

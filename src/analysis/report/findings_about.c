@@ -61,11 +61,15 @@ int64_t finding_peak(const struct findings_maker *maker, bool in_optimizer)
     return peak;
 }
 
+bool finding_reports_logits(const struct findings_maker *maker, const struct live_sum *logits)
+{
+    return finding_share(maker, logits->bytes) >= LEAST_LOGITS;
+}
+
 bool finding_about_logits(struct findings_maker *maker, const struct live_sum *sum,
                           const struct buffer *most)
 {
-    double share = finding_share(maker, sum->bytes);
-    if (share < LEAST_LOGITS)
+    if (!finding_reports_logits(maker, sum))
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_LOGITS, .save_bytes = sum->bytes, .at_most = true},

@@ -5,6 +5,10 @@
 #define LEAST_RUNNING     25 /* the same for a forward pass that keeps nothing */
 #define LEAST_PLAIN       25 /* the same, of code outside a model */
 
+#define NEXT_CHECKPOINTS                                                                           \
+    "Recompute some of them instead of keeping them: `memsnap suggest` finds where checkpoints "   \
+    "(torch.utils.checkpoint) cost least."
+
 /* Adds "WHO hold 1.24 GiB, 12.0% of the peakWHY, the largest part at model.py:39 forward". */
 static bool add(struct findings_maker *maker, enum finding_kind kind, int64_t save_bytes,
                 const struct live_sum *sum, const struct buffer *most, const char *who,
@@ -21,14 +25,22 @@ bool finding_about_activations(struct findings_maker *maker, const struct live_s
     bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
     if (finding_share(maker, sum->bytes) < LEAST_ACTIVATIONS)
         return true;
-    return add(
-        maker, FINDING_ACTIVATIONS, sum->bytes, sum, most,
-        trains ? "Activations that wait for the backward pass" : "Activations", "",
-        trains ? "Recompute some of them instead of keeping them: `memsnap suggest` finds where "
-                 "checkpoints (torch.utils.checkpoint) cost least."
-               : "No backward pass was recorded. If none follows, run the model under "
-                 "torch.inference_mode(); otherwise, recompute some of them "
-                 "(torch.utils.checkpoint).");
+    return add(maker, FINDING_ACTIVATIONS, sum->bytes, sum, most,
+               trains ? "Activations that wait for the backward pass" : "Activations", "",
+               trains ? NEXT_CHECKPOINTS
+                      : "No backward pass was recorded. If none follows, run the model under "
+                        "torch.inference_mode(); otherwise, recompute some of them "
+                        "(torch.utils.checkpoint).");
+}
+
+bool finding_about_beside_logits(struct findings_maker *maker, const struct live_sum *sum,
+                                 const struct buffer *most)
+{
+    if (finding_share(maker, sum->bytes) < LEAST_ACTIVATIONS)
+        return true;
+    return add(maker, FINDING_ACTIVATIONS, sum->bytes, sum, most,
+               "Activations that wait for the backward pass, without the logits and the loss,", "",
+               NEXT_CHECKPOINTS);
 }
 
 /* The bytes of activations of a function that torch.func or create_graph=True differentiates, and

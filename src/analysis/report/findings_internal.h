@@ -60,15 +60,18 @@ finding_of finding_of_unused_pass, finding_of_failed_pass, finding_of_uneven_ste
 /* findings_peak.c: findings on parts of the peak that are summed in one pass. */
 bool findings_of_sums(struct findings_maker *maker);
 
+/* findings_about.c: true if a sum of logits is large enough for a finding. */
+bool finding_reports_logits(const struct findings_maker *maker, const struct live_sum *logits);
+
 /* findings_about.c, findings_activations.c, findings_attention.c: each adds a finding on a part of
  * the peak, `sum`, if that is large enough. `most` is ", the largest part at model.py:39 forward
  * (1.24 GiB)", or empty. */
 typedef bool finding_about(struct findings_maker *maker, const struct live_sum *sum,
                            const struct buffer *most);
-finding_about finding_about_activations, finding_about_derivatives, finding_about_transform,
-    finding_about_recomputed, finding_about_running, finding_about_plain_results,
-    finding_about_dropped, finding_about_kept_results, finding_about_multihead,
-    finding_about_unfused, finding_about_attention, finding_about_logits,
+finding_about finding_about_activations, finding_about_beside_logits, finding_about_derivatives,
+    finding_about_transform, finding_about_recomputed, finding_about_running,
+    finding_about_plain_results, finding_about_dropped, finding_about_kept_results,
+    finding_about_multihead, finding_about_unfused, finding_about_attention, finding_about_logits,
     finding_about_pass_results, finding_about_layer_results, finding_about_resident_data,
     finding_about_elementwise, finding_about_casts, finding_about_optimizer_temporaries;
 

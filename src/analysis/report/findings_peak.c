@@ -56,6 +56,7 @@ enum {
     SUM_DROPPED,
     SUM_KEPT,
     SUM_ACTIVATIONS,
+    SUM_BESIDE_LOGITS,
     SUM_DERIVATIVES,
     SUM_TRANSFORMED,
     SUM_RECOMPUTED,
@@ -149,6 +150,22 @@ static bool recomputes_most(const struct live_sum sums[SUMS])
     return sums[SUM_RECOMPUTED].bytes > sums[SUM_ACTIVATIONS].bytes / 2;
 }
 
+/* The function that reports the activations that wait for the backward pass, without the logits if
+ * these are reported: checkpoints of layers do not free them. */
+static finding_about *about_waiting(const struct findings_maker *maker,
+                                    const struct live_sum sums[SUMS], int sum)
+{
+    if (kept_for_backward(maker, sums) != &sums[SUM_ACTIVATIONS] || recomputes_most(sums))
+        return NULL;
+    finding_about *about = about_activations(sums);
+    bool beside = about == finding_about_activations &&
+                  phases_have(maker->evidence->phases, PHASE_BACKWARD) &&
+                  finding_reports_logits(maker, &sums[SUM_LOGITS]);
+    if (beside != (sum == SUM_BESIDE_LOGITS))
+        return NULL;
+    return beside ? finding_about_beside_logits : about;
+}
+
 /* The code whose matrices of attention hold most. A kind of finding is reported only once. */
 static int most_attention(const struct live_sum sums[SUMS])
 {
@@ -185,7 +202,8 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
     const struct live_sum *kept = kept_for_backward(maker, sums);
     switch (sum) {
     case SUM_ACTIVATIONS:
-        return kept == &sums[sum] && !recomputes_most(sums) ? about_activations(sums) : NULL;
+    case SUM_BESIDE_LOGITS:
+        return about_waiting(maker, sums, sum);
     case SUM_RECOMPUTED:
         return recomputes_most(sums) ? by_sum[sum] : NULL;
     case SUM_RUNNING:
@@ -228,6 +246,7 @@ bool findings_of_sums(struct findings_maker *maker)
                          .unless = live_waits_for_backward},
         [SUM_KEPT] = {.counts = live_is_kept, .by_model_call = true},
         [SUM_ACTIVATIONS] = {.counts = live_waits_for_backward},
+        [SUM_BESIDE_LOGITS] = {.counts = live_waits_beside_logits},
         [SUM_DERIVATIVES] = {.counts = live_is_derivative},
         [SUM_TRANSFORMED] = {.counts = live_is_transformed},
         [SUM_RECOMPUTED] = {.counts = live_is_recomputed},

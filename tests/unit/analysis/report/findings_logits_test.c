@@ -77,6 +77,17 @@ START_TEST(logits_after_a_prompt)
 }
 END_TEST
 
+/* Checkpoints of layers free only what the layers keep. */
+START_TEST(activations_without_the_logits)
+{
+    uint64_t saved = born(LOGITS, FORWARD("relu", 2));
+    train(FORWARD("mm", 3), LOSS("log"), LOGITS);
+    capture_free(&capture, saved, LOGITS, BACKWARD("mm", "MmBackward0"));
+    ck_assert_int_eq(saving(), 4 * LOGITS);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_ACTIVATIONS), LOGITS);
+}
+END_TEST
+
 /* The head computes a fourth of the tokens at a time. */
 START_TEST(logits_that_are_joined)
 {
@@ -175,6 +186,7 @@ TCase *findings_logits_tests(void)
     tcase_add_test(tests, logits_that_are_upsampled);
     tcase_add_test(tests, what_follows_may_be_of_another_size);
     tcase_add_test(tests, logits_after_a_prompt);
+    tcase_add_test(tests, activations_without_the_logits);
     tcase_add_test(tests, logits_that_are_joined);
     tcase_add_test(tests, logits_whose_parts_have_losses);
     tcase_add_test(tests, a_hidden_layer_is_no_logits);
