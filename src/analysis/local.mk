@@ -304,6 +304,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/step_marks.h \
 	src/analysis/phase/steps.c \
 	src/analysis/phase/steps.h \
+	src/analysis/phase/steps_internal.h \
+	src/analysis/phase/steps_of_marks.c \
 	src/analysis/phase/unfinished.c \
 	src/analysis/phase/unfinished.h \
 	src/analysis/phase/update_function.c \

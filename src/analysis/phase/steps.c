@@ -2,7 +2,7 @@
 
 #include "analysis/phase/repeats.h"
 #include "analysis/phase/step_groups.h"
-#include "analysis/phase/step_marks.h"
+#include "analysis/phase/steps_internal.h"
 #include "base/bisect.h"
 #include "model/curve_cursor.h"
 
@@ -22,19 +22,6 @@ const char *steps_source_name(enum steps_source source)
 {
     return source_names[source];
 }
-
-/* The inputs from which steps are found. */
-struct finder {
-    const struct timeline *timeline;
-    const struct phases *phases;
-    uint32_t item_count;
-    bool has_forward;        /* some run is a forward pass */
-    bool begins_cut;         /* the ring buffer or a range dropped events before the first item */
-    bool ends_cut;           /* a range dropped events after the last */
-    uint32_t oom;            /* the last out-of-memory event; 0 if none */
-    struct step_marks marks; /* of the events that end a step: optimizer steps or passes */
-    struct steps *steps;     /* the result */
-};
 
 /* True if the recorder saw allocations that are no longer in the trace. */
 static bool begins_cut(const struct timeline *timeline)
@@ -58,54 +45,6 @@ static uint32_t last_oom(const struct timeline *timeline)
     return item > 0 ? (uint32_t)item - 1 : 0;
 }
 
-/* True if a forward pass overlaps items [begin, end). */
-static bool forward_within(const struct finder *finder, uint32_t begin, uint32_t end)
-{
-    if (begin >= end)
-        return false;
-    const struct phases *phases = finder->phases;
-    for (size_t run = phases_run_of(phases, begin);
-         run < phases->count && phases->runs[run].first < end; run++)
-        if (phases->runs[run].phase == PHASE_FORWARD)
-            return true;
-    return false;
-}
-
-/* The item until which the passes before the end of a mark may lie. */
-static uint32_t end_of_passes(const struct step_mark *mark)
-{
-    return mark->has_closure ? mark->end : mark->begin;
-}
-
-static bool add_step(struct finder *finder, struct step step, struct error *err)
-{
-    struct steps *steps = finder->steps;
-    if (!vec_grow((void **)&steps->items, &steps->capacity, steps->count + 1, sizeof(step),
-                  steps->budget, err))
-        return false;
-    steps->items[steps->count++] = step;
-    return true;
-}
-
-/* Adds one step for each mark. */
-static bool add_profiler_steps(struct finder *finder, struct error *err)
-{
-    for (size_t i = 0; i < finder->marks.count; i++) {
-        const struct step_mark *mark = &finder->marks.items[i];
-        bool begins = mark->has_start && (mark->begin > 0 || !finder->begins_cut);
-        bool ends = mark->has_end || i + 1 < finder->marks.count;
-        ends = ends && (mark->end < finder->item_count || !finder->ends_cut);
-        if (mark->begin < mark->end && !add_step(finder,
-                                                 (struct step){.number = mark->number,
-                                                               .first = mark->begin,
-                                                               .last = mark->end - 1,
-                                                               .complete = begins && ends},
-                                                 err))
-            return false;
-    }
-    return true;
-}
-
 /* Counts the stretches of optimizer steps that follow a forward pass. */
 static size_t optimizer_passes(const struct phases *phases)
 {
@@ -122,7 +61,7 @@ static size_t optimizer_passes(const struct phases *phases)
 }
 
 /* Makes marks of the runs of one phase. */
-static bool add_marks_of_phase(struct finder *finder, enum phase phase, struct error *err)
+static bool add_marks_of_phase(struct steps_finder *finder, enum phase phase, struct error *err)
 {
     const struct phases *phases = finder->phases;
     struct step_marks *marks = &finder->marks;
@@ -140,46 +79,6 @@ static bool add_marks_of_phase(struct finder *finder, enum phase phase, struct e
     return true;
 }
 
-/* Adds a step that ends with each mark, if a forward pass separates it from the next mark and they
- * do not belong to one iteration. */
-static bool add_steps_of_marks(struct finder *finder, enum steps_source source, struct error *err)
-{
-    uint32_t first = 0;
-    bool parted = source == STEPS_FORWARD || source == STEPS_REPEATS || !finder->has_forward;
-    bool is_cut = false; /* the last iteration lacks some of its marks */
-    for (size_t i = 0; i < finder->marks.count; i++) {
-        const struct step_mark *mark = &finder->marks.items[i];
-        bool is_last = i + 1 == finder->marks.count;
-        is_cut = mark->joins_next;
-        if (is_cut ||
-            (!is_last && !parted && !forward_within(finder, mark->end, end_of_passes(&mark[1]))))
-            continue;
-        bool begins = finder->steps->count > 0 ||
-                      (!finder->begins_cut && (parted || forward_within(finder, 0, mark->end)));
-        bool ends = mark->has_end && (mark->end < finder->item_count ||
-                                      (!finder->ends_cut && finder->oom <= mark->begin));
-        if (mark->end > first && !add_step(finder,
-                                           (struct step){.number = (int64_t)finder->steps->count,
-                                                         .first = first,
-                                                         .last = mark->end - 1,
-                                                         .complete = begins && ends},
-                                           err))
-            return false;
-        first = mark->end > first ? mark->end : first;
-    }
-    finder->steps->one_optimizer_step = (source == STEPS_ANNOTATION || source == STEPS_OPTIMIZER) &&
-                                        finder->steps->count == finder->marks.count;
-    bool begun = source == STEPS_REPEATS
-                     ? first < finder->item_count
-                     : source != STEPS_FORWARD && forward_within(finder, first, finder->item_count);
-    return !(begun || (is_cut && first < finder->item_count)) ||
-           add_step(finder,
-                    (struct step){.number = (int64_t)finder->steps->count,
-                                  .first = first,
-                                  .last = finder->item_count - 1},
-                    err);
-}
-
 static bool find_optimizer_steps(struct step_marks *marks, const struct timeline *timeline,
                                  struct error *err)
 {
@@ -193,10 +92,10 @@ static bool find_optimizer_steps(struct step_marks *marks, const struct timeline
 }
 
 /* Takes the marks of phases, unless they are few and repeated sizes show more steps. */
-static bool add_steps_of_phases(struct finder *finder, struct error *err)
+static bool add_steps_of_phases(struct steps_finder *finder, struct error *err)
 {
     struct steps *steps = finder->steps;
-    if (finder->marks.count > 0 && !add_steps_of_marks(finder, steps->source, err))
+    if (finder->marks.count > 0 && !steps_of_marks(finder, steps->source, err))
         return false;
     size_t complete = steps_complete(steps);
     if (complete >= FEW_STEPS)
@@ -209,12 +108,12 @@ static bool add_steps_of_phases(struct finder *finder, struct error *err)
         return true;
     steps->count = 0;
     steps->source = STEPS_REPEATS;
-    return add_steps_of_marks(finder, STEPS_REPEATS, err);
+    return steps_of_marks(finder, STEPS_REPEATS, err);
 }
 
 /* True if the optimizer allocates nothing but its states, in the first step. Then backward passes
  * must show the steps that follow. */
-static bool optimizer_goes_quiet(const struct finder *finder)
+static bool optimizer_goes_quiet(const struct steps_finder *finder)
 {
     const struct phases *phases = finder->phases;
     size_t most = 0, since = 0;
@@ -235,7 +134,7 @@ static bool optimizer_goes_quiet(const struct finder *finder)
     return was_optimizer && since >= FEW_STEPS && since > 2 * most;
 }
 
-static bool find(struct finder *finder, struct error *err)
+static bool find(struct steps_finder *finder, struct error *err)
 {
     static const struct {
         enum steps_source source;
@@ -247,7 +146,7 @@ static bool find(struct finder *finder, struct error *err)
     };
     struct step_marks *marks = &finder->marks;
     if (!step_marks_find(marks, finder->timeline, "ProfilerStep#", true, err) ||
-        !add_profiler_steps(finder, err))
+        !steps_of_profiler(finder, err))
         return false;
     finder->steps->source = STEPS_PROFILER;
     if (finder->steps->count > 0)
@@ -269,9 +168,8 @@ static bool find(struct finder *finder, struct error *err)
         finder->steps->source == STEPS_ANNOTATION || finder->steps->source == STEPS_OPTIMIZER;
     if (optimizer && !step_groups_find(marks, finder->timeline, err))
         return false;
-    return finder->steps->source == STEPS_ANNOTATION
-               ? add_steps_of_marks(finder, STEPS_ANNOTATION, err)
-               : add_steps_of_phases(finder, err);
+    return finder->steps->source == STEPS_ANNOTATION ? steps_of_marks(finder, STEPS_ANNOTATION, err)
+                                                     : add_steps_of_phases(finder, err);
 }
 
 static void measure(struct steps *steps, const struct timeline *timeline)
@@ -300,7 +198,7 @@ bool steps_find(struct steps *steps, const struct timeline *timeline, const stru
                 struct error *err)
 {
     struct steps made = {.budget = timeline->snapshot->budget};
-    struct finder finder = {
+    struct steps_finder finder = {
         .timeline = timeline,
         .phases = phases,
         .item_count = (uint32_t)timeline->trace->count,

@@ -203,6 +203,26 @@ START_TEST(annotations_of_another_device)
 }
 END_TEST
 
+/* The other one trains first in each iteration. */
+START_TEST(a_device_that_trains_after_another)
+{
+    born(1, SCRIPT); /* a model */
+    annotate("START", "Optimizer.step#SGD.step");
+    annotate("END", "Optimizer.step#SGD.step");
+    for (int i = 0; i < 3; i++) {
+        born(1000, STACK_FORWARD);
+        born(500, STACK_BACKWARD);
+        annotate("START", "Optimizer.step#SGD.step");
+        annotate("END", "Optimizer.step#SGD.step");
+    }
+    find();
+    ck_assert_uint_eq(steps.count, 3);
+    expect(0, 0, 0, 2, true);
+    expect(1, 1, 3, 4, true);
+    ck_assert(steps.one_optimizer_step);
+}
+END_TEST
+
 TCase *steps_tests(void)
 {
     TCase *tests = tcase_create("steps");
@@ -217,5 +237,6 @@ TCase *steps_tests(void)
     tcase_add_test(tests, an_optimizer_that_now_and_then_allocates_more);
     tcase_add_test(tests, stages_do_not_share_a_step);
     tcase_add_test(tests, annotations_of_another_device);
+    tcase_add_test(tests, a_device_that_trains_after_another);
     return tests;
 }
