@@ -53,6 +53,12 @@ static bool add_cycle(struct cycles *cycles, const struct timeline *timeline, st
     return vec_push(cycles->items, cycles->count, cycles->capacity, cycles->budget, err, cycle);
 }
 
+/* A block that a backward pass has left and that is freed later. */
+struct left {
+    uint32_t end; /* item */
+    uint64_t size;
+};
+
 /* What is known at a run of the trace. */
 struct search {
     struct cycle open;
@@ -60,21 +66,66 @@ struct search {
     bool waits;         /* there was no forward pass since the optimizer step */
     bool forward_again; /* there was a forward pass since the last backward pass */
     bool unseen;        /* no optimizer step was seen between the last backward pass and `open` */
-    uint32_t *left;     /* lifetimes that begin in the last cycle's backward passes and outlive
-                           them */
+    struct left *left;  /* by the last cycle's backward passes: a heap, the earliest end first */
     size_t left_count, left_capacity;
+    double left_bytes;     /* of these, and of what they leave for good */
     struct budget *budget; /* not owned */
 };
+
+static void swap_left(struct search *search, size_t a, size_t b)
+{
+    struct left kept = search->left[a];
+    search->left[a] = search->left[b];
+    search->left[b] = kept;
+}
+
+static bool push_left(struct search *search, struct left left, struct error *err)
+{
+    size_t at = search->left_count;
+    if (!vec_push(search->left, search->left_count, search->left_capacity, search->budget, err,
+                  left))
+        return false;
+    for (; at > 0 && search->left[at].end < search->left[(at - 1) / 2].end; at = (at - 1) / 2)
+        swap_left(search, at, (at - 1) / 2);
+    return true;
+}
+
+static void pop_left(struct search *search)
+{
+    size_t at = 0, least = 0;
+    search->left[0] = search->left[--search->left_count];
+    do {
+        at = least;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < search->left_count; child++)
+            if (search->left[child].end < search->left[least].end)
+                least = child;
+        swap_left(search, at, least);
+    } while (least != at);
+}
+
+/* The bytes of what is freed before an item. They do not count as left any longer. */
+static double take_freed(struct search *search, uint32_t until)
+{
+    double bytes = 0;
+    for (; search->left_count > 0 && search->left[0].end < until; pop_left(search))
+        bytes += (double)search->left[0].size;
+    search->left_bytes -= bytes;
+    return bytes;
+}
 
 static bool list_left(struct search *search, const struct timeline *timeline, uint32_t begin,
                       uint32_t end, struct error *err)
 {
     for (size_t i = births_from(timeline, begin);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++)
-        if (lifetime_end(&timeline->lifetimes[i]) >= end &&
-            !vec_push(search->left, search->left_count, search->left_capacity, search->budget, err,
-                      (uint32_t)i))
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
+        struct left left = {lifetime_end(&timeline->lifetimes[i]),
+                            trace_size(timeline->trace, timeline->lifetimes[i].alloc)};
+        if (left.end < end)
+            continue;
+        search->left_bytes += (double)left.size;
+        if (left.end != EVENT_NEVER && !push_left(search, left, err))
             return false;
+    }
     return true;
 }
 
@@ -83,20 +134,11 @@ static bool list_left(struct search *search, const struct timeline *timeline, ui
  * freed these, and an optimizer that allocates nothing had used them. */
 static bool is_zeroed(struct search *search, const struct timeline *timeline, uint32_t backward)
 {
-    __extension__ __int128 left = 0, freed = 0;
-    size_t next = births_from(timeline, backward), kept = 0;
+    size_t next = births_from(timeline, backward);
     uint32_t used_again = next < timeline->lifetime_count ? timeline->lifetimes[next].alloc
                                                           : (uint32_t)timeline->trace->count;
-    for (size_t i = 0; i < search->left_count; i++) {
-        const struct lifetime *lifetime = &timeline->lifetimes[search->left[i]];
-        uint64_t size = trace_size(timeline->trace, lifetime->alloc);
-        if (lifetime_end(lifetime) < search->open.forward)
-            continue;
-        left += size;
-        freed += lifetime_end(lifetime) < used_again ? size : 0;
-        search->left[kept++] = search->left[i];
-    }
-    search->left_count = kept;
+    take_freed(search, search->open.forward);
+    double left = search->left_bytes, freed = take_freed(search, used_again);
     return freed > 0 && 2 * freed >= left;
 }
 
@@ -127,7 +169,10 @@ static bool visit_backward(struct search *search, struct cycles *cycles,
     } else if (!is_first && cycles->count > 0) {
         extend_backward(&cycles->items[cycles->count - 1], end, search->forward_again);
     }
-    search->left_count = is_new || is_first ? 0 : search->left_count;
+    if (is_new || is_first) {
+        search->left_count = 0;
+        search->left_bytes = 0;
+    }
     search->in_forward = search->waits = search->forward_again = search->unseen = false;
     return list_left(search, timeline, begin, end, err);
 }
