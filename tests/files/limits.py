@@ -102,6 +102,40 @@ def segments_at_random(action, undo):
     return snapshot((), many(lambda i: at(action, i, 7919)) + many(lambda i: at(undo, i, 10007)))
 
 
+def training(iterations, stacks, layers):
+    """Passes whose gradients stay, if events have stacks; else each iteration frees them."""
+    torch = "/usr/lib/python3/dist-packages/torch/"
+    stack = {"forward": [frame("forward", 3, "/home/u/model.py"),
+                         frame("_call_impl", 1790, torch + "nn/modules/module.py"),
+                         frame("<module>", 9, "/home/u/train.py")],
+             "backward": [frame("torch::autograd::Engine::evaluate_function(x)", 0, "")]}
+    stack = {which: array(frames) if stacks else EMPTY for which, frames in stack.items()}
+    events, address = [], BASE
+
+    def born(size, which):
+        nonlocal address
+        address += 1 << 16
+        events.append(event("alloc", address, size, stack[which], time=len(events)))
+        return address, size
+
+    def freed(block, which):
+        for action in ("free_requested", "free_completed"):
+            events.append(event(action, *block, stack[which], time=len(events)))
+
+    for layer in range(layers):
+        born(4096 * (layer + 1), "forward")  # a weight
+    for _ in range(iterations):
+        saved = [born(50_000 + layer, "forward") for layer in range(layers)]
+        root, gradients = born(4, "backward"), []
+        for layer in reversed(range(layers)):
+            gradients.append(born(4096 * (layer + 1), "backward"))
+            freed(saved[layer], "backward")
+        freed(root, "backward")
+        for gradient in [] if stacks else gradients:
+            freed(gradient, "forward")
+    return snapshot((), events)
+
+
 INPUTS = {  # name: (status, bytes or what makes them)
     "1 M marks": (4, pickled(b"(" * MIB)),
     "1 M lists on the stack": (0, pickled(b"]" * MIB)),
@@ -133,6 +167,8 @@ INPUTS = {  # name: (status, bytes or what makes them)
     "another stream and pool in each event": (0, lambda: snapshot((), many(lambda i: alloc(
         i, pool_id=four_bytes(i) + b"K\1\x86")))),
     "600 k allocations": (0, lambda: snapshot((), many(alloc, 15 * MANY))),
+    "gradients that accumulate": (0, lambda: training(MANY, True, 3)),
+    "many passes without stacks": (0, lambda: training(MANY // 2, False, 8)),
     "the same address again": (0, lambda: snapshot((), [alloc(0)] * MANY)),
     "addresses 2^28 apart": (0, lambda: snapshot((), many(lambda i: event("alloc", i << 28, 512)))),
     "annotations of one of 1000 devices": (0, annotations_of_one_device),

@@ -146,25 +146,34 @@ static uint32_t end_of_fall(const struct pattern *pattern, const struct passes *
     return fall;
 }
 
+static void sum_end_bytes(struct pattern *pattern)
+{
+    const struct timeline *timeline = pattern->timeline;
+    uint32_t last = births_end(timeline);
+    double bytes = 0;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (preexisting_end(&timeline->preexisting[i]) >= last)
+            bytes += (double)timeline->preexisting[i].size;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        pattern->end_bytes[i] = bytes;
+        if (lifetime_end(&timeline->lifetimes[i]) >= last)
+            bytes += (double)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+    }
+    pattern->end_bytes[timeline->lifetime_count] = bytes;
+}
+
 bool pattern_makes_model(const struct pattern *pattern, const struct passes *passes)
 {
     const struct timeline *timeline = pattern->timeline;
     uint32_t last = births_end(timeline), fall = end_of_fall(pattern, passes);
-    double before = 0, made = 0;
-    for (size_t i = 0; i < timeline->preexisting_count; i++)
-        if (preexisting_end(&timeline->preexisting[i]) >= last)
-            before += (double)timeline->preexisting[i].size;
-    for (size_t i = 0; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < fall; i++) {
+    size_t first = births_from(timeline, passes->forward), i = first;
+    for (; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < fall; i++) {
         uint32_t item = timeline->lifetimes[i].alloc, end = lifetime_end(&timeline->lifetimes[i]);
-        double size = (double)trace_size(timeline->trace, item);
         bool is_gradient = item >= passes->backward && end >= passes->end && end < last;
         if (is_gradient && (pattern->flags[i] & PATTERN_WEIGHT))
             return false;
-        if (end < last)
-            continue;
-        before += item < passes->forward ? size : 0;
-        made += item < passes->forward ? 0 : size;
     }
+    double before = pattern->end_bytes[first], made = pattern->end_bytes[i] - before;
     return made > before * LEAST_MADE;
 }
 
@@ -193,8 +202,11 @@ bool pattern_init(struct pattern *pattern, const struct timeline *timeline,
         !vec_reserve(pattern->certain, pattern->certain_capacity, timeline->trace->count + 1,
                      pattern->budget, err) ||
         !vec_reserve(pattern->change, pattern->change_capacity, timeline->trace->count + 1,
+                     pattern->budget, err) ||
+        !vec_reserve(pattern->end_bytes, pattern->end_capacity, timeline->lifetime_count + 1,
                      pattern->budget, err))
         return false;
+    sum_end_bytes(pattern);
     flag_crossings(pattern);
     return pattern_flag_shared(pattern, err);
 }
@@ -206,6 +218,7 @@ void pattern_release(struct pattern *pattern)
     vec_free(pattern->marks, pattern->marks_capacity, 1, pattern->budget);
     vec_free(pattern->certain, pattern->certain_capacity, sizeof(int32_t), pattern->budget);
     vec_free(pattern->change, pattern->change_capacity, sizeof(int32_t), pattern->budget);
+    vec_free(pattern->end_bytes, pattern->end_capacity, sizeof(double), pattern->budget);
     vec_free(pattern->saved, pattern->saved_capacity, sizeof(struct saved), pattern->budget);
     vec_free(pattern->chain, pattern->chain_capacity, sizeof(struct saved), pattern->budget);
     vec_free(pattern->passes, pattern->pass_capacity, sizeof(struct passes), pattern->budget);

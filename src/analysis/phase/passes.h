@@ -74,8 +74,11 @@ struct pattern {
     uint32_t samples;  /* of a batch, each with gradients of its own; 0 if none were found */
     bool are_renewed;  /* the weights are made anew in every step */
     double stay_bytes; /* of all blocks of those sizes that live that long */
-    int32_t *change;   /* of the number of live blocks, by item */
-    int32_t *certain;  /* the same without those that are PATTERN_RARE */
+    double *end_bytes; /* by lifetime: of all blocks from before it that stay until the program only
+                          frees; one more at the end */
+    size_t end_capacity;
+    int32_t *change;  /* of the number of live blocks, by item */
+    int32_t *certain; /* the same without those that are PATTERN_RARE */
     size_t change_capacity, certain_capacity;
     double most_gradients; /* bytes that the fall of one hump leaves in blocks of those sizes */
     size_t most_members;   /* blocks at the top of one hump */
