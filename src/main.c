@@ -1,6 +1,9 @@
 /* Runs the command named on the command line and exits with its status. */
 #include <stdio.h>
 #include <string.h>
+#ifdef HAVE_MALLOC_H
+#include <malloc.h>
+#endif
 
 #include "commands/cli/command.h"
 #include "commands/cli/complain.h"
@@ -30,9 +33,19 @@ static enum status dispatch(int argc, char **argv)
     return command_unknown(name);
 }
 
+/* Lets all threads allocate from one heap. glibc reserves 64 MiB of addresses for each further
+ * heap, which a limit on the address space (ulimit -v) may then leave too few of. */
+static void share_heap(void)
+{
+#if defined(HAVE_MALLOPT) && defined(M_ARENA_MAX)
+    mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     struct error err;
+    share_heap();
     standard_streams_reserve();
     enum status status = dispatch(argc, argv);
     if (!standard_output_finish(&err)) {
