@@ -104,6 +104,8 @@ bool passes_merge_nested(struct pattern *pattern, struct error *err)
     struct container *containers = NULL;
     size_t capacity = 0, kept = 0, tries = 0;
     uint32_t from = 0; /* the end of the passes before */
+    if (pattern->pass_count < LEAST_NESTED)
+        return true;
     if (!vec_reserve(containers, capacity, pattern->pass_count + 1, pattern->budget, err))
         return false;
     memset(containers, 0, (pattern->pass_count + 1) * sizeof(*containers));
