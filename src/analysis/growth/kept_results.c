@@ -95,8 +95,7 @@ static bool is_set_again(const struct finder *finder, size_t index, uint32_t end
     for (size_t i = births_from(finder->timeline, from);
          i < finder->timeline->lifetime_count && lifetimes[i].alloc < end; i++)
         if (i > index && may_follow(finder, index, i) &&
-            (next == EVENT_NEVER ? lifetime_end(&lifetimes[i]) > end
-                                 : lifetime_end(&lifetimes[i]) > next))
+            lifetime_end(&lifetimes[i]) > (next == EVENT_NEVER ? end : next))
             return true;
     return false;
 }

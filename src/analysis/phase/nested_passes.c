@@ -51,22 +51,6 @@ static bool contains(const struct pattern *pattern, const struct container *cont
     return own * 2 > container->last - first && !has_step(pattern, container->scalar);
 }
 
-/* The first block made from an item on that is live when the root is made and is freed before it.
- * The first of the passes at the latest. */
-static uint32_t first_saved(const struct pattern *pattern, uint32_t from,
-                            const struct lifetime *root, uint32_t latest)
-{
-    const struct timeline *timeline = pattern->timeline;
-    for (size_t i = births_from(timeline, from);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < latest; i++) {
-        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
-        if (end > root->alloc && end < lifetime_end(root) &&
-            pattern_may_be_saved(pattern, i, false))
-            return timeline->lifetimes[i].alloc;
-    }
-    return latest;
-}
-
 static void find_containers(const struct pattern *pattern, struct container *containers)
 {
     const struct timeline *timeline = pattern->timeline;
@@ -92,7 +76,7 @@ static struct passes merged(const struct pattern *pattern, const struct containe
     uint32_t latest = pattern->passes[first].forward;
     latest = latest < root->alloc ? latest : root->alloc;
     uint32_t end = lifetime_end(root) + 1;
-    return (struct passes){.forward = first_saved(pattern, from, root, latest),
+    return (struct passes){.forward = passes_first_saved(pattern, from, root, latest),
                            .backward = root->alloc,
                            .end = end,
                            .updated = end,

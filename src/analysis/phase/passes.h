@@ -170,6 +170,10 @@ void passes_correct_turns(struct pattern *pattern);
 /* root_gradients.c: moves turns to where backward() begins, and drops what is no pass; the passes
  * must be in order, and pattern->change is lost. */
 void passes_turn_at_roots(struct pattern *pattern);
+/* root_gradients.c: the first block made from an item on that is live when the root is made and is
+ * freed before it; `latest`, an item before the root, if none is made before that. */
+uint32_t passes_first_saved(const struct pattern *pattern, uint32_t from,
+                            const struct lifetime *root, uint32_t latest);
 /* nested_passes.c: joins passes that lie within one backward pass; the passes must be in order. */
 bool passes_merge_nested(struct pattern *pattern, struct error *err);
 /* held_results.c: begins forward passes with results that variables hold; the passes must be in

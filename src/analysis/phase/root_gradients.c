@@ -107,17 +107,18 @@ static const struct lifetime *find_root(struct pattern *pattern, const struct ro
     return root && is_root(search, root) ? root : NULL;
 }
 
-/* The first block that the root finds live and that is freed before it. */
-static uint32_t first_saved(const struct root_search *search, const struct lifetime *root)
+uint32_t passes_first_saved(const struct pattern *pattern, uint32_t from,
+                            const struct lifetime *root, uint32_t latest)
 {
-    const struct timeline *timeline = search->pattern->timeline;
-    size_t i = births_from(timeline, search->from);
-    for (; timeline->lifetimes[i].alloc < root->alloc; i++) {
+    const struct timeline *timeline = pattern->timeline;
+    for (size_t i = births_from(timeline, from);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < latest; i++) {
         uint32_t end = lifetime_end(&timeline->lifetimes[i]);
-        if (end > root->alloc && end < lifetime_end(root) && may_count(search->pattern, i))
-            break;
+        if (end > root->alloc && end < lifetime_end(root) &&
+            pattern_may_be_saved(pattern, i, false))
+            return timeline->lifetimes[i].alloc;
     }
-    return timeline->lifetimes[i].alloc;
+    return latest;
 }
 
 /* Finds a root that is freed at most so many items before or after the end of the pass, and before
@@ -143,10 +144,11 @@ static void turn_at_root(struct pattern *pattern, struct passes *passes, uint32_
         root = root_near_end(pattern, &search, whole, whole, next);
     if (!root)
         return;
-    uint32_t saved = first_saved(&search, root), end = lifetime_end(root) + 1;
+    uint32_t end = lifetime_end(root) + 1;
+    uint32_t latest = passes->forward < root->alloc ? passes->forward : root->alloc;
     passes->has_root = true;
     passes->backward = root->alloc;
-    passes->forward = saved < passes->forward ? saved : passes->forward;
+    passes->forward = passes_first_saved(pattern, from, root, latest);
     if (passes->end == passes->updated)
         passes->end = passes->updated = end;
 }

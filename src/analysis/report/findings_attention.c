@@ -32,9 +32,9 @@ static const struct attention_words words_of[ATTENTION_CODES] = {
          NULL},
 };
 
-static const char *next_of(enum attention_code code, bool is_biased)
+static const char *next_of(const struct findings_maker *maker, enum attention_code code)
 {
-    return is_biased && words_of[code].biased ? words_of[code].biased : words_of[code].next;
+    return maker->is_biased && words_of[code].biased ? words_of[code].biased : words_of[code].next;
 }
 
 static bool peaks_in_backward(const struct findings_maker *maker)
@@ -51,7 +51,7 @@ static bool peaks_in_backward(const struct findings_maker *maker)
  * is larger, but the peak may then be elsewhere. What is added to the products remains, as the
  * argument attn_mask, and may be as large. */
 static bool about_kept(struct findings_maker *maker, const struct live_sum *sum,
-                       const struct buffer *most, enum attention_code code, bool is_biased)
+                       const struct buffer *most, enum attention_code code)
 {
     int64_t most_saved = maker->evidence->peak->active_bytes - finding_peak(maker, true);
     bool is_limited = most_saved > 0 && most_saved < sum->bytes;
@@ -59,15 +59,15 @@ static bool about_kept(struct findings_maker *maker, const struct live_sum *sum,
         maker,
         (struct finding){.kind = FINDING_ATTENTION,
                          .save_bytes = is_limited ? most_saved : sum->bytes,
-                         .at_least = !is_limited && !is_biased && peaks_in_backward(maker),
+                         .at_least = !is_limited && !maker->is_biased && peaks_in_backward(maker),
                          .at_most = is_limited},
-        next_of(code, is_biased), "%s keeps %s, for the backward pass%s.", words_of[code].whose,
+        next_of(maker, code), "%s keeps %s, for the backward pass%s.", words_of[code].whose,
         finding_amount(maker, sum->bytes).text, most->bytes);
 }
 
 /* Reports matrices of a pass that keeps nothing. */
 static bool about_running(struct findings_maker *maker, const struct live_sum *sum,
-                          const struct buffer *most, enum attention_code code, bool is_biased)
+                          const struct buffer *most, enum attention_code code)
 {
     const struct live_set *set = maker->evidence->at_peak;
     int64_t save_bytes;
@@ -77,26 +77,20 @@ static bool about_running(struct findings_maker *maker, const struct live_sum *s
            finding_add(maker,
                        (struct finding){.kind = FINDING_ATTENTION,
                                         .save_bytes = save_bytes,
-                                        .at_least = !is_biased,
-                                        .at_most = is_biased},
-                       next_of(code, is_biased), "%s makes matrices of %s%s.", words_of[code].whose,
+                                        .at_least = !maker->is_biased,
+                                        .at_most = maker->is_biased},
+                       next_of(maker, code), "%s makes matrices of %s%s.", words_of[code].whose,
                        finding_amount(maker, sum->bytes).text, most->bytes);
 }
 
 static bool about(struct findings_maker *maker, const struct live_sum *sum,
                   const struct buffer *most, enum attention_code code)
 {
-    const struct live_set *set = maker->evidence->at_peak;
-    struct attention all;
     if (finding_share(maker, sum->bytes) < LEAST_ATTENTION)
         return true;
-    if (!attention_find(&all, set->timeline, set->sites, maker->evidence->peak->item, maker->err))
-        return false;
-    bool is_biased = all.is_biased;
-    attention_release(&all);
     if (phases_have(maker->evidence->phases, PHASE_BACKWARD) && !maker->evidence->unused->at_peak)
-        return about_kept(maker, sum, most, code, is_biased);
-    return about_running(maker, sum, most, code, is_biased);
+        return about_kept(maker, sum, most, code);
+    return about_running(maker, sum, most, code);
 }
 
 bool finding_about_attention(struct findings_maker *maker, const struct live_sum *sum,

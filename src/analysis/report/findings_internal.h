@@ -11,6 +11,7 @@ struct findings_maker {
     const struct evidence_of_all *evidence;
     struct findings *findings;
     struct error *err;
+    bool is_biased; /* something is added to the products of attention: see attention.h */
 };
 
 /* A size as text, returned by value for use in format arguments. */

@@ -282,6 +282,7 @@ bool findings_of_sums(struct findings_maker *maker)
         .is_logits = marks.logits.is_part,
         .is_elementwise = marks.elementwise.is_part,
     };
+    maker->is_biased = marks.attention.is_biased;
     place(maker->evidence->phases, maker->evidence->peak->item, &facts);
     place_training(maker->evidence->phases, &facts);
     bool ok = live_sums(maker->evidence->at_peak, &facts, questions, SUMS, sums, maker->err);
