@@ -79,6 +79,40 @@ static bool has_failed(const struct timeline *timeline, const struct pass *pass)
     return false;
 }
 
+/* True if an allocation is freed before anything else happens, as an operator frees its workspace,
+ * and a tuner of kernels what it fills between two timings. It may be far larger than all that a
+ * pass computes. */
+static bool is_workspace(const struct trace *trace, size_t item)
+{
+    if (item + 1 >= trace->count || trace->action[item] != ACTION_ALLOC)
+        return false;
+    uint8_t next = trace->action[item + 1];
+    return (next == ACTION_FREE_REQUESTED || next == ACTION_FREE_COMPLETED) &&
+           trace_addr(trace, item + 1) == trace_addr(trace, item);
+}
+
+/* The highest values of the active curve in a pass. */
+struct rise {
+    int64_t highest;
+    int64_t without_workspace;
+};
+
+/* Moves the cursor to the end of the pass. */
+static struct rise rise_of(struct curve_cursor *cursor, const struct pass *pass)
+{
+    struct rise rise = {cursor->active, cursor->active};
+    while (cursor->item < pass->end) {
+        size_t item = cursor->item;
+        int64_t active = curve_cursor_step(cursor);
+        rise.highest = active > rise.highest ? active : rise.highest;
+        bool counts = !is_workspace(cursor->trace, item) &&
+                      (item == 0 || !is_workspace(cursor->trace, item - 1));
+        if (counts && active > rise.without_workspace)
+            rise.without_workspace = active;
+    }
+    return rise;
+}
+
 /* Judges each pass, and finds the highest value of the curve outside of unused ones. */
 static void judge(struct passes *passes, const struct timeline *timeline,
                   struct unused_passes *unused)
@@ -93,19 +127,17 @@ static void judge(struct passes *passes, const struct timeline *timeline,
             int64_t active = curve_cursor_step(&cursor);
             peak = active > peak ? active : peak;
         }
-        int64_t before = cursor.active, highest = before;
-        while (cursor.item < pass->end) {
-            int64_t active = curve_cursor_step(&cursor);
-            highest = active > highest ? active : highest;
-        }
-        bool is_unused = highest > before && !pass->before_backward &&
-                         kept_bytes(timeline, pass) < (uint64_t)(highest - before) / KEPT_PART &&
-                         !has_failed(timeline, pass);
+        int64_t before = cursor.active;
+        struct rise rise = rise_of(&cursor, pass);
+        bool is_unused =
+            rise.highest > before && !pass->before_backward &&
+            kept_bytes(timeline, pass) <= (uint64_t)(rise.without_workspace - before) / KEPT_PART &&
+            !has_failed(timeline, pass);
         unused->count += is_unused;
         unused->at_peak =
             unused->at_peak || (is_unused && timeline->active.peak_event >= (int64_t)pass->first &&
                                 timeline->active.peak_event < (int64_t)pass->end);
-        peak = !is_unused && highest > peak ? highest : peak;
+        peak = !is_unused && rise.highest > peak ? rise.highest : peak;
     }
     unused->peak_elsewhere_bytes = peak;
 }

@@ -1,10 +1,11 @@
 /* Forward passes that no backward pass uses, in a program that trains: evaluation, generation, a
  * teacher or another frozen model, or the rollout of reinforcement learning.
  *
- * A pass counts if no backward pass follows it, or if it is not the last before a backward pass and
- * less than a tenth of the memory by which it raises the active curve is still allocated when that
- * begins. It extends from the first item of its forward phase to the next phase of a step, so that
- * a loss that other code computes belongs to it. */
+ * A pass counts if no backward pass follows it, or if it is not the last before a backward pass
+ * and less than a tenth of the memory by which it raises the active curve is still allocated when
+ * that begins. What an operator allocates and frees at once, such as a workspace, does not count
+ * as raising it. A pass extends from the first item of its forward phase to the next phase of a
+ * step, so that a loss that other code computes belongs to it. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_UNUSED_PASSES_H
 #define MEMSNAP_ANALYSIS_GROWTH_UNUSED_PASSES_H
 

@@ -83,6 +83,26 @@ START_TEST(a_backward_pass_follows)
 }
 END_TEST
 
+/* torch.compile times the kernels of the first step with a large buffer. Plain code lies between
+ * the model and the module that computes the loss. */
+START_TEST(a_kernel_is_timed)
+{
+    train(1000);
+    uint64_t saved = born(100, STACK_FORWARD);
+    capture_free(&capture, born(9000, STACK_FORWARD), 9000, STACK_FORWARD);
+    uint64_t result = born(100, STACK_FORWARD), square = born(100, SCRIPT);
+    uint64_t loss = born(8, STACK_FORWARD);
+    capture_free(&capture, square, 100, SCRIPT);
+    uint64_t gradient = born(100, STACK_BACKWARD);
+    capture_free(&capture, saved, 100, STACK_BACKWARD);
+    capture_free(&capture, result, 100, STACK_BACKWARD);
+    capture_free(&capture, loss, 8, SCRIPT);
+    capture_free(&capture, gradient, 100, STACK_STEP);
+    train(1000);
+    ck_assert_int_eq(saving(FINDING_UNUSED_PASS), -1);
+}
+END_TEST
+
 START_TEST(a_pass_that_fails_may_have_been_training)
 {
     train(1000);
@@ -387,6 +407,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, an_evaluation_ends_the_trace);
     tcase_add_test(tests, training_reaches_the_peak);
     tcase_add_test(tests, a_backward_pass_follows);
+    tcase_add_test(tests, a_kernel_is_timed);
     tcase_add_test(tests, a_pass_that_fails_may_have_been_training);
     tcase_add_test(tests, a_backward_pass_runs_out_of_memory);
     tcase_add_loop_test(tests, a_failed_pass_may_be_an_evaluation, 0, 3);
