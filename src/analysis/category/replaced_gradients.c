@@ -36,7 +36,8 @@ struct search {
 
 static bool is_before_free(const struct trace *trace, uint32_t item)
 {
-    return item + 1 < trace->count && trace->action[item + 1] == ACTION_FREE_REQUESTED &&
+    return item + 1 < trace->count && trace->action[item] == ACTION_ALLOC &&
+           trace->action[item + 1] == ACTION_FREE_REQUESTED &&
            trace_size(trace, item + 1) == trace_size(trace, item);
 }
 
@@ -57,18 +58,23 @@ static bool collect_replacements(struct search *search, struct error *err)
     return true;
 }
 
-static void find_replaced(struct search *search)
+/* False if none of them replaces a gradient. */
+static bool find_replaced(struct search *search)
 {
     const struct timeline *timeline = search->classifier->timeline;
+    bool any = false;
     for (uint32_t i = 0; i < timeline->lifetime_count; i++) {
         uint32_t freed = timeline->lifetimes[i].free_requested;
-        if (freed == EVENT_NEVER || freed == 0)
+        if (freed == EVENT_NEVER || freed == 0 || !is_before_free(timeline->trace, freed - 1))
             continue;
         size_t at = bisect_less(&search->replacements->made, sizeof(*search->replacements),
                                 search->count, freed - 1);
-        if (at < search->count && search->replacements[at].made == freed - 1)
-            search->replacements[at].replaced = i;
+        if (at == search->count || search->replacements[at].made != freed - 1)
+            continue;
+        search->replacements[at].replaced = i;
+        any = any || search->categories->of_lifetime[i] == CATEGORY_GRADIENT;
     }
+    return any;
 }
 
 static int compare_left(const void *a, const void *b)
@@ -143,12 +149,11 @@ bool classify_replaced_gradients(const struct classifier *classifier, struct cat
     struct search search = {.classifier = classifier, .categories = categories};
     struct budget *budget = classifier->timeline->snapshot->budget;
     bool ok = classifier->first_backward_run == NO_RUN || collect_replacements(&search, err);
-    if (ok && search.count > 0) {
-        find_replaced(&search);
+    if (ok && search.count > 0 && find_replaced(&search)) {
         ok = collect_left(&search, err);
+        if (ok && search.left_count > 0)
+            decide(&search);
     }
-    if (ok && search.left_count > 0)
-        decide(&search);
     vec_free(search.replacements, search.capacity, sizeof(*search.replacements), budget);
     vec_free(search.left, search.left_capacity, sizeof(*search.left), budget);
     return ok;
