@@ -5,6 +5,8 @@
 /* Longer names are classified by their ending alone, which bounds the work per name. */
 #define PATH_LONGEST 4096
 
+#define COMPILED_STEM 52 /* characters before the ending of a file that torch.compile wrote */
+
 /* Folders and files inside torch, to recognize a torch outside site-packages (a checkout, a
  * relocated build). Only names that are unlikely in a user's own folder called `torch`. */
 static const char *const torch_insides[] = {
@@ -243,6 +245,22 @@ static bool classify_at(struct text file, struct text before, struct text folder
     return false;
 }
 
+/* True for a file that torch.compile wrote, in whatever cache folder (TORCHINDUCTOR_CACHE_DIR): its
+ * name is "c" and 51 digits of a hash in base 32, and its folder is called like the first two of
+ * them (torch/_inductor/codecache.py). */
+static bool is_compiled(struct text folder, struct text name)
+{
+    if (name.size != COMPILED_STEM + strlen(".py") || !text_ends(name, ".py") ||
+        name.bytes[0] != 'c' || folder.size != 2 || memcmp(folder.bytes, name.bytes + 1, 2) != 0)
+        return false;
+    for (size_t i = 0; i < COMPILED_STEM; i++) {
+        char c = name.bytes[i];
+        if (!(c >= 'a' && c <= 'z') && !(c >= '2' && c <= '7'))
+            return false;
+    }
+    return true;
+}
+
 static struct file_facts classify_python(struct text file)
 {
     struct file_facts facts = {FILE_USER, 0};
@@ -257,6 +275,8 @@ static struct file_facts classify_python(struct text file)
         before = folder;
         start = i + 1;
     }
+    if (is_compiled(before, text_from(file, start)))
+        facts.class = FILE_LIBRARY;
     return facts;
 }
 

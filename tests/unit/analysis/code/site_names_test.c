@@ -54,6 +54,9 @@ static const struct {
     {"<eval_with_key>.12", FILE_LIBRARY},
     {"<@beartype(model.forward) at 0x7f>", FILE_LIBRARY},
     {"/tmp/torchinductor_me/ab/cab.py", FILE_LIBRARY},
+    {"/scratch/cache/t7/ct7p6fnrxbuylxuihah2pdcsopx4bmxfnvdttmiz2zfvfi2lol4s.py", FILE_LIBRARY},
+    {"/scratch/cache/t8/ct7p6fnrxbuylxuihah2pdcsopx4bmxfnvdttmiz2zfvfi2lol4s.py", FILE_USER},
+    {"/scratch/t7/ct7p6fnrxbuylxuihah2pdcsopx4bmxfnvdttmiz2zfvfi2lol4s_.py", FILE_USER},
 };
 
 START_TEST(files_are_told_apart)
