@@ -2837,9 +2837,10 @@ def trace_of(structure, times):
 
 
 class Line:
-    """The name that memsnap gives a source line: "model.py:93 forward [2]" or "model.py:93-95 forward [2]"."""
+    """The name that memsnap gives a source line: "model.py:93-95 forward [2]", or "model.py:93 forward [2][0]" in a loop
+    in a loop."""
 
-    FORM = re.compile(r"(?P<file>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))? \S+(?P<numbers>(?: \[[0-9]+\])*)(?P<again> \([0-9]+\))?")
+    FORM = re.compile(r"(?P<file>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))? \S+(?P<numbers>(?: (?:\[[0-9]+\])+)?)(?P<again> \([0-9]+\))?")
 
     def __init__(self, name):
         match = self.FORM.fullmatch(name)

@@ -27,6 +27,10 @@ def check_lines():
     names = compare_program(plan)
     assert names == ["blocks.0", "blocks.1", "blocks.2"], names
 
+    # which module runs in a loop within a loop is not known
+    names = compare_program(plan_of({"modules": [loop + " [0][1]"]}, {"modules": [loop + " [2]"]}, target="lines"))
+    assert names == ["blocks.2"], names
+
     # what runs outside of modules is left out of a part; so is the model itself
     part = {"modules": [tokens + " (2)", loop + " [0]", loop + " [1]"]}
     names = compare_program(plan_of(part, target="lines"))
