@@ -249,6 +249,7 @@ libmemsnap_a_SOURCES += \
 	src/render/suggest/loops.c \
 	src/render/suggest/parts.c \
 	src/render/suggest/parts.h \
+	src/render/suggest/placement.c \
 	src/render/suggest/python.c \
 	src/render/suggest/suggest.h \
 	src/render/suggest/text.c \

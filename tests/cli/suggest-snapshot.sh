@@ -224,6 +224,33 @@ run suggest --budget least samples/joined.pickle.gz
 exits 0
 out_has 'record_profile.py:24 forward [0]  80.25 KiB'
 
+# torch.compile compiled the model as a whole: the line of the model is next to the code that runs it, and no module is
+# called in between.
+if [ -n "${PYTHON3-}" ]; then
+    "$PYTHON3" - "$loop" compiled.pickle <<'EOF'
+import gzip, pickle, sys
+snapshot = pickle.load(gzip.open(sys.argv[1]))
+runs = {"name": "__call__", "filename": "/lib/python3/dist-packages/torch/_inductor/output_code.py", "line": 830}
+for event in snapshot["device_traces"][0]:
+    frames = event.get("frames", [])
+    lines = [frame for frame in frames if frame["filename"].endswith("/model.py") and frame["name"] == "forward"]
+    if lines:
+        frames[frames.index(lines[0]) + 1:frames.index(lines[-1]) + 1] = [runs]
+pickle.dump(snapshot, open(sys.argv[2], "wb"))
+EOF
+    run suggest --budget 60% compiled.pickle
+    exits 0
+    out_has '# torch.compile compiled the model as a whole'
+    out_has_not 'use_reentrant'
+    run analyze compiled.pickle
+    exits 0
+    out_has 'torch._functorch.config.activation_memory_budget = 0.5'
+fi
+run suggest --budget 60% "$loop"
+out_has_not 'compiled the model as a whole'
+run analyze "$loop"
+out_has_not 'activation_memory_budget'
+
 # Another pass of the step, which may call the modules of the plan, has the peak.
 run suggest --budget least --no-code samples/recorded/gan.pickle.gz
 exits 0

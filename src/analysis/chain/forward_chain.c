@@ -176,6 +176,7 @@ static bool list_kept(struct build *build, struct error *err)
     struct forward_chain *chain = build->chain;
     const struct timeline *timeline = build->timeline;
     size_t count = timeline->lifetime_count;
+    int64_t compiled = 0; /* bytes of torch.compile's code, less those of other code */
     for (size_t i = births_from(timeline, build->pass.first); i < count; i++) {
         uint32_t item = timeline->lifetimes[i].alloc;
         if (item >= build->pass.backward)
@@ -194,7 +195,10 @@ static bool list_kept(struct build *build, struct error *err)
                                   chain->budget, err, item)))
             return false;
         chain->transformed |= facts->is_transformed;
+        int64_t bytes = (int64_t)trace_size(timeline->trace, item);
+        compiled += facts->is_compiled ? bytes : -bytes;
     }
+    chain->compiled = compiled > 0;
     return true;
 }
 

@@ -247,6 +247,7 @@ struct forward_chain {
     int64_t recomputed_bytes;     /* activations that the backward pass recomputed */
     size_t checkpointed;          /* number of elements that are in checkpoints already */
     bool transformed; /* torch.func computes the gradients; checkpoints do not work there */
+    bool compiled;    /* torch.compile compiled what keeps most of it */
 
     /* Without kernels, the time of an operator is unknown, but its name tells whether it is costly.
      * The weight of an operator estimates its time: the bytes of its kept results or, if it is

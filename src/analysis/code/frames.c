@@ -70,6 +70,8 @@ static const struct role_rule torch_rules[] = {
     {"_inductor/select_algorithm.py", "make_benchmark_fn", ROLE_BENCHMARK},
     {"_inductor/utils.py", "do_bench", ROLE_BENCHMARK},
     {"_inductor/utils.py", "do_bench_using_profiling", ROLE_BENCHMARK},
+    {"_inductor/output_code.py", "__call__", ROLE_COMPILED},
+    {"_inductor/codecache.py", "__call__", ROLE_COMPILED}, /* before torch 2.6 */
     {"_functorch/aot_autograd.py", "backward", ROLE_COMPILED_BACKWARD},
     {"_functorch/_aot_autograd/", "backward", ROLE_COMPILED_BACKWARD},
     {"autograd/__init__.py", "_make_grads", ROLE_BACKWARD},

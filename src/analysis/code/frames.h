@@ -37,6 +37,7 @@ enum frame_role {
     ROLE_ALL_GRADIENTS, /* takes the gradients of all parameters at once */
     ROLE_KV_CACHE,      /* allocates or extends a cache of keys and values */
     ROLE_BENCHMARK,     /* torch.compile or Triton times kernels, on memory of its own */
+    ROLE_COMPILED,      /* runs a graph that torch.compile compiled */
     ROLE_NO_GRAD,
     ROLE_INFERENCE_MODE,
     ROLE_ENABLE_GRAD,

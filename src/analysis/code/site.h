@@ -98,6 +98,7 @@ struct stack_facts {
     uint8_t copied_in;     /* enum copied_in, if it does */
     bool is_workspace;     /* allocated by a library for its scratch space */
     bool is_benchmark;     /* the same, of torch.compile or Triton, which times kernels on it */
+    bool is_compiled;      /* allocated by a graph that torch.compile compiled */
     bool in_main;          /* a Python frame is a script's top level: not a thread of autograd */
     bool empties_cache;    /* torch.cuda.empty_cache(), called by the program */
     bool to_device;        /* Tensor.to(device) copies: the dtype may be the same */

@@ -145,6 +145,9 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
     case ROLE_BENCHMARK:
         facts->is_workspace = facts->is_benchmark = true;
         return true;
+    case ROLE_COMPILED:
+        facts->is_compiled = true;
+        return true;
     case ROLE_COPY_TENSOR:
         facts->copies_tensor = true;
         return true;

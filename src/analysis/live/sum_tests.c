@@ -74,6 +74,15 @@ bool live_is_transformed(const struct live_set *set, const struct live_facts *fa
            live_waits_for_backward(set, facts, live, source);
 }
 
+bool live_is_compiled(const struct live_set *set, const struct live_facts *facts,
+                      const struct live *live, const struct live_source *source)
+{
+    struct error err; /* cannot fail: the source has looked the stack up */
+    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    return live->in_trace && stack && stack->is_compiled &&
+           live_waits_for_backward(set, facts, live, source);
+}
+
 bool live_is_recomputed(const struct live_set *set, const struct live_facts *facts,
                         const struct live *live, const struct live_source *source)
 {

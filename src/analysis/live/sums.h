@@ -59,7 +59,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 22
+#define LIVE_SUMS_MOST 23
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -75,6 +75,7 @@ live_test live_waits_for_backward;
 live_test live_is_derivative;
 /* live_waits_for_backward, and made by a function that torch.func.grad() differentiates. */
 live_test live_is_transformed;
+live_test live_is_compiled;
 /* Made by a checkpoint that computes a part of the forward pass again. */
 live_test live_is_recomputed;
 /* A matrix of attention by hand, and live_waits_for_backward; live_is_running if no backward pass

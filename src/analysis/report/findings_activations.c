@@ -5,9 +5,17 @@
 #define LEAST_RUNNING     25 /* the same for a forward pass that keeps nothing */
 #define LEAST_PLAIN       25 /* the same, of code outside a model */
 
-#define NEXT_CHECKPOINTS                                                                           \
-    "Recompute some of them instead of keeping them: `memsnap suggest` finds where checkpoints "   \
-    "(torch.utils.checkpoint) cost least."
+/* How activations that wait for the backward pass are freed. */
+static const char *next_checkpoints(const struct findings_maker *maker)
+{
+    if (maker->is_compiled)
+        return "torch.compile chooses what it keeps, and what the backward pass recomputes. Set "
+               "torch._functorch.config.activation_memory_budget = 0.5 (PyTorch 2.4 or later) "
+               "before the model first runs, and it keeps about half as much. Try several values: "
+               "below some, the backward pass needs more than it saves.";
+    return "Recompute some of them instead of keeping them: `memsnap suggest` finds where "
+           "checkpoints (torch.utils.checkpoint) cost least.";
+}
 
 /* Adds "WHO hold 1.24 GiB, 12.0% of the peakWHY, the largest part at model.py:39 forward". */
 static bool add(struct findings_maker *maker, enum finding_kind kind, int64_t save_bytes,
@@ -27,7 +35,7 @@ bool finding_about_activations(struct findings_maker *maker, const struct live_s
         return true;
     return add(maker, FINDING_ACTIVATIONS, sum->bytes, sum, most,
                trains ? "Activations that wait for the backward pass" : "Activations", "",
-               trains ? NEXT_CHECKPOINTS
+               trains ? next_checkpoints(maker)
                       : "No backward pass was recorded. If none follows, run the model under "
                         "torch.inference_mode(); otherwise, recompute some of them "
                         "(torch.utils.checkpoint).");
@@ -40,7 +48,7 @@ bool finding_about_beside_logits(struct findings_maker *maker, const struct live
         return true;
     return add(maker, FINDING_ACTIVATIONS, sum->bytes, sum, most,
                "Activations that wait for the backward pass, without the logits and the loss,", "",
-               NEXT_CHECKPOINTS);
+               next_checkpoints(maker));
 }
 
 /* The bytes of activations of a function that torch.func or create_graph=True differentiates, and

@@ -11,7 +11,8 @@ struct findings_maker {
     const struct evidence_of_all *evidence;
     struct findings *findings;
     struct error *err;
-    bool is_biased; /* something is added to the products of attention: see attention.h */
+    bool is_biased;   /* something is added to the products of attention: see attention.h */
+    bool is_compiled; /* most of what waits for the backward pass is of torch.compile */
 };
 
 /* A size as text, returned by value for use in format arguments. */

@@ -59,6 +59,7 @@ enum {
     SUM_BESIDE_LOGITS,
     SUM_DERIVATIVES,
     SUM_TRANSFORMED,
+    SUM_COMPILED,
     SUM_RECOMPUTED,
     SUM_RUNNING,
     SUM_PLAIN,
@@ -249,6 +250,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_BESIDE_LOGITS] = {.counts = live_waits_beside_logits},
         [SUM_DERIVATIVES] = {.counts = live_is_derivative},
         [SUM_TRANSFORMED] = {.counts = live_is_transformed},
+        [SUM_COMPILED] = {.counts = live_is_compiled},
         [SUM_RECOMPUTED] = {.counts = live_is_recomputed},
         [SUM_RUNNING] = {.counts = live_is_running},
         [SUM_PLAIN] = {.counts = live_is_plain_result},
@@ -293,6 +295,7 @@ bool findings_of_sums(struct findings_maker *maker)
         maker->findings->without_grad_bytes = sums[SUM_WITHOUT_GRAD].bytes;
         maker->findings->inference_mode_bytes = sums[SUM_INFERENCE_MODE].bytes;
     }
+    maker->is_compiled = sums[SUM_COMPILED].bytes > sums[SUM_ACTIVATIONS].bytes / 2;
     ok = report(maker, sums);
     for (int k = 0; k < SUMS; k++)
         live_sum_release(&sums[k]);

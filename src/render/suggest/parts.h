@@ -36,6 +36,9 @@ void suggest_head_text(const struct page *page, const struct suggest_subject *su
  * fits if they fit. */
 bool suggest_is_whole(const struct suggest_subject *subject);
 
+/* True if torch.compile compiled the model as a whole, so that no modules of it are called. */
+bool suggest_is_compiled(const struct suggest_subject *subject);
+
 #define SUGGEST_WHOSE 64
 
 /* "step 1 ", before a verdict on layers that are not whole; else "". */

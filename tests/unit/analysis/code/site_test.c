@@ -103,6 +103,23 @@ START_TEST(a_node_is_the_operator_where_there_is_no_other)
 }
 END_TEST
 
+#define COMPILED                                                                                   \
+    PY("call", "/tmp/torchinductor_u/a.py", 7) "," PY("forward", "/home/u/model.py", 3) ","
+
+START_TEST(compiled_code_is_told_apart)
+{
+    static const struct {
+        const char *frames;
+        bool is_compiled;
+    } cases[] = {
+        {COMPILED PY("__call__", TORCH "_inductor/output_code.py", 830), true},
+        {COMPILED PY("__call__", TORCH "_inductor/codecache.py", 1480), true},
+        {STACK_FORWARD, false},
+    };
+    ck_assert_int_eq(facts_of(cases[_i].frames)->is_compiled, cases[_i].is_compiled);
+}
+END_TEST
+
 START_TEST(labels_of_poor_stacks)
 {
     static const struct {
@@ -243,6 +260,7 @@ TCase *site_tests(void)
     tcase_add_test(tests, a_storage_maker_alone_is_named_as_called);
     tcase_add_test(tests, backward_without_python);
     tcase_add_loop_test(tests, backward_in_python, 0, 3);
+    tcase_add_loop_test(tests, compiled_code_is_told_apart, 0, 3);
     tcase_add_test(tests, a_node_is_the_operator_where_there_is_no_other);
     tcase_add_loop_test(tests, labels_of_poor_stacks, 0, 6);
     tcase_add_loop_test(tests, contexts, 0, 15);
