@@ -57,6 +57,13 @@ static void find_lines_before(const struct classifier *classifier, struct catego
     }
 }
 
+/* Without a step of the optimizer between two passes, as when gradients accumulate, the code there
+ * may look like one. What it makes is a batch if its line makes batches. */
+static bool is_weak_step(uint8_t why)
+{
+    return reason_of(why) == REASON_STEP_KEPT && why != reason_byte(REASON_STEP_KEPT, DOUBT_NONE);
+}
+
 bool classify_first_batches(const struct classifier *classifier, struct categories *categories,
                             struct error *err)
 {
@@ -78,6 +85,12 @@ bool classify_first_batches(const struct classifier *classifier, struct categori
         if (is_batch(reason_of(categories->why_lifetime[i])))
             makes_batches[timeline->trace->stack[timeline->lifetimes[i].alloc]] = true;
     makes_batches[STACK_NONE] = false;
+    for (size_t i = first; i < timeline->lifetime_count; i++)
+        if (is_weak_step(categories->why_lifetime[i]) &&
+            makes_batches[timeline->trace->stack[timeline->lifetimes[i].alloc]]) {
+            categories->of_lifetime[i] = CATEGORY_INPUT;
+            categories->why_lifetime[i] = reason_byte(REASON_BATCH, DOUBT_INFERRED);
+        }
     for (size_t i = 0; i < first; i++)
         if (is_weak(reason_of(categories->why_lifetime[i])) &&
             makes_batches[timeline->trace->stack[timeline->lifetimes[i].alloc]]) {

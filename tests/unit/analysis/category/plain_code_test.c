@@ -237,6 +237,35 @@ START_TEST(code_after_another_forward_makes_a_batch)
 }
 END_TEST
 
+/* Gradients of two batches accumulate. The second batch is as large as a weight, and replaces the
+ * first, as a step by hand would replace the weight. */
+START_TEST(a_batch_between_accumulated_passes)
+{
+    for (unsigned i = 0; i < 3; i++)
+        born(2 + i, 400 + i, SCRIPT);
+    for (unsigned batch = 0; batch < 6; batch++) {
+        born(50 + batch, 400, CPP("at::_ops::randn::call(x)") "," SCRIPT);
+        if (batch > 0)
+            freed(49 + batch, 400, SCRIPT);
+        born(1, 100, STACK_FORWARD);
+        for (unsigned i = 0; i < 3; i++)
+            born(10 + 10 * (batch % 2) + i, 400 + i, STACK_BACKWARD);
+        freed(1, 100, ENGINE);
+        if (batch % 2 == 0)
+            continue;
+        for (unsigned i = 0; i < 3; i++)
+            freed(20 + i, 400 + i, ENGINE);
+        born(8, 400, STACK_STEP);
+        freed(8, 400, STACK_STEP);
+        for (unsigned i = 0; i < 3; i++)
+            freed(10 + i, 400 + i, SCRIPT);
+    }
+    capture_load(&capture);
+    for (unsigned batch = 1; batch < 5; batch++)
+        expect(50 + batch, CATEGORY_INPUT);
+}
+END_TEST
+
 /* Other code updates the weight and draws a batch; the latter has another size. */
 START_TEST(a_batch_may_follow_an_update)
 {
@@ -417,6 +446,7 @@ TCase *category_plain_code_tests(void)
     tcase_add_test(tests, buffers_of_plain_code_are_inputs);
     tcase_add_test(tests, code_between_parts_of_a_forward_computes);
     tcase_add_test(tests, code_after_another_forward_makes_a_batch);
+    tcase_add_test(tests, a_batch_between_accumulated_passes);
     tcase_add_test(tests, a_batch_may_follow_an_update);
     tcase_add_test(tests, a_script_may_join_gradients_between_passes);
     tcase_add_test(tests, weights_may_be_joined_after_a_step);
