@@ -94,7 +94,22 @@ static const struct role_rule torch_rules[] = {
     {"distributed/_symmetric_memory/", NULL, ROLE_COMMUNICATION},
 };
 
+#define ZERO "deepspeed/runtime/zero/"
+
 static const struct role_rule package_rules[] = {
+    {"deepspeed/runtime/engine.py", "backward", ROLE_BACKWARD},
+    {ZERO "stage", "setup_buckets", ROLE_ZERO_BUCKET},
+    {ZERO "stage", "backward", ROLE_ZERO_BUCKET}, /* before DeepSpeed 0.18 */
+    {ZERO "stage", "_setup_for_real_optimizer", ROLE_ZERO_BUCKET},
+    {ZERO "stage_1_and_2.py", "__init__", ROLE_MODEL_INIT},
+    {ZERO "partition_parameters.py", "_all_gather_dtype", ROLE_COMMUNICATION},
+    {ZERO "partition_parameters.py", "_all_gather_sequential", ROLE_COMMUNICATION},
+    {ZERO "partition_parameters.py", "_all_gather_coalesced", ROLE_COMMUNICATION},
+    {ZERO "partition_parameters.py", "_allgather_param", ROLE_COMMUNICATION},
+    {ZERO "partition_parameters.py", "_allgather_params_coalesced", ROLE_COMMUNICATION},
+    {ZERO "partition_parameters.py", "_allgather_params_sequential", ROLE_COMMUNICATION},
+    {ZERO "partition_parameters.py", "_dist_allgather_fn", ROLE_COMMUNICATION},
+    {ZERO "partition_parameters.py", "wait", ROLE_COMMUNICATION},
     {"transformers/modeling_utils.py", NULL, ROLE_MODEL_INIT},
     {"transformers/core_model_loading.py", NULL, ROLE_MODEL_INIT},
     {"accelerate/utils/modeling.py", NULL, ROLE_MODEL_INIT},
@@ -148,6 +163,19 @@ static const struct role_rule *find_rule(const struct role_rule *rules, size_t c
             starts_with_path(path, rules[i].path))
             return &rules[i];
     return NULL;
+}
+
+size_t frame_package_at(struct text file)
+{
+    for (size_t at = 1; at < file.size; at++) {
+        if (file.bytes[at - 1] != '/' && file.bytes[at - 1] != '\\')
+            continue;
+        struct text path = {file.bytes + at, file.size - at};
+        for (size_t i = 0; i < COUNT(package_rules); i++)
+            if (starts_with_path(path, package_rules[i].path))
+                return at;
+    }
+    return 0;
 }
 
 /* torch.profiler names a call of a module "nn.Module: NAME_0". */

@@ -24,6 +24,7 @@ enum frame_role {
     ROLE_DATA_LOADING, /* torch.utils.data, which also collates batches */
     ROLE_COMMUNICATION,
     ROLE_BUCKETS,       /* DistributedDataParallel makes its gradient buckets */
+    ROLE_ZERO_BUCKET,   /* DeepSpeed's ZeRO makes its gradient bucket, and other buffers */
     ROLE_LOAD,          /* torch.load() */
     ROLE_LOAD_WEIGHTS,  /* a library reads weights from a file */
     ROLE_COPY_MODEL,    /* copy.deepcopy() of a parameter */
@@ -43,6 +44,11 @@ enum frame_role {
     ROLE_ENABLE_GRAD,
     ROLE_SOME_GRAD_MODE, /* a decorator of torch before 2.10, which may set any of these modes */
 };
+
+/* Where the path inside an installed package begins in the name of a file that is in no
+ * site-packages, such as one in a checkout of the package's repository; 0 if no role depends on the
+ * file. */
+size_t frame_package_at(struct text file);
 
 /* `file` and `facts` belong to frame.file; `name` is the text of frame.name. */
 enum frame_role frame_python_role(struct text file, struct file_facts facts, struct text name);

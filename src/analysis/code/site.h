@@ -77,6 +77,13 @@ enum attention_code {
     ATTENTION_CODES,
 };
 
+/* Whose bucket an allocation is: gradients are copied to a bucket, and reduced there. */
+enum bucket {
+    BUCKET_NONE,
+    BUCKET_DDP,  /* DistributedDataParallel */
+    BUCKET_ZERO, /* DeepSpeed's ZeRO */
+};
+
 /* Everything that can be inferred from one stack. */
 struct stack_facts {
     struct site site;
@@ -85,8 +92,8 @@ struct stack_facts {
     bool is_known;         /* internal: computed */
     bool in_operator;      /* an at::_ops frame is in the stack */
     bool accumulates_grad; /* an AccumulateGrad frame is in the stack */
-    bool communicates;     /* allocated by c10d, by FSDP's buffers, or for is_bucket */
-    bool is_bucket;        /* a gradient bucket of DistributedDataParallel */
+    bool communicates;     /* allocated by c10d, by FSDP's buffers, or for `bucket` */
+    uint8_t bucket;        /* enum bucket */
     bool is_transformed;   /* in a function that torch.func.grad() differentiates */
     bool by_hook;          /* the user's code allocates it in a hook of autograd, such as a copy of
                               a gradient, and not in the backward() of a function */

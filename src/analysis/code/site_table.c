@@ -58,16 +58,24 @@ bool site_cache_cover(void *cache, size_t *count, size_t need, size_t item)
     return true;
 }
 
+static struct file_facts file_facts_compute(struct text file)
+{
+    struct file_facts facts = path_classify(file);
+    if (facts.class == FILE_USER && facts.module == 0 && file.size <= UINT16_MAX)
+        facts.module = (uint16_t)frame_package_at(file);
+    return facts;
+}
+
 static struct file_facts file_facts_of(struct site_table *table, string_id file)
 {
     struct text text = symbols_text(table->symbols, file);
     if (file >= table->file_count &&
         !site_cache_cover(&table->files, &table->file_count, symbols_string_count(table->symbols),
                           sizeof(*table->files)))
-        return path_classify(text);
+        return file_facts_compute(text);
     struct file_facts *facts = &table->files[file];
     if (facts->class == FILE_UNSEEN)
-        *facts = path_classify(text);
+        *facts = file_facts_compute(text);
     return *facts;
 }
 

@@ -124,8 +124,11 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
         facts->communicates = facts->communicates || is_innermost;
         return true;
     case ROLE_BUCKETS:
-        facts->is_bucket = facts->is_bucket || facts->site.any_python_frame == NO_FRAME;
-        facts->communicates = facts->communicates || facts->is_bucket;
+    case ROLE_ZERO_BUCKET:
+        if (facts->site.any_python_frame == NO_FRAME) {
+            facts->bucket = role == ROLE_BUCKETS ? BUCKET_DDP : BUCKET_ZERO;
+            facts->communicates = true;
+        }
         return true;
     case ROLE_LOAD:
         facts->is_loaded = facts->is_loaded || is_innermost;
@@ -297,6 +300,17 @@ static void leave_wrappers(struct site_table *table, struct stack stack,
     }
 }
 
+/* A bucket begins without values; what the same function of ZeRO fills is something else. Python
+ * frames alone do not tell. */
+static void leave_filled_buckets(const struct site_table *table, struct stack_facts *facts)
+{
+    struct text op = symbols_text(table->symbols, facts->site.op);
+    if (facts->bucket != BUCKET_ZERO || op.size == 0 || text_equals(op, "aten::empty"))
+        return;
+    facts->bucket = BUCKET_NONE;
+    facts->communicates = false;
+}
+
 bool stack_facts_compute(struct site_table *table, stack_id id, struct stack_facts *facts,
                          struct error *err)
 {
@@ -320,6 +334,7 @@ bool stack_facts_compute(struct site_table *table, stack_id id, struct stack_fac
         site->op = reader.factory != STRING_EMPTY ? reader.factory
                    : site->node != STRING_EMPTY   ? site->node
                                                   : reader.collective;
+    leave_filled_buckets(table, &reader.facts);
     leave_wrappers(table, stack, &reader);
     reader.facts.context = (uint8_t)context_of(&reader);
     reader.facts.is_known = true;

@@ -29,6 +29,7 @@ static const char *const names[] = {
     [FINDING_COPIED_WEIGHTS] = "copied_weights",
     [FINDING_LAYER_BUFFERS] = "layer_buffers",
     [FINDING_GRADIENT_BUCKETS] = "gradient_buckets",
+    [FINDING_REDUCE_BUCKET] = "reduce_bucket",
     [FINDING_OPTIMIZER_STATE] = "optimizer_state",
     [FINDING_REPEATED_STATE] = "repeated_state",
     [FINDING_TABLE_GRADIENTS] = "table_gradients",
@@ -61,8 +62,9 @@ static bool find_at_peak(struct findings_maker *maker)
            finding_of_benchmark(maker) && finding_of_empty_cache(maker) &&
            finding_of_repeated_state(maker) && finding_of_loaded_weights(maker) &&
            finding_of_copied_weights(maker) && finding_of_layer_buffers(maker) &&
-           finding_of_gradient_buckets(maker) && finding_of_state(maker) &&
-           finding_of_table_gradients(maker) && finding_of_gradients(maker);
+           finding_of_gradient_buckets(maker) && finding_of_reduce_bucket(maker) &&
+           finding_of_state(maker) && finding_of_table_gradients(maker) &&
+           finding_of_gradients(maker);
 }
 
 /* Orders findings. Growth comes first, because its present size is only what the trace has seen so

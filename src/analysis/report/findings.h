@@ -43,6 +43,7 @@ enum finding_kind {
     FINDING_COPIED_WEIGHTS,        /* a copy of the weights that the program made */
     FINDING_LAYER_BUFFERS,         /* of one size, one or more in each layer */
     FINDING_GRADIENT_BUCKETS,      /* of DistributedDataParallel, beside the gradients */
+    FINDING_REDUCE_BUCKET,         /* of DeepSpeed */
     FINDING_OPTIMIZER_STATE,       /* could be sharded */
     FINDING_TABLE_GRADIENTS,       /* of embeddings, of whole tables */
     FINDING_GRADIENTS,             /* all gradients */

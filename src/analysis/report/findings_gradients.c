@@ -7,23 +7,33 @@
 
 #define LEAST_GRADIENTS 15 /* in percent of the peak; smaller findings are left out */
 #define LEAST_TABLES    5
+#define LEAST_BUCKET    5
 
 /* Multiple of the parameters' bytes above which gradients are not explained. Gradients in single
  * precision, for parameters in half precision and for their master copies, are 3 times as large as
  * the parameters. */
 #define MOST_TIMES 8
 
-bool finding_of_gradient_buckets(struct findings_maker *maker)
+/* The bytes of buckets that are live at the peak. */
+static bool bucket_bytes(struct findings_maker *maker, enum bucket bucket, int64_t *bytes)
 {
     const struct live_set *set = maker->evidence->at_peak;
-    int64_t gradients = finding_live_bytes(set, CATEGORY_GRADIENT), buckets = 0;
+    *bytes = 0;
     for (size_t i = 0; i < set->count; i++) {
         const struct stack_facts *facts =
             site_stack_facts(set->sites, set->items[i].stack, maker->err);
         if (!facts)
             return false;
-        buckets += facts->is_bucket ? (int64_t)set->items[i].size : 0;
+        *bytes += facts->bucket == bucket ? (int64_t)set->items[i].size : 0;
     }
+    return true;
+}
+
+bool finding_of_gradient_buckets(struct findings_maker *maker)
+{
+    int64_t gradients = finding_live_bytes(maker->evidence->at_peak, CATEGORY_GRADIENT), buckets;
+    if (!bucket_bytes(maker, BUCKET_DDP, &buckets))
+        return false;
     int64_t save = buckets < gradients ? buckets : gradients;
     if (finding_share(maker, save) < LEAST_SHARE)
         return true;
@@ -34,6 +44,24 @@ bool finding_of_gradient_buckets(struct findings_maker *maker)
         "views of the buckets.",
         "The buckets of DistributedDataParallel hold %s, a second copy of the gradients (%s).",
         finding_size(maker, buckets).text, finding_size(maker, gradients).text);
+}
+
+/* The bucket has a fixed number of elements, whatever the size of the model. */
+bool finding_of_reduce_bucket(struct findings_maker *maker)
+{
+    int64_t bytes;
+    if (!bucket_bytes(maker, BUCKET_ZERO, &bytes))
+        return false;
+    if (finding_share(maker, bytes) < LEAST_BUCKET)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){
+            .kind = FINDING_REDUCE_BUCKET, .save_bytes = bytes - bytes / 10, .at_most = true},
+        "Set reduce_bucket_size of zero_optimization to a tenth of its value, which is 500,000,000 "
+        "elements by default. Gradients are then reduced in smaller pieces.",
+        "The buckets in which DeepSpeed reduces gradients hold %s.",
+        finding_amount(maker, bytes).text);
 }
 
 /* The sizes of the parameters, ascending; NULL if memory runs out. */

@@ -49,7 +49,8 @@ finding_of finding_of_kept_gradients, finding_of_idle_gradients, finding_of_grow
 /* findings_reserved.c; finding_of_empty_cache() needs evidence of the peak */
 finding_of finding_of_fragmentation, finding_of_empty_cache;
 /* findings_gradients.c: these need evidence of the peak */
-finding_of finding_of_gradient_buckets, finding_of_table_gradients, finding_of_gradients;
+finding_of finding_of_gradient_buckets, finding_of_reduce_bucket, finding_of_table_gradients,
+    finding_of_gradients;
 /* findings_state.c: these need evidence of the peak */
 finding_of finding_of_loaded_weights, finding_of_copied_weights, finding_of_repeated_state,
     finding_of_layer_buffers, finding_of_state;

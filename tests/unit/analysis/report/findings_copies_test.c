@@ -21,6 +21,9 @@
 #define BUCKET                                                                                     \
     CPP("at::_ops::empty_memory_format::call(x)")                                                  \
     "," PY("_pre_forward", TORCH "nn/parallel/distributed.py", 1797) "," CALL "," SCRIPT
+#define ZERO_BUFFER(operator_, folder)                                                             \
+    CPP("at::_ops::" operator_ "::call(x)")                                                        \
+    "," PY("_setup_for_real_optimizer", folder "/deepspeed/runtime/zero/stage3.py", 782) "," SCRIPT
 #define MOVED_BATCH                                                                                \
     PY("to_map", TORCH "distributed/utils.py", 130)                                                \
     "," PY("_pre_forward", TORCH "nn/parallel/distributed.py", 1790) "," CALL "," SCRIPT
@@ -137,6 +140,22 @@ START_TEST(buckets_beside_gradients)
 }
 END_TEST
 
+/* Its gradients of the partition are made next to it, but with values. */
+START_TEST(the_bucket_of_deepspeed)
+{
+    static const char *const buckets[] = {
+        ZERO_BUFFER("empty_memory_format", "/venv/lib/python3.12/site-packages"),
+        ZERO_BUFFER("empty_memory_format", "/home/u/DeepSpeed"),
+    };
+    make_weights(INIT);
+    born(9000, buckets[_i]);
+    born(3 * WEIGHT + 3, ZERO_BUFFER("zeros", "/home/u/DeepSpeed"));
+    train();
+    ck_assert_int_eq(saving(FINDING_REDUCE_BUCKET), 8100);
+    ck_assert_int_eq(saving(FINDING_GRADIENT_BUCKETS), -1);
+}
+END_TEST
+
 START_TEST(a_batch_that_was_moved_is_no_bucket)
 {
     make_weights(INIT);
@@ -197,6 +216,7 @@ TCase *findings_copies_tests(void)
     tcase_add_test(tests, a_module_is_copied);
     tcase_add_test(tests, other_tensors_are_copied);
     tcase_add_test(tests, buckets_beside_gradients);
+    tcase_add_loop_test(tests, the_bucket_of_deepspeed, 0, 2);
     tcase_add_test(tests, a_batch_that_was_moved_is_no_bucket);
     tcase_add_test(tests, each_layer_has_a_mask);
     tcase_add_test(tests, frozen_weights_with_adapters);
