@@ -100,6 +100,10 @@ class StandIn:
                                             self.ctypes.c_size_t(len(message))):
             give_up(message.value.decode(errors="replace"))
 
+    def add(self, file):
+        """Adds the functions of NVIDIA's that a shared object needs and that nothing has."""
+        self.library.memsnap_dryrun_add(os.fsencode(file), os.fsencode(HERE))
+
     def set_color(self, color, ranks):
         """A communicator may be split by this color, -1 for an unknown one, into one of so many ranks."""
         self.library.memsnap_dryrun_color(self.ctypes.c_int(color), self.ctypes.c_int(ranks))
@@ -173,6 +177,7 @@ class Recorder:
         if not files:
             give_up("torch in %s has no shared objects" % folder)
         self.stand_in.load(files)
+        load_module("memsnap_extensions").install(self.stand_in.add)
         self.values = load_module("memsnap_values")
         self.reads = self.values.Reads(os.path.dirname(folder))
         self.prepare_compiler()

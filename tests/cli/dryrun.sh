@@ -143,13 +143,16 @@ exits 0
 out_has 'own value 5'
 out_has 'value 0'
 err_has 'read values from the GPU 1 times, and got zeros'
-err_has 'dryrun:   1 time at train.py:25: print("value", torch.read_value(address))'
+err_has 'dryrun:   1 time at train.py:28: print("value", torch.read_value(address))'
 dry -o a.pickle -- "$PYTHON3" train.py 100 create
 exits 0
 out_has 'create 0'
 dry -o a.pickle -- "$PYTHON3" train.py 100 frobnicate
 exits 0
 out_has 'frobnicate 0'
+dry -o a.pickle -- "$PYTHON3" train.py 100 extend
+exits 0
+out_has 'extend 0'
 dry -o none.pickle -- "$PYTHON3" train.py 100 get
 exits 5
 err 'memsnap: dryrun: the program called cusparseGetThing, which the stand-in for CUDA does not implement; --lenient lets such functions return success

@@ -105,6 +105,7 @@ EXTRA_DIST += \
 # A made-up torch for dryrun.sh, with a library that needs CUDA's runtime.
 dryrun_sources = \
 	tests/cli/dryrun/libcudart.c \
+	tests/cli/dryrun/libextension.c \
 	tests/cli/dryrun/libtorch_cuda.c
 EXTRA_DIST += $(dryrun_sources) \
 	tests/cli/dryrun/fit.py \
@@ -117,9 +118,9 @@ EXTRA_DIST += $(dryrun_sources) \
 	tests/cli/dryrun/torch/__init__.py \
 	tests/cli/dryrun/torch/version.py \
 	tests/cli/dryrun/train.py
-CLEANFILES += tests/cli/dryrun/libtorch_cuda.so tests/cli/dryrun/libcudart.so.12 tests/cli/dryrun/versions
+CLEANFILES += tests/cli/dryrun/libextension.so tests/cli/dryrun/libtorch_cuda.so tests/cli/dryrun/libcudart.so.12 tests/cli/dryrun/versions
 if DRYRUN
-check_DATA += tests/cli/dryrun/libtorch_cuda.so
+check_DATA += tests/cli/dryrun/libextension.so tests/cli/dryrun/libtorch_cuda.so
 check_PROGRAMS += tests/cli/dryrun/calls
 tests_cli_dryrun_calls_SOURCES = tests/cli/dryrun/calls.c
 tests_cli_dryrun_calls_LDADD = -ldl
@@ -129,6 +130,9 @@ tests/cli/dryrun/libtorch_cuda.so: $(dryrun_sources)
 	$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,libcudart.so.12 -Wl,--version-script=tests/cli/dryrun/versions \
 	    -o tests/cli/dryrun/libcudart.so.12 $(srcdir)/tests/cli/dryrun/libcudart.c && \
 	$(CC) $(CFLAGS) -fPIC -shared -o $@ $(srcdir)/tests/cli/dryrun/libtorch_cuda.c \
+	    tests/cli/dryrun/libcudart.so.12
+tests/cli/dryrun/libextension.so: tests/cli/dryrun/libtorch_cuda.so
+	$(AM_V_CC)$(CC) $(CFLAGS) -fPIC -shared -o $@ $(srcdir)/tests/cli/dryrun/libextension.c \
 	    tests/cli/dryrun/libcudart.so.12
 EXTRA_DIST += \
 	tests/cli/golden/at-end.txt \

@@ -70,6 +70,20 @@ static bool is_implemented(const char *function)
            its.dli_fbase == own.dli_fbase;
 }
 
+static bool is_known(const char *function)
+{
+    return dlsym(RTLD_DEFAULT, function) != NULL;
+}
+
+static bool is_loaded(const char *soname)
+{
+    void *library = dlopen(soname, RTLD_NOW | RTLD_NOLOAD);
+    if (library)
+        dlclose(library);
+    return library != NULL;
+}
+
+/* Adds what the file needs of NVIDIA's libraries. */
 static bool add_file(struct needs *needs, const char *path, struct error *err)
 {
     struct stat stat;
@@ -192,4 +206,39 @@ API int memsnap_dryrun_load(const char *const *files, size_t count, const char *
     if (!ok)
         snprintf(message, size, "%s", err.text);
     return ok ? 0 : -1;
+}
+
+/* Adds the functions that are still missing. A library that is loaded already cannot get more, so
+ * they come in one of their own. It has no versions: then it is right for each. */
+static bool load_missing(struct needs *needs, const char *folder, struct error *err)
+{
+    needs_finish(needs, is_known);
+    for (size_t i = 0; i < needs->count; i++) {
+        struct needed_library library = needs->libraries[i];
+        bool again = is_loaded(library.soname);
+        if (again && library.stub_count == 0)
+            continue;
+        if (again) {
+            library.soname = (char[]){NEEDS_REST};
+            library.version_count = 0;
+            for (size_t k = 0; k < library.stub_count; k++) {
+                free((char *)library.stubs[k].version);
+                library.stubs[k].version = NULL;
+            }
+        }
+        if (!load_library(needs, &library, folder, err))
+            return false;
+    }
+    return true;
+}
+
+/* Loads stand-ins for the functions of NVIDIA's that the file needs and that no loaded library has.
+ * Does nothing if it is no shared object, or if it cannot: loading the file then says why. */
+API void memsnap_dryrun_add(const char *file, const char *folder)
+{
+    struct needs needs = {0};
+    struct error err;
+    if (add_file(&needs, file, &err) && needs.count > 0)
+        load_missing(&needs, folder, &err);
+    needs_release(&needs);
 }

@@ -6,6 +6,7 @@ export TMPDIR PYTHONPATH
 mkdir tmp site site/torch site/torch/lib
 cp "$source/torch/__init__.py" "$source/torch/version.py" site/torch/
 cp "$built/libtorch_cuda.so" site/torch/lib/
+cp "$built/libextension.so" site/
 
 # leaves_no_folder: the run has removed its private folder.
 leaves_no_folder() {

@@ -17,6 +17,9 @@ optimizer = torch.optim.Optimizer()
 model = torch.empty(size)
 if deed in ("create", "get", "frobnicate"):
     print(deed, torch.call(deed.encode()))
+elif deed == "extend":
+    import ctypes
+    print("extend", ctypes.CDLL(os.path.join(os.path.dirname(torch.__path__[0]), "libextension.so")).extend())
 elif deed == "read":
     address = torch._native.take(512)
     torch.write_value(address, 5)
