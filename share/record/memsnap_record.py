@@ -2113,7 +2113,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.order = []      # the modules that the backward pass reached, as numbers of calls
         self.stack = []
         self.counted = {}    # the row that has the gradient of a parameter
-        self.boundaries = 0  # in the forward pass
+        self.boundaries = 0  # where modules begin and end in the forward pass, as in Times
         self.highest = self.peak_bytes = 0
         self.backward = None  # the row of the backward pass that is running
         self.row = None      # the row that is running
@@ -2229,7 +2229,6 @@ class Structure(Hooks, TorchDispatchMode):
     def close_row(self, keep=False):
         """Closes the running row. The row of a container in which nothing ran is dropped, unless `keep` is set."""
         row, self.row = self.row, None
-        self.boundaries += 1
         peak = self.storages.take_peak()
         self.raise_highest(peak)
         if row is None or not (keep or row["ops"] or row["saves"] or row["module_params"]):
@@ -2286,6 +2285,7 @@ class Structure(Hooks, TorchDispatchMode):
     def enter(self, name, module, args, kwargs):
         self.uncalled.pop(name, None)
         self.close_row()
+        self.boundaries += 1
         if any(frame.module is module for frame in self.stack):
             self.recursive.add(name)
         if not self.stack:
@@ -2329,6 +2329,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.watch_backward(output, partial(self.reach, row, self.calls))
         self.calls += 1
         self.close_row(keep=True)
+        self.boundaries += 1
         parent = self.stack[-1] if self.stack else None
         self.row = self.new_row(parent.name if parent else "", parent.name.count(".") + (parent.name != "")
                                 if parent else 0, False)
@@ -2680,6 +2681,7 @@ class Times(Hooks):
     def reach(self, call, _gradients):
         if not self.was_backward:
             self.was_backward = True
+            self.forward.append(self.event())
             torch.autograd.Variable._execution_engine.queue_callback(self.end_backward)
         self.order.append(call)
         self.backward.append(self.event())
@@ -2700,11 +2702,12 @@ class Times(Hooks):
 
     @guarded
     def note_end(self):
-        self.forward.append(self.event())
+        if not self.was_backward:
+            self.forward.append(self.event())
 
     def is_like(self, structure):
         """True if both steps ran the same."""
-        return len(self.forward) == structure.boundaries + 1 and self.order == structure.order and \
+        return len(self.forward) == structure.boundaries + 2 and self.order == structure.order and \
             len(self.backward) == len(self.order) + 1
 
     def apply(self, structure, rows):
@@ -2715,13 +2718,21 @@ class Times(Hooks):
         backward = {}
         for at, call in enumerate(self.order):
             backward[call] = backward.get(call, 0) + 1000 * self.backward[at].elapsed_time(self.backward[at + 1])
+        forward = [1000 * before.elapsed_time(after) for before, after in zip(self.forward, self.forward[1:])]
+        # the last one is that of the loss and of its own backward pass, which no module begins or ends
+        loss = [source for _, source in rows if source["is_forward"] and source["boundary"] == structure.boundaries]
+        loss += [source for _, source in rows if not source["is_forward"] and source["call"] is None][:1]
+        loss_us = sum(source["us"] for source in loss)
+        measured = {id(source): forward[source["boundary"]] for _, source in rows if source["is_forward"]}
+        measured.update((id(source), forward[-1] * source["us"] / loss_us) for source in loss if loss_us > 0)
         for row, source in rows:
+            us = measured.get(id(source))
             if source["is_forward"]:
-                at = source["boundary"]
-                us = 1000 * self.forward[at].elapsed_time(self.forward[at + 1])
                 if "tail_us" in row:
                     row["tail_us"] = round(us * row["tail_us"] / row["forward_us"], 3) if row["forward_us"] else 0.0
                 row["forward_us"] = round(us, 3)
+            elif us is not None:
+                row["backward_us"] = round(us, 3)
             elif source["call"] in backward:
                 row["backward_us"] = round(backward[source["call"]], 3)
         return True
@@ -3014,7 +3025,8 @@ def write_trace(trace, path):
 class layers(contextlib.ContextDecorator):
     """Records the layers of one step of `model` to `path`: a JSON file that memsnap reads.
 
-    Skips `warmup` steps first. A step begins when the model runs with gradients after a backward pass. It ends with an
+    Skips `warmup` steps first. Then records `iterations` steps, and writes the one with the highest peak, since batches
+    may differ in size. A step begins when the model runs with gradients after a backward pass. It ends with an
     optimizer's step, or where the next step begins. A later step is recorded instead if gradients accumulate over
     several runs, so that they exist when it begins, or if an optimizer made its states in the step before it. A later
     step is also recorded if the backward pass did not reach the model, such as that of a discriminator which gets
@@ -3024,9 +3036,13 @@ class layers(contextlib.ContextDecorator):
     and bytes, as on the CPU. The file is written as soon as a step is recorded, and when SIGTERM ends the program.
     """
 
-    def __init__(self, model, path=None, *, warmup=0):
-        self.model, self.path, self.warmup = model, path, warmup
+    def __init__(self, model, path=None, *, warmup=0, iterations=1):
+        if iterations < 1:
+            raise ValueError("layers(model, path): iterations is %r, but at least one step is recorded" % (iterations,))
+        self.model, self.path, self.warmup, self.iterations = model, path, warmup, iterations
         self.trace = None
+        self.earlier = None  # of the steps recorded before the one of `structure`, the one with the highest peak
+        self.recorded = 0  # those steps
         self.handles = []
         self.structure = self.times = self.running = self.error = None
         self.begun = self.depth = 0  # steps, and runs of the model that have not ended
@@ -3055,6 +3071,7 @@ class layers(contextlib.ContextDecorator):
         self.passes_of_step, self.goes_on = None, False
         self.without_state, self.has_stepped, self.lacks_state = 0, False, False
         self.trace = self.error = None
+        self.earlier, self.recorded = None, 0
         self.was_called = self.was_compiled = False
         self.path = self.path and os.path.abspath(self.path)  # the program may change its folder
         if not self.can_write():
@@ -3091,7 +3108,7 @@ class layers(contextlib.ContextDecorator):
         self.end()
         if not self.is_saved:
             self.save_step()
-        error = self.error or (self.structure and self.structure.error)
+        error = self.error or (self.structure and self.highest.error)
         if error:
             print("memsnap_record: no layers, since the recorder failed, not the program: %s" % error, file=sys.stderr)
         elif self.path and self.trace is None:
@@ -3103,13 +3120,21 @@ class layers(contextlib.ContextDecorator):
         if self.structure is not None and self.structure.has_other_threads:
             print("memsnap_record: other threads ran modules of the model in the same step; the layers are those of one "
                   "thread", file=sys.stderr)
-        self.structure = self.times = None
+        self.structure = self.times = self.earlier = None
         return False
+
+    @property
+    def highest(self):
+        """Of the recorded steps, the one with the highest peak."""
+        structure, earlier = self.structure, self.earlier
+        is_earlier = earlier is not None and (
+            structure.error is not None or not structure.rows or earlier.peak_bytes > structure.peak_bytes)
+        return earlier if is_earlier else structure
 
     @guarded
     def save_step(self):
-        if self.structure and self.structure.rows and self.structure.error is None:
-            self.trace = trace_of(self.structure, self.times)
+        if self.structure and self.highest.rows and self.highest.error is None:
+            self.trace = trace_of(self.highest, self.times)
             self.write()
             self.is_saved = True
 
@@ -3145,6 +3170,13 @@ class layers(contextlib.ContextDecorator):
         self.missed += 1
         return True
 
+    def wants_more(self):
+        """True if more steps are to be recorded, after one that needs not be recorded again."""
+        if self.structure is None or not self.structure.is_done or self.recorded + 1 >= self.iterations:
+            return False
+        self.recorded, self.earlier = self.recorded + 1, self.highest
+        return True
+
     @property
     def is_untrained(self):
         """True if the recorded pass computed gradients of the input only, as samplers do."""
@@ -3158,7 +3190,7 @@ class layers(contextlib.ContextDecorator):
         return self.untrained > MOST_MISSED and self.passes != self.passes_of_step and self.passes_of_step != 0
 
     def measures_again(self):
-        if self.times is None or not self.times.is_done or self.times.is_like(self.structure) or self.unlike == MOST_MISSED:
+        if self.times is None or not self.times.is_done or self.times.is_like(self.highest) or self.unlike == MOST_MISSED:
             return False
         self.unlike += 1
         return True
@@ -3173,7 +3205,7 @@ class layers(contextlib.ContextDecorator):
     def is_complete(self):
         """True if nothing of a later step needs to be recorded, as far as is known."""
         return self.structure is not None and self.running is None and not self.structure.made_gradients() and \
-            not self.lacks_state and (
+            not self.lacks_state and self.recorded + 1 >= self.iterations and (
             not self.is_untrained or self.passes_of_step == 0) and (
             not self.measures_time() or self.times is not None)
 
@@ -3218,7 +3250,7 @@ class layers(contextlib.ContextDecorator):
                 return
         if self.is_untrained and self.passes_of_step != 0:
             self.begun, self.times = self.warmup + 1, None
-        elif self.wants_again():
+        elif self.wants_again() or self.wants_more():
             self.begun, self.times = self.warmup + 1, None
         elif self.measures_again():
             self.begun, self.times = self.warmup + 2, None
@@ -3555,8 +3587,8 @@ class Candidate:
 class LayersOfOne(layers):
     """Layers of one of several models. Its file is written if its recording is the best so far."""
 
-    def __init__(self, module, warmup, offer):
-        super().__init__(module, warmup=warmup)
+    def __init__(self, module, warmup, iterations, offer):
+        super().__init__(module, warmup=warmup, iterations=iterations)
         self.offer = offer
 
     def write(self):
@@ -3567,8 +3599,9 @@ class Models:
     """Records the layers of the models that the program trains, each in another step, and writes those of the model
     that keeps the most. A module counts as a model if it runs with gradients while no other model does."""
 
-    def __init__(self, path, warmup, wanted=None, has_cache=True):
-        self.path, self.warmup, self.wanted, self.has_cache = os.path.abspath(path), warmup, wanted, has_cache
+    def __init__(self, path, warmup, iterations, wanted=None, has_cache=True):
+        self.path, self.wanted, self.has_cache = os.path.abspath(path), wanted, has_cache
+        self.warmup, self.iterations = warmup, iterations
         self.candidates = {}  # by id
         self.handles, self.running = [], []  # whether each module that is running is a model
         self.current = self.recording = None
@@ -3638,7 +3671,7 @@ class Models:
         candidate.tries += 1
         self.current, self.is_of_other = candidate, False
         warmup, self.warmup = self.warmup, 0
-        self.recording = LayersOfOne(module, warmup, self.offer)
+        self.recording = LayersOfOne(module, warmup, self.iterations, self.offer)
         self.recording.__enter__()
         self.recording.missed = MOST_MISSED  # instead, others have their turn
         self.recording.before_model(module, args, {})
@@ -3659,7 +3692,7 @@ class Models:
         self.recording = self.current = None
 
     def offer(self, recording):
-        structure = recording.structure
+        structure = recording.highest
         before, worth = self.current.worth, (bool(structure.order) and not self.is_of_other, structure.kept_by_model())
         if before is not None and before[0] > worth[0]:
             return  # gradients pile up, but this step was not its own
@@ -3720,6 +3753,8 @@ def main():
     parser.add_argument("--model", metavar="NAME", help="for --layers: record the model of that class (CLASS:2: the second)")
     parser.add_argument("--no-cache", action="store_true", help="for --layers: set config.use_cache to False, as plans do")
     parser.add_argument("--warmup", type=int, default=0, metavar="N", help="for --layers: skip the first N steps")
+    parser.add_argument("--iterations", type=int, default=1, metavar="N",
+                        help="for --layers: record N steps, and write the one with the highest peak")
     parser.add_argument("--snapshots", metavar="FOLDER", help="record snapshots of the CUDA allocator")
     parser.add_argument("--steps", metavar="N,...", help="for --snapshots: dump after these steps, from 0")
     parser.add_argument("--max-entries", type=int, default=200000, metavar="N", help="events that a snapshot holds")
@@ -3731,6 +3766,8 @@ def main():
     options = parser.parse_args()
     if not options.layers and not options.snapshots:
         parser.error("give --layers FILE, --snapshots FOLDER, or both")
+    if options.iterations < 1:
+        parser.error("invalid --iterations %d (at least 1)" % options.iterations)
     try:
         steps = None if options.steps is None else [int(step) for step in options.steps.split(",")]
     except ValueError:
@@ -3741,7 +3778,7 @@ def main():
             stack.enter_context(snapshots(options.snapshots, steps=steps, max_entries=options.max_entries,
                                           stacks=options.stacks, annotate=not options.no_annotations))
         if options.layers:
-            stack.enter_context(Models(options.layers, options.warmup, options.model, not options.no_cache))
+            stack.enter_context(Models(options.layers, options.warmup, options.iterations, options.model, not options.no_cache))
         if options.module:
             sys.path[0] = os.getcwd()
             runpy.run_module(options.program, run_name="__main__", alter_sys=True)

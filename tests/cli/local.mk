@@ -98,6 +98,7 @@ EXTRA_DIST += \
 	tests/cli/record/sharded.py \
 	tests/cli/record/sides.py \
 	tests/cli/record/state.py \
+	tests/cli/record/timed.py \
 	tests/cli/record/train.py \
 	tests/cli/record/turns.py \
 	tests/cli/record/wrapped.py

@@ -200,6 +200,9 @@ check 'leaves programs alone' grep -q '^all is right$' .run/out
 dry -- "$MEMSNAP_TORCH" wrapped.py
 check 'puts checkpoints inside FSDP' grep -q '^all is right$' .run/out
 
+dry -- "$MEMSNAP_TORCH" timed.py
+check 'measures times on CUDA' grep -q '^all is right$' .run/out
+
 # the same program without a change
 dry -- "$MEMSNAP_TORCH" "$recorder" --layers cli.json --snapshots snaps --steps 1 train.py 3
 check 'passes arguments on' grep -q '^3 steps$' .run/out
@@ -217,6 +220,11 @@ marked = device["trace"]["by_action"].get("annotate", 0)
 assert marked == 0 or "unknown" not in names, names'
 dry -- "$MEMSNAP_TORCH" "$recorder" train.py
 check 'wants something to record' grep -q 'give --layers FILE, --snapshots FOLDER, or both' .run/err
+
+dry -- "$MEMSNAP_TORCH" "$recorder" --layers more.json --iterations 3 train.py 4
+check 'records several steps' "$PYTHON3" facts.py more.json
+dry -- "$MEMSNAP_TORCH" "$recorder" --layers more.json --iterations 0 train.py 4
+check 'wants a step to record' grep -q 'invalid --iterations 0 (at least 1)' .run/err
 
 # a program that is killed, or leaves without an end, has its layers
 for how in done:0:'None 3' leaves:3:'None 3' term:143:'None 3' handler:4:'None 3' unsaved:143:'None 3' midway:143:'forward of 2 3'; do

@@ -36,6 +36,17 @@ def main():
                                    for name in ("norm", "inner.0", "inner.1", "inner.2")), "head"], names
         assert decorated.summary["top_forward_activation_producers"][0]["module_name"] == "head"
 
+        # of several steps, the one with the highest peak is kept
+        peaks = []
+        for batches in (2, 8, 4), (2, 4, 8), (8, 4, 2):
+            with memsnap_record.layers(model, warmup=1, iterations=2) as recording:
+                for batch in batches:
+                    model(tokens[:batch]).sum().backward()
+                    model.zero_grad()
+            peaks.append(recording.trace["peak_bytes"])
+        assert peaks[0] == peaks[1] > peaks[2] + 1000000, peaks
+        assert count_hooks(model) == 0
+
         # a module that changes its input in place has its own part of the backward pass
         in_place = nn.Sequential(nn.Linear(8, 8), nn.ReLU(inplace=True), nn.Linear(8, 8), nn.ReLU(inplace=True))
         with memsnap_record.layers(in_place) as recording:
