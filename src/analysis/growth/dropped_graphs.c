@@ -29,7 +29,7 @@ struct finder {
     struct dropped_graphs *dropped;
     bool any_dropped;
     uint8_t *is_early;     /* by lifetime: the graph was dropped before the backward pass of its own
-                              forward pass */
+                              forward pass, or that pass left its call alone */
     uint8_t *is_untouched; /* by lifetime: see untouched_calls.h */
     uint8_t *frees_late;   /* by run: see untouched_calls.h */
     uint32_t *next_run;    /* by run: next_backward() */
@@ -142,7 +142,7 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
     bool is_python = facts->site.any_python_frame != NO_FRAME;
     if (facts->releases_graph && !is_backward) {
         mark(finder, index);
-        finder->is_early[index] = is_early;
+        finder->is_early[index] = is_early || finder->is_untouched[index];
     }
     if (is_early || run == pass || is_backward || !is_python)
         return true;
@@ -300,8 +300,8 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
              untouched_calls_find(finder.is_untouched, finder.frees_late, timeline, sites,
                                   categories, phases, finder.next_run, err) &&
              judge_all(&finder, err) &&
-             (!finder.any_dropped || dropped_last_mark(made.is_dropped, timeline, categories,
-                                                       phases, &finder.failures, err));
+             (!finder.any_dropped || dropped_last_mark(made.is_dropped, finder.is_early, timeline,
+                                                       categories, phases, &finder.failures, err));
         if (ok && finder.any_dropped)
             count_passes(&finder);
         ok = ok &&

@@ -5,30 +5,31 @@
 #include "analysis/phase/births.h"
 #include "base/budget.h"
 
-/* How the allocations of one stack ended: a graph dropped them, or a backward pass freed them.
- * These are flags. */
-enum fate { FATE_DROPPED = 1, FATE_USED = 2 };
+/* How the allocations of one stack ended: a graph dropped them, early or not, or a backward pass
+ * freed them. These are flags. */
+enum fate { FATE_DROPPED = 1, FATE_EARLY = 2, FATE_USED = 4 };
 
 static stack_id stack_of(const struct timeline *timeline, size_t index)
 {
     return timeline->trace->stack[timeline->lifetimes[index].alloc];
 }
 
-static void note_fates(uint8_t *fates, const uint8_t *is_dropped, const struct timeline *timeline,
-                       const struct categories *categories, const struct phases *phases)
+static void note_fates(uint8_t *fates, const uint8_t *is_dropped, const uint8_t *is_early,
+                       const struct timeline *timeline, const struct categories *categories,
+                       const struct phases *phases)
 {
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         uint32_t end = phases->of_lifetime[i].end;
         if (stack_of(timeline, i) == STACK_NONE || !dropped_last_may_hold(categories, i))
             continue;
         if (is_dropped[i])
-            fates[stack_of(timeline, i)] |= FATE_DROPPED;
+            fates[stack_of(timeline, i)] |= is_early[i] ? FATE_EARLY : FATE_DROPPED;
         else if (end != NO_RUN && phases->runs[end].phase == PHASE_BACKWARD)
             fates[stack_of(timeline, i)] |= FATE_USED;
     }
 }
 
-bool dropped_last_mark(uint8_t *is_dropped, const struct timeline *timeline,
+bool dropped_last_mark(uint8_t *is_dropped, uint8_t *is_early, const struct timeline *timeline,
                        const struct categories *categories, const struct phases *phases,
                        const struct failures *failures, struct error *err)
 {
@@ -38,14 +39,16 @@ bool dropped_last_mark(uint8_t *is_dropped, const struct timeline *timeline,
     if (!vec_reserve(fates, capacity, stacks + 1, budget, err))
         return false;
     memset(fates, 0, stacks + 1);
-    note_fates(fates, is_dropped, timeline, categories, phases);
+    note_fates(fates, is_dropped, is_early, timeline, categories, phases);
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         stack_id stack = stack_of(timeline, i);
-        if (stack != STACK_NONE && fates[stack] == FATE_DROPPED &&
-            dropped_last_may_hold(categories, i) && lifetime_end(lifetime) == EVENT_NEVER &&
-            !failures_between(failures, lifetime->alloc, EVENT_NEVER))
-            is_dropped[i] = true;
+        if (stack == STACK_NONE || fates[stack] == 0 || (fates[stack] & FATE_USED) ||
+            !dropped_last_may_hold(categories, i) || lifetime_end(lifetime) != EVENT_NEVER ||
+            failures_between(failures, lifetime->alloc, EVENT_NEVER))
+            continue;
+        is_dropped[i] = true;
+        is_early[i] = !(fates[stack] & FATE_DROPPED);
     }
     vec_free(fates, capacity, sizeof(*fates), budget);
     return true;

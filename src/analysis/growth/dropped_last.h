@@ -18,9 +18,9 @@ static inline bool dropped_last_may_hold(const struct categories *categories, si
 }
 
 /* Extends the flags, one for each lifetime: also flags a tensor that is never freed if the same
- * stack made tensors that are flagged, and none that a backward pass freed. Leaves out tensors that
- * were made before a request failed. */
-bool dropped_last_mark(uint8_t *is_dropped, const struct timeline *timeline,
+ * stack made tensors that are flagged, and none that a backward pass freed. It is early if all of
+ * these are. Leaves out tensors that were made before a request failed. */
+bool dropped_last_mark(uint8_t *is_dropped, uint8_t *is_early, const struct timeline *timeline,
                        const struct categories *categories, const struct phases *phases,
                        const struct failures *failures, struct error *err);
 

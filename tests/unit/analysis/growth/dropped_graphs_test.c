@@ -172,6 +172,32 @@ START_TEST(a_graph_that_the_backward_pass_leaves_alone)
 }
 END_TEST
 
+/* The student is called right after the teacher, so that both are in one forward pass, and its
+ * backward pass frees more than the teacher's graph holds. The last graph is still there when the
+ * recording ends. */
+START_TEST(a_call_that_the_backward_pass_leaves_alone)
+{
+    for (int step = 0; step < 2; step++) {
+        forward(layers);
+        for (uint64_t i = 0; i < 5; i++)
+            capture_event(&capture, "alloc", 300 + i, 900, STUDENT);
+        capture_event(&capture, "alloc", 350, 10, SCRIPT);
+        capture_event(&capture, "alloc", 360, 900, STUDENT);
+        capture_event(&capture, "alloc", 400, 10, STACK_BACKWARD);
+        for (uint64_t i = 0; i < 5; i++)
+            capture_free(&capture, 300 + i, 900, SAVED_DIES);
+        capture_free(&capture, 360, 900, SAVED_DIES);
+        capture_event(&capture, "alloc", 500 + (uint64_t)step, 10, STACK_STEP);
+        if (step == 0)
+            drop(GRAPH_DIES);
+    }
+    const struct finding *finding = find(FINDING_NO_GRAD);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_uint_eq(report->dropped.count, 20);
+    ck_assert_int_eq(finding->save_bytes, 1000);
+}
+END_TEST
+
 /* What it makes first may belong to a backward pass with retain_graph=True through that graph. */
 START_TEST(a_backward_pass_that_begins_to_free_late)
 {
@@ -316,6 +342,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, a_graph_that_is_dropped_before_the_backward_pass);
     tcase_add_test(tests, a_graph_that_is_dropped_within_a_model_in_training);
     tcase_add_test(tests, a_graph_that_the_backward_pass_leaves_alone);
+    tcase_add_test(tests, a_call_that_the_backward_pass_leaves_alone);
     tcase_add_test(tests, a_backward_pass_that_begins_to_free_late);
     tcase_add_test(tests, a_graph_that_the_trace_ends_with);
     tcase_add_test(tests, a_graph_that_is_retained);
