@@ -6,7 +6,8 @@
 #define KEPT_PART 10 /* of what a pass adds, 1 in this many bytes are kept for a backward pass */
 
 struct pass {
-    uint32_t first, end;  /* items */
+    uint32_t first, end;  /* items; what follows the forward pass itself belongs to it */
+    uint32_t forward_end; /* the end of the forward pass itself */
     uint32_t backward;    /* the first item of the next backward pass; EVENT_NEVER: none */
     bool before_backward; /* no other pass lies between it and that one */
 };
@@ -31,7 +32,7 @@ static bool begins_pass(const struct phases *phases, size_t run)
 static bool list(struct passes *passes, const struct timeline *timeline,
                  const struct phases *phases, struct error *err)
 {
-    uint32_t end = (uint32_t)timeline->trace->count, backward = EVENT_NEVER;
+    uint32_t end = (uint32_t)timeline->trace->count, backward = EVENT_NEVER, forward_end = end;
     enum phase next = PHASE_UNKNOWN;
     for (size_t run = 0; run < phases->count; run++)
         if (begins_pass(phases, run) &&
@@ -40,9 +41,12 @@ static bool list(struct passes *passes, const struct timeline *timeline,
             return false;
     size_t at = passes->count;
     for (size_t run = phases->count; run-- > 0;) {
+        if (phases->runs[run].phase == PHASE_FORWARD &&
+            (run + 1 == phases->count || phases->runs[run + 1].phase != PHASE_FORWARD))
+            forward_end = phases_run_end(phases, run, timeline->trace->count);
         if (begins_pass(phases, run)) {
             struct pass *pass = &passes->items[--at];
-            *pass = (struct pass){pass->first, end, backward, next == PHASE_BACKWARD};
+            *pass = (struct pass){pass->first, end, forward_end, backward, next == PHASE_BACKWARD};
         } else if (phases->runs[run].phase == PHASE_BACKWARD) {
             backward = phases->runs[run].first;
         }
@@ -91,10 +95,11 @@ static bool is_workspace(const struct trace *trace, size_t item)
            trace_addr(trace, item + 1) == trace_addr(trace, item);
 }
 
-/* The highest values of the active curve in a pass. */
+/* The highest values of the active curve in a pass, and in the forward pass itself. Plain code
+ * after that may need far more memory than the model. */
 struct rise {
     int64_t highest;
-    int64_t without_workspace;
+    int64_t without_workspace; /* in the forward pass itself */
 };
 
 /* Moves the cursor to the end of the pass. */
@@ -105,7 +110,7 @@ static struct rise rise_of(struct curve_cursor *cursor, const struct pass *pass)
         size_t item = cursor->item;
         int64_t active = curve_cursor_step(cursor);
         rise.highest = active > rise.highest ? active : rise.highest;
-        bool counts = !is_workspace(cursor->trace, item) &&
+        bool counts = item < pass->forward_end && !is_workspace(cursor->trace, item) &&
                       (item == 0 || !is_workspace(cursor->trace, item - 1));
         if (counts && active > rise.without_workspace)
             rise.without_workspace = active;

@@ -100,20 +100,22 @@ static bool repeats(const struct finder *finder, size_t length)
     return true;
 }
 
-/* Sets `makes` if one of the first `length` births is a batch that the program makes. */
-static bool makes_batch(const struct finder *finder, size_t length, bool *makes, struct error *err)
+/* Sets `first` to the first birth from `from` on that is a batch that the program makes, or to the
+ * number of births. */
+static bool find_batch(const struct finder *finder, size_t from, size_t *first, struct error *err)
 {
     struct site_table *sites = finder->set->sites;
-    *makes = false;
-    for (size_t i = 0; i < length && !*makes; i++) {
+    size_t i = from;
+    for (; i < finder->count; i++) {
         const struct stack_facts *facts = site_stack_facts(sites, stack_at(finder, i), err);
         if (!facts)
             return false;
         enum category category =
             (enum category)finder->set->categories->of_lifetime[finder->births[i].lifetime];
-        *makes =
-            category == CATEGORY_INPUT && op_makes_input(site_table_symbols(sites), facts->site.op);
+        if (category == CATEGORY_INPUT && op_makes_input(site_table_symbols(sites), facts->site.op))
+            break;
     }
+    *first = i;
     return true;
 }
 
@@ -192,27 +194,52 @@ static bool have_own_backward(const struct finder *finder, size_t length)
     return rise || fall;
 }
 
+/* The births from `skip` on. */
+static struct finder without_first(const struct finder *finder, size_t skip)
+{
+    struct finder rest = *finder;
+    rest.births += skip;
+    rest.count -= skip;
+    return rest;
+}
+
+/* Adds up passes of which each makes a batch. The births before the first batch belong to none of
+ * them, as copies of the weights that the program made after the step before. */
+static bool try_batches(const struct finder *finder, int64_t peak, struct summed_losses *summed,
+                        struct error *err)
+{
+    size_t skip = 0;
+    for (size_t i = 0; i <= MOST_SHARED && summed->passes == 0; i++) {
+        if (i > 0 && !find_batch(finder, i > 1 ? skip + 1 : 0, &skip, err))
+            return false;
+        if (skip == finder->count)
+            break;
+        struct finder passes = without_first(finder, skip);
+        size_t length = pass_length(&passes), batch;
+        if (length == passes.count)
+            continue;
+        if (!find_batch(&passes, 0, &batch, err))
+            return false;
+        if (batch < length)
+            add_up(&passes, length, peak, summed);
+    }
+    return true;
+}
+
 /* Adds up what forward passes keep at the peak that share the backward pass. The first births may
  * belong to none of them, as a batch that all passes use. */
 static bool try_pass(struct finder *finder, uint32_t backward, enum phase most, int64_t peak,
                      struct summed_losses *summed, struct error *err)
 {
     *summed = (struct summed_losses){0};
-    if (!collect(finder, backward, most, err))
+    if (!collect(finder, backward, most, err) || !try_batches(finder, peak, summed, err))
         return false;
     for (size_t skip = 0; skip <= MOST_SHARED && skip < finder->count && summed->passes == 0;
          skip++) {
-        struct finder passes = *finder;
-        passes.births += skip;
-        passes.count -= skip;
+        struct finder passes = without_first(finder, skip);
         size_t length = pass_length(&passes);
-        bool makes = false;
-        if (length == passes.count)
-            continue;
-        if (skip == 0 && !makes_batch(&passes, length, &makes, err))
-            return false;
-        summed->have_own_backward = !makes && have_own_backward(&passes, length);
-        if (makes || summed->have_own_backward)
+        summed->have_own_backward = length < passes.count && have_own_backward(&passes, length);
+        if (summed->have_own_backward)
             add_up(&passes, length, peak, summed);
     }
     return true;

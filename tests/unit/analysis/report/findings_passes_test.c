@@ -300,6 +300,18 @@ START_TEST(a_backward_pass_for_several_batches)
 }
 END_TEST
 
+/* The program copies its weights after each step, before the next batches. */
+START_TEST(copies_come_before_the_first_batch)
+{
+    for (int step = 0; step < 2; step++) {
+        for (unsigned i = 0; i < 9; i++)
+            born(700 + i, CPP("at::_ops::clone::call(x)") "," SCRIPT);
+        sum_losses(BATCH, SAVED);
+    }
+    ck_assert_int_eq(saving(FINDING_SUMMED_LOSSES), (PASSES - 1) * (SAVED * 1000 + 600));
+}
+END_TEST
+
 /* Meta-learning: each pass needs gradients of its own. */
 START_TEST(passes_that_contain_backward_passes)
 {
@@ -399,6 +411,24 @@ START_TEST(code_outside_the_model_needs_the_most)
 }
 END_TEST
 
+/* Code between two parts of a model in training. What the first part makes is kept for the backward
+ * pass, although it is little beside the memory of that code. */
+START_TEST(code_within_a_pass_needs_the_most)
+{
+    for (unsigned step = 0; step < 3; step++) {
+        uint64_t saved = born(400, STACK_FORWARD);
+        uint64_t larger = born(5000, CPP("at::_ops::maximum::call(x)") "," SCRIPT);
+        uint64_t smaller = born(5000, CPP("at::_ops::minimum::call(x)") "," SCRIPT);
+        capture_free(&capture, larger, 5000, SCRIPT);
+        capture_free(&capture, smaller, 5000, SCRIPT);
+        train(400);
+        capture_free(&capture, saved, 400, STACK_BACKWARD);
+    }
+    ck_assert_int_eq(saving(FINDING_UNUSED_PASS), -1);
+    ck_assert_int_eq(saving(FINDING_PLAIN_RESULTS), 10000);
+}
+END_TEST
+
 TCase *findings_passes_tests(void)
 {
     TCase *tests = tcase_create("findings of passes");
@@ -423,10 +453,12 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, what_waits_for_a_backward_pass_is_activations);
     tcase_add_loop_test(tests, two_results_may_be_those_of_the_last_passes, 0, 2);
     tcase_add_test(tests, a_backward_pass_for_several_batches);
+    tcase_add_test(tests, copies_come_before_the_first_batch);
     tcase_add_test(tests, passes_that_contain_backward_passes);
     tcase_add_loop_test(tests, passes_with_backward_passes_of_their_own, 0, 2);
     tcase_add_test(tests, passes_that_make_no_batch);
     tcase_add_test(tests, passes_that_differ);
     tcase_add_test(tests, code_outside_the_model_needs_the_most);
+    tcase_add_test(tests, code_within_a_pass_needs_the_most);
     return tests;
 }
