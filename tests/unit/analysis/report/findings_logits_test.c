@@ -77,6 +77,25 @@ START_TEST(logits_after_a_prompt)
 }
 END_TEST
 
+/* Passes of an evaluation, whose logits a list collects: a loss over a part of them frees none. */
+START_TEST(logits_that_are_collected)
+{
+    uint64_t made[20];
+    train(FORWARD("mm", 3), LOSS("log"), LOGITS);
+    for (unsigned pass = 0; pass < 8; pass++) {
+        for (unsigned i = 0; i < 20; i++)
+            made[i] = born(i == 19 ? LOGITS : 600, FORWARD("mm", 3));
+        for (unsigned i = 0; i < 19; i++)
+            capture_free(&capture, made[i], 600, FORWARD("mm", 3));
+        uint64_t softmax = born(LOGITS, LOSS("_log_softmax"));
+        capture_free(&capture, softmax, LOGITS, SCRIPT);
+        born(600, SCRIPT); /* the next batch */
+    }
+    ck_assert_int_ge(capture_saving(&capture, FINDING_PASS_RESULTS), 7 * LOGITS);
+    ck_assert_int_le(saving(), 3 * LOGITS);
+}
+END_TEST
+
 /* Checkpoints of layers free only what the layers keep. */
 START_TEST(activations_without_the_logits)
 {
@@ -185,6 +204,7 @@ TCase *findings_logits_tests(void)
     tcase_add_test(tests, logits_that_are_upsampled);
     tcase_add_test(tests, what_follows_may_be_of_another_size);
     tcase_add_test(tests, logits_after_a_prompt);
+    tcase_add_test(tests, logits_that_are_collected);
     tcase_add_test(tests, activations_without_the_logits);
     tcase_add_test(tests, logits_that_are_joined);
     tcase_add_test(tests, logits_whose_parts_have_losses);
