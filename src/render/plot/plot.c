@@ -75,13 +75,15 @@ void plot_put_words(FILE *script, const struct plot_look *look, struct plot_marg
     size_t cut = plot_fitting(look, subtitle, WORDS_FONT, pixels);
     const char *after = subtitle + cut;
     buffer_puts(&rest, *after == ' ' ? after + 1 : after);
-    if (rest.size > 0 && *note)
+    bool continues = rest.size > 0;
+    if (continues && *note)
         buffer_puts(&rest, "; ");
     buffer_puts(&rest, note);
     const char *second = rest.size && !rest.failed ? rest.bytes : "";
     put_beginning(script, "plot_subtitle", subtitle, cut, "");
     size_t shown = plot_fitting(look, second, WORDS_FONT, pixels);
     put_beginning(script, "plot_note", second, shown, second[shown] ? "\xe2\x80\xa6" : "");
+    fprintf(script, "note_colour = '%s'\n", continues ? "#333333" : "#666666");
     buffer_release(&rest);
 }
 

@@ -60,8 +60,8 @@ double plot_graph_height(const struct plot_look *look, struct plot_margins margi
 /* left, right, top, bottom, title_y, subtitle_y, note_y, title_x, title_font: the same as shares of
  * the picture. */
 void plot_put_margins(FILE *script, const struct plot_look *look, struct plot_margins margins);
-/* Writes plot_subtitle and plot_note, both raw bytes. The part of the subtitle that does not fit
- * the width is moved to the start of the note. */
+/* Writes plot_subtitle and plot_note, both raw bytes, and note_colour. The part of the subtitle
+ * that does not fit the width is moved to the start of the note, which then has its colour. */
 void plot_put_words(FILE *script, const struct plot_look *look, struct plot_margins margins,
                     const char *subtitle, const char *note);
 

@@ -107,7 +107,13 @@ START_TEST(what_a_line_has_no_room_for_goes_to_the_next)
     plot_put_words(script, &look, margins, "a subtitle of several words", "note");
     fclose(script);
     ck_assert_str_eq(settings,
-                     "plot_subtitle = 'a subtitle of'\nplot_note = 'several words;\u2026'\n");
+                     "plot_subtitle = 'a subtitle of'\nplot_note = 'several words;\u2026'\n"
+                     "note_colour = '#333333'\n");
+    script = begin();
+    plot_put_words(script, &look, margins, "a subtitle", "note");
+    fclose(script);
+    ck_assert_str_eq(settings,
+                     "plot_subtitle = 'a subtitle'\nplot_note = 'note'\nnote_colour = '#666666'\n");
 }
 END_TEST
 
