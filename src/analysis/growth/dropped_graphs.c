@@ -11,7 +11,10 @@
 
 #define LEAST_TENSORS 8 /* tensors that one line frees at once, if no C++ frame shows why */
 #define LEAST_STACKS  4 /* different stacks that allocated them */
-#define MOST_RUNS     8 /* runs that are searched for the next pass */
+/* The same, if the pass frees at most half as many tensors as it keeps: layers that are called in a
+ * loop have the same Python frames. */
+#define FEW_STACKS 2
+#define MOST_RUNS  8 /* runs that are searched for the next pass */
 /* Bytes that are dropped, as a multiple of those that a backward pass uses. */
 #define OVERWHELMING 4
 
@@ -173,6 +176,25 @@ static bool in_one_burst(const struct trace *trace, const struct end *a, const s
     return true;
 }
 
+/* True if the forward pass that made a tensor keeps most of what it makes. A pass without autograd
+ * frees the result of a layer once the next layer has its own. */
+static bool pass_keeps_most(const struct finder *finder, uint32_t index)
+{
+    const struct timeline *timeline = finder->timeline;
+    uint32_t pass = pass_of(finder, index);
+    if (pass == NO_RUN)
+        return false;
+    uint32_t end = phases_run_end(finder->phases, pass, timeline->trace->count);
+    size_t kept = 0, freed = 0;
+    for (size_t i = births_from(timeline, finder->phases->runs[pass].first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
+        bool stays = lifetime_end(&timeline->lifetimes[i]) >= end;
+        kept += stays;
+        freed += !stays;
+    }
+    return freed <= kept / 2;
+}
+
 /* Marks the tensors of a burst, if they come from many lines. */
 static void judge_burst(struct finder *finder, const struct end *ends, size_t count)
 {
@@ -187,9 +209,11 @@ static void judge_burst(struct finder *finder, const struct end *ends, size_t co
         if (known == distinct)
             stacks[distinct++] = stack;
     }
-    if (count >= LEAST_TENSORS && distinct == LEAST_STACKS)
-        for (size_t i = 0; i < count; i++)
-            mark(finder, ends[i].index);
+    if (count < LEAST_TENSORS || distinct < FEW_STACKS ||
+        (distinct < LEAST_STACKS && !pass_keeps_most(finder, ends[0].index)))
+        return;
+    for (size_t i = 0; i < count; i++)
+        mark(finder, ends[i].index);
 }
 
 static bool judge_all(struct finder *finder, struct error *err)

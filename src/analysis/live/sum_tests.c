@@ -247,9 +247,9 @@ bool live_is_pass_result(const struct live_set *set, const struct live_facts *fa
 bool live_is_layer_result(const struct live_set *set, const struct live_facts *facts,
                           const struct live *live, const struct live_source *source)
 {
-    (void)source;
     enum category category = live_category(set, live);
     return live->in_trace && facts->is_layer_result && facts->is_layer_result[live->index] &&
+           !live_is_dropped(set, facts, live, source) &&
            (category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY);
 }
 

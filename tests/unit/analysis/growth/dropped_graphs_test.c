@@ -72,6 +72,26 @@ START_TEST(a_graph_that_is_dropped_without_cpp_frames)
 }
 END_TEST
 
+#define BLOCK(layer)                                                                               \
+    PY("forward", TORCH "nn/modules/" layer ".py", 130)                                            \
+    "," CALL "," PY("forward", TORCH "nn/modules/container.py", 250) "," CALL "," SCRIPT
+
+/* Layers that torch.nn.Sequential calls in a loop have the same Python frames. Without autograd,
+ * the pass frees the results of most of them, and a list may keep the others. */
+START_TEST(a_graph_of_layers_in_a_loop)
+{
+    static const char *const loop[] = {BLOCK("linear"), BLOCK("activation")};
+    for (uint64_t i = 0; i < 20; i++) {
+        capture_event(&capture, "alloc", 100 + i, 100, loop[i % 2]);
+        if (_i > 0 && i % 2 == 1)
+            capture_free(&capture, 100 + i - 1, 100, loop[1]);
+    }
+    for (uint64_t i = _i > 0 ? 1 : 0; i<20; i += _i> 0 ? 2 : 1)
+        capture_free(&capture, 100 + i, 100, SCRIPT);
+    ck_assert_int_eq(find(FINDING_NO_GRAD) != NULL, _i == 0);
+}
+END_TEST
+
 START_TEST(tensors_freed_by_the_pass_are_no_graph)
 {
     for (uint64_t i = 0; i < 5; i++)
@@ -301,6 +321,22 @@ START_TEST(an_evaluation_without_no_grad)
 }
 END_TEST
 
+/* The graph holds the results of a line that several layers share, not the program. */
+START_TEST(layers_of_an_evaluation_without_no_grad)
+{
+    capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 100, STACK_BACKWARD);
+    capture_free(&capture, 1, 100, ENGINE);
+    capture_event(&capture, "alloc", 3, 100, STACK_STEP);
+    for (uint64_t i = 0; i < 6; i++)
+        capture_event(&capture, "alloc", 100 + i, 100, layers[i % 2]);
+    for (uint64_t i = 0; i < 6; i++)
+        capture_free(&capture, 100 + i, 100, GRAPH_DIES);
+    ck_assert_ptr_nonnull(find(FINDING_NO_GRAD));
+    ck_assert_ptr_null(find(FINDING_LAYER_RESULTS));
+}
+END_TEST
+
 /* The exception ends the pass, and the program that catches it frees what the pass had saved. */
 START_TEST(a_pass_that_ran_out_of_memory)
 {
@@ -337,6 +373,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_graph_that_is_dropped);
     tcase_add_test(tests, a_graph_that_is_dropped_without_cpp_frames);
+    tcase_add_loop_test(tests, a_graph_of_layers_in_a_loop, 0, 2);
     tcase_add_test(tests, tensors_freed_by_the_pass_are_no_graph);
     tcase_add_test(tests, an_unused_part_of_a_training_graph);
     tcase_add_test(tests, a_graph_that_is_dropped_before_the_backward_pass);
@@ -350,6 +387,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, a_graph_that_several_passes_share);
     tcase_add_test(tests, a_cache_that_generation_needs);
     tcase_add_test(tests, an_evaluation_without_no_grad);
+    tcase_add_test(tests, layers_of_an_evaluation_without_no_grad);
     tcase_add_test(tests, a_pass_that_ran_out_of_memory);
     tcase_add_test(tests, results_under_a_decorator);
     return tests;
