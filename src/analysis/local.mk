@@ -11,6 +11,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/first_batches.c \
 	src/analysis/category/first_states.c \
 	src/analysis/category/flat_buffers.c \
+	src/analysis/category/flat_vectors.c \
 	src/analysis/category/flat_buffers.h \
 	src/analysis/category/kept_lists.c \
 	src/analysis/category/kv_cache.c \

@@ -86,6 +86,12 @@ static inline bool classifier_stays(const struct classifier *classifier, uint32_
 bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_t end,
                            enum reason *reason, struct error *err);
 
+/* classify_traced.c: corrects a reason by the operator. Sizes alone do not tell states from copies
+ * of the model, nor masters in one buffer from main gradients in one buffer. But masters are copied
+ * from the weights, while states and gradients begin as zeros. */
+enum reason classifier_buffer_reason(const struct classifier *classifier, uint64_t size,
+                                     const struct stack_facts *facts, enum reason reason);
+
 /* traced_reason.c: true if the operator makes zeros, which is how optimizer states begin. */
 bool facts_make_zeros(const struct symbols *symbols, const struct stack_facts *facts);
 

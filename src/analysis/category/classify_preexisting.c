@@ -50,6 +50,10 @@ static enum reason stack_reason(const struct classifier *classifier,
     case CONTEXT_RECOMPUTE:
         return REASON_RECOMPUTED;
     case CONTEXT_BACKWARD:
+        if (is_persistent(classifier, preexisting) && facts->accumulates_grad &&
+            facts->site.any_python_frame != NO_FRAME &&
+            facts_make_zeros(site_table_symbols(classifier->sites), facts))
+            return REASON_HOOK_STATE;
         return ends_at_once && phase == PHASE_BACKWARD && !facts->accumulates_grad
                    ? REASON_BACKWARD_PASSED_ON
                    : REASON_BACKWARD_KEPT;
@@ -139,6 +143,20 @@ static bool is_after_backward(const struct classifier *classifier, uint32_t item
            phases_run_of(classifier->phases, item) > classifier->first_backward_run;
 }
 
+/* The reason for a block without a stack that is freed in what looks like a pass, if the trace
+ * makes no other block like it. */
+static enum reason pass_reason(const struct classifier *classifier,
+                               const struct preexisting *preexisting,
+                               const struct size_tally *tally)
+{
+    enum phase phase = end_phase(classifier, preexisting);
+    bool is_unseen = phase == PHASE_UNKNOWN && !classifier->phases->has_stacks;
+    if (tally->early > 0 || classifier->first_backward_run == NO_RUN)
+        return REASON_NONE;
+    return phase == PHASE_FORWARD || phase == PHASE_BACKWARD || is_unseen ? REASON_TWIN_ACTIVATION
+                                                                          : REASON_NONE;
+}
+
 /* The reason for a block without a stack that is freed in the trace, by what happens to blocks of
  * its size that are made in the trace. */
 static enum reason end_reason(const struct classifier *classifier,
@@ -164,7 +182,7 @@ static enum reason end_reason(const struct classifier *classifier,
     case CATEGORY_GRADIENT:
         return REASON_TWIN_GRADIENT;
     default:
-        return REASON_NONE;
+        return pass_reason(classifier, preexisting, tally);
     }
 }
 
@@ -232,6 +250,22 @@ static bool is_leaked(const struct classifier *classifier, const struct preexist
            is_persistent(classifier, preexisting);
 }
 
+/* Decides a block that stays; if it may be one of two buffers, by the stack. */
+static bool persistent_reason(struct classifier *classifier, const struct preexisting *preexisting,
+                              enum reason *reason, struct error *err)
+{
+    if (!classifier_persistent(classifier, preexisting->size, preexisting_end(preexisting), reason,
+                               err))
+        return false;
+    bool is_buffer = *reason == REASON_MASTER_SIZES || *reason == REASON_FLAT_GRADIENTS;
+    if (preexisting->stack == STACK_NONE || !is_buffer)
+        return true;
+    const struct stack_facts *facts = site_stack_facts(classifier->sites, preexisting->stack, err);
+    if (facts)
+        *reason = classifier_buffer_reason(classifier, preexisting->size, facts, *reason);
+    return facts != NULL;
+}
+
 static bool assign_by_size(struct classifier *classifier, const struct preexisting *preexisting,
                            enum reason *reason, struct error *err)
 {
@@ -243,8 +277,7 @@ static bool assign_by_size(struct classifier *classifier, const struct preexisti
         return true;
     }
     if (is_persistent(classifier, preexisting))
-        return classifier_persistent(classifier, preexisting->size, preexisting_end(preexisting),
-                                     reason, err);
+        return persistent_reason(classifier, preexisting, reason, err);
     const struct size_tally *tally = size_tallies_at(&classifier->tallies, preexisting->size, err);
     if (!tally)
         return false;
@@ -304,6 +337,21 @@ static uint8_t own_category(const struct classifier *classifier,
     return facts ? facts->own : CATEGORY_UNKNOWN;
 }
 
+/* The reason byte; with a doubt for what pass_reason() finds. */
+static uint8_t byte_of(const struct classifier *classifier, const struct preexisting *preexisting,
+                       enum reason reason, uint32_t run)
+{
+    if (reason == REASON_ZERO_GRAD_FREED)
+        return reason_byte(reason, DOUBT_NONE);
+    uint8_t byte = classifier_doubt(classifier, reason, run);
+    const struct size_tally *tally = size_tallies_find(&classifier->tallies, preexisting->size);
+    bool is_like =
+        tally && tally->twin[classifier_phase(classifier, run)] == 1 + CATEGORY_ACTIVATION;
+    return reason == REASON_TWIN_ACTIVATION && !is_like && byte == reason_byte(reason, DOUBT_NONE)
+               ? reason_byte(reason, DOUBT_INFERRED)
+               : byte;
+}
+
 bool classify_preexisting(struct classifier *classifier, struct categories *categories,
                           struct error *err)
 {
@@ -335,9 +383,8 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
         categories->of_preexisting[i] = reason == REASON_RULE
                                             ? own_category(classifier, &timeline->preexisting[i])
                                             : (uint8_t)reason_category(reason);
-        categories->why_preexisting[i] = reason == REASON_ZERO_GRAD_FREED
-                                             ? reason_byte(reason, DOUBT_NONE)
-                                             : classifier_doubt(classifier, reason, run);
+        categories->why_preexisting[i] =
+            byte_of(classifier, &timeline->preexisting[i], reason, run);
         if (run == NO_RUN && classifier->is_guess)
             categories->why_preexisting[i] = reason_byte(reason, DOUBT_GUESS);
     }

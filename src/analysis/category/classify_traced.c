@@ -186,6 +186,14 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
     if (reason ==
         REASON_UNFINISHED_GRADIENT) /* the block that it is passed on to may have the same size */
         return true;
+    if (reason == REASON_WEIGHT_VECTOR) {
+        struct size_tally *tally =
+            size_tallies_at(&classifier->tallies, evidence_size(classifier, evidence), err);
+        if (!tally)
+            return false;
+        tally->is_vector = true;
+        return true;
+    }
     if (reason == REASON_MAIN_GRADIENT) /* it exists besides the gradient of the pass itself */
         return mark_flat(classifier, evidence, err);
     if (reason == REASON_BACKWARD_KEPT &&
@@ -293,11 +301,8 @@ static bool is_made_by_plain_code(const struct stack_facts *facts)
     return facts && (facts->context == CONTEXT_OTHER || facts->context == CONTEXT_DATA);
 }
 
-/* Corrects a reason by the operator. Sizes alone do not tell states from copies of the model, nor
- * masters in one buffer from main gradients in one buffer. But masters are copied from the weights,
- * while states and gradients begin as zeros. */
-static enum reason buffer_reason(const struct classifier *classifier, uint64_t size,
-                                 const struct stack_facts *facts, enum reason reason)
+enum reason classifier_buffer_reason(const struct classifier *classifier, uint64_t size,
+                                     const struct stack_facts *facts, enum reason reason)
 {
     const struct symbols *symbols = site_table_symbols(classifier->sites);
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
@@ -340,7 +345,7 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
         if (!classifier_persistent(classifier, size, lifetime_end(lifetime), &reason, err))
             return false;
         const struct stack_facts *facts = birth_facts(classifier, lifetime);
-        reason = buffer_reason(classifier, size, facts, reason);
+        reason = classifier_buffer_reason(classifier, size, facts, reason);
         if (reason == REASON_PERSISTENT && is_made_by_plain_code(facts))
             reason = REASON_PREPARED;
         if (reason == REASON_INFERENCE && seen_model && is_copied(classifier, facts))

@@ -4,11 +4,6 @@
 #include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/forward.h"
-#include "base/bisect.h"
-
-#define LEAST_FLAT      4096 /* bytes; smaller sums match other sizes by chance */
-#define MOST_PLAIN_RUNS 4    /* runs that are searched for the next phase of a step */
-
 bool goes_into_forward(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t next = evidence->birth_run + 1;
@@ -22,10 +17,7 @@ bool goes_into_forward(const struct classifier *classifier, const struct evidenc
            (evidence->end_run == NO_RUN || evidence->end_run >= next);
 }
 
-/* The phase of the nearest run of a step before or after `run`, and its number in *near;
- * PHASE_UNKNOWN if none is near. */
-static enum phase step_near(const struct classifier *classifier, uint32_t run, int by,
-                            uint32_t *near)
+enum phase step_near(const struct classifier *classifier, uint32_t run, int by, uint32_t *near)
 {
     for (int i = 1; i <= MOST_PLAIN_RUNS; i++) {
         *near = run + (uint32_t)(by * i); /* may wrap around to a run that does not exist */
@@ -66,23 +58,6 @@ static bool is_freed_after_step(const struct classifier *classifier,
            step_near(classifier, run, -1, &step) == PHASE_OPTIMIZER && step > evidence->birth_run;
 }
 
-/* True if an annotated optimizer step lies between the last allocation of the backward run and this
- * allocation. Steps of SGD allocate nothing, so no run shows them. */
-static bool has_stepped_since(const struct classifier *classifier, const struct evidence *evidence,
-                              uint32_t pass)
-{
-    const struct timeline *timeline = classifier->timeline;
-    const struct step_marks *steps = &classifier->steps;
-    uint32_t birth = timeline->lifetimes[evidence->index].alloc;
-    size_t after = steps->count == 0 ? 0
-                                     : bisect_until(&steps->items->end, sizeof(*steps->items),
-                                                    steps->count, birth);
-    if (after == 0 || steps->items[after - 1].begin < classifier->phases->runs[pass].first)
-        return false;
-    size_t first = births_from(timeline, steps->items[after - 1].end);
-    return phases_run_of(classifier->phases, timeline->lifetimes[first].alloc) != pass;
-}
-
 /* True if an allocation is made after a backward pass, lives into the optimizer step, and has the
  * size of a gradient in the same type or in one twice as wide. */
 static bool is_main_gradient(const struct classifier *classifier, const struct evidence *evidence)
@@ -102,47 +77,6 @@ static bool is_main_gradient(const struct classifier *classifier, const struct e
     return (goes_on || (is_open && next <= PHASE_FORWARD)) &&
            (has_gradient_size(classifier, size, false) ||
             has_gradient_size(classifier, half, false));
-}
-
-bool joins_gradients(const struct classifier *classifier, uint64_t size, uint32_t run)
-{
-    const struct left_gradients *left = &classifier->left;
-    uint64_t sum = 0;
-    if (left->run != run)
-        return false;
-    for (uint32_t i = 1; i <= left->count && i <= FLAT_MOST && sum < size; i++) {
-        uint64_t part = left->sizes[(left->count - i) % FLAT_MOST];
-        if (part >= size)
-            return false;
-        sum += part;
-    }
-    return sum == size && size >= LEAST_FLAT;
-}
-
-/* True if plain code after the backward run *pass makes a vector as large as several of its
- * gradients together. */
-static bool is_flat(const struct classifier *classifier, const struct evidence *evidence,
-                    uint32_t *pass)
-{
-    uint64_t size = evidence_size(classifier, evidence);
-    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
-    return step_near(classifier, evidence->birth_run, -1, pass) == PHASE_BACKWARD &&
-           ((tally && tally->is_flat) || joins_gradients(classifier, size, *pass));
-}
-
-bool is_flat_gradient(const struct classifier *classifier, const struct evidence *evidence)
-{
-    uint32_t pass;
-    return is_flat(classifier, evidence, &pass) && !has_stepped_since(classifier, evidence, pass);
-}
-
-/* True if plain code joins the weights in one vector after an optimizer step, or computes another
- * vector of that size. The gradients are often still live, and have the same sizes as the weights.
- */
-static bool is_flat_weight(const struct classifier *classifier, const struct evidence *evidence)
-{
-    uint32_t pass;
-    return is_flat(classifier, evidence, &pass) && has_stepped_since(classifier, evidence, pass);
 }
 
 /* True if the backward pass frees an allocation as a saved tensor, which plain code made between

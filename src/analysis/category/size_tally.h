@@ -58,7 +58,8 @@ struct size_tally {
     bool is_renewed;       /* each step makes the weights of this size anew, from masters */
     bool is_factor;        /* blocks that are neither weights nor states are Kronecker factors */
     bool used;
-    bool is_flat; /* plain code joined gradients to a vector of this size */
+    bool is_flat;   /* plain code joined gradients to a vector of this size */
+    bool is_vector; /* plain code joined weights to a vector of this size */
 };
 
 /* cuBLAS's workspace on Hopper, of which PyTorch makes one for each stream. Weights may have the

@@ -32,6 +32,17 @@ enum reason traced_reason(const struct classifier *classifier, const struct evid
 /* plain_reason.c: for other Python code and unknown code, outside of the phases of a step. */
 enum reason plain_reason(const struct classifier *classifier, const struct evidence *evidence);
 
+#define MOST_PLAIN_RUNS 4 /* runs that are searched for the next phase of a step */
+
+/* The phase of the nearest run of a step before or after `run`, and its number in *near;
+ * PHASE_UNKNOWN if none is near. */
+enum phase step_near(const struct classifier *classifier, uint32_t run, int by, uint32_t *near);
+
+/* flat_vectors.c: true if an annotated optimizer step lies between the last allocation of the
+ * backward run `pass` and this allocation. Steps of SGD allocate nothing, so no run shows them. */
+bool has_stepped_since(const struct classifier *classifier, const struct evidence *evidence,
+                       uint32_t pass);
+
 /* True if an allocation lives into the next forward pass, with only other code and data loading in
  * between. */
 bool goes_into_forward(const struct classifier *classifier, const struct evidence *evidence);
@@ -48,5 +59,10 @@ bool joins_gradients(const struct classifier *classifier, uint64_t size, uint32_
 /* True if plain code after a backward pass joins at least two of its gradients in one vector, or
  * computes another vector of that size. */
 bool is_flat_gradient(const struct classifier *classifier, const struct evidence *evidence);
+
+/* True if plain code joins the weights in one vector after an optimizer step, or computes another
+ * vector of that size then or later. The gradients are often still live, and have the same sizes as
+ * the weights. */
+bool is_flat_weight(const struct classifier *classifier, const struct evidence *evidence);
 
 #endif

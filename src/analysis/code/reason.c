@@ -233,7 +233,8 @@ static const struct {
                            "freed where an input of its size is freed in a later step",
                            CATEGORY_INPUT, CONFIDENCE_MEDIUM},
     [REASON_TWIN_ACTIVATION] = {"like-activation",
-                                "freed where an activation of its size is freed in a later step",
+                                "freed where a later step frees an activation of its size, or in a "
+                                "pass, and of the size of no weight",
                                 CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_TWIN_GRADIENT] = {"like-gradient",
                               "freed where a gradient of its size is freed in a later step",

@@ -77,6 +77,23 @@ START_TEST(flat_gradients_may_be_made_before_masters)
 }
 END_TEST
 
+/* The same in a trace that begins later, whose blocks have their stacks. */
+START_TEST(flat_gradients_may_be_made_before_the_trace)
+{
+    standing_block(&standing, FLAT);
+    standing_block(&standing, FLAT);
+    capture_block(&standing.capture, 3, 2 * FLAT, ZEROS);
+    capture_block(&standing.capture, 4, 2 * FLAT, FLOAT);
+    standing.next = 5;
+    standing_block(&standing, 2 * FLAT);
+    standing_block(&standing, 2 * FLAT);
+    step_with_flat_gradients();
+    capture_load(&standing.capture);
+    standing_expect(&standing, 3, 1, CATEGORY_GRADIENT);
+    standing_expect(&standing, 4, 1, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 /* With a distributed optimizer, half of the masters is as large as all weights. */
 START_TEST(flat_states_tell_the_width_of_masters)
 {
@@ -122,6 +139,7 @@ TCase *category_flat_roles_tests(void)
     tcase_add_test(tests, flat_buffers_hold_weights_gradients_and_states);
     tcase_add_test(tests, flat_masters_may_have_gradients);
     tcase_add_test(tests, flat_gradients_may_be_made_before_masters);
+    tcase_add_test(tests, flat_gradients_may_be_made_before_the_trace);
     tcase_add_test(tests, flat_states_tell_the_width_of_masters);
     tcase_add_test(tests, gradients_alone_may_be_flat);
     tcase_add_test(tests, a_model_without_gaps_has_no_flat_buffers);

@@ -320,8 +320,9 @@ START_TEST(a_script_may_join_gradients_between_passes)
 }
 END_TEST
 
-/* SGD's step allocates nothing, and the gradients stay until the next backward pass. */
-START_TEST(weights_may_be_joined_after_a_step)
+/* Steps after which a script joins the weights. SGD's step without momentum allocates nothing. The
+ * gradients stay until the next backward pass. */
+static void join_weights(bool allocates)
 {
     for (unsigned step = 0; step < 3; step++) {
         born(1, 100, STACK_FORWARD);
@@ -330,6 +331,10 @@ START_TEST(weights_may_be_joined_after_a_step)
         freed(1, 100, ENGINE);
         born(40 + step, 8192 + 4096, CAT); /* the gradients, for their norm */
         capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+        if (allocates) {
+            born(2, 8192, STACK_STEP);
+            freed(2, 8192, STACK_STEP);
+        }
         capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
         born(30 + step, 8192 + 4096, CAT); /* stays */
         freed(40 + step, 8192 + 4096, SCRIPT);
@@ -338,11 +343,26 @@ START_TEST(weights_may_be_joined_after_a_step)
         freed(10 + step, 8192, ZERO_GRAD);
         freed(20 + step, 4096, ZERO_GRAD);
     }
+    born(50, 8192 + 4096, CPP("at::_ops::mul_Tensor::call(x)") "," SCRIPT); /* of the last one */
+    born(1, 100, STACK_FORWARD);
+    freed(1, 100, SCRIPT);
     capture_load(&capture);
     for (unsigned step = 0; step < 3; step++) {
         expect(30 + step, CATEGORY_PARAMETER);
         expect(40 + step, CATEGORY_GRADIENT);
     }
+    expect(50, CATEGORY_PARAMETER);
+}
+
+START_TEST(weights_may_be_joined_after_a_step)
+{
+    join_weights(false);
+}
+END_TEST
+
+START_TEST(weights_may_be_joined_after_a_step_that_allocates)
+{
+    join_weights(true);
 }
 END_TEST
 
@@ -450,6 +470,7 @@ TCase *category_plain_code_tests(void)
     tcase_add_test(tests, a_batch_may_follow_an_update);
     tcase_add_test(tests, a_script_may_join_gradients_between_passes);
     tcase_add_test(tests, weights_may_be_joined_after_a_step);
+    tcase_add_test(tests, weights_may_be_joined_after_a_step_that_allocates);
     tcase_add_test(tests, results_that_an_evaluation_collects_are_no_batches);
     tcase_add_loop_test(tests, results_of_a_teacher_are_no_batches, 0, 3);
     tcase_add_test(tests, results_may_be_converted);

@@ -4,6 +4,7 @@
 
 #define PARAMETER 4000
 #define BUFFER    96
+#define HOOK      PY("hook", "/home/u/train.py", 5) "," CPP("torch::autograd::AccumulateGrad::apply(x)")
 
 static void expect(uint64_t addr, enum category category)
 {
@@ -101,7 +102,7 @@ START_TEST(a_backward_that_was_running_frees_activations)
     capture_free(&capture, 9, 99, ENGINE);
     capture_load(&capture);
     expect(8, CATEGORY_ACTIVATION);
-    expect(9, CATEGORY_UNKNOWN);
+    capture_expect(&capture, 9, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
 }
 END_TEST
 
@@ -113,13 +114,30 @@ START_TEST(blocks_with_stacks_speak_for_themselves)
     capture_block(&capture, 4, 40, STACK_FORWARD);
     capture_block(&capture, 5, 50, SCRIPT);
     capture_block(&capture, 6, 60, CPP("at::cuda::getNewWorkspace()") "," STACK_FORWARD);
+    capture_block(&capture, 7, 70, CPP("at::_ops::zeros_like::call(x)") "," HOOK "," ENGINE);
     capture_load(&capture);
+    expect(7, CATEGORY_OPTIMIZER_STATE);
     expect(1, CATEGORY_PARAMETER);
     expect(2, CATEGORY_OPTIMIZER_STATE);
     expect(3, CATEGORY_GRADIENT);
     expect(4, CATEGORY_ACTIVATION);
     expect(5, CATEGORY_UNKNOWN);
     expect(6, CATEGORY_WORKSPACE);
+}
+END_TEST
+
+/* A pass of another network may free what a pass before the trace saved. */
+START_TEST(a_later_pass_frees_activations)
+{
+    capture_block(&capture, 1, PARAMETER, "");
+    forward_and_backward();
+    capture_event(&capture, "alloc", 41, 123, STACK_FORWARD);
+    capture_free(&capture, 7, 77, STACK_FORWARD);
+    capture_free(&capture, 8, PARAMETER, STACK_FORWARD);
+    capture_free(&capture, 41, 123, ENGINE);
+    capture_load(&capture);
+    capture_expect(&capture, 7, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
+    expect(8, CATEGORY_UNKNOWN); /* of the size of a weight */
 }
 END_TEST
 
@@ -134,6 +152,7 @@ TCase *category_preexisting_tests(void)
     tcase_add_test(tests, a_trace_that_begins_in_a_step_sees_its_temporaries_die);
     tcase_add_test(tests, zero_grad_frees_gradients);
     tcase_add_test(tests, a_backward_that_was_running_frees_activations);
+    tcase_add_test(tests, a_later_pass_frees_activations);
     tcase_add_test(tests, blocks_with_stacks_speak_for_themselves);
     return tests;
 }
