@@ -22,6 +22,10 @@ err_has 'no recorded allocation at 0x1'
 run analyze --explain 'no such place' train-loop.pickle.gz
 exits 2
 err_has "no call site matches 'no such place'"
+run analyze --explain train-loop.pickle.gz
+exits 2
+no_out
+err "memsnap: analyze: --explain takes an address or a call site, and train-loop.pickle.gz is a file: try 'memsnap analyze train-loop.pickle.gz --explain train.py:20'"
 run analyze --explain '' train-loop.pickle.gz
 exits 2
 run analyze --explain train.py --format json train-loop.pickle.gz

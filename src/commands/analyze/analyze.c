@@ -292,7 +292,7 @@ static enum status run(int argc, char **argv)
     enum status status;
     if (!options_read(&command_analyze, argc, argv, analyze_option, &options, &status))
         return status;
-    if (!analyze_options_complete(&options, &err))
+    if (!analyze_options_complete(&options, optind < argc, &err))
         return complain_usage("analyze: %s", err.text);
     if (options.summary)
         return summary_of(&options, argv + optind, argc - optind);

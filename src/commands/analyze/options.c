@@ -173,8 +173,13 @@ const struct option_spec analyze_option_specs[] = {
     ROWS_END,
 };
 
-bool analyze_options_complete(struct analyze_options *options, struct error *err)
+bool analyze_options_complete(struct analyze_options *options, bool has_files, struct error *err)
 {
+    if (options->explain && !has_files && access(options->explain, F_OK) == 0)
+        return error_set(err, STATUS_USAGE,
+                         "--explain takes an address or a call site, and %.60s is a file: try "
+                         "'memsnap analyze %.60s --explain train.py:20'",
+                         options->explain, options->explain);
     if (options->allocations && !options->json)
         return error_set(err, STATUS_USAGE, "--allocations needs --format json");
     if (options->explain && options->json)

@@ -39,7 +39,8 @@ extern const struct option_words analyze_option_words[];
 
 /* Stores one option, with its argument in optarg. */
 bool analyze_option(int option, void *to, struct error *err);
-/* Sets defaults after the last option, and rejects conflicting options. */
-bool analyze_options_complete(struct analyze_options *options, struct error *err);
+/* Sets defaults after the last option, and rejects conflicting options. `has_files`: files are
+ * named as well. */
+bool analyze_options_complete(struct analyze_options *options, bool has_files, struct error *err);
 
 #endif
