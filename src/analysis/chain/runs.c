@@ -161,8 +161,17 @@ static size_t same_calls(const struct symbols *symbols, stack_id earlier, stack_
     return k > 0 ? k - 1 : 0;
 }
 
-/* Sets tree->first_alike: looks from the first run back to lifetime `from` for allocations in the
- * same calls. */
+/* Notes that an allocation with this path is in the calls of the first `levels` frames of the first
+ * run. */
+static void note_line(struct call_tree *tree, stack_id path, size_t levels)
+{
+    struct stack frames = symbols_stack_at(tree->symbols, path);
+    for (size_t k = 0; k < CALL_MOST_LEVELS && k <= levels && k < frames.count; k++)
+        tree->first_line[k] = frames.frames[k];
+}
+
+/* Sets tree->first_alike and first_line: looks from the first run back to lifetime `from` for
+ * allocations in the same calls. */
 static bool find_alike(struct collector *collector, size_t from, struct error *err)
 {
     const struct timeline *timeline = collector->timeline;
@@ -172,6 +181,7 @@ static bool find_alike(struct collector *collector, size_t from, struct error *e
     bool checkpointed;
     for (size_t k = 0; k < CALL_MOST_LEVELS; k++)
         tree->first_alike[k] = tree->runs[0].lifetime;
+    note_line(tree, later, CALL_MOST_LEVELS);
     for (size_t i = tree->runs[0].lifetime; i-- > from; later = path) {
         stack_id id = timeline->trace->stack[timeline->lifetimes[i].alloc];
         if (!chain_paths_find(&collector->paths, id, &path, &checkpointed, err))
@@ -180,6 +190,7 @@ static bool find_alike(struct collector *collector, size_t from, struct error *e
         levels = same < levels ? same : levels;
         for (size_t k = 0; k < levels; k++)
             tree->first_alike[k] = (uint32_t)i;
+        note_line(tree, path, levels);
         if (levels == 0)
             break;
     }

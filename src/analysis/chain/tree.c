@@ -114,11 +114,38 @@ static bool divide_lines(struct divider *divider, uint32_t index, struct error *
     return true;
 }
 
+/* How often a line of a loop appears after another line. */
+static size_t appearances(const struct call_tree *tree, const struct call_node *loop, frame_id line)
+{
+    size_t count = 0;
+    frame_id last = NO_FRAME;
+    for (uint32_t run = loop->first_run; run < loop->end_run; run++) {
+        frame_id frame = call_frame(tree, run, loop->level);
+        count += frame == line && frame != last;
+        last = frame;
+    }
+    return count;
+}
+
+/* The line with which iterations of a loop begin: its first one, or one that ran before the first
+ * run of the tree, since there it made no activations. */
+static frame_id loop_head(const struct call_tree *tree, const struct call_node *loop)
+{
+    frame_id first = call_frame(tree, loop->first_run, loop->level);
+    frame_id earlier = loop->first_run == 0 && loop->level < CALL_MOST_LEVELS
+                           ? tree->first_line[loop->level]
+                           : first;
+    size_t times = earlier == first ? 0 : appearances(tree, loop, earlier);
+    bool is_in_all = times > 0 && times + 1 >= appearances(tree, loop, first);
+    return is_in_all ? earlier : first;
+}
+
 /* An iteration begins wherever the first line of the loop appears again after another line. */
 static bool divide_loop(struct divider *divider, uint32_t index, struct error *err)
 {
     struct call_node node = divider->tree->nodes[index];
-    frame_id head = call_frame(divider->tree, node.first_run, node.level), last = head;
+    frame_id head = loop_head(divider->tree, &node);
+    frame_id last = call_frame(divider->tree, node.first_run, node.level);
     uint32_t first = node.first_run, iteration = 0;
     for (uint32_t run = node.first_run + 1; run <= node.end_run; run++) {
         frame_id frame = run < node.end_run ? call_frame(divider->tree, run, node.level) : head;

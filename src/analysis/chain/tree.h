@@ -50,6 +50,9 @@ struct call_tree {
     uint32_t first_alike[CALL_MOST_LEVELS]; /* by frame k of the first run's path: the first
                                              * lifetime of the call that frame k makes; it may lie
                                              * before the first run */
+    frame_id first_line[CALL_MOST_LEVELS];  /* by level: the first line of the call that the first
+                                             * run is in; it may have run before the first run, as
+                                             * that of a block whose input has no gradient */
     bool has_forward;                       /* some path has a function named forward */
     bool has_stacks;                        /* some path is not empty */
     size_t run_capacity, node_capacity;

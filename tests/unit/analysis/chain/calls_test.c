@@ -149,6 +149,27 @@ START_TEST(the_first_call_begins_where_it_makes_something)
 }
 END_TEST
 
+/* The input of the first block has no gradient, so that its first line keeps nothing. The other
+ * blocks begin with that line nevertheless. */
+START_TEST(blocks_begin_with_a_line_that_kept_nothing_at_first)
+{
+    pass_by(20, "t9 m53 b9");
+    block("t9 m53", 50);
+    for (int i = 0; i < 2; i++) {
+        keep(20, "t9 m53 b9");
+        block("t9 m53", 50);
+    }
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.call_count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        ck_assert_uint_eq(chain.calls[i].first_allocation, 5 * i);
+        ck_assert_uint_eq(chain.calls[i].end_allocation, 5 * i + 5);
+        ck_assert_int_eq(chain.elements[i].activation_bytes, i == 0 ? 100 : 120);
+    }
+}
+END_TEST
+
 /* If a line calls another function, another call begins. */
 START_TEST(other_modules_are_other_calls)
 {
@@ -331,6 +352,7 @@ TCase *chain_calls_tests(void)
     tcase_add_test(tests, models_of_one_file_are_told_apart);
     tcase_add_test(tests, calls_have_the_allocations_that_they_make);
     tcase_add_test(tests, the_first_call_begins_where_it_makes_something);
+    tcase_add_test(tests, blocks_begin_with_a_line_that_kept_nothing_at_first);
     tcase_add_test(tests, other_modules_are_other_calls);
     tcase_add_test(tests, what_keeps_nothing_leads_on_to_other_code);
     tcase_add_test(tests, other_code_is_divided_at_calls);
