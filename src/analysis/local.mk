@@ -264,6 +264,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/anchors.c \
 	src/analysis/phase/births.c \
 	src/analysis/phase/births.h \
+	src/analysis/phase/call_groups.c \
+	src/analysis/phase/call_groups.h \
 	src/analysis/phase/failures.c \
 	src/analysis/phase/failures.h \
 	src/analysis/phase/forward.c \

@@ -111,10 +111,10 @@ static uint32_t next_iteration(const struct finder *finder, size_t index, size_t
     if (finder->steps->source != STEPS_FORWARD ||
         finder->categories->of_lifetime[index] == CATEGORY_INPUT)
         return last + 1;
-    for (size_t i = phases_run_of(phases, alloc) + 1;
+    for (size_t i = phases_run_of(phases, finder->steps->items[step].first);
          i < phases->count && phases->runs[i].first <= last; i++)
         if (phases->runs[i].phase == PHASE_FORWARD)
-            return phases->runs[i].first;
+            return phases->runs[i].first > alloc ? phases->runs[i].first : last + 1;
     return last + 1;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/phase/births.h"
+#include "analysis/phase/call_groups.h"
 #include "analysis/phase/pattern.h"
 #include "analysis/phase/recorded.h"
 #include "analysis/phase/refine.h"
@@ -335,7 +336,7 @@ bool phases_build(struct phases *phases, const struct timeline *timeline, struct
                                phases_guess_forward(&made, timeline, err)
                          : phases_from_lifetimes(&made, timeline, &marks.kinds[MARK_STEP], err));
     sum_up(&made);
-    ok = ok && index_runs(&made, timeline, err);
+    ok = ok && index_runs(&made, timeline, err) && call_groups_find(&made, timeline, sites, err);
     marks_release(&marks);
     vec_free(known.phases, known.capacity, 1, made.budget);
     if (!ok) {

@@ -68,13 +68,15 @@ static bool add_marks_of_phase(struct steps_finder *finder, enum phase phase, st
     for (size_t run = 0; run < phases->count; run++) {
         if (phases->runs[run].phase != (uint32_t)phase)
             continue;
+        finder->steps->have_several_calls |= phases->runs[run].joins_next;
         if (!vec_reserve(marks->items, marks->capacity, marks->count + 1, marks->budget, err))
             return false;
         marks->items[marks->count++] =
             (struct step_mark){.begin = phases->runs[run].first,
                                .end = phases_run_end(finder->phases, run, finder->item_count),
                                .has_start = true,
-                               .has_end = true};
+                               .has_end = true,
+                               .joins_next = phases->runs[run].joins_next};
     }
     return true;
 }

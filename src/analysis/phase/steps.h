@@ -13,8 +13,9 @@
  *
  * Several optimizer steps (or backward passes) without a forward pass between them end one step, as
  * with an optimizer for each parameter or with several losses. So do optimizers that take turns
- * (step_groups.h). An annotation carries the device that was current. A device without annotations
- * of its own takes those of the lowest device that has some. */
+ * (step_groups.h), and calls of several models that take turns in inference (call_groups.h). An
+ * annotation carries the device that was current. A device without annotations of its own takes
+ * those of the lowest device that has some. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_STEPS_H
 #define MEMSNAP_ANALYSIS_PHASE_STEPS_H
 
@@ -52,7 +53,8 @@ struct steps {
     /* Each step ends with an optimizer step and has no other. An iteration of the loop may have
      * several of them, as with minibatches in reinforcement learning. */
     bool one_optimizer_step;
-    struct budget *budget; /* not owned */
+    bool have_several_calls; /* some steps of inference call several models (call_groups.h) */
+    struct budget *budget;   /* not owned */
 };
 
 #define NO_STEP SIZE_MAX

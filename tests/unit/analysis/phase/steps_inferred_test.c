@@ -60,6 +60,49 @@ START_TEST(inference_repeats_forwards)
 }
 END_TEST
 
+#define CALL_AT(layer, line)                                                                       \
+    CPP("at::_ops::mm::call(x)")                                                                   \
+    "," PY("forward", "/home/u/" layer ".py", 3) "," CALL "," PY("answer", "/home/u/serve.py",     \
+                                                                 line) "," SCRIPT
+#define SAMPLE(line)                                                                               \
+    CPP("at::_ops::argmax::call(x)") "," PY("answer", "/home/u/serve.py", line) "," SCRIPT
+
+/* The program calls the layers of its model itself; each frees the result of the one before. */
+START_TEST(inference_that_calls_layers)
+{
+    for (int token = 0; token < 6; token++) {
+        born(10, CALL_AT("embedding", 10));
+        for (int layer = 0; layer < 4; layer++) {
+            born(10, CALL_AT("block", 12));
+            capture_free(&capture, next - 2, 10, PY("answer", "/home/u/serve.py", 12) "," SCRIPT);
+        }
+        born(20, CALL_AT("head", 13));
+        born(1, SAMPLE(14));
+    }
+    find();
+    ck_assert_int_eq(steps.source, STEPS_FORWARD);
+    ck_assert_uint_eq(steps.count, 6);
+    ck_assert(steps.have_several_calls);
+}
+END_TEST
+
+/* The first token of a text is computed at a line of its own; each call is a step. */
+START_TEST(inference_that_generates_texts)
+{
+    for (int text = 0; text < 4; text++) {
+        born(10, CALL_AT("model", 10));
+        born(1, SAMPLE(11));
+        for (int token = 0; token < 4; token++) {
+            born(10, CALL_AT("model", 13));
+            born(1, SAMPLE(14));
+        }
+    }
+    find();
+    ck_assert_uint_eq(steps.count, 20);
+    ck_assert(!steps.have_several_calls);
+}
+END_TEST
+
 START_TEST(a_trace_that_begins_in_the_backward_pass)
 {
     born(1, STACK_BACKWARD);
@@ -158,6 +201,8 @@ TCase *steps_inferred_tests(void)
     tcase_add_test(tests, an_optimizer_that_allocates_nothing);
     tcase_add_test(tests, out_of_memory_leaves_a_step_open);
     tcase_add_test(tests, inference_repeats_forwards);
+    tcase_add_test(tests, inference_that_calls_layers);
+    tcase_add_test(tests, inference_that_generates_texts);
     tcase_add_test(tests, a_trace_that_begins_in_the_backward_pass);
     tcase_add_test(tests, no_steps);
     tcase_add_test(tests, sizes_that_come_back_tell_steps);
