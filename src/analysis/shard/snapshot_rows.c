@@ -3,7 +3,11 @@
  * A layer with a bias has two sizes, which tell the rows or the columns of its weight. Other
  * weights of modules of torch.nn are taken to have many rows: only those that a program passes to
  * an operator itself, such as the weights of all experts in one tensor, may have few. Which of the
- * unit's they are, sizes do not tell; so that the bound holds, they are the largest ones. */
+ * unit's they are, sizes do not tell; so that the bound holds, they are the largest ones.
+ *
+ * A tensor with one row, such as embeddings of places, is added to a batch, expanded to it or
+ * joined with it. That makes a tensor of its size or more in forward. If the unit makes none as
+ * large, the tensor is one of matrices, at least two. */
 #include <stdlib.h>
 
 #include "analysis/phase/births.h"
@@ -16,6 +20,7 @@
 struct unit_calls {
     size_t layers; /* linear ones, convolutions and tables: weights */
     size_t norms;
+    int64_t largest; /* bytes of an allocation in forward */
 };
 
 #define MOST_SIZES 64 /* of the calls at one place */
@@ -90,6 +95,16 @@ static void count_call(struct row_finder *finder, size_t lifetime, uint32_t unit
     run->sizes[run->count++] = (int64_t)trace_size(timeline->trace, item);
 }
 
+/* What the root's parameters are for may be counted in the unit behind them, or before them. */
+static void note_largest(struct row_finder *finder, size_t lifetime, uint32_t unit)
+{
+    const struct timeline *timeline = finder->reader->timeline;
+    int64_t size = (int64_t)trace_size(timeline->trace, timeline->lifetimes[lifetime].alloc);
+    struct unit_calls *own = &finder->calls[unit], *all = &finder->calls[SHARD_ROOT];
+    own->largest = size > own->largest ? size : own->largest;
+    all->largest = size > all->largest ? size : all->largest;
+}
+
 static void count_calls(struct row_finder *finder)
 {
     const struct snapshot_reader *reader = finder->reader;
@@ -100,7 +115,9 @@ static void count_calls(struct row_finder *finder)
          i < reader->timeline->lifetime_count && lives[i].alloc < chain->backward; i++) {
         while (layer < chain->count && chain->elements[layer].first_item <= lives[i].alloc)
             layer++;
-        count_call(finder, i, reader->model->layers[layer].unit);
+        uint32_t unit = reader->model->layers[layer].unit;
+        note_largest(finder, i, unit);
+        count_call(finder, i, unit);
     }
     end_run(finder);
 }
@@ -156,7 +173,8 @@ static size_t count_vectors(const struct snapshot_reader *reader,
 
 /* Weights of all experts in one tensor have as many rows as the layer that chooses the experts:
  * that has a row of the unit's width for each of them, and is the smallest that is no vector.
- * Vectors of a few times the width are more common than so few experts. */
+ * Vectors of a few times the width are more common than so few experts. If the sizes agree, fewer
+ * rows are too unlikely for the range. */
 static void set_experts(struct shard_tensor *const *tensors, size_t count, size_t vectors)
 {
     int64_t width = vectors > 0 ? tensors[vectors - 1]->elements : 0;
@@ -165,12 +183,12 @@ static void set_experts(struct shard_tensor *const *tensors, size_t count, size_
     size_t first = count;
     if (experts < LEAST_EXPERTS)
         return;
-    for (; first > 0 && tensors[first - 1]->least_rows == 1; first--)
+    for (; first > 0 && tensors[first - 1]->least_rows > 0; first--)
         if (tensors[first - 1]->elements % chooser != 0 ||
             tensors[first - 1]->elements / chooser < width / 4) /* not a matrix for each */
             break;
     for (size_t i = first; i < count && count - first > 1; i++)
-        tensors[i]->rows = experts;
+        tensors[i]->rows = tensors[i]->least_rows = experts;
 }
 
 /* Of the tensors of a unit that have no partner, calls of layers explain some, and norms the
@@ -187,8 +205,11 @@ static void set_bare(const struct row_finder *finder, uint32_t unit, struct shar
     qsort(tensors, count, sizeof(*tensors), by_elements);
     size_t vectors = count_vectors(finder->reader, tensors, count, calls->norms);
     size_t explained = vectors + calls->layers;
-    for (size_t i = explained; i < count; i++)
-        tensors[count - 1 - (i - explained)]->least_rows = 1;
+    for (size_t i = explained; i < count; i++) {
+        struct shard_tensor *tensor = tensors[count - 1 - (i - explained)];
+        bool may_spread = tensor->elements * model->element_size <= calls->largest;
+        tensor->least_rows = may_spread ? 1 : 2;
+    }
     set_experts(tensors, count, vectors);
 }
 

@@ -314,6 +314,15 @@ START_TEST(terms_of_a_sum_are_no_list)
 }
 END_TEST
 
+/* Tensors that may have at least `rows` rows, as far as the recording shows. */
+static size_t count_least(int64_t rows)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < model.tensor_count; i++)
+        found += model.tensors[i].least_rows == rows;
+    return found;
+}
+
 static void extra(const char *frames, uint64_t bytes)
 {
     capture_event(&capture, "alloc", next, bytes, frames);
@@ -323,10 +332,9 @@ static void extra(const char *frames, uint64_t bytes)
 #define NORM PY("forward", TORCH "nn/modules/normalization.py", 420) "," CALL "," MODEL(3)
 
 /* The norm explains one vector, however many operators it is made of; not a parameter that the
- * program passes to an operator itself, which may have one row. */
+ * program passes to an operator itself, which may have few rows. */
 START_TEST(a_norm_of_several_operators_is_one)
 {
-    size_t unknown = 0;
     keep(NORM, true);
     extra(NORM, 64);
     extra(NORM, 16);
@@ -334,25 +342,34 @@ START_TEST(a_norm_of_several_operators_is_one)
     keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
     tables = 3; /* other gradients */
     build();
-    for (size_t i = 0; i < model.tensor_count; i++)
-        unknown += model.tensors[i].least_rows == 1;
     ck_assert_uint_eq(model.tensor_count, 5);
-    ck_assert_uint_eq(unknown, 3);
+    ck_assert_uint_eq(count_least(2), 3);
 }
 END_TEST
 
 /* A layer whose input is copied first, which makes its output no second one. */
 START_TEST(a_copy_of_an_input_is_no_call)
 {
-    size_t unknown = 0;
     keep(LINEAR "," MODEL(3), true);
     extra(LINEAR "," MODEL(3), 16);
     tables = 2;
     build();
-    for (size_t i = 0; i < model.tensor_count; i++)
-        unknown += model.tensors[i].least_rows == 1;
     ck_assert_uint_eq(model.tensor_count, 3);
-    ck_assert_uint_eq(unknown, 1);
+    ck_assert_uint_eq(count_least(2), 1);
+}
+END_TEST
+
+/* What is added to a batch, such as embeddings of places, has one row and is no larger than that
+ * batch. */
+START_TEST(one_row_is_as_large_as_a_batch_at_most)
+{
+    keep(LINEAR "," MODEL(3), true);
+    extra(CPP("at::_ops::mm::call(x)") "," MODEL(5), 3800);
+    tables = 3; /* gradients of 4,000, 3,600 and 3,200 bytes; the layer explains the last */
+    build();
+    ck_assert_uint_eq(model.tensor_count, 4);
+    ck_assert_uint_eq(count_least(2), 1);
+    ck_assert_uint_eq(count_least(1), 1);
 }
 END_TEST
 
@@ -377,5 +394,6 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, terms_of_a_sum_are_no_list);
     tcase_add_test(tests, a_norm_of_several_operators_is_one);
     tcase_add_test(tests, a_copy_of_an_input_is_no_call);
+    tcase_add_test(tests, one_row_is_as_large_as_a_batch_at_most);
     return tests;
 }
