@@ -42,6 +42,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/weight_lists.c \
 	src/analysis/chain/at_peak.c \
 	src/analysis/chain/at_peak.h \
+	src/analysis/chain/callers.c \
+	src/analysis/chain/callers.h \
 	src/analysis/chain/calls.c \
 	src/analysis/chain/calls.h \
 	src/analysis/chain/cut.c \

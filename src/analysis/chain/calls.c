@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/chain/callers.h"
 #include "analysis/chain/lists.h"
 #include "analysis/chain/loops.h"
 
@@ -15,25 +16,6 @@ struct finder {
     size_t begins_capacity;
 };
 
-/* The index of the frame that calls a module in each iteration of a loop, or CALL_NONE. Between
- * this frame and the loop's function there may be functions that only pass the call on to its
- * forward. */
-static uint32_t calling_frame(const struct call_tree *tree, const struct call_node *iteration)
-{
-    uint32_t run = iteration->first_run, level = iteration->level;
-    frame_id id = call_frame(tree, run, level);
-    if (level == 0 || id == NO_FRAME || call_loop_is_inside(tree, &tree->nodes[iteration->parent]))
-        return CALL_NONE;
-    if (call_is_module(tree, run, level - 1))
-        return level - 1;
-    struct frame frame = symbols_frame_at(tree->symbols, id);
-    if (call_is_forward(symbols_text(tree->symbols, frame.name)))
-        while (level-- > 0)
-            if (call_is_module(tree, run, level))
-                return level;
-    return CALL_NONE;
-}
-
 static bool find_begins(struct finder *finder, struct error *err)
 {
     const struct call_tree *tree = finder->tree;
@@ -45,7 +27,7 @@ static bool find_begins(struct finder *finder, struct error *err)
     for (size_t i = 0; i < tree->node_count; i++) {
         if (tree->nodes[i].kind != CALL_ITERATION)
             continue;
-        uint32_t frame = calling_frame(tree, &tree->nodes[i]);
+        uint32_t frame = call_iteration_caller(tree, &tree->nodes[i]);
         finder->calls->in_loop |= frame < tree->callers;
         if (frame != CALL_NONE)
             finder->begins[tree->nodes[i].first_run] |= UINT64_C(1) << frame;
@@ -79,16 +61,6 @@ static uint32_t line_of(const struct call_tree *tree, uint32_t run, uint32_t fra
     return frame;
 }
 
-/* True if two runs have the same frames from..to. */
-static bool same_frames(const struct call_tree *tree, uint32_t a, uint32_t b, uint32_t from,
-                        uint32_t to)
-{
-    for (uint32_t k = from; k <= to; k++)
-        if (call_frame(tree, a, k) != call_frame(tree, b, k))
-            return false;
-    return true;
-}
-
 /* True if two runs are in different functions at a level. */
 static bool calls_other(const struct call_tree *tree, uint32_t a, uint32_t b, uint32_t level)
 {
@@ -109,7 +81,7 @@ static uint32_t last_of_line(const struct finder *finder, size_t from, uint32_t 
         from = calls->count - MOST_BACK;
     for (size_t i = calls->count; i-- > from;)
         if (calls->items[i].line == line &&
-            same_frames(finder->tree, calls->items[i].first_run, run, first_frame, line))
+            call_same_frames(finder->tree, calls->items[i].first_run, run, first_frame, line))
             return (uint32_t)i;
     return CALL_NONE;
 }
@@ -129,7 +101,8 @@ static bool add_calls(struct finder *finder, uint32_t first, uint32_t end, uint3
             continue;
         }
         struct module_call *last = open == CALL_NONE ? NULL : &calls->items[open];
-        if (last && last->frame == frame && same_frames(tree, run - 1, run, first_frame, frame) &&
+        if (last && last->frame == frame &&
+            call_same_frames(tree, run - 1, run, first_frame, frame) &&
             !calls_other(tree, run - 1, run, frame + 1) && !(finder->begins[run] >> frame & 1)) {
             last->end_run = run + 1;
             continue;

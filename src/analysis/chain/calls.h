@@ -12,8 +12,6 @@
 
 #include "analysis/chain/tree.h"
 
-#define CALL_NONE UINT32_MAX
-
 /* A call comes after the call that encloses it. The calls in one call are consecutive. */
 struct module_call {
     uint32_t first_run, end_run;

@@ -5,8 +5,9 @@
 
 #include "analysis/chain/pass.h"
 
-#define CALL_MOST_LEVELS  48 /* frames of a path; deeper frames are cut off */
-#define CALL_MOST_NESTING 4  /* loops within loops of one function */
+#define CALL_MOST_LEVELS  48         /* frames of a path; deeper frames are cut off */
+#define CALL_MOST_NESTING 4          /* loops within loops of one function */
+#define CALL_NONE         UINT32_MAX /* no call, or no frame that makes one */
 
 /* Consecutive allocations with the same path. A path has the frames of a stack, outermost first,
  * from the caller of the outermost forward on. */

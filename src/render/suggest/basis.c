@@ -19,11 +19,6 @@ bool suggest_is_whole(const struct suggest_subject *subject)
     return !subject->forward || (subject->forward->at_peak && !subject->forward->unfinished);
 }
 
-bool suggest_is_compiled(const struct suggest_subject *subject)
-{
-    return subject->forward && subject->forward->compiled && !subject->problem->by_calls;
-}
-
 const char *suggest_whose(char out[SUGGEST_WHOSE], const struct suggest_subject *subject)
 {
     if (suggest_is_whole(subject))

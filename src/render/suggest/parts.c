@@ -100,3 +100,8 @@ void suggest_put_cost(struct json_writer *json, const struct problem *problem, i
     json_put_real(json, problem->timed ? "extra_time_share" : "recomputed_share",
                   problem_cost_share(problem, time));
 }
+
+bool suggest_is_compiled(const struct suggest_subject *subject)
+{
+    return subject->forward && subject->forward->compiled && !subject->problem->by_calls;
+}

@@ -283,6 +283,27 @@ START_TEST(blocks_of_two_classes_are_told_apart)
 }
 END_TEST
 
+/* A container runs blocks whose forward is a single line: x + b(gelu(a(norm(x)))). Only the modules
+ * that a block calls tell one block from the next. */
+START_TEST(blocks_of_one_line_are_told_apart)
+{
+    for (int i = 0; i < 6; i++) {
+        keep(20, "t9 m53 S219 b6 a3");
+        keep(80, "t9 m53 S219 b6 L125");
+        keep(80, "t9 m53 S219 b6");
+        keep(20, "t9 m53 S219 b6 L125");
+        keep(20, "t9 m53 S219 b6");
+    }
+    backward(1);
+    options.level = CHAIN_CALLS;
+    build();
+    ck_assert_uint_eq(chain.count, 6);
+    ck_assert_uint_eq(chain.call_count, 6);
+    for (uint32_t i = 0; i < 6; i++)
+        expect_call(i, "model.py:53", i, 6);
+}
+END_TEST
+
 /* The result of a container's second module is used up after the container, such as in the sum of a
  * residual block. A call that keeps nothing and has a line of its own may be anything. */
 START_TEST(calls_that_keep_nothing_are_in_their_row)
@@ -359,6 +380,7 @@ TCase *chain_calls_tests(void)
     tcase_add_test(tests, calls_of_two_lines_are_divided);
     tcase_add_test(tests, blocks_with_code_between_do_not_go_on);
     tcase_add_test(tests, blocks_of_two_classes_are_told_apart);
+    tcase_add_test(tests, blocks_of_one_line_are_told_apart);
     tcase_add_test(tests, calls_that_keep_nothing_are_in_their_row);
     tcase_add_test(tests, operators_are_weighed_by_class);
     tcase_add_test(tests, without_operators_nothing_is_weighed);
