@@ -1720,11 +1720,16 @@ class Result:
         return [self.others[depth]] if depth in self.others else list(self.others.values()) or [{}]
 
 
-class Frame:
-    """A module that is running."""
+def is_within(name, container):
+    return not container or name.startswith(container + ".")
 
-    def __init__(self, name, module, args, kwargs, result):
-        self.name, self.module, self.inputs, self.is_leaf = name, module, [args, kwargs], is_leaf(module)
+
+class Frame:
+    """A module that is running. `first_name` is its name in named_modules()."""
+
+    def __init__(self, name, first_name, module, args, kwargs, result):
+        self.name, self.first_name = name, first_name
+        self.module, self.inputs, self.is_leaf = module, [args, kwargs], is_leaf(module)
         others = {**dict(enumerate(args[1:])), **kwargs}
         self.others = {key: Argument(value) for key, value in others.items()}
         # one checkpoint can run modules in a row, each on the result of the one before and the same other arguments
@@ -2127,6 +2132,13 @@ class Structure(Hooks, TorchDispatchMode):
         self.held = HeldResults(self.rows)
         self.storages = Storages(storages_of([*model.parameters(), *model.buffers()]).values())
         self.uncalled = dict(model.named_modules())
+        self.other_names = {}  # of modules that have several
+        first_names = {module: name for name, module in self.uncalled.items()}
+        for container, module in self.uncalled.items():
+            for key, inner in module.named_children():
+                name = container + "." + key if container else key
+                if name != first_names[inner]:
+                    self.other_names.setdefault(first_names[inner], []).append(name)
         self.unlisted = {id(parameter): place for place, parameter in enumerate(model.parameters())}  # places in the model
         self.without_gradient = [parameter for parameter in model.parameters() if parameter.grad is None]
         self.old_gradients = OldGradients(model)
@@ -2222,7 +2234,7 @@ class Structure(Hooks, TorchDispatchMode):
         return {"module_name": name, "module_params": 0, "is_forward": True, "is_leaf": leaf, "depth": depth,
                 "before": self.allocated(), "us": 0.0, "saved_us": None, "flops": 0, "saved_flops": 0, "saved_peak": None, "memory_activations": 0,
                 "output_bytes": None, "gradient_bytes": 0, "reads": {}, "saves": {}, "ops": 0, "gathered": 0,
-                "casts_are_kept": casts_are_kept(), "cast_bytes": 0, "boundary": self.boundaries, "plain": None, "follows": None, "changes": [], "dtype": None, "tensors": "", "index": len(self.rows), "call": None,
+                "casts_are_kept": casts_are_kept(), "cast_bytes": 0, "boundary": self.boundaries, "plain": None, "follows": None, "changes": [], "dtype": None, "tensors": "", "index": len(self.rows), "call": None, "first_name": None,
                 "operators": {}, "traits": set(), "is_outside": not self.stack, "old": 0,
                 "with_old": self.old_gradients.are_there()}
 
@@ -2282,12 +2294,24 @@ class Structure(Hooks, TorchDispatchMode):
                     parameter for parameter in parameters
                     if parameter.grad is not None and id(parameter) in had_none - self.counted.keys())
 
-    def enter(self, name, module, args, kwargs):
-        self.uncalled.pop(name, None)
+    def name_of_call(self, first_name, module):
+        """The name of a module that is called. It is within that of the module that calls it, so that the rows of a call
+        belong together: the module may have several names, as one that all layers share, or be in another module."""
+        if not self.stack or any(frame.module is module for frame in self.stack):
+            return first_name
+        caller = self.stack[-1]
+        for name in (first_name, *self.other_names.get(first_name, ())):
+            if is_within(name, caller.first_name):
+                return caller.name + name[len(caller.first_name):]
+        return caller.name + "." + first_name
+
+    def enter(self, first_name, module, args, kwargs):
+        name = self.name_of_call(first_name, module)
+        self.uncalled.pop(first_name, None)
         self.close_row()
         self.boundaries += 1
         if any(frame.module is module for frame in self.stack):
-            self.recursive.add(name)
+            self.recursive.add(first_name)
         if not self.stack:
             for key, storage in storages_of([args, kwargs]).items():
                 if key not in self.storages.by_key:
@@ -2295,7 +2319,7 @@ class Structure(Hooks, TorchDispatchMode):
         for key, storage in storages_of(list(own_tensors(module))).items():  # FSDP makes them in the step
             made = self.storages.by_key.get(key) or self.storages.add(storage, None, False)
             made.row = None
-        self.stack.append(Frame(name, module, args, kwargs, self.result))
+        self.stack.append(Frame(name, first_name, module, args, kwargs, self.result))
         self.row = self.new_row(name, name.count(".") + (name != ""), is_leaf(module))
         self.add_parameters(self.row, module)
 
@@ -2304,13 +2328,14 @@ class Structure(Hooks, TorchDispatchMode):
         if self.device.cuda is None:  # the CUDA allocator has counted it
             self.device.before += size
 
-    def leave(self, name, module, output):
-        while self.stack and self.stack[-1].name != name:  # a module left by an exception has no hook
+    def leave(self, first_name, module, output):
+        while self.stack and self.stack[-1].first_name != first_name:  # a module left by an exception has no hook
             self.stack.pop()
         if not self.stack:
             return
         frame = self.stack.pop()
         row = self.row
+        row["first_name"] = None if frame.name == first_name else first_name
         seen = storages_of(frame.inputs)
         new = [tensor for tensor in tensors_in(output) if not seen.keys() & storages_of(tensor).keys()]
         row["output_bytes"] = sum(storage.nbytes() for storage in storages_of(output).values())
@@ -2325,7 +2350,7 @@ class Structure(Hooks, TorchDispatchMode):
                 self.result = Result(result)
             self.result.others[frame.depth] = frame.others
         row["call"] = self.calls
-        row["traits"] |= traits_of(module).union(["recursive"] if name in self.recursive else [])
+        row["traits"] |= traits_of(module).union(["recursive"] if first_name in self.recursive else [])
         self.watch_backward(output, partial(self.reach, row, self.calls))
         self.calls += 1
         self.close_row(keep=True)
@@ -2762,7 +2787,7 @@ def written_row(source, keys, at, dropped):
         row["old_gradient_bytes"] = source["old"]
     row["saved_activations"] = source["kept"]
     row["gradient_bytes"] = source["gradient_bytes"]
-    for name in ("output_bytes", "plain", "follows", "dtype"):
+    for name in ("output_bytes", "plain", "follows", "dtype", "first_name"):
         if source[name] is not None:
             row[name] = source[name]
     if source["tensors"]:

@@ -24,7 +24,7 @@ struct layer_trace {
     size_t storage_count;
     const struct layer_operator *operators; /* each of a forward row; may be none */
     size_t operator_count;
-    uint32_t present;        /* layer_row.present of all rows combined with OR */
+    uint64_t present;        /* layer_row.present of all rows combined with OR */
     struct symbols *symbols; /* the module names */
     string_id unknown_keys[LAYER_TRACE_UNKNOWN_KEYS]; /* the first few, without duplicates */
     size_t unknown_key_count;

@@ -96,6 +96,7 @@ EXTRA_DIST += \
 	tests/cli/record/program_model.py \
 	tests/cli/record/several.py \
 	tests/cli/record/sharded.py \
+	tests/cli/record/shared.py \
 	tests/cli/record/sides.py \
 	tests/cli/record/state.py \
 	tests/cli/record/timed.py \

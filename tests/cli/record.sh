@@ -41,6 +41,23 @@ exits 0
 dry -- "$MEMSNAP_TORCH" turns.py turns.json turns.plan.json
 check 'checkpoints calls by their turn' grep -q '^all is right$' .run/out
 
+# what layers share is in each of them
+dry -- "$MEMSNAP_TORCH" shared.py shared.json
+for granularity in 'layers.?' leaf; do
+    run suggest --granularity "$granularity" --format json --budget least -o shared.plan.json shared.json
+    exits 0
+    check "a plan has what is shared ($granularity)" "$PYTHON3" -c '
+import json, sys
+names = {name for part in json.load(open("shared.plan.json"))["apply"]["parts"] for name in part["modules"]}
+if sys.argv[1] == "leaf":
+    assert any(name.startswith("mix [") or name.startswith("norm [") for name in names), names
+    assert not any(name.endswith((".mix", ".norm")) for name in names), names
+else:
+    assert {"layers.0", "layers.1", "layers.2"} <= names, names' "$granularity"
+    dry -- "$MEMSNAP_TORCH" shared.py shared.json shared.plan.json
+    check "trains with what is shared ($granularity)" grep -q '^all is right$' .run/out
+done
+
 # a step that calls a model twice on one line, and one that calls two models
 dry -- "$MEMSNAP_TORCH" several.py
 check 'checkpoints the calls of several runs and modules' grep -q '^all is right$' .run/out

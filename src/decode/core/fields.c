@@ -97,7 +97,7 @@ void field_reset(const struct field *field, void *row)
         *(int64_t *)field_at(field, row) = TIME_NONE;
 }
 
-bool fields_check(const struct field *fields, unsigned count, uint32_t seen, const char *row,
+bool fields_check(const struct field *fields, unsigned count, uint64_t seen, const char *row,
                   uint64_t offset, struct error *err)
 {
     for (unsigned i = 0; i < count; i++)

@@ -106,7 +106,7 @@ bool field_expected(const struct field *field, const char *found, uint64_t offse
 
 /* Fails if a required field is not in `seen` (1 << index of each field that was found). `row` is
  * "an event" or the like, and `offset` is where it begins. */
-bool fields_check(const struct field *fields, unsigned count, uint32_t seen, const char *row,
+bool fields_check(const struct field *fields, unsigned count, uint64_t seen, const char *row,
                   uint64_t offset, struct error *err);
 
 #endif

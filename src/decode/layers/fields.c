@@ -33,6 +33,7 @@ const struct field layer_fields[LAYER_FIELDS] = {
     [LAYER_DTYPE] = SOMETIMES(STRING, dtype),
     [LAYER_TENSORS] = SOMETIMES(STRING, tensors),
     [LAYER_TRAITS] = SOMETIMES(STRING, traits),
+    [LAYER_FIRST_NAME] = SOMETIMES(STRING, first_name),
     [LAYER_READS] = OTHER_FIELD("a list of storages", "reads", false),
     [LAYER_SAVES] = OTHER_FIELD("a list of storages", "saves", false),
 };
@@ -114,8 +115,8 @@ bool layer_operator_check(const struct layer_operator *operation, uint64_t offse
 
 bool layer_row_check(const struct layer_row *row, uint64_t offset, struct error *err)
 {
-    uint32_t seen = row->present;
+    uint64_t seen = row->present;
     if (layer_has(row, LAYER_IS_FORWARD) && !row->is_forward)
-        seen |= UINT32_C(1) << LAYER_MEMORY_DIFF; /* only required in forward rows */
+        seen |= UINT64_C(1) << LAYER_MEMORY_DIFF; /* only required in forward rows */
     return fields_check(layer_fields, LAYER_FIELDS, seen, "a trace", offset, err);
 }

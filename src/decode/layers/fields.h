@@ -27,7 +27,7 @@ static inline enum layer_field layer_field_find(struct text key)
 
 static inline void layer_set_present(struct layer_row *row, enum layer_field field)
 {
-    row->present |= UINT32_C(1) << field;
+    row->present |= UINT64_C(1) << field;
 }
 
 static inline enum operator_field layer_operator_find(struct text key)

@@ -39,6 +39,7 @@ enum layer_field {
     LAYER_DTYPE,
     LAYER_TENSORS,
     LAYER_TRAITS,
+    LAYER_FIRST_NAME,
     LAYER_READS,
     LAYER_SAVES,
     LAYER_FIELDS,
@@ -53,7 +54,7 @@ struct storage_list {
 
 /* Sizes are not negative, except memory_diff. Members absent from the file are 0. */
 struct layer_row {
-    uint32_t present; /* 1 << enum layer_field for each field in the file */
+    uint64_t present; /* 1 << enum layer_field for each field in the file */
     string_id module_name;
     bool is_forward;
     int64_t module_params;
@@ -82,6 +83,9 @@ struct layer_row {
     string_id traits;          /* what a checkpoint must allow for: names with commas between, of
                                   "batch_norm", "fsdp", "random" (draws random numbers),
                                   "recursive" (the module calls itself) */
+    string_id first_name;      /* of a module that has several names, or that another module calls
+                                  than the one that contains it: the name in model.named_modules(),
+                                  if module_name is another */
     int64_t output_bytes;      /* storages of its result */
     int64_t gradient_bytes;    /* gradients that its backward makes */
     int64_t peak_bytes;        /* the most that was allocated while it ran */

@@ -109,6 +109,8 @@ static void put_recorded(struct json_writer *json, const struct layer_trace *tra
         json_put_text(json, "tensors", symbols_text(trace->symbols, row->tensors));
     if (layer_has(row, LAYER_TRAITS))
         json_put_text(json, "traits", symbols_text(trace->symbols, row->traits));
+    if (layer_has(row, LAYER_FIRST_NAME))
+        json_put_text(json, "first_name", symbols_text(trace->symbols, row->first_name));
     if (layer_has(row, LAYER_READS))
         put_list(json, "reads", trace, row->reads);
     if (layer_has(row, LAYER_SAVES))

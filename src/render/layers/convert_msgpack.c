@@ -37,6 +37,7 @@ static const char *const names[LAYER_FIELDS] = {
     [LAYER_DTYPE] = "dtype",
     [LAYER_TENSORS] = "tensors",
     [LAYER_TRAITS] = "traits",
+    [LAYER_FIRST_NAME] = "first_name",
     [LAYER_READS] = "reads",
     [LAYER_SAVES] = "saves",
 };
@@ -124,11 +125,13 @@ static void pack_cell(msgpack_packer *packer, const struct layer_trace *trace,
     case LAYER_MODULE_NAME:
     case LAYER_DTYPE:
     case LAYER_TENSORS:
-    case LAYER_TRAITS: {
-        string_id id = field == LAYER_DTYPE     ? row->dtype
-                       : field == LAYER_TENSORS ? row->tensors
-                       : field == LAYER_TRAITS  ? row->traits
-                                                : row->module_name;
+    case LAYER_TRAITS:
+    case LAYER_FIRST_NAME: {
+        string_id id = field == LAYER_DTYPE        ? row->dtype
+                       : field == LAYER_TENSORS    ? row->tensors
+                       : field == LAYER_TRAITS     ? row->traits
+                       : field == LAYER_FIRST_NAME ? row->first_name
+                                                   : row->module_name;
         struct text text = symbols_text(trace->symbols, id);
         pack_text(packer, text.bytes, text.size);
         break;

@@ -51,23 +51,32 @@ static bool is_end(const struct layer_row *row)
     return row->is_forward && layer_has(row, LAYER_PLAIN);
 }
 
+/* The name by which Python finds the module. */
+static string_id first_name(const struct layer_row *row)
+{
+    return layer_has(row, LAYER_FIRST_NAME) ? row->first_name : row->module_name;
+}
+
 static void count_calls(struct turns *turns)
 {
     const struct layer_trace *trace = turns->trace;
     for (size_t i = 0; i < trace->count; i++)
-        turns->totals[trace->rows[i].module_name] += is_end(&trace->rows[i]);
+        turns->totals[first_name(&trace->rows[i])] += is_end(&trace->rows[i]);
     for (size_t i = 0; i < trace->count; i++)
         if (is_end(&trace->rows[i]) && layer_has_trait(trace, &trace->rows[i], "recursive"))
-            turns->totals[trace->rows[i].module_name] = 0;
+            turns->totals[first_name(&trace->rows[i])] = 0;
 }
 
+/* Names a piece by its module and its call; `name` is that of the module. */
 static bool name_turn(struct turns *turns, struct problem *problem, struct piece *piece,
                       string_id name, struct error *err)
 {
     struct text *module = &problem->modules[piece->first_module];
+    struct text first = symbols_text(turns->trace->symbols, name);
     struct buffer text = BUFFER_INIT;
-    buffer_add(&text, module->bytes, module->size);
-    buffer_printf(&text, " [%u/%u]", turns->ended[name], turns->totals[name]);
+    buffer_add(&text, first.bytes, first.size);
+    if (turns->totals[name] > 1)
+        buffer_printf(&text, " [%u/%u]", turns->ended[name], turns->totals[name]);
     string_id made;
     bool ok = text.failed
                   ? error_out_of_memory(err)
@@ -95,10 +104,11 @@ static bool find_ends(struct turns *turns, struct problem *problem, size_t at, s
     for (; row < end; row++) {
         if (!is_end(row))
             continue;
-        string_id name = row->module_name;
+        string_id name = first_name(row);
         if (is_one && text_same(layer_name(trace, row), module)) {
             piece->ended = true;
-            if (turns->totals[name] > 1 && piece->called.size == 0 &&
+            bool is_other = turns->totals[name] == 1 && name != row->module_name;
+            if ((turns->totals[name] > 1 || is_other) && piece->called.size == 0 &&
                 !name_turn(turns, problem, piece, name, err))
                 return false;
         }

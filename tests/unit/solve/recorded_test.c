@@ -127,6 +127,37 @@ START_TEST(modules_that_follow_are_joined)
 }
 END_TEST
 
+#define FIRST_NAME(name) ",\"first_name\":\"" name "\""
+
+/* Each layer calls the norm that both share, and the first one a module that it got. */
+static const char several[] = "{\"schema\":\"memsnap.layer-trace/1\",\"traces\":[" JOINED(
+    "l.0.norm", "true", "false", FIRST_NAME("norm"), "")
+    JOINED("l.0.mix", "true", "true", FIRST_NAME("mix"), "0")
+        JOINED("l.1.norm", "true", "true", FIRST_NAME("norm"), "1")
+            JOINED("norm", "true", "true", "", "2") LOSS("3", "3")
+                BACKWARD("norm", "0") "],\"storages\":[[8,0],[8,1],[8,2],[8,3]]}";
+
+START_TEST(shared_modules_have_their_first_name)
+{
+    const struct cuts leaves = {.kind = CUT_LEAVES};
+    struct problem problem;
+    struct error err;
+    struct layer_trace *trace =
+        layer_trace_load_memory(several, sizeof(several) - 1, 1 << 20, &err);
+    ck_assert_msg(trace != NULL, "%s", err.text);
+    ck_assert(problem_create(&problem, trace, &leaves, SIZE_MAX, &budget, &err));
+    static const char *const names[] = {"norm [0/3]", "mix", "norm [1/3]", "norm [2/3]"};
+    ck_assert_uint_eq(problem.chain.layers, 5);
+    for (size_t i = 0; i < 4; i++) {
+        const struct piece *piece = &problem.pieces[i];
+        ck_assert(text_equals(problem.modules[piece->first_module], names[i]));
+        ck_assert(piece->ended && !piece->interrupted);
+    }
+    problem_release(&problem, &budget);
+    layer_trace_destroy(trace);
+}
+END_TEST
+
 #define OPERATOR(name, row, us, tail, other, keepable, made)                                       \
     "{\"name\":\"" name "\",\"row\":" row ",\"us\":" us ",\"tail_us\":" tail                       \
     ",\"other_bytes\":" other ",\"keepable\":" keepable ",\"made\":[" made "]}"
@@ -267,6 +298,7 @@ TCase *recorded_tests(void)
     tcase_add_test(tests, storages_make_the_chain);
     tcase_add_test(tests, what_the_program_holds_outlives_a_checkpoint);
     tcase_add_test(tests, modules_that_follow_are_joined);
+    tcase_add_test(tests, shared_modules_have_their_first_name);
     tcase_add_test(tests, casts_are_held_until_the_backward_pass);
     tcase_add_test(tests, late_results_are_there_where_a_checkpoint_stops);
     tcase_add_test(tests, operators_make_options);
