@@ -263,6 +263,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/live/sums.h \
 	src/analysis/live/when.c \
 	src/analysis/live/when.h \
+	src/analysis/live/wrapper.c \
+	src/analysis/live/wrapper.h \
 	src/analysis/phase/anchors.c \
 	src/analysis/phase/births.c \
 	src/analysis/phase/births.h \

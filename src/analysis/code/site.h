@@ -133,6 +133,10 @@ struct site_table *site_table_create(struct symbols *symbols, struct error *err)
 /* Sets the user's own rules, which stay the caller's; NULL: none. Call it before any other query of
  * the table. */
 void site_table_set_rules(struct site_table *table, const struct own_rules *rules);
+/* Takes the callers of a function as the call sites of what it allocates without computing
+ * anything, from now on. Facts that were looked up before become invalid. Only the first few
+ * functions count. */
+void site_table_leave(struct site_table *table, string_id file, string_id name);
 /* NULL: none. */
 const struct own_rules *site_table_rules(const struct site_table *table);
 void site_table_destroy(struct site_table *table);

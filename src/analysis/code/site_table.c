@@ -94,6 +94,26 @@ frame_id site_original_frame(const struct site_table *table, frame_id frame)
     return original;
 }
 
+void site_table_leave(struct site_table *table, string_id file, string_id name)
+{
+    if (table->left_count == MOST_LEFT)
+        return;
+    table->left[table->left_count].file = file;
+    table->left[table->left_count++].name = name;
+    for (size_t i = 0; i < table->frame_count; i++)
+        table->frames[i].is_known = false;
+    for (size_t i = 0; i < table->stack_count; i++)
+        table->stacks[i].is_known = false;
+}
+
+static bool is_left(const struct site_table *table, struct frame frame)
+{
+    for (size_t i = 0; i < table->left_count; i++)
+        if (table->left[i].file == frame.file && table->left[i].name == frame.name)
+            return true;
+    return false;
+}
+
 static struct frame_facts frame_facts_compute(struct site_table *table, frame_id id)
 {
     static const uint8_t kinds[] = {
@@ -115,7 +135,8 @@ static struct frame_facts frame_facts_compute(struct site_table *table, frame_id
         facts.kind = FRAME_LIBRARY;
     facts.is_torch = of_file.class == FILE_TORCH;
     facts.is_top_level = facts.kind != FRAME_NATIVE && text_equals(name, "<module>");
-    facts.is_wrapper = facts.kind == FRAME_USER && frame_wraps_allocation(name);
+    facts.is_wrapper =
+        facts.kind == FRAME_USER && (frame_wraps_allocation(name) || is_left(table, frame));
     if (table->rules)
         facts.own = own_rules_match(table->rules, file, name);
     if (facts.kind == FRAME_NATIVE) {

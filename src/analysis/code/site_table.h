@@ -17,6 +17,8 @@ struct frame_facts {
     string_id name;    /* of an operator or node; filled on demand */
 };
 
+#define MOST_LEFT 4
+
 /* The caches grow with the symbols by a fixed number of bytes per id, so the symbols' own budget
  * bounds them. */
 struct site_table {
@@ -28,6 +30,10 @@ struct site_table {
     size_t file_count, frame_count, stack_count;
     struct stacks_include include; /* of stacks below `included` */
     stack_id included;
+    struct {
+        string_id file, name;
+    } left[MOST_LEFT]; /* functions whose callers are the call sites: site_table_leave() */
+    size_t left_count;
 };
 
 /* Grows a cache to `need` items; new ones are zero. False when out of memory. */

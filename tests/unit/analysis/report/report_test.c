@@ -32,6 +32,28 @@ START_TEST(live_allocations_are_grouped)
 }
 END_TEST
 
+#define GRAB(op, line)                                                                             \
+    CPP("at::_ops::" op "::call(x)")                                                               \
+    "," PY("grab", "/a/pool.py", 3) "," PY("setup", "/a/app.py", line)
+
+/* The callers of a function that allocates nearly everything are shown instead, unless it computes,
+ * or something else holds a part of the memory. */
+START_TEST(one_function_allocates_nearly_everything)
+{
+    for (uint64_t i = 0; i < 9; i++)
+        capture_event(&capture, "alloc", 10 + i, 100,
+                      i < 6     ? (_i == 1 ? GRAB("mm", 7) : GRAB("empty_memory_format", 7))
+                      : _i == 1 ? GRAB("mm", 8)
+                                : GRAB("empty_memory_format", 8));
+    capture_event(&capture, "alloc", 30, _i == 2 ? 500 : 10, STACK_FORWARD);
+    make_report(0);
+    check_site(0, _i == 0 ? "app.py:7 setup" : "pool.py:3 grab", _i == 0 ? 600 : 900,
+               _i == 0 ? 6 : 9);
+    if (_i == 0)
+        check_site(1, "app.py:8 setup", 300, 3);
+}
+END_TEST
+
 START_TEST(operators_and_files_are_not_merged)
 {
     capture_event(&capture, "alloc", 1, 100,
@@ -200,6 +222,7 @@ TCase *report_tests(void)
     TCase *tests = tcase_create("report");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, live_allocations_are_grouped);
+    tcase_add_loop_test(tests, one_function_allocates_nearly_everything, 0, 3);
     tcase_add_test(tests, operators_and_files_are_not_merged);
     tcase_add_test(tests, a_limit_leaves_a_labelled_remainder);
     tcase_add_test(tests, what_has_no_stack_comes_after_the_call_sites);
