@@ -97,8 +97,11 @@ static struct growth_words words_of_growth(const struct growth *growth, bool tra
     bool has_loss = growth->scalar_row != NO_ROW;
     struct growth_words words = {
         "the largest part at",
-        "Find what still refers to this memory: a list, a cache, a hook, a closure, a stored "
-        "exception or a reference cycle.",
+        trains ? "Find what still refers to this memory: a list, a cache, a hook, a closure, a "
+                 "stored exception, a reference cycle, or a sum over the steps that keeps its "
+                 "autograd graph (add tensor.detach() to it)."
+               : "Find what still refers to this memory: a list, a cache, a hook, a closure, a "
+                 "stored exception or a reference cycle.",
     };
     if (growth->pools.kind == PRIVATE_CAPTURES) {
         words.next = growth->pools.has_many_pools ? CAPTURE_ONCE " " SHARE_POOL : CAPTURE_ONCE;

@@ -176,6 +176,9 @@ static void site_advice(const struct device_report *report, struct buffer *text)
                       growth_step(report),
                       report->steps.source == STEPS_FORWARD
                           ? ", or a cache of keys and values, whose length should be limited"
+                      : phases_have(&report->phases, PHASE_BACKWARD)
+                          ? ", or for a sum over the steps that keeps its autograd graph: add "
+                            "tensor.detach() to it"
                           : "");
     }
 }

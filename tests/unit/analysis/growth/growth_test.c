@@ -80,6 +80,26 @@ END_TEST
 
 /* Optimizers that take turns, as in a GAN: 100 bytes stay per iteration, and 30 more per turn of
  * the first one. */
+/* A metric that is summed over the steps of a training keeps its graph. */
+START_TEST(what_grows_may_be_a_sum)
+{
+    for (unsigned step = 0; step < 5; step++) {
+        annotate("START", step);
+        born(1, 10, STACK_FORWARD);
+        if (_i == 0)
+            born(2, 10, STACK_BACKWARD);
+        freed(1, 10, STACK_FORWARD);
+        if (_i == 0)
+            freed(2, 10, STACK_BACKWARD);
+        born(1000 + step, 100, STACK_KEEP);
+        annotate("END", step);
+    }
+    find();
+    const char *next = report_finding(report, FINDING_GROWTH)->next;
+    ck_assert_int_eq(strstr(next, "a sum over the steps") != NULL, _i == 0);
+}
+END_TEST
+
 START_TEST(growth_is_per_iteration)
 {
     static const uint64_t sizes[] = {1000, 1000, 2000};
@@ -337,6 +357,7 @@ TCase *growth_tests(void)
     TCase *tests = tcase_create("growth");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, growth_by_site);
+    tcase_add_loop_test(tests, what_grows_may_be_a_sum, 0, 2);
     tcase_add_test(tests, growth_is_per_iteration);
     tcase_add_test(tests, a_longer_batch_is_no_growth);
     tcase_add_test(tests, a_longer_concatenation_is_growth);
