@@ -131,11 +131,18 @@ bool live_is_unfused(const struct live_set *set, const struct live_facts *facts,
 bool live_is_logits(const struct live_set *set, const struct live_facts *facts,
                     const struct live *live, const struct live_source *source)
 {
-    if (!live->in_trace || !facts->is_logits || !facts->is_logits[live->index] ||
-        live_is_pass_result(set, facts, live, source)) /* the program collects them */
+    (void)source;
+    if (!live->in_trace || !facts->is_logits || !facts->is_logits[live->index])
         return false;
     const struct lifetime *lifetime = &set->timeline->lifetimes[live->index];
     return lifetime_end(lifetime) != EVENT_NEVER || is_left_over(facts, lifetime->alloc);
+}
+
+bool live_is_logits_of_loss(const struct live_set *set, const struct live_facts *facts,
+                            const struct live *live, const struct live_source *source)
+{
+    return live_is_logits(set, facts, live, source) &&
+           !live_is_pass_result(set, facts, live, source);
 }
 
 bool live_waits_beside_logits(const struct live_set *set, const struct live_facts *facts,

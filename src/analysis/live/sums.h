@@ -81,9 +81,10 @@ live_test live_is_recomputed;
 /* A matrix of attention by hand, and live_waits_for_backward; live_is_running if no backward pass
  * uses the forward pass of the moment. */
 live_test live_is_attention;
-live_test live_is_multihead; /* the same, but made by torch.nn.MultiheadAttention */
-live_test live_is_unfused;   /* the same, but made by scaled_dot_product_attention() */
-live_test live_is_logits;    /* logits, or their loss or gradient */
+live_test live_is_multihead;      /* the same, but made by torch.nn.MultiheadAttention */
+live_test live_is_unfused;        /* the same, but made by scaled_dot_product_attention() */
+live_test live_is_logits;         /* logits, or their loss or gradient */
+live_test live_is_logits_of_loss; /* the same, but not live_is_pass_result */
 /* live_waits_for_backward, but not live_is_logits. */
 live_test live_waits_beside_logits;
 /* live_waits_for_backward, and an intermediate result of elementwise operators, but neither a

@@ -8,8 +8,6 @@
 #define LEAST_DATA        10
 #define LEAST_LOGITS      15
 
-#define FEW_RESULTS 3 /* forward passes; fewer are the running one and the one before */
-
 /* Temporaries of the size of a parameter that Adam's loop over the parameters makes. */
 #define LOOP_TEMPORARIES 2
 

@@ -5,6 +5,7 @@
 #include "analysis/live/sums.h"
 #include "analysis/report/findings.h"
 
+#define FEW_RESULTS 3 /* forward passes; fewer are the running one and the one before */
 #define LEAST_SHARE 2 /* in percent of the peak: smaller findings are left out */
 
 struct findings_maker {

@@ -68,6 +68,7 @@ enum {
     SUM_MULTIHEAD,
     SUM_UNFUSED,
     SUM_LOGITS,
+    SUM_LOGITS_OF_LOSS,
     SUM_RESULTS,
     SUM_LAYER_RESULTS,
     SUM_DATA,
@@ -151,6 +152,13 @@ static bool recomputes_most(const struct live_sum sums[SUMS])
     return sums[SUM_RECOMPUTED].bytes > sums[SUM_ACTIVATIONS].bytes / 2;
 }
 
+/* The sum of the logits that a loss over a part of them frees: without those that the program
+ * collects, if it collects several. */
+static int sum_of_logits(const struct live_sum sums[SUMS])
+{
+    return sums[SUM_RESULTS].count >= FEW_RESULTS ? SUM_LOGITS_OF_LOSS : SUM_LOGITS;
+}
+
 /* The function that reports the activations that wait for the backward pass, without the logits if
  * these are reported: checkpoints of layers do not free them. */
 static finding_about *about_waiting(const struct findings_maker *maker,
@@ -161,7 +169,7 @@ static finding_about *about_waiting(const struct findings_maker *maker,
     finding_about *about = about_activations(sums);
     bool beside = about == finding_about_activations &&
                   phases_have(maker->evidence->phases, PHASE_BACKWARD) &&
-                  finding_reports_logits(maker, &sums[SUM_LOGITS]);
+                  finding_reports_logits(maker, &sums[sum_of_logits(sums)]);
     if (beside != (sum == SUM_BESIDE_LOGITS))
         return NULL;
     return beside ? finding_about_beside_logits : about;
@@ -192,6 +200,7 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
         [SUM_MULTIHEAD] = finding_about_multihead,
         [SUM_UNFUSED] = finding_about_unfused,
         [SUM_LOGITS] = finding_about_logits,
+        [SUM_LOGITS_OF_LOSS] = finding_about_logits,
         [SUM_RESULTS] = finding_about_pass_results,
         [SUM_LAYER_RESULTS] = finding_about_layer_results,
         [SUM_DATA] = finding_about_resident_data,
@@ -218,6 +227,8 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
     case SUM_CASTS:
         return kept ? by_sum[sum] : NULL;
     case SUM_LOGITS:
+    case SUM_LOGITS_OF_LOSS:
+        return trains && sum == sum_of_logits(sums) ? by_sum[sum] : NULL;
     case SUM_LAYER_RESULTS:
     case SUM_ELEMENTWISE:
         return trains ? by_sum[sum] : NULL;
@@ -259,6 +270,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_MULTIHEAD] = {.counts = live_is_multihead},
         [SUM_UNFUSED] = {.counts = live_is_unfused},
         [SUM_LOGITS] = {.counts = live_is_logits},
+        [SUM_LOGITS_OF_LOSS] = {.counts = live_is_logits_of_loss},
         [SUM_RESULTS] = {.counts = live_is_pass_result},
         [SUM_LAYER_RESULTS] = {.counts = live_is_layer_result},
         [SUM_DATA] = {.counts = live_is_resident_data},

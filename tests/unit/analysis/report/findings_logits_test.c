@@ -96,6 +96,22 @@ START_TEST(logits_that_are_collected)
 }
 END_TEST
 
+/* A pass in training that moves to the host what autograd saves frees all but its logits, too. */
+START_TEST(logits_of_a_pass_that_is_offloaded)
+{
+    for (unsigned i = 0; i < 20; i++)
+        capture_free(&capture, born(600, FORWARD("mm", 3)), 600, FORWARD("mm", 3));
+    uint64_t logits = born(LOGITS, FORWARD("mm", 3));
+    uint64_t softmax = born(LOGITS, LOSS("_log_softmax"));
+    uint64_t gradient = born(LOGITS, BACKWARD("nll_loss_backward", "NllLossBackward0"));
+    capture_free(&capture, softmax, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, gradient, LOGITS, BACKWARD("mm", "MmBackward0"));
+    born(8, STACK_STEP);
+    capture_free(&capture, logits, LOGITS, SCRIPT);
+    ck_assert_int_eq(saving(), 3 * LOGITS);
+}
+END_TEST
+
 /* Checkpoints of layers free only what the layers keep. */
 START_TEST(activations_without_the_logits)
 {
@@ -205,6 +221,7 @@ TCase *findings_logits_tests(void)
     tcase_add_test(tests, what_follows_may_be_of_another_size);
     tcase_add_test(tests, logits_after_a_prompt);
     tcase_add_test(tests, logits_that_are_collected);
+    tcase_add_test(tests, logits_of_a_pass_that_is_offloaded);
     tcase_add_test(tests, activations_without_the_logits);
     tcase_add_test(tests, logits_that_are_joined);
     tcase_add_test(tests, logits_whose_parts_have_losses);
