@@ -7,16 +7,22 @@
 #include "analysis/phase/births.h"
 #include "base/text.h"
 
+/* What outlives the last of several passes is like a weight. At least so many come before that. */
+#define LEAST_PASSES 2
+
 static void summarize_runs(struct classifier *classifier)
 {
     const struct phases *phases = classifier->phases;
-    classifier->first_backward_run = NO_RUN;
+    classifier->first_backward_run = classifier->last_backward_run = NO_RUN;
     classifier->first_step_run = (uint32_t)phases->count;
     for (uint32_t run = (uint32_t)phases->count; run-- > 0;) {
         if (phases->runs[run].phase > PHASE_DATA)
             classifier->first_step_run = run;
-        if (phases->runs[run].phase == PHASE_BACKWARD)
+        if (phases->runs[run].phase == PHASE_BACKWARD) {
+            if (classifier->first_backward_run == NO_RUN && phases->runs[run].pass >= LEAST_PASSES)
+                classifier->last_backward_run = run;
             classifier->first_backward_run = run;
+        }
         if (phases->runs[run].phase == PHASE_FORWARD)
             classifier->has_forward = true;
         if (phases->runs[run].evidence == PHASE_GUESSED)
@@ -169,9 +175,11 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         return false;
     classify_late_factors(classifier, categories);
     classify_first_states(classifier, categories);
-    return classify_early_results(classifier, categories, err) &&
-           classify_first_batches(classifier, categories, err) &&
-           classify_kv_cache(classifier, categories, err) &&
+    if (!classify_early_results(classifier, categories, err) ||
+        !classify_first_batches(classifier, categories, err))
+        return false;
+    classify_held_graphs(classifier, categories);
+    return classify_kv_cache(classifier, categories, err) &&
            classify_cast_cache(classifier, categories, err);
 }
 

@@ -28,6 +28,7 @@ struct classifier {
     struct size_tallies tallies;
     uint32_t first_step_run;     /* the first run that is forward, backward or optimizer */
     uint32_t first_backward_run; /* NO_RUN if none */
+    uint32_t last_backward_run;  /* NO_RUN if there are not several passes */
     bool has_forward;
     bool has_model;         /* an allocation seen so far made a model */
     bool is_guess;          /* some phases are only guessed */
@@ -158,6 +159,9 @@ bool classify_swapped_weights(const struct classifier *classifier, struct catego
  */
 bool classify_early_results(const struct classifier *classifier, struct categories *categories,
                             struct error *err);
+
+/* held_graphs.c: corrects what was taken for a batch, if it is too much for one. */
+void classify_held_graphs(const struct classifier *classifier, struct categories *categories);
 
 /* replaced_gradients.c: finds gradients that plain code puts in the place of others. */
 bool classify_replaced_gradients(const struct classifier *classifier, struct categories *categories,

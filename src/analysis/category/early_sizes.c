@@ -130,12 +130,14 @@ static bool makes_states(const struct classifier *classifier)
             (left.paired >= left.bytes * MOST_STATES && left.bytes * 2 >= left.weights * 3));
 }
 
-/* True if a block stays, or if weights are made anew in each step and the block lives over the
- * first backward pass. */
+/* True if a block stays, or lives over all of several backward passes, or if weights are made anew
+ * in each step and the block lives over the first backward pass. */
 static bool is_weight_like(const struct classifier *classifier, uint32_t end)
 {
     const struct phases *phases = classifier->phases;
-    if (classifier_stays(classifier, end))
+    if (classifier_stays(classifier, end) ||
+        (classifier->last_backward_run != NO_RUN &&
+         phases_run_of(phases, end) > classifier->last_backward_run))
         return true;
     if (!phases->are_renewed || classifier->first_backward_run == NO_RUN)
         return false;

@@ -5,13 +5,16 @@
 #define PARAMETER  4000u
 #define ACTIVATION 6000u
 #define LAYERS     6u
+#define HEAD       7000u
 
 static uint64_t base; /* added to the addresses below */
+static uint64_t
+    head; /* if not 0, the passes also leave gradients of this size and up, at 400, ... */
 
 static void create_model(void)
 {
     create();
-    base = 0;
+    base = head = 0;
     for (unsigned i = 0; i < LAYERS; i++)
         capture_block(&capture, 1 + i, PARAMETER + i, "");
 }
@@ -37,6 +40,8 @@ static void passes(uint64_t saved)
         born(base + 300 + i, PARAMETER + i);
         born(base + 200 + i, ACTIVATION + i);
         freed(base + 201 + i, ACTIVATION);
+        if (head > 0)
+            born(base + 400 + i, head + i);
         freed(base + 100 + i, saved + i);
     }
     freed(base + 200, ACTIVATION);
@@ -54,6 +59,8 @@ static void drop_gradients(void)
 {
     for (unsigned i = 0; i < LAYERS; i++)
         freed(base + 300 + i, PARAMETER + i);
+    for (unsigned i = 0; head > 0 && i < LAYERS; i++)
+        freed(base + 400 + i, head + i);
 }
 
 static void zero_grad(void)
@@ -136,6 +143,46 @@ START_TEST(a_pass_ends_before_the_next_batch)
 }
 END_TEST
 
+/* The program drops a part of its model after training, and computes something else. */
+START_TEST(weights_may_be_dropped_after_the_last_pass)
+{
+    head = HEAD;
+    for (unsigned i = 0; i < LAYERS; i++)
+        born(11 + i, HEAD + i);
+    for (unsigned i = 0; i < 4; i++) {
+        passes(ACTIVATION);
+        step();
+        drop_gradients();
+    }
+    for (unsigned i = 0; i < LAYERS; i++)
+        freed(11 + i, HEAD + i);
+    born(90, 777);
+    capture_load(&capture);
+    for (unsigned i = 0; i < LAYERS; i++)
+        expect(400 + i, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+/* The script keeps a graph with one loss for the backward pass of the next iteration, which never
+ * uses it; the pass of another loss comes before that. */
+START_TEST(a_graph_that_is_held_is_no_batch)
+{
+    for (unsigned step_number = 0; step_number < 4; step_number++) {
+        base = 1000 * step_number;
+        for (unsigned i = 0; i < 14; i++)
+            born(base + 500 + i, 9000 + i);
+        for (unsigned i = 0; step_number > 0 && i < 14; i++)
+            freed(base - 1000 + 500 + i, 9000 + i);
+        passes(ACTIVATION);
+        step();
+        zero_grad();
+    }
+    capture_load(&capture);
+    for (unsigned i = 0; i < 14; i++)
+        expect(500 + i, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
+}
+END_TEST
+
 TCase *category_bare_tests(void)
 {
     TCase *tests = tcase_create("categories by annotations without stacks");
@@ -144,5 +191,7 @@ TCase *category_bare_tests(void)
     tcase_add_test(tests, a_step_with_a_closure_holds_its_passes);
     tcase_add_test(tests, activations_may_have_the_sizes_of_weights);
     tcase_add_test(tests, a_pass_ends_before_the_next_batch);
+    tcase_add_test(tests, weights_may_be_dropped_after_the_last_pass);
+    tcase_add_test(tests, a_graph_that_is_held_is_no_batch);
     return tests;
 }
