@@ -33,6 +33,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/roles_internal.h \
 	src/analysis/category/roles_masters.c \
 	src/analysis/category/roles_tables.c \
+	src/analysis/category/roles_unseen.c \
 	src/analysis/category/size_tally.c \
 	src/analysis/category/size_tally.h \
 	src/analysis/category/replaced_gradients.c \

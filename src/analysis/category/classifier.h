@@ -128,6 +128,9 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
 /* plain_zeros.c: corrects zeros that were taken for optimizer states, if they exist for only a few
  * weights. */
 void classify_plain_zeros(const struct classifier *classifier, struct categories *categories);
+/* The same for zeros from before the trace, which would otherwise be copies of the model. Their
+ * reason bytes are still without a doubt. */
+void classify_earlier_zeros(const struct classifier *classifier, struct categories *categories);
 
 /* constructors.c: corrects what was taken for data, if a constructor made it together with the
  * weights of a model. */

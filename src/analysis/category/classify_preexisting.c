@@ -126,6 +126,7 @@ static bool count_one(struct classifier *classifier, const struct preexisting *p
     if (!tally)
         return false;
     tally->parameters += is_parameter;
+    tally->ended += preexisting->stack == STACK_NONE && !is_persistent(classifier, preexisting);
     if (is_persistent(classifier, preexisting)) {
         tally->persistent += !is_parameter;
         tally->released += !is_parameter && preexisting_end(preexisting) != EVENT_NEVER;
@@ -250,15 +251,14 @@ static bool is_leaked(const struct classifier *classifier, const struct preexist
            is_persistent(classifier, preexisting);
 }
 
-/* Decides a block that stays; if it may be one of two buffers, by the stack. */
+/* Decides a block that stays; if its size does not tell what it is, by the stack. */
 static bool persistent_reason(struct classifier *classifier, const struct preexisting *preexisting,
                               enum reason *reason, struct error *err)
 {
     if (!classifier_persistent(classifier, preexisting->size, preexisting_end(preexisting), reason,
                                err))
         return false;
-    bool is_buffer = *reason == REASON_MASTER_SIZES || *reason == REASON_FLAT_GRADIENTS;
-    if (preexisting->stack == STACK_NONE || !is_buffer)
+    if (preexisting->stack == STACK_NONE)
         return true;
     const struct stack_facts *facts = site_stack_facts(classifier->sites, preexisting->stack, err);
     if (facts)
@@ -376,6 +376,7 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
                      begins_late, err) ||
         (!timeline->snapshot->profile.is_heap && !assign_by_sizes(classifier, categories, err)))
         return false;
+    classify_earlier_zeros(classifier, categories);
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         enum reason reason = (enum reason)categories->why_preexisting[i];
         uint32_t run =

@@ -93,3 +93,17 @@ void classify_plain_zeros(const struct classifier *classifier, struct categories
         categories->why_lifetime[i] = reason_byte(REASON_PREPARED, DOUBT_NONE);
     }
 }
+
+void classify_earlier_zeros(const struct classifier *classifier, struct categories *categories)
+{
+    const struct timeline *timeline = classifier->timeline;
+    double bytes = 0;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (categories->why_preexisting[i] == REASON_PLAIN_ZEROS)
+            bytes += (double)timeline->preexisting[i].size;
+    if (bytes * LEAST_PART >= size_tallies_weight_bytes(&classifier->tallies))
+        return;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (categories->why_preexisting[i] == REASON_PLAIN_ZEROS)
+            categories->why_preexisting[i] = REASON_MODEL_COPY;
+}

@@ -3,15 +3,11 @@
 
 #include "analysis/category/roles_internal.h"
 
-/* at most 1/10 of the bytes of weights may have no masters */
+/* Passes add to gradients that stay if what they add has at least 1/32 of the bytes of all blocks
+ * that stay. Fewer have the size of a weight by chance. */
+#define LEAST_ADDED 32
 
-/* True if passes leave gradients of half the size, but none of the size. Then the size is that of
- * masters, and the blocks of it that passes use up are something else. */
-static bool is_size_of_masters(const struct solver *solver, const struct size_tally *tally)
-{
-    const struct size_tally *half = tally->size % 2 == 0 ? tally_of(solver, tally->size / 2) : NULL;
-    return tally->gradients.most == 0 && half && half->gradients.most > 0 && staying(half) > 0;
-}
+/* at most 1/10 of the bytes of weights may have no masters */
 
 /* The number of masters that a size may have: one for each weight of half the size. */
 static uint32_t masters_of(const struct solver *solver, const struct size_tally *tally)
@@ -24,11 +20,12 @@ static uint32_t masters_of(const struct solver *solver, const struct size_tally 
  * gradient, all of these blocks are weights: a hook takes the gradients away. */
 static bool gradients_stay(const struct solver *solver)
 {
-    double left = 0, added = 0, all = 0, of_weights = 0;
+    double left = 0, added = 0, all = 0, of_weights = 0, stays = 0;
     for (size_t i = 0; i < solver->count; i++) {
         const struct size_tally *tally = solver->sizes[i];
         uint64_t whole = staying(tally);
-        if (whole == 0 || is_size_of_masters(solver, tally))
+        stays += bytes_of(tally->size, whole);
+        if (whole == 0 || roles_are_masters(solver, tally))
             continue;
         uint64_t most = tally->gradients.most < whole ? tally->gradients.most : whole;
         uint64_t used = tally->is_dropped ? 0 : least(tally->accumulated.most, whole);
@@ -38,33 +35,7 @@ static bool gradients_stay(const struct solver *solver)
         of_weights += bytes_of(tally->size, tally->accumulated.most >= whole ? whole : 0);
     }
     bool are_weights = !solver->begins_late && of_weights * 2 > all;
-    return left * 4 < added && !are_weights;
-}
-
-/* Counts weights whose gradients are sparse. A size of which the steps make states is trained, even
- * if its gradients are sparse. If none of the sizes that stay has a gradient, the name of an
- * optimizer tells how many copies there are. */
-static void count_sparse(struct solver *solver)
-{
-    double trained = 0, all = 0, fits = 0;
-    uint32_t copies = solver->optimizers.most_states + 1;
-    for (size_t i = 0; i < solver->count; i++) {
-        struct size_tally *tally = solver->sizes[i];
-        uint32_t made = tally->made_in_step > tally->replaced ? tally->made_in_step : 0;
-        uint64_t whole = staying(tally);
-        if (tally->count == 0 && made > 0 && whole > 0 && !is_size_of_masters(solver, tally))
-            tally->count = least(whole, (made - 1) / most_states_of(solver) + 1);
-        trained += tally->count > 0 ? bytes_of(tally->size, whole) : 0;
-        all += bytes_of(tally->size, whole);
-        fits += whole % copies == 0 ? bytes_of(tally->size, whole) : 0;
-    }
-    if (solver->optimizers.most_states == 0 || trained * 20 > all || fits < all * 0.9)
-        return;
-    for (size_t i = 0; i < solver->count; i++) {
-        struct size_tally *tally = solver->sizes[i];
-        if (staying(tally) % copies == 0)
-            tally->count = (uint32_t)(staying(tally) / copies);
-    }
+    return left * 4 < added && added * LEAST_ADDED >= stays && !are_weights;
 }
 
 /* Finds gradients that are copies of others in a type twice as wide: all sizes pair up. */
@@ -162,7 +133,7 @@ static bool states_are_made_in_trace(const struct solver *solver)
             others += (uint64_t)tally->made * most_states_of(solver);
         uint32_t states = tally->made_in_step > others ? tally->made_in_step - (uint32_t)others : 0;
         uint32_t count = tally->count + tally->wide;
-        if (count == 0 && is_size_of_masters(solver, tally))
+        if (count == 0 && roles_are_masters(solver, tally))
             made += bytes_of(tally->size / 2, least(states, masters_of(solver, tally)));
         made += bytes_of(tally->size, states < count ? states : count);
         gradients += bytes_of(tally->size, count);
@@ -242,7 +213,7 @@ uint32_t roles_count(struct solver *solver)
     }
     if (!roles->stay)
         find_wide_gradients(solver);
-    count_sparse(solver);
+    roles_count_unseen(solver);
     roles_count_tables(solver);
     if (roles->stay)
         count_staying_gradients(solver);

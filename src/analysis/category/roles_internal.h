@@ -82,6 +82,15 @@ void roles_find_factors(const struct solver *solver);
  * the size of no block that stays. These are gradients of the rows of embedding tables that a batch
  * reads. */
 uint64_t roles_row_gradients(const struct solver *solver);
+/* roles_unseen.c: true if passes leave gradients of half the size, but none of the size. Then the
+ * size is that of masters, and the blocks of it that passes use up are something else. */
+bool roles_are_masters(const struct solver *solver, const struct size_tally *tally);
+/* The same file: counts weights whose gradients are sparse, or are not seen. A size of which the
+ * steps make states is trained, even if its gradients are sparse. If none of the sizes that stay
+ * has a gradient, the name of an optimizer tells how many copies there are; gradients that stay are
+ * one more. */
+void roles_count_unseen(struct solver *solver);
+
 /* Counts the embedding tables of which passes leave such gradients. If all sizes without a gradient
  * have equally many blocks, no more than a weight and its states, then each size is that of one
  * table. */

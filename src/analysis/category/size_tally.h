@@ -33,6 +33,7 @@ struct size_tally {
     uint32_t released; /* the persistent ones that are freed when the program ends */
     uint32_t placed;   /* the persistent ones whose role has been decided */
     uint32_t early;    /* all blocks that existed before the first step and stay */
+    uint32_t ended;    /* from before the trace, without a stack, freed in it */
     uint32_t replaced; /* from before the trace, without a stack, freed in an optimizer step */
     uint32_t made_in_step;    /* made by an optimizer step, and stay */
     struct run_count renewed; /* made by an optimizer step and freed in a later one */

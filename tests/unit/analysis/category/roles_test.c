@@ -151,6 +151,83 @@ START_TEST(sparse_gradients_have_other_sizes)
 }
 END_TEST
 
+/* A copy of the model from before the trace that plain code made of zeros, beside Adam's states. */
+static uint64_t copy_of_zeros(unsigned layers)
+{
+    uint64_t copy;
+    standing_model(&standing, 1);
+    copy = standing.next;
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&standing.capture, standing.next++, SIZE + 100 * i,
+                      i < layers ? CPP("at::_ops::zeros_like::call(x)") "," SCRIPT : "");
+    standing_model(&standing, 1);
+    standing_model(&standing, 1);
+    standing_step(&standing, "Optimizer.step#Adam.step");
+    capture_load(&standing.capture);
+    return copy;
+}
+
+START_TEST(zeros_from_before_the_trace_are_states)
+{
+    standing_expect(&standing, copy_of_zeros(LAYERS), LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+START_TEST(few_zeros_from_before_the_trace_are_a_copy)
+{
+    standing_block(&standing, 9 * SIZE); /* a weight, too */
+    capture_event(&standing.capture, "alloc", 3000, 50, STACK_FORWARD);
+    capture_event(&standing.capture, "alloc", 3001, 9 * SIZE, STACK_BACKWARD);
+    capture_free(&standing.capture, 3000, 50, ENGINE);
+    capture_free(&standing.capture, 3001, 9 * SIZE, SCRIPT);
+    standing_expect(&standing, copy_of_zeros(1), LAYERS, CATEGORY_PARAMETER);
+}
+END_TEST
+
+/* A trace that begins late in an accumulation shows no gradient: they exist, and are added to. */
+START_TEST(gradients_from_before_the_trace_are_one_copy_more)
+{
+    uint64_t weights = standing_model(&standing, 1), states = standing_model(&standing, 1);
+    standing_model(&standing, 1);
+    uint64_t gradients = standing_model(&standing, 1);
+    capture_event(&standing.capture, "alloc", 1000, 50, STACK_FORWARD);
+    capture_free(&standing.capture, 1000, 50, ENGINE);
+    capture_annotate(&standing.capture, "START", "Optimizer.step#Adam.step", 0);
+    capture_event(&standing.capture, "alloc", 1001, 50, STACK_STEP);
+    capture_free(&standing.capture, 1001, 50, STACK_STEP);
+    capture_annotate(&standing.capture, "END", "Optimizer.step#Adam.step", 0);
+    capture_load(&standing.capture);
+    standing_expect(&standing, weights, LAYERS, CATEGORY_PARAMETER);
+    standing_expect(&standing, states, 2 * LAYERS, CATEGORY_OPTIMIZER_STATE);
+    standing_expect(&standing, gradients, LAYERS, CATEGORY_GRADIENT);
+}
+END_TEST
+
+/* A pass uses up a block that has the size of a weight by chance: it adds to no gradient. */
+START_TEST(few_bytes_do_not_tell_that_gradients_stay)
+{
+    uint64_t weights = standing_model(&standing, 1), states = standing_model(&standing, 1);
+    uint64_t small = standing.next;
+    standing_block(&standing, 600);
+    standing_block(&standing, 600);
+    capture_event(&standing.capture, "alloc", 1000, 50, STACK_FORWARD);
+    capture_event(&standing.capture, "alloc", 2000, 600, STACK_BACKWARD);
+    capture_event(&standing.capture, "alloc", 2001, 500, STACK_BACKWARD);
+    capture_free(&standing.capture, 2000, 600, ENGINE);
+    capture_free(&standing.capture, 2001, 500, ENGINE);
+    capture_free(&standing.capture, 1000, 50, ENGINE);
+    capture_annotate(&standing.capture, "START", "Optimizer.step#SGD.step", 0);
+    capture_event(&standing.capture, "alloc", 1001, 50, STACK_STEP);
+    capture_free(&standing.capture, 1001, 50, STACK_STEP);
+    capture_annotate(&standing.capture, "END", "Optimizer.step#SGD.step", 0);
+    capture_load(&standing.capture);
+    standing_expect(&standing, weights, LAYERS, CATEGORY_PARAMETER);
+    standing_expect(&standing, states, LAYERS, CATEGORY_OPTIMIZER_STATE);
+    standing_expect(&standing, small, 1, CATEGORY_PARAMETER);
+    standing_expect(&standing, small + 1, 1, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 /* The weights of most bytes lie in one block each, and vote for no state. */
 START_TEST(most_weights_may_have_states_in_parts)
 {
@@ -258,6 +335,10 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, states_of_flat_weights_add_up);
     tcase_add_test(tests, passes_of_two_models_count_together);
     tcase_add_test(tests, sparse_gradients_have_other_sizes);
+    tcase_add_test(tests, zeros_from_before_the_trace_are_states);
+    tcase_add_test(tests, few_zeros_from_before_the_trace_are_a_copy);
+    tcase_add_test(tests, gradients_from_before_the_trace_are_one_copy_more);
+    tcase_add_test(tests, few_bytes_do_not_tell_that_gradients_stay);
     tcase_add_test(tests, most_weights_may_have_states_in_parts);
     tcase_add_test(tests, an_unknown_optimizer_keeps_what_all_sizes_allow);
     tcase_add_test(tests, steps_may_replace_states);
