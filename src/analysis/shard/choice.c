@@ -40,6 +40,28 @@ static bool find_range(struct shard_row *row, const struct shard_model *model,
     return ok;
 }
 
+/* How far a reduction that takes no time lowers the peak of a rank. */
+static bool find_early(struct shard_row *row, const struct shard_model *model,
+                       const struct shard_options *options, struct error *err)
+{
+    struct shard_options early = *options;
+    struct shard_result result;
+    int64_t most = 0;
+    early.reduces_at_once = true;
+    if (!shard_predict(model, &early, SHARD_SDP, true, &result, err))
+        return false;
+    for (size_t i = 0; i < result.rank_count && i < row->result.rank_count; i++) {
+        int64_t less = row->result.ranks[i].peak_bytes - result.ranks[i].peak_bytes;
+        if (less <= most)
+            continue;
+        most = less;
+        row->early_rank = result.ranks[i].rank;
+        row->early_bytes = result.ranks[i].peak_bytes;
+    }
+    shard_result_release(&result);
+    return true;
+}
+
 static bool add_rows(struct shard_choice *choice, const struct shard_model *model,
                      const struct shard_extra *extra, const struct shard_options *options,
                      struct error *err)
@@ -53,6 +75,8 @@ static bool add_rows(struct shard_choice *choice, const struct shard_model *mode
         if (!shard_predict(model, options, (enum shard_strategy)i, all, &row->result, err))
             return false;
         if (i == SHARD_FSDP2 && model->has_tensors && !find_range(row, model, options, err))
+            return false;
+        if (i == SHARD_SDP && all && !find_early(row, model, options, err))
             return false;
         row->is_known_to_fit = choice->gpu_bytes > 0;
         row->fits = row->is_known_to_fit && (uint64_t)row->result.peak_bytes <= choice->gpu_bytes;

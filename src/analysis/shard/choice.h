@@ -18,7 +18,9 @@ struct shard_row {
     bool is_known_to_fit, fits; /* `fits` only if a GPU was given */
     int64_t least_bytes;        /* fsdp2: the peak without padding, if rows are unknown; else 0 */
     int64_t most_bytes;         /* the same if parameters have as few rows as they may */
-    struct shard_extra extra;   /* only if it is checkpointed */
+    uint32_t early_rank; /* sdp: the rank whose peak is lowered most if reductions take no time, */
+    int64_t early_bytes; /* and that peak; 0: no rank's */
+    struct shard_extra extra; /* only if it is checkpointed */
 };
 
 #define SHARD_MOST_ROWS (2 * SHARD_STRATEGIES)

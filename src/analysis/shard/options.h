@@ -76,6 +76,7 @@ struct shard_options {
     bool bucket_view;           /* ddp, zero: gradient_as_bucket_view */
     int64_t reduce_buffer;      /* sdp: reduce_buffer_size, in elements */
     bool half_broadcast;        /* oss, sdp: broadcast_fp16 */
+    bool reduces_at_once;       /* sdp: a reduction takes no time, as in dry runs */
     enum shard_reshard reshard; /* fsdp*: reshard_after_forward */
     int64_t prefetch;           /* fsdp2: units gathered ahead in backward; at least 1 */
     int64_t

@@ -8,7 +8,7 @@ struct gradients {
     int64_t so_far;  /* made by earlier points, and still there */
     int64_t fresh;   /* made by this point */
     int64_t staying; /* the part of `fresh` that stays */
-    int64_t leaving; /* made by the point before: SDP frees them when it has reduced them */
+    int64_t leaving; /* made by the point before: SDP looks when it has reduced the next one */
     int64_t before;  /* made by earlier passes, and not reduced yet by this one */
 };
 
@@ -36,6 +36,13 @@ static void make_gradients(const struct walk *walk, uint32_t first, uint32_t end
         gradients->fresh += elements;
         gradients->staying += stays(walk, i) ? elements : 0;
     }
+}
+
+/* FairScale frees the gradient of another rank's parameter in the hook of a gradient behind it,
+ * which already exists then: in its own hook the reduction has only begun. */
+static bool frees_late(const struct walk *walk)
+{
+    return walk->strategy == SHARD_SDP && !walk->options->reduces_at_once;
 }
 
 /* SDP exchanges gradients in the last of several passes only, and until then has all of them. */
@@ -86,7 +93,7 @@ void walk_replicated(const struct walk *walk)
                                 walk->gradient_size;
         walk_note(walk, walk_phase(point), walk_unit(walk, point), memory, point->peak_bytes);
         gradients.so_far += gradients.staying;
-        if (gradients.fresh > 0 && walk->strategy == SHARD_SDP)
+        if (gradients.fresh > 0 && frees_late(walk))
             gradients.leaving = gradients.fresh - gradients.staying;
         if (gradients.before >
             0) /* the new gradients are added to the old ones, which then leave */

@@ -107,6 +107,10 @@ static bool put_row(struct json_writer *json, const struct shard_report *report,
         json_put_integer(json, "most_peak_bytes", row->most_bytes);
     }
     json_put_integer(json, "peak_rank", result->peak_rank);
+    if (row->early_bytes > 0) {
+        json_put_integer(json, "early_rank", row->early_rank);
+        json_put_integer(json, "early_peak_bytes", row->early_bytes);
+    }
     if (row->is_known_to_fit)
         json_put_bool(json, "fits", row->fits);
     else

@@ -80,7 +80,7 @@ static bool put_padding(const struct page *page, const struct shard_report *repo
     for (size_t i = 0; i < choice->count; i++) {
         const struct shard_row *row = &choice->rows[i];
         char least[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
-        if (row->most_bytes > row->least_bytes)
+        if (row->result.strategy == SHARD_FSDP2 && row->most_bytes > row->least_bytes)
             buffer_printf(&text,
                           " Depending on the number of rows, its peak%s is between %s and %s.",
                           row->is_checkpointed ? " with checkpoints" : "",
@@ -88,6 +88,28 @@ static bool put_padding(const struct page *page, const struct shard_report *repo
                           page_size(page, most, (uint64_t)row->most_bytes));
     }
     buffer_puts(&text, " A layer trace has the shapes.");
+    return put_paragraph(page, &text);
+}
+
+/* Less of a difference than this is not worth a sentence. */
+#define EARLY_SHARE 0.05
+
+/* What sdp holds depends on how soon the library sees that a reduction has ended. */
+static bool put_early(const struct page *page, const struct shard_report *report)
+{
+    const struct shard_row *row = shard_choice_row(report->choice, SHARD_SDP);
+    struct buffer text = BUFFER_INIT;
+    char late[UNITS_TEXT_SIZE], early[UNITS_TEXT_SIZE];
+    int64_t peak = row->early_bytes > 0 ? row->result.ranks[row->early_rank].peak_bytes : 0;
+    if ((double)(peak - row->early_bytes) <= EARLY_SHARE * (double)row->early_bytes)
+        return true;
+    buffer_printf(&text,
+                  "FairScale's sdp frees the gradient of another rank's parameter when the next "
+                  "gradient has been made, at the earliest, unless its reduction takes no time, as "
+                  "in a dry run: the peak of rank %lu is then %s instead of %s.",
+                  (unsigned long)row->early_rank,
+                  page_size(page, early, (uint64_t)row->early_bytes),
+                  page_size(page, late, (uint64_t)peak));
     return put_paragraph(page, &text);
 }
 
@@ -177,6 +199,7 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
                         "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");
     else if (!knows_rows(report->model))
         ok &= put_padding(page, report);
+    ok &= put_early(page, report);
     if (report->model->master_bytes > 0)
         ok &= put_masters(page, report->model);
     if (report->model->before_bytes > 0)

@@ -1,5 +1,6 @@
 /* The strategies that give whole tensors to ranks: ZeroRedundancyOptimizer, OSS and
  * ShardedDataParallel. */
+#include "analysis/shard/choice.h"
 #include "analysis/shard/partition.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/shard/by_hand.h"
@@ -100,6 +101,25 @@ START_TEST(accumulated_gradients_of_sdp)
 }
 END_TEST
 
+/* A large gradient that another rank owns is counted beside the next one. */
+START_TEST(reductions_of_sdp_take_time)
+{
+    struct shard_choice choice;
+    struct error err;
+    by_hand_begin(&hand, 0);
+    hand.options.optimizer = shard_optimizer_find("sgd");
+    hand.model.tensors[0].elements = hand.model.tensors[2].elements = 3 * ELEMENTS;
+    ck_assert(shard_choose(&choice, &hand.model, NULL, NULL, &hand.options, 0, &err));
+    const struct shard_row *row = shard_choice_row(&choice, SHARD_SDP);
+    ck_assert_int_gt(row->early_bytes, 0);
+    ck_assert_int_gt(row->result.ranks[row->early_rank].peak_bytes, row->early_bytes);
+    for (size_t i = 0; i < choice.count; i++)
+        ck_assert(choice.rows[i].result.strategy == SHARD_SDP || choice.rows[i].early_bytes == 0);
+    shard_choice_release(&choice);
+    by_hand_end(&hand);
+}
+END_TEST
+
 TCase *shard_owners_tests(void)
 {
     TCase *tcase = tcase_create("shard by owners");
@@ -108,5 +128,6 @@ TCase *shard_owners_tests(void)
     tcase_add_test(tcase, buckets_of_sdp);
     tcase_add_test(tcase, broadcast_as_float16);
     tcase_add_test(tcase, accumulated_gradients_of_sdp);
+    tcase_add_test(tcase, reductions_of_sdp_take_time);
     return tcase;
 }
