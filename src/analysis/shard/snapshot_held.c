@@ -25,6 +25,16 @@ static uint32_t apply_line(const struct snapshot_reader *reader, stack_id id)
     return 0;
 }
 
+/* A module moves its own parameters when those within it have moved theirs. */
+static bool is_of_model(const struct snapshot_reader *reader, stack_id id)
+{
+    struct stack stack = symbols_stack_at(reader->symbols, id);
+    size_t depth = 0;
+    for (size_t i = 0; i < stack.count; i++)
+        depth += is_apply(reader->symbols, stack.frames[i]);
+    return depth == 1;
+}
+
 bool snapshot_line_of(const struct snapshot_reader *reader, stack_id stack, frame_id *line,
                       struct error *err)
 {
@@ -75,6 +85,7 @@ static bool add_held(struct snapshot_reader *reader, struct held_parameters *hel
     if (line > 0 && (*first_line == 0 || line < *first_line))
         *first_line = line;
     row.layer = line; /* until all are known */
+    row.is_of_model = line > 0 && is_of_model(reader, stack);
     return snapshot_line_of(reader, stack, &row.maker, err) &&
            (line > 0 ? snapshot_line_of : maker_of)(reader, stack, &row.line, err) &&
            vec_push(held->rows, held->count, held->capacity, reader->model->budget, err, row);

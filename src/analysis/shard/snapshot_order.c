@@ -1,5 +1,9 @@
 /* The order of model.parameters(), which is that of allocation: a model is moved to its device, or
- * made there, module by module. The forward pass may use them in another order. */
+ * made there, module by module. The forward pass may use them in another order.
+ *
+ * But parameters() begins with those that the model itself has, and moving ends with them. The same
+ * is true of each module within it, but which of the modules before belong to one, stacks do not
+ * tell. */
 #include <stdlib.h>
 
 #include "analysis/shard/snapshot_reader.h"
@@ -24,6 +28,25 @@ static int compare_orders(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
+/* How many rows before `at` are of modules within the model that moved the row `at`. */
+static size_t count_within(struct held_parameter *const *rows, size_t at)
+{
+    size_t first = at;
+    while (first > 0 && rows[first - 1]->line == rows[at]->line && !rows[first - 1]->is_of_model)
+        first--;
+    return at - first;
+}
+
+/* Sets the places of the rows of modules within a model, then its own ones. */
+static void number_model(struct held_parameter **rows, size_t at, size_t within)
+{
+    size_t own = at, first = at - within;
+    while (rows[at] && rows[at]->is_of_model && rows[at]->line == rows[own]->line)
+        rows[at++]->place = (uint32_t)first++;
+    for (size_t i = own - within; i < own; i++)
+        rows[i]->place = (uint32_t)first++;
+}
+
 /* Trained and frozen parameters have one order: owners are chosen among both. */
 static void number_rows(struct held_parameters *held, struct held_parameter **rows)
 {
@@ -32,6 +55,11 @@ static void number_rows(struct held_parameters *held, struct held_parameter **ro
     qsort(rows, held->count, sizeof(struct held_parameter *), compare_orders);
     for (size_t i = 0; i < held->count; i++)
         rows[i]->place = (uint32_t)i;
+    for (size_t i = 0; i < held->count; i++) {
+        size_t within = rows[i]->is_of_model ? count_within(rows, i) : 0;
+        if (within > 0)
+            number_model(rows, i, within);
+    }
 }
 
 /* By size, and the last first. */

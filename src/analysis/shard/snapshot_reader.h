@@ -29,6 +29,7 @@ struct held_parameter {
     frame_id maker; /* the innermost line of the program; NO_FRAME if unknown */
     uint32_t layer; /* frozen ones: where FROZEN_... or a layer says */
     bool is_trained, is_buffer;
+    bool is_of_model; /* the model moved it, not a module within */
     bool is_other;    /* nothing of its size is trained */
     bool was_trained; /* before the blocks were known */
 };

@@ -323,6 +323,25 @@ static size_t count_least(int64_t rows)
     return found;
 }
 
+#define APPLY PY("_apply", TORCH "nn/modules/module.py", 990)
+
+/* A model moves its own parameters last, but they are the first of parameters(). */
+START_TEST(a_models_own_parameters_come_first)
+{
+    hold(4000, APPLY "," APPLY "," MADE(3));
+    hold(400, APPLY "," APPLY "," APPLY "," MADE(3));
+    hold(3600, APPLY "," MADE(3));
+    keep(LINEAR "," MODEL(3), true);
+    tables = 2;
+    build();
+    ck_assert_uint_eq(model.tensor_count, 3);
+    for (size_t i = 0; i < model.tensor_count; i++) {
+        int64_t elements = model.tensors[i].elements;
+        ck_assert_uint_eq(model.tensors[i].place, elements == 900 ? 0 : elements == 1000 ? 1 : 2);
+    }
+}
+END_TEST
+
 static void extra(const char *frames, uint64_t bytes)
 {
     capture_event(&capture, "alloc", next, bytes, frames);
@@ -394,6 +413,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, terms_of_a_sum_are_no_list);
     tcase_add_test(tests, a_norm_of_several_operators_is_one);
     tcase_add_test(tests, a_copy_of_an_input_is_no_call);
+    tcase_add_test(tests, a_models_own_parameters_come_first);
     tcase_add_test(tests, one_row_is_as_large_as_a_batch_at_most);
     return tests;
 }
