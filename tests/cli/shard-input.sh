@@ -193,4 +193,23 @@ out_has_not 'which line of a function was running'
 run shard --world 8 --format csv samples/training.pt.trace.json.gz
 exits 0
 out_has '8,ddp,false,0,83363840,,7341056,2077696,14682112,51921920,7341056,'
+
+# state of the size of the parameters, of which the gradients' blocks are a little larger: no buffers
+if [ -n "${PYTHON3-}" ]; then
+    "$PYTHON3" - samples/training.pt.trace.json.gz .run/state.json <<'END'
+import gzip, json, sys
+trace = json.load(gzip.open(sys.argv[1]))
+for event in trace["traceEvents"]:
+    if event.get("name") == "[memory]":
+        for name in ("Bytes", "Total Allocated", "Total Reserved"):
+            if name in event["args"]:
+                event["args"][name] *= 4096
+        event["args"]["Total Allocated"] += 28673 << 20
+json.dump(trace, open(sys.argv[2], "w"))
+END
+    run shard --world 8 .run/state.json
+    exits 0
+    out_has 'it has only the sum'
+    out_has_not 'neither trained parameters nor'
+fi
 finish

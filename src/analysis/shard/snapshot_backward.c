@@ -53,14 +53,21 @@ static bool put_bias_first(struct made_gradient *weight, struct made_gradient *b
     return true;
 }
 
+#define MOST_LEFT  (INT64_C(1) << 20) /* that the allocator leaves in a large block */
+#define LEAST_SURE 20                 /* but not more than 1/20 of all */
+
 /* A profile has one sum of all that was there before it. If there was more than the parameters,
- * then states of them come first, which the optimizer tells; the rest counts as buffers. */
+ * then states of them come first, which the optimizer tells; the rest counts as buffers. Sizes are
+ * those of blocks, and the block of a gradient may be larger than that of its parameter. */
 static void divide_sum(struct snapshot_reader *reader, int64_t sum)
 {
-    int64_t parameters = 0;
-    for (size_t i = 0; i < reader->made_count; i++)
+    int64_t parameters = 0, slack = 0;
+    for (size_t i = 0; i < reader->made_count; i++) {
         parameters += reader->made[i].bytes;
-    int64_t states = parameters > 0 ? sum / parameters - 1 : 0;
+        slack += reader->made[i].bytes > MOST_LEFT ? MOST_LEFT : 0;
+    }
+    slack = slack < parameters / LEAST_SURE ? slack : parameters / LEAST_SURE;
+    int64_t states = parameters > 0 ? sum / (parameters - slack) - 1 : 0;
     states = states < 0 ? 0 : states > MOST_STATES ? MOST_STATES : states;
     reader->start_bytes -= sum;
     reader->parameter_bytes += sum - states * parameters;
