@@ -81,17 +81,24 @@ static inline bool classifier_stays(const struct classifier *classifier, uint32_
     return end == EVENT_NEVER || end >= classifier->teardown;
 }
 
-/* Decides the role of the next block of a size. Only for blocks that were allocated before the
- * first step and stay, once all sizes are counted. `end` is the item at which the block is freed.
+/* persistent.c: decides the role of the next block of a size. Only for blocks that were allocated
+ * before the first step and stay, once all sizes are counted. `end` is the item at which the block
+ * is freed.
  */
 bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_t end,
                            enum reason *reason, struct error *err);
 
-/* classify_traced.c: corrects a reason by the operator. Sizes alone do not tell states from copies
+/* persistent.c: corrects a reason by the operator. Sizes alone do not tell states from copies
  * of the model, nor masters in one buffer from main gradients in one buffer. But masters are copied
  * from the weights, while states and gradients begin as zeros. */
 enum reason classifier_buffer_reason(const struct classifier *classifier, uint64_t size,
                                      const struct stack_facts *facts, enum reason reason);
+
+/* False if the stack is not known. */
+static inline bool facts_are_of_plain_code(const struct stack_facts *facts)
+{
+    return facts && (facts->context == CONTEXT_OTHER || facts->context == CONTEXT_DATA);
+}
 
 /* traced_reason.c: true if the operator makes zeros, which is how optimizer states begin. */
 bool facts_make_zeros(const struct symbols *symbols, const struct stack_facts *facts);

@@ -296,33 +296,10 @@ static const struct stack_facts *birth_facts(const struct classifier *classifier
                             &err);
 }
 
-static bool is_made_by_plain_code(const struct stack_facts *facts)
-{
-    return facts && (facts->context == CONTEXT_OTHER || facts->context == CONTEXT_DATA);
-}
-
-enum reason classifier_buffer_reason(const struct classifier *classifier, uint64_t size,
-                                     const struct stack_facts *facts, enum reason reason)
-{
-    const struct symbols *symbols = site_table_symbols(classifier->sites);
-    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
-    if (reason == REASON_MODEL_COPY && is_made_by_plain_code(facts) &&
-        facts_make_zeros(symbols, facts))
-        return REASON_PLAIN_ZEROS;
-    if (!facts || !tally || tally->flat == 0)
-        return reason;
-    if (reason == REASON_MASTER_SIZES &&
-        text_equals(symbols_text(symbols, facts->site.op), "aten::zeros"))
-        return REASON_FLAT_GRADIENTS;
-    if (reason == REASON_FLAT_GRADIENTS && op_makes_input(symbols, facts->site.op))
-        return REASON_MASTER_SIZES;
-    return reason;
-}
-
 /* True if plain code copied an allocation to the device, or drew it there at random. */
 static bool is_copied(const struct classifier *classifier, const struct stack_facts *facts)
 {
-    return is_made_by_plain_code(facts) &&
+    return facts_are_of_plain_code(facts) &&
            (facts->context == CONTEXT_DATA ||
             op_makes_input(site_table_symbols(classifier->sites), facts->site.op));
 }
@@ -346,7 +323,7 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
             return false;
         const struct stack_facts *facts = birth_facts(classifier, lifetime);
         reason = classifier_buffer_reason(classifier, size, facts, reason);
-        if (reason == REASON_PERSISTENT && is_made_by_plain_code(facts))
+        if (reason == REASON_PERSISTENT && facts_are_of_plain_code(facts))
             reason = REASON_PREPARED;
         if (reason == REASON_INFERENCE && seen_model && is_copied(classifier, facts))
             reason = REASON_COPIED; /* the batch of a first forward pass that did not end */

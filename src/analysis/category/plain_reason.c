@@ -17,17 +17,6 @@ bool goes_into_forward(const struct classifier *classifier, const struct evidenc
            (evidence->end_run == NO_RUN || evidence->end_run >= next);
 }
 
-enum phase step_near(const struct classifier *classifier, uint32_t run, int by, uint32_t *near)
-{
-    for (int i = 1; i <= MOST_PLAIN_RUNS; i++) {
-        *near = run + (uint32_t)(by * i); /* may wrap around to a run that does not exist */
-        enum phase phase = classifier_phase(classifier, *near);
-        if (phase > PHASE_DATA)
-            return phase;
-    }
-    return PHASE_UNKNOWN;
-}
-
 /* True if a backward pass left gradients of the size. With `or_used`, also if a backward pass made
  * blocks of the size and used them up, which may have been gradients. */
 static bool has_gradient_size(const struct classifier *classifier, uint64_t size, bool or_used)

@@ -36,7 +36,17 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
 
 /* The phase of the nearest run of a step before or after `run`, and its number in *near;
  * PHASE_UNKNOWN if none is near. */
-enum phase step_near(const struct classifier *classifier, uint32_t run, int by, uint32_t *near);
+static inline enum phase step_near(const struct classifier *classifier, uint32_t run, int by,
+                                   uint32_t *near)
+{
+    for (int i = 1; i <= MOST_PLAIN_RUNS; i++) {
+        *near = run + (uint32_t)(by * i); /* may wrap around to a run that does not exist */
+        enum phase phase = classifier_phase(classifier, *near);
+        if (phase > PHASE_DATA)
+            return phase;
+    }
+    return PHASE_UNKNOWN;
+}
 
 /* flat_vectors.c: true if an annotated optimizer step lies between the last allocation of the
  * backward run `pass` and this allocation. Steps of SGD allocate nothing, so no run shows them. */
