@@ -232,10 +232,11 @@ static const struct {
     [REASON_TWIN_INPUT] = {"like-input",
                            "freed where an input of its size is freed in a later step",
                            CATEGORY_INPUT, CONFIDENCE_MEDIUM},
-    [REASON_TWIN_ACTIVATION] = {"like-activation",
-                                "freed where a later step frees an activation of its size, or in a "
-                                "pass, and of the size of no weight",
-                                CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
+    [REASON_TWIN_ACTIVATION] =
+        {"like-activation",
+         "freed where a later step frees an activation of its size, or freed in "
+         "a pass although no weight has its size",
+         CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_TWIN_GRADIENT] = {"like-gradient",
                               "freed where a gradient of its size is freed in a later step",
                               CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},

@@ -104,6 +104,7 @@ void site_table_leave(struct site_table *table, string_id file, string_id name)
         table->frames[i].is_known = false;
     for (size_t i = 0; i < table->stack_count; i++)
         table->stacks[i].is_known = false;
+    table->included = 0; /* threads share the facts only once all are known again */
 }
 
 static bool is_left(const struct site_table *table, struct frame frame)
