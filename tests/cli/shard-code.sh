@@ -95,7 +95,20 @@ run shard --code fsdp1 --flat-parameters --format python samples/recorded/lora.p
 exits 0
 out_has_not 'split_units'
 
-# DistributedDataParallel is told of parameters that get no gradient: a layer without a backward row
+# DistributedDataParallel is told of parameters that get no gradient: those of a module such as weight_norm() makes, whose
+# leaves have no backward rows
+leaf='{"module_name": "tables.0.norm", "module_params": 0, "is_leaf": true, "allocated": 8404, "peak_bytes": 8404,'
+leaf="$leaf \"reserved\": 0, \"is_forward\": true, \"reads\": [], \"all_gathered\": 0, \"cumul_all_gathered\": 0,"
+leaf="$leaf \"event\": {\"memory_diff\": 0, \"memory_activations\": 0}},"
+sed "/16808, \"reserved\"/s/tables.0/tables.9/; s/^{\"module_name\": \"tables.0\"/$leaf&/" tables.json >within.json
+run shard --world 2 --code ddp --format python within.json
+exits 0
+out_has 'find_unused_parameters=True)'
+sed 's/tables.9/tables.0.norm/' within.json >used.json
+run shard --world 2 --code ddp --format python used.json
+exits 0
+out_has_not 'find_unused_parameters'
+# a layer without a backward row
 sed 's/"tensors": "0:1000x1"/"is_leaf": true, &/; /"allocated": 16808/s/tables.0/tables.9/' tables.json >unused.json
 for code in ddp zero oss; do
     run shard --world 2 --code $code --format python unused.json

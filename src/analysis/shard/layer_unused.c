@@ -1,6 +1,7 @@
 /* Parameters that the step does not use: of modules that it does not call, or whose result the loss
  * does not need. They have no gradient, and no optimizer state. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/shard/layer_reader.h"
 #include "analysis/shard/tensors.h"
@@ -80,6 +81,71 @@ static void mark_without_backward(struct layer_reader *reader, const struct modu
     }
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    const struct text *x = a, *y = b;
+    size_t size = x->size < y->size ? x->size : y->size;
+    int order = size > 0 ? memcmp(x->bytes, y->bytes, size) : 0;
+    return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+/* Compares the beginning of a name with that of the modules within `module`: "module.". */
+static int compare_within(struct text name, struct text module)
+{
+    size_t size = name.size < module.size ? name.size : module.size;
+    int order = memcmp(name.bytes, module.bytes, size);
+    if (order != 0 || name.size <= module.size)
+        return order != 0 ? order : -1;
+    return (unsigned char)name.bytes[module.size] - '.';
+}
+
+/* True if one of the sorted names belongs to a module within `module`. */
+static bool has_within(const struct text *names, size_t count, struct text module)
+{
+    size_t first = 0, end = count;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (compare_within(names[middle], module) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first < count && compare_within(names[first], module) == 0;
+}
+
+/* A module with parametrizations, such as weight_norm(), has its parameters in modules with
+ * children, which have no backward rows. It is unused if it has leaves, of which none runs
+ * backward. Whether its own parameters are used is not certain then, so that their bytes stay. */
+static bool find_unused_within(struct layer_reader *reader, const struct module_sums *sums,
+                               struct error *err)
+{
+    const struct layer_trace *trace = reader->trace;
+    struct shard_model *model = reader->model;
+    struct text *leaves = calloc(2 * trace->count + 1, sizeof(*leaves)), *back = leaves;
+    size_t leaf_count = 0, back_count = 0;
+    if (!leaves)
+        return error_out_of_memory(err);
+    back += trace->count;
+    for (size_t i = 0; i < model->layer_count; i++) {
+        const struct layer_row *row = reader->rows[i];
+        if (row->is_leaf)
+            leaves[leaf_count++] = layer_name(trace, row);
+        if (row->is_leaf && sums[row->module_name].runs_back)
+            back[back_count++] = layer_name(trace, row);
+    }
+    qsort(leaves, leaf_count, sizeof(*leaves), compare_names);
+    qsort(back, back_count, sizeof(*back), compare_names);
+    for (size_t i = 0; i < model->layer_count && !model->has_unused; i++) {
+        const struct layer_row *row = reader->rows[i];
+        struct text name = layer_name(trace, row);
+        model->has_unused = !row->is_leaf && sums[row->module_name].trained > 0 && name.size > 0 &&
+                            has_within(leaves, leaf_count, name) &&
+                            !has_within(back, back_count, name);
+    }
+    free(leaves);
+    return true;
+}
+
 bool layer_find_unused(struct layer_reader *reader, struct error *err)
 {
     const struct layer_trace *trace = reader->trace;
@@ -98,8 +164,11 @@ bool layer_find_unused(struct layer_reader *reader, struct error *err)
     reader->model->has_unused = has_uncalled;
     if (has_uncalled)
         mark_uncalled(reader, sums, trained - gradients);
-    if (trace->forward_count < trace->count)
+    bool ok = true;
+    if (trace->forward_count < trace->count) {
         mark_without_backward(reader, sums);
+        ok = find_unused_within(reader, sums, err);
+    }
     free(sums);
-    return true;
+    return ok;
 }
