@@ -116,6 +116,27 @@ run diff $a samples/expandable.pickle.gz
 out_has 'Settings that differ'
 out_has 'expandable_segments'
 
+# anomaly mode on one side
+if [ -n "${PYTHON3:-}" ]; then
+    "$PYTHON3" - "$a" anomaly.pickle <<'EOF'
+import gzip, pickle, sys
+capture = pickle.load(gzip.open(sys.argv[1]))
+for trace in capture["device_traces"]:
+    for event in trace:
+        if any("evaluate_function" in frame["name"] for frame in event.get("frames", ())):
+            event["forward_frames"] = ['  File "/home/user/train/model.py", line 53, in forward\n    return x\n']
+pickle.dump(capture, open(sys.argv[2], "wb"))
+EOF
+    run diff --at backward "$a" anomaly.pickle
+    exits 0
+    out_has 'Only B was recorded in anomaly mode'
+    run diff --at backward anomaly.pickle anomaly.pickle
+    exits 0
+    out_has_not 'anomaly mode'
+fi
+run diff --at backward "$a" "$a"
+out_has_not 'anomaly mode'
+
 # devices
 run diff samples/two-devices.pickle.gz samples/two-devices.pickle.gz
 exits 0

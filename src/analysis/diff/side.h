@@ -89,8 +89,10 @@ struct diff_side {
     size_t annotation_count, annotation_capacity;
     /* how the capture was recorded */
     bool has_python, has_operators;
-    int64_t before_bytes; /* live memory that is older than the recording and has no stack */
-    int64_t placed_bytes; /* live memory with a stack */
+    bool has_forward_lines; /* memory of the backward pass is at lines of the forward pass */
+    bool has_nodes;         /* memory of the backward pass is at nodes of the autograd graph */
+    int64_t before_bytes;   /* live memory that is older than the recording and has no stack */
+    int64_t placed_bytes;   /* live memory with a stack */
     struct diff_setting {
         string_id key, value;
     } * settings; /* of the allocator, sorted by key */

@@ -131,6 +131,10 @@ static bool add_site(struct site_sums *sums, uint32_t group, size_t *next, struc
     }
     side->has_python = side->has_python || site.place.kind == DIFF_PYTHON;
     side->has_operators = side->has_operators || site.place.op != STRING_EMPTY;
+    if (from->source.source == SOURCE_FORWARD)
+        side->has_forward_lines = true;
+    else if (from->source.site.has_backward && from->source.site.user_frame == NO_FRAME)
+        side->has_nodes = true;
     if (site.place.kind != DIFF_STACKLESS)
         side->placed_bytes += site.bytes;
     else if (site.place.source == SOURCE_BEFORE)

@@ -59,6 +59,20 @@ static bool say_recording(struct diff *diff, struct error *err)
     return true;
 }
 
+/* Under torch.autograd.set_detect_anomaly(), a snapshot names the forward line of what the backward
+ * pass allocates. */
+static bool say_anomaly_mode(struct diff *diff, struct error *err)
+{
+    const struct diff_side *a = &diff->sides[0], *b = &diff->sides[1];
+    bool of_b = b->has_forward_lines;
+    if (a->has_forward_lines == of_b || !diff->sides[!of_b].has_nodes)
+        return true;
+    return diff_say(&diff->warnings, err,
+                    "Only %s was recorded in anomaly mode: memory of the backward pass is at lines "
+                    "of the forward pass there, and looks new or gone beside %s.",
+                    letter(of_b), letter(!of_b));
+}
+
 static bool say_before(struct diff *diff, const struct diff_options *options, struct error *err)
 {
     char bytes[UNITS_TEXT_SIZE];
@@ -119,6 +133,7 @@ static bool say_matched(struct diff *diff, struct error *err)
 
 bool diff_warnings_make(struct diff *diff, const struct diff_options *options, struct error *err)
 {
-    return say_notices(diff, err) && say_recording(diff, err) && say_before(diff, options, err) &&
-           say_phases(diff, err) && say_unknown_peak(diff, err) && say_matched(diff, err);
+    return say_notices(diff, err) && say_recording(diff, err) && say_anomaly_mode(diff, err) &&
+           say_before(diff, options, err) && say_phases(diff, err) && say_unknown_peak(diff, err) &&
+           say_matched(diff, err);
 }
