@@ -137,6 +137,22 @@ fi
 run diff --at backward "$a" "$a"
 out_has_not 'anomaly mode'
 
+# where one function allocates nearly all memory, its callers are the call sites, as in analyze and export
+grabbed()
+{
+    printf '{"action":"alloc","addr":%s,"size":%s,"stream":0,"frames":[{"name":"grab","filename":"/a/pool.py","line":3},
+        {"name":"setup","filename":"/a/app.py","line":%s}]}' "$1" "$2" "$3"
+}
+printf '{"segments":[],"device_traces":[[%s,%s]]}' "$(grabbed 4096 1000 7)" "$(grabbed 8192 500 8)" >grab.json
+printf '{"segments":[],"device_traces":[[%s,%s]]}' "$(grabbed 4096 1000 7)" "$(grabbed 8192 900 8)" >grab2.json
+run diff grab.json grab2.json
+exits 0
+out_has 'app.py:8 setup'
+out_has_not 'pool.py:3'
+run export --table sites grab.json
+exits 0
+out_has 'app.py:8 setup'
+
 # devices
 run diff samples/two-devices.pickle.gz samples/two-devices.pickle.gz
 exits 0

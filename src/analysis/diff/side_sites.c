@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/live/wrapper.h"
+
 /* The bytes that a bundle adds to a stack of its site. */
 struct part {
     uint32_t group;
@@ -165,7 +167,7 @@ bool diff_sites_make(struct diff_side *side, const struct live_set *set,
                      struct translation *translation, struct error *err)
 {
     struct site_sums sums = {.side = side, .set = set, .translation = translation};
-    bool ok = make_parts(&sums, err) && make_sites(&sums, err);
+    bool ok = live_wrappers_leave(set, err) && make_parts(&sums, err) && make_sites(&sums, err);
     vec_free(sums.parts, sums.part_capacity, sizeof(*sums.parts), set->timeline->snapshot->budget);
     site_groups_release(&sums.groups);
     return ok;

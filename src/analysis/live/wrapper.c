@@ -4,6 +4,7 @@
 
 #include "analysis/code/operators.h"
 
+#define WRAPPERS   2  /* functions that only allocate, one within the other */
 #define NEARLY_ALL 80 /* percent of the bytes that live, without workspaces */
 
 /* True for a function of the program that may be one. */
@@ -66,8 +67,10 @@ static bool have_several_callers(const struct live_set *set, const struct frame 
     return true;
 }
 
-bool live_wrapper_find(const struct live_set *set, const struct site_groups *groups, bool *found,
-                       struct frame *function, struct error *err)
+/* Sets *found if one function of the program, not a forward(), holds nearly all of what lives,
+ * computes nothing as far as operators show, and is called from several lines. */
+static bool find_wrapper(const struct live_set *set, const struct site_groups *groups, bool *found,
+                         struct frame *function, struct error *err)
 {
     const struct symbols *symbols = site_table_symbols(set->sites);
     int64_t total = 0, bytes = 0;
@@ -86,4 +89,30 @@ bool live_wrapper_find(const struct live_set *set, const struct site_groups *gro
         bytes += is_in(set, &groups->items[i].source, function) ? groups->items[i].bytes : 0;
     }
     return bytes < total / 100 * NEARLY_ALL || have_several_callers(set, function, found, err);
+}
+
+bool live_groups_make(const struct live_set *set, struct site_groups *groups, struct error *err)
+{
+    for (int level = 0;; level++) {
+        struct frame function;
+        bool found = false, ok = site_groups_make(set, groups, err);
+        if (!ok || level == WRAPPERS)
+            return ok;
+        ok = find_wrapper(set, groups, &found, &function, err);
+        if (ok && !found)
+            return true;
+        site_groups_release(groups);
+        if (!ok)
+            return false;
+        site_table_leave(set->sites, function.file, function.name);
+    }
+}
+
+bool live_wrappers_leave(const struct live_set *set, struct error *err)
+{
+    struct site_groups groups = {.budget = set->timeline->snapshot->budget};
+    bool ok = live_groups_make(set, &groups, err);
+    if (ok)
+        site_groups_release(&groups);
+    return ok;
 }

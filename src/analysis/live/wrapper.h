@@ -1,13 +1,16 @@
-/* A function through which a program allocates nearly all of its memory. */
+/* Functions through which a program allocates nearly all of its memory. Their callers tell more
+ * than they do. */
 #ifndef MEMSNAP_ANALYSIS_LIVE_WRAPPER_H
 #define MEMSNAP_ANALYSIS_LIVE_WRAPPER_H
 
 #include "analysis/live/sites.h"
 
-/* Sets *found if one function of the program, not a forward(), holds nearly all of what lives,
- * computes nothing as far as operators show, and is called from several lines: these tell more than
- * the function does. */
-bool live_wrapper_find(const struct live_set *set, const struct site_groups *groups, bool *found,
-                       struct frame *function, struct error *err);
+/* Groups what lives by call site, as site_groups_make() does. If one function of the program, not a
+ * forward(), holds nearly all of it, computes nothing as far as operators show, and is called from
+ * several lines, then its callers become the call sites: see site_table_leave(). */
+bool live_groups_make(const struct live_set *set, struct site_groups *groups, struct error *err);
+
+/* Does so for groups that are made later. */
+bool live_wrappers_leave(const struct live_set *set, struct error *err);
 
 #endif

@@ -9,7 +9,6 @@
 #include "model/live.h"
 
 #define REASON_BYTES 256
-#define WRAPPERS     2 /* functions that only allocate, one within the other */
 
 /* State while the rows are made. */
 struct builder {
@@ -150,30 +149,11 @@ static bool make_largest(struct builder *builder, size_t shown, struct error *er
     return true;
 }
 
-/* Groups by call site. Where one function allocates nearly all memory, its callers are the sites.
- */
-static bool make_groups(const struct live_set *set, struct site_groups *groups, struct error *err)
-{
-    for (int level = 0;; level++) {
-        struct frame function;
-        bool found = false, ok = site_groups_make(set, groups, err);
-        if (!ok || level == WRAPPERS)
-            return ok;
-        ok = live_wrapper_find(set, groups, &found, &function, err);
-        if (ok && !found)
-            return true;
-        site_groups_release(groups);
-        if (!ok)
-            return false;
-        site_table_leave(set->sites, function.file, function.name);
-    }
-}
-
 bool report_rows_make(struct device_report *report, const struct live_set *set, size_t top,
                       struct error *err)
 {
     struct builder builder = {.report = report, .set = set};
-    if (!make_groups(set, &builder.groups, err))
+    if (!live_groups_make(set, &builder.groups, err))
         return false;
     size_t sites = shown_rows(builder.groups.placed, top), largest = shown_rows(set->count, top);
     bool ok = note_files(&builder, sites, largest, err) && make_sites(&builder, sites, err) &&

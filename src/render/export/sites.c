@@ -1,4 +1,4 @@
-#include "analysis/live/sites.h"
+#include "analysis/live/wrapper.h"
 #include "render/core/site_type.h"
 #include "render/export/internal.h"
 
@@ -118,7 +118,7 @@ bool export_sites(struct export_sheet *sheet, const struct export_device *device
         return false;
     sheet->context.user = &context;
     live_set_take(&set, &live);
-    bool ok = site_groups_make(&set, &groups, err);
+    bool ok = live_groups_make(&set, &groups, err);
     for (size_t i = 0; ok && i < groups.count; i++)
         ok = put_group(sheet, &set, &groups.items[i], err);
     ok = ok && put_unexplained(sheet, &set, err);
