@@ -87,11 +87,23 @@ static const char *text_of(const struct buffer *buffer)
     return buffer->bytes ? buffer->bytes : "";
 }
 
+/* Forgets what was loaded before, if anything. */
+static void unload(struct capture *capture)
+{
+    site_table_destroy(capture->sites);
+    timeline_destroy(capture->timeline);
+    snapshot_destroy(capture->snapshot);
+    capture->sites = NULL;
+    capture->timeline = NULL;
+    capture->snapshot = NULL;
+}
+
 void capture_load(struct capture *capture)
 {
     struct buffer json = BUFFER_INIT;
     struct load_options options = {0};
     struct error err;
+    unload(capture);
     fill_segment(capture);
     buffer_printf(&json,
                   "{\"segments\":[{\"device\":0,\"address\":0,\"total_size\":%" PRIu64
@@ -197,9 +209,7 @@ void capture_expect(struct capture *capture, uint64_t addr, enum category catego
 
 void capture_release(struct capture *capture)
 {
-    site_table_destroy(capture->sites);
-    timeline_destroy(capture->timeline);
-    snapshot_destroy(capture->snapshot);
+    unload(capture);
     buffer_release(&capture->events);
     buffer_release(&capture->blocks);
     buffer_release(&capture->annotations);
