@@ -42,7 +42,10 @@ struct finder {
         *unused; /* by run: bytes that a backward pass freed, and bytes that a graph dropped */
     int64_t *freed,
         *held; /* by backward run: bytes of its step that it frees, and that it does not free */
+    int64_t
+        *balance; /* by run: number of blocks made in it that outlive it, less twice the others */
     size_t end_capacity, used_capacity, unused_capacity, freed_capacity, held_capacity;
+    size_t balance_capacity;
     size_t early_capacity, untouched_capacity, late_capacity, next_capacity;
 };
 
@@ -88,16 +91,17 @@ static uint32_t next_backward(const struct finder *finder, uint32_t birth)
     return NO_RUN;
 }
 
-/* Sums up what backward passes free of their own step. */
+/* Sums up what runs keep, and what backward passes free of their own step. */
 static void measure_passes(struct finder *finder)
 {
     const struct timeline *timeline = finder->timeline;
     for (uint32_t run = 0; run < finder->phases->count; run++)
         finder->next_run[run] = next_backward(finder, run);
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        struct lifetime_runs runs = finder->phases->of_lifetime[i];
+        finder->balance[runs.birth] += runs.end > runs.birth ? 1 : -2;
         if (finder->categories->of_lifetime[i] != CATEGORY_ACTIVATION)
             continue;
-        struct lifetime_runs runs = finder->phases->of_lifetime[i];
         uint32_t next = finder->next_run[runs.birth], end = runs.end;
         if (next == NO_RUN || end < next)
             continue;
@@ -180,19 +184,8 @@ static bool in_one_burst(const struct trace *trace, const struct end *a, const s
  * frees the result of a layer once the next layer has its own. */
 static bool pass_keeps_most(const struct finder *finder, uint32_t index)
 {
-    const struct timeline *timeline = finder->timeline;
     uint32_t pass = pass_of(finder, index);
-    if (pass == NO_RUN)
-        return false;
-    uint32_t end = phases_run_end(finder->phases, pass, timeline->trace->count);
-    size_t kept = 0, freed = 0;
-    for (size_t i = births_from(timeline, finder->phases->runs[pass].first);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
-        bool stays = lifetime_end(&timeline->lifetimes[i]) >= end;
-        kept += stays;
-        freed += !stays;
-    }
-    return freed <= kept / 2;
+    return pass != NO_RUN && finder->balance[pass] >= 0;
 }
 
 /* Marks the tensors of a burst, if they come from many lines. */
@@ -287,6 +280,7 @@ static bool make_room(struct finder *finder, struct error *err)
         !vec_reserve(finder->freed, finder->freed_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(finder->held, finder->held_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(dropped->is_dropped, dropped->capacity, lifetimes + 1, dropped->budget, err) ||
+        !vec_reserve(finder->balance, finder->balance_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(finder->is_early, finder->early_capacity, lifetimes + 1, dropped->budget,
                      err) ||
         !vec_reserve(finder->is_untouched, finder->untouched_capacity, lifetimes + 1,
@@ -301,6 +295,7 @@ static bool make_room(struct finder *finder, struct error *err)
     memset(finder->unused, 0, (runs + 1) * sizeof(*finder->unused));
     memset(finder->freed, 0, (runs + 1) * sizeof(*finder->freed));
     memset(finder->held, 0, (runs + 1) * sizeof(*finder->held));
+    memset(finder->balance, 0, (runs + 1) * sizeof(*finder->balance));
     memset(dropped->is_dropped, 0, lifetimes + 1);
     return true;
 }
@@ -343,6 +338,7 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
     vec_free(finder.unused, finder.unused_capacity, sizeof(*finder.unused), made.budget);
     vec_free(finder.freed, finder.freed_capacity, sizeof(*finder.freed), made.budget);
     vec_free(finder.held, finder.held_capacity, sizeof(*finder.held), made.budget);
+    vec_free(finder.balance, finder.balance_capacity, sizeof(*finder.balance), made.budget);
     if (!ok || made.count == 0) {
         dropped_graphs_release(&made);
         made = (struct dropped_graphs){0};
