@@ -9,6 +9,11 @@ int text_compare(struct text a, struct text b)
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
+int text_compare_items(const void *a, const void *b)
+{
+    return text_compare(*(const struct text *)a, *(const struct text *)b);
+}
+
 bool text_equals(struct text text, const char *word)
 {
     size_t size = strlen(word);

@@ -14,6 +14,8 @@ struct text {
 
 /* Compares bytewise; a prefix sorts before the longer text. */
 int text_compare(struct text a, struct text b);
+/* The same for qsort(): two items of an array of struct text. */
+int text_compare_items(const void *a, const void *b);
 
 static inline bool text_same(struct text a, struct text b)
 {

@@ -70,7 +70,7 @@ bool classify_first_batches(const struct classifier *classifier, struct categori
     const struct timeline *timeline = classifier->timeline;
     struct budget *budget = timeline->snapshot->budget;
     size_t capacity = 0, first = 0;
-    bool *makes_batches = NULL;
+    bool *makes_batches = NULL, any_weak_step = false;
     while (first < timeline->lifetime_count &&
            phases_run_of(classifier->phases, timeline->lifetimes[first].alloc) <
                classifier->first_step_run)
@@ -84,8 +84,10 @@ bool classify_first_batches(const struct classifier *classifier, struct categori
     for (size_t i = first; i < timeline->lifetime_count; i++)
         if (is_batch(reason_of(categories->why_lifetime[i])))
             makes_batches[timeline->trace->stack[timeline->lifetimes[i].alloc]] = true;
+        else
+            any_weak_step = any_weak_step || is_weak_step(categories->why_lifetime[i]);
     makes_batches[STACK_NONE] = false;
-    for (size_t i = first; i < timeline->lifetime_count; i++)
+    for (size_t i = first; any_weak_step && i < timeline->lifetime_count; i++)
         if (is_weak_step(categories->why_lifetime[i]) &&
             makes_batches[timeline->trace->stack[timeline->lifetimes[i].alloc]]) {
             categories->of_lifetime[i] = CATEGORY_INPUT;

@@ -106,14 +106,16 @@ struct rise {
 static struct rise rise_of(struct curve_cursor *cursor, const struct pass *pass)
 {
     struct rise rise = {cursor->active, cursor->active};
+    bool in_workspace = false; /* the item before allocated one */
     while (cursor->item < pass->end) {
         size_t item = cursor->item;
         int64_t active = curve_cursor_step(cursor);
         rise.highest = active > rise.highest ? active : rise.highest;
-        bool counts = item < pass->forward_end && !is_workspace(cursor->trace, item) &&
-                      (item == 0 || !is_workspace(cursor->trace, item - 1));
+        bool begins_workspace = is_workspace(cursor->trace, item);
+        bool counts = item < pass->forward_end && !begins_workspace && !in_workspace;
         if (counts && active > rise.without_workspace)
             rise.without_workspace = active;
+        in_workspace = begins_workspace;
     }
     return rise;
 }

@@ -56,11 +56,17 @@ bool live_waits_for_backward(const struct live_set *set, const struct live_facts
     return run != NO_RUN && facts->phases->runs[run].phase == PHASE_BACKWARD;
 }
 
+/* Cannot fail, because the source has looked the stack up. */
+static const struct stack_facts *facts_of(const struct live_set *set, const struct live *live)
+{
+    struct error err;
+    return site_stack_facts(set->sites, live->stack, &err);
+}
+
 bool live_is_derivative(const struct live_set *set, const struct live_facts *facts,
                         const struct live *live, const struct live_source *source)
 {
-    struct error err; /* cannot fail: the source has looked the stack up */
-    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    const struct stack_facts *stack = facts_of(set, live);
     return live->in_trace && stack && stack->site.has_backward &&
            stack->context != CONTEXT_RECOMPUTE && live_waits_for_backward(set, facts, live, source);
 }
@@ -68,8 +74,7 @@ bool live_is_derivative(const struct live_set *set, const struct live_facts *fac
 bool live_is_transformed(const struct live_set *set, const struct live_facts *facts,
                          const struct live *live, const struct live_source *source)
 {
-    struct error err; /* cannot fail: the source has looked the stack up */
-    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    const struct stack_facts *stack = facts_of(set, live);
     return live->in_trace && stack && stack->is_transformed &&
            live_waits_for_backward(set, facts, live, source);
 }
@@ -77,8 +82,7 @@ bool live_is_transformed(const struct live_set *set, const struct live_facts *fa
 bool live_is_compiled(const struct live_set *set, const struct live_facts *facts,
                       const struct live *live, const struct live_source *source)
 {
-    struct error err; /* cannot fail: the source has looked the stack up */
-    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    const struct stack_facts *stack = facts_of(set, live);
     return live->in_trace && stack && stack->is_compiled &&
            live_waits_for_backward(set, facts, live, source);
 }
@@ -87,8 +91,7 @@ bool live_is_recomputed(const struct live_set *set, const struct live_facts *fac
                         const struct live *live, const struct live_source *source)
 {
     (void)facts, (void)source;
-    struct error err; /* cannot fail: the source has looked the stack up */
-    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    const struct stack_facts *stack = facts_of(set, live);
     enum category category = live_category(set, live);
     return live->in_trace && stack && stack->context == CONTEXT_RECOMPUTE &&
            (category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY);
@@ -100,13 +103,12 @@ static bool is_attention(const struct live_set *set, const struct live_facts *fa
                          const struct live *live, const struct live_source *source,
                          enum attention_code code)
 {
-    struct error err; /* cannot fail: the source has looked the stack up */
     live_test *counts =
         facts->trains && !facts->in_unused_pass ? live_waits_for_backward : live_is_running;
     if (!live->in_trace || !facts->is_attention || !facts->is_attention[live->index] ||
         !counts(set, facts, live, source))
         return false;
-    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    const struct stack_facts *stack = facts_of(set, live);
     return stack && stack->attention == code;
 }
 
@@ -154,8 +156,7 @@ bool live_waits_beside_logits(const struct live_set *set, const struct live_fact
 
 static enum grad_mode mode_of(const struct live_set *set, const struct live *live)
 {
-    struct error err; /* cannot fail: the source has looked the stack up */
-    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    const struct stack_facts *stack = facts_of(set, live);
     return stack ? (enum grad_mode)stack->grad_mode : GRAD_UNKNOWN;
 }
 
@@ -198,7 +199,6 @@ bool live_is_running(const struct live_set *set, const struct live_facts *facts,
 bool live_is_plain_result(const struct live_set *set, const struct live_facts *facts,
                           const struct live *live, const struct live_source *source)
 {
-    struct error err; /* cannot fail: the source has looked the stack up */
     enum category category = live_category(set, live);
     bool may_be =
         category == CATEGORY_TEMPORARY ||
@@ -207,7 +207,7 @@ bool live_is_plain_result(const struct live_set *set, const struct live_facts *f
         live_is_kept(set, facts, live, source) || live_is_dropped(set, facts, live, source) ||
         live_is_pass_result(set, facts, live, source))
         return false;
-    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    const struct stack_facts *stack = facts_of(set, live);
     struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);
     if (!stack || stack->context != CONTEXT_OTHER || stack->is_workspace || stack->to_device)
         return false;
@@ -267,8 +267,7 @@ bool live_is_cast(const struct live_set *set, const struct live_facts *facts,
     if (!live_waits_for_backward(set, facts, live, source) || !text_equals(op, "aten::_to_copy") ||
         live_is_logits(set, facts, live, source) || replaces_source(set, facts, live))
         return false;
-    struct error err; /* cannot fail: the source has looked the stack up */
-    const struct stack_facts *stack = site_stack_facts(set->sites, live->stack, &err);
+    const struct stack_facts *stack = facts_of(set, live);
     return stack && !stack->to_device;
 }
 

@@ -81,14 +81,6 @@ static void mark_without_backward(struct layer_reader *reader, const struct modu
     }
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    const struct text *x = a, *y = b;
-    size_t size = x->size < y->size ? x->size : y->size;
-    int order = size > 0 ? memcmp(x->bytes, y->bytes, size) : 0;
-    return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
-}
-
 /* Compares the beginning of a name with that of the modules within `module`: "module.". */
 static int compare_within(struct text name, struct text module)
 {
@@ -133,8 +125,8 @@ static bool find_unused_within(struct layer_reader *reader, const struct module_
         if (row->is_leaf && sums[row->module_name].runs_back)
             back[back_count++] = layer_name(trace, row);
     }
-    qsort(leaves, leaf_count, sizeof(*leaves), compare_names);
-    qsort(back, back_count, sizeof(*back), compare_names);
+    qsort(leaves, leaf_count, sizeof(*leaves), text_compare_items);
+    qsort(back, back_count, sizeof(*back), text_compare_items);
     for (size_t i = 0; i < model->layer_count && !model->has_unused; i++) {
         const struct layer_row *row = reader->rows[i];
         struct text name = layer_name(trace, row);

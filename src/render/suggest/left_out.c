@@ -4,11 +4,6 @@
 
 #include "render/suggest/parts.h"
 
-static int compare_names(const void *a, const void *b)
-{
-    return text_compare(*(const struct text *)a, *(const struct text *)b);
-}
-
 bool left_out_find(struct left_out *left_out, const struct problem *problem)
 {
     struct text *names = malloc((problem->module_count + 1) * sizeof(*names));
@@ -16,11 +11,11 @@ bool left_out_find(struct left_out *left_out, const struct problem *problem)
     if (!names)
         return false;
     memcpy(names, problem->modules, problem->module_count * sizeof(*names));
-    qsort(names, problem->module_count, sizeof(*names), compare_names);
+    qsort(names, problem->module_count, sizeof(*names), text_compare_items);
     size_t count = 0;
     for (size_t i = 1; i < problem->module_count; i++)
-        if (compare_names(&names[i - 1], &names[i]) == 0 &&
-            (count == 0 || compare_names(&names[count - 1], &names[i]) != 0))
+        if (text_compare_items(&names[i - 1], &names[i]) == 0 &&
+            (count == 0 || text_compare_items(&names[count - 1], &names[i]) != 0))
             names[count++] = names[i];
     left_out->count = count;
     return true;
@@ -29,7 +24,7 @@ bool left_out_find(struct left_out *left_out, const struct problem *problem)
 size_t left_out_index(const struct left_out *left_out, struct text name)
 {
     const struct text *found =
-        bsearch(&name, left_out->names, left_out->count, sizeof(name), compare_names);
+        bsearch(&name, left_out->names, left_out->count, sizeof(name), text_compare_items);
     return found ? (size_t)(found - left_out->names) : NOT_LEFT_OUT;
 }
 

@@ -67,10 +67,7 @@ START_TEST(masters_may_have_gradients_and_an_average)
     capture_free(&standing.capture, 1000, 50, ENGINE);
     for (unsigned i = 0; i < LAYERS; i++)
         capture_free(&standing.capture, 2000 + i, SIZE + 100 * i, SCRIPT);
-    capture_annotate(&standing.capture, "START", "Optimizer.step#Adam.step", 0);
-    capture_event(&standing.capture, "alloc", 1001, 50, STACK_STEP);
-    capture_free(&standing.capture, 1001, 50, STACK_STEP);
-    capture_annotate(&standing.capture, "END", "Optimizer.step#Adam.step", 0);
+    standing_optimize(&standing, "Optimizer.step#Adam.step");
     capture_load(&standing.capture);
     standing_expect(&standing, weights, LAYERS, CATEGORY_PARAMETER);
     standing_expect(&standing, masters, LAYERS, CATEGORY_OPTIMIZER_STATE);
@@ -192,10 +189,7 @@ START_TEST(gradients_from_before_the_trace_are_one_copy_more)
     uint64_t gradients = standing_model(&standing, 1);
     capture_event(&standing.capture, "alloc", 1000, 50, STACK_FORWARD);
     capture_free(&standing.capture, 1000, 50, ENGINE);
-    capture_annotate(&standing.capture, "START", "Optimizer.step#Adam.step", 0);
-    capture_event(&standing.capture, "alloc", 1001, 50, STACK_STEP);
-    capture_free(&standing.capture, 1001, 50, STACK_STEP);
-    capture_annotate(&standing.capture, "END", "Optimizer.step#Adam.step", 0);
+    standing_optimize(&standing, "Optimizer.step#Adam.step");
     capture_load(&standing.capture);
     standing_expect(&standing, weights, LAYERS, CATEGORY_PARAMETER);
     standing_expect(&standing, states, 2 * LAYERS, CATEGORY_OPTIMIZER_STATE);
@@ -216,10 +210,7 @@ START_TEST(few_bytes_do_not_tell_that_gradients_stay)
     capture_free(&standing.capture, 2000, 600, ENGINE);
     capture_free(&standing.capture, 2001, 500, ENGINE);
     capture_free(&standing.capture, 1000, 50, ENGINE);
-    capture_annotate(&standing.capture, "START", "Optimizer.step#SGD.step", 0);
-    capture_event(&standing.capture, "alloc", 1001, 50, STACK_STEP);
-    capture_free(&standing.capture, 1001, 50, STACK_STEP);
-    capture_annotate(&standing.capture, "END", "Optimizer.step#SGD.step", 0);
+    standing_optimize(&standing, "Optimizer.step#SGD.step");
     capture_load(&standing.capture);
     standing_expect(&standing, weights, LAYERS, CATEGORY_PARAMETER);
     standing_expect(&standing, states, LAYERS, CATEGORY_OPTIMIZER_STATE);

@@ -26,18 +26,23 @@ uint64_t standing_model(struct standing *standing, unsigned wide)
     return first;
 }
 
-void standing_step(struct standing *standing, const char *optimizer)
+void standing_optimize(struct standing *standing, const char *optimizer)
 {
-    capture_event(&standing->capture, "alloc", 1000, 50, STACK_FORWARD);
-    for (unsigned i = 0; i < LAYERS; i++)
-        capture_event(&standing->capture, "alloc", 2000 + i, SIZE + 100 * i, STACK_BACKWARD);
-    capture_free(&standing->capture, 1000, 50, ENGINE);
     if (optimizer)
         capture_annotate(&standing->capture, "START", optimizer, 0);
     capture_event(&standing->capture, "alloc", 1001, 50, STACK_STEP);
     capture_free(&standing->capture, 1001, 50, STACK_STEP);
     if (optimizer)
         capture_annotate(&standing->capture, "END", optimizer, 0);
+}
+
+void standing_step(struct standing *standing, const char *optimizer)
+{
+    capture_event(&standing->capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_event(&standing->capture, "alloc", 2000 + i, SIZE + 100 * i, STACK_BACKWARD);
+    capture_free(&standing->capture, 1000, 50, ENGINE);
+    standing_optimize(standing, optimizer);
     for (unsigned i = 0; i < LAYERS; i++)
         capture_free(&standing->capture, 2000 + i, SIZE + 100 * i, SCRIPT);
 }

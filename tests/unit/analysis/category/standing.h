@@ -19,6 +19,8 @@ void standing_release(struct standing *standing);
 void standing_block(struct standing *standing, uint64_t size);
 /* A copy of the model, `wide` times as large; returns its first address. */
 uint64_t standing_model(struct standing *standing, unsigned wide);
+/* A step of the optimizer, with its annotation unless that is NULL. */
+void standing_optimize(struct standing *standing, const char *optimizer);
 /* A step of the model, with an annotation of the optimizer unless that is NULL. Its gradients come
  * in ascending order of size. */
 void standing_step(struct standing *standing, const char *optimizer);
