@@ -7,7 +7,8 @@
 #include "analysis/phase/births.h"
 #include "base/text.h"
 
-/* What outlives the last of several passes is like a weight. At least so many come before that. */
+/* A block that outlives the last backward pass is like a weight, if at least this many backward
+ * passes precede that one. */
 #define LEAST_PASSES 2
 
 static void summarize_runs(struct classifier *classifier)

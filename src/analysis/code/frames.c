@@ -99,7 +99,7 @@ static const struct role_rule torch_rules[] = {
 static const struct role_rule package_rules[] = {
     {"deepspeed/runtime/engine.py", "backward", ROLE_BACKWARD},
     {ZERO "stage", "setup_buckets", ROLE_ZERO_BUCKET},
-    {ZERO "stage", "backward", ROLE_ZERO_BUCKET}, /* before DeepSpeed 0.18 */
+    {ZERO "stage", "backward", ROLE_ZERO_BUCKET}, /* in older versions */
     {ZERO "stage", "_setup_for_real_optimizer", ROLE_ZERO_BUCKET},
     {ZERO "stage_1_and_2.py", "__init__", ROLE_MODEL_INIT},
     {ZERO "partition_parameters.py", "_all_gather_dtype", ROLE_COMMUNICATION},

@@ -95,7 +95,9 @@ static void count_call(struct row_finder *finder, size_t lifetime, uint32_t unit
     run->sizes[run->count++] = (int64_t)trace_size(timeline->trace, item);
 }
 
-/* What the root's parameters are for may be counted in the unit behind them, or before them. */
+/* Notes an allocation of a forward pass for its unit. An allocation that uses parameters of the
+ * root may be counted in the unit before or after it, so the root takes the largest of all units.
+ */
 static void note_largest(struct row_finder *finder, size_t lifetime, uint32_t unit)
 {
     const struct timeline *timeline = finder->reader->timeline;

@@ -233,7 +233,8 @@ static bool load_missing(struct needs *needs, const char *folder, struct error *
 }
 
 /* Loads stand-ins for the functions of NVIDIA's that the file needs and that no loaded library has.
- * Does nothing if it is no shared object, or if it cannot: loading the file then says why. */
+ * Ignores errors, also that the file is no shared object: whoever loads it next gets the dynamic
+ * linker's message. */
 API void memsnap_dryrun_add(const char *file, const char *folder)
 {
     struct needs needs = {0};

@@ -94,7 +94,8 @@ static bool put_padding(const struct page *page, const struct shard_report *repo
 /* Less of a difference than this is not worth a sentence. */
 #define EARLY_SHARE 0.05
 
-/* What sdp holds depends on how soon the library sees that a reduction has ended. */
+/* Tells the lower peak of sdp if reductions take no time: sdp frees the gradient of another rank's
+ * parameter as soon as it sees that its reduction has ended. */
 static bool put_early(const struct page *page, const struct shard_report *report)
 {
     const struct shard_row *row = shard_choice_row(report->choice, SHARD_SDP);

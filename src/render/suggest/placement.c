@@ -72,7 +72,7 @@ static bool too_deep(const struct placement *placement)
     return false;
 }
 
-/* What a program does without the code. Plans that name loops need it. */
+/* Tells how to apply a plan without the Python code, which only a plan that names loops needs. */
 static void no_code_text(const struct page *page, const struct suggest_subject *subject)
 {
     suggest_say(page,
