@@ -89,8 +89,10 @@ static bool sweep(struct classifier *classifier, const struct categories *catego
                   const struct death *deaths, size_t count, struct error *err)
 {
     const struct timeline *timeline = classifier->timeline;
+    const struct phases *phases = classifier->phases;
     size_t dead = 0;
-    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         if (categories->of_lifetime[i] != CATEGORY_GRADIENT ||
             lifetime_end(lifetime) == EVENT_NEVER)
@@ -131,16 +133,18 @@ static uint32_t death_of(const struct classifier *classifier, size_t index)
 }
 
 /* Finds the highest number of live gradients of each size. It is higher than that of one pass if
- * two passes make gradients of two models. */
+ * two passes make gradients of two models. Gradients outlive the run that makes them. */
 static bool count_live_gradients(struct classifier *classifier, const struct categories *categories,
                                  struct error *err)
 {
     const struct timeline *timeline = classifier->timeline;
     struct budget *budget = timeline->snapshot->budget;
+    const struct phases *phases = classifier->phases;
     struct death *deaths = NULL;
     size_t count = 0, capacity = 0;
     bool ok = true;
-    for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
+    for (size_t n = 0; ok && n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         uint32_t end = lifetime_end(lifetime);
         if (categories->of_lifetime[i] != CATEGORY_GRADIENT || end == EVENT_NEVER)

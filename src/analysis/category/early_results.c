@@ -45,8 +45,10 @@ static bool ends_in_backward(const struct search *search, size_t index)
 
 static bool any_candidate(const struct search *search)
 {
-    for (size_t i = 0; i < search->classifier->timeline->lifetime_count; i++)
-        if (is_prepared(search, i) && ends_in_backward(search, i))
+    const struct phases *phases = search->classifier->phases;
+    for (size_t n = 0; n < phases->outliving_count; n++)
+        if (is_prepared(search, phases->outliving[n]) &&
+            ends_in_backward(search, phases->outliving[n]))
             return true;
     return false;
 }

@@ -30,7 +30,7 @@ static bool count_early(struct classifier *classifier, uint64_t size, double *by
 static bool outlives_backward(const struct classifier *classifier, size_t index)
 {
     struct lifetime_runs runs = classifier->phases->of_lifetime[index];
-    return classifier_phase(classifier, runs.birth) == PHASE_BACKWARD && runs.end != runs.birth &&
+    return classifier_phase(classifier, runs.birth) == PHASE_BACKWARD &&
            !phases_same_backward(classifier->phases, runs.birth, runs.end);
 }
 
@@ -39,14 +39,16 @@ static bool outlives_backward(const struct classifier *classifier, size_t index)
 static double most_left(const struct classifier *classifier)
 {
     const struct timeline *timeline = classifier->timeline;
+    const struct phases *phases = classifier->phases;
     double most = 0, now = 0;
     uint32_t pass = NO_RUN;
-    for (size_t i = 0; i < timeline->lifetime_count; i++) {
-        uint32_t run = classifier->phases->of_lifetime[i].birth;
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
+        uint32_t run = phases->of_lifetime[i].birth;
         if (!outlives_backward(classifier, i))
             continue;
-        now = classifier->phases->runs[run].pass == pass ? now : 0;
-        pass = classifier->phases->runs[run].pass;
+        now = phases->runs[run].pass == pass ? now : 0;
+        pass = phases->runs[run].pass;
         uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
         struct size_tally *tally =
             (struct size_tally *)size_tallies_find(&classifier->tallies, size);
@@ -150,9 +152,11 @@ static bool is_weight_like(const struct classifier *classifier, uint32_t end)
 static size_t list_left(const struct classifier *classifier, uint64_t *sizes)
 {
     const struct timeline *timeline = classifier->timeline;
+    const struct phases *phases = classifier->phases;
     uint64_t latest[LATEST_SIZES] = {0};
     size_t count = 0;
-    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
         if (!outlives_backward(classifier, i))
             continue;
         uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
@@ -167,12 +171,12 @@ static size_t list_left(const struct classifier *classifier, uint64_t *sizes)
  * for each sample. */
 static bool find_samples(struct classifier *classifier, struct error *err)
 {
-    const struct timeline *timeline = classifier->timeline;
-    struct budget *budget = timeline->snapshot->budget;
+    struct budget *budget = classifier->timeline->snapshot->budget;
     uint64_t *weights = NULL, *blocks = NULL;
     size_t weight_count = 0, block_count = 0, weight_capacity = 0, block_capacity = 0;
-    bool ok = vec_reserve(weights, weight_capacity, classifier->tallies.used + 1, budget, err) &&
-              vec_reserve(blocks, block_capacity, timeline->lifetime_count + 1, budget, err);
+    bool ok =
+        vec_reserve(weights, weight_capacity, classifier->tallies.used + 1, budget, err) &&
+        vec_reserve(blocks, block_capacity, classifier->phases->outliving_count + 1, budget, err);
     for (size_t i = 0; ok && i < classifier->tallies.slot_count; i++)
         if (classifier->tallies.slots[i].early > 0)
             weights[weight_count++] = classifier->tallies.slots[i].size;

@@ -81,11 +81,16 @@ bool classify_first_batches(const struct classifier *classifier, struct categori
     if (!vec_reserve(makes_batches, capacity, stacks, budget, err))
         return false;
     memset(makes_batches, 0, stacks * sizeof(*makes_batches));
-    for (size_t i = first; i < timeline->lifetime_count; i++)
+    const struct phases *phases = classifier->phases;
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
+        if (i < first)
+            continue;
         if (is_batch(reason_of(categories->why_lifetime[i])))
             makes_batches[timeline->trace->stack[timeline->lifetimes[i].alloc]] = true;
         else
             any_weak_step = any_weak_step || is_weak_step(categories->why_lifetime[i]);
+    }
     makes_batches[STACK_NONE] = false;
     for (size_t i = first; any_weak_step && i < timeline->lifetime_count; i++)
         if (is_weak_step(categories->why_lifetime[i]) &&

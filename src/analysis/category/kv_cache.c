@@ -78,13 +78,10 @@ static void set_reason(struct finder *finder, size_t index, enum reason reason)
     finder->categories->why_lifetime[index] = (uint8_t)reason;
 }
 
-/* True if an allocation outlives the pass or the code that made it, and no backward pass needs it.
- */
+/* True if no backward pass needs an allocation that outlives the pass or the code that made it. */
 static bool is_kept(const struct finder *finder, size_t index)
 {
-    uint32_t end = end_run(finder, index);
-    return end != birth_run(finder, index) &&
-           classifier_phase(finder->classifier, end) != PHASE_BACKWARD;
+    return classifier_phase(finder->classifier, end_run(finder, index)) != PHASE_BACKWARD;
 }
 
 static bool is_operator(const struct finder *finder, const struct stack_facts *facts,
@@ -261,15 +258,16 @@ static bool any_grows(const struct finder *finder)
 
 static bool judge_all(struct finder *finder, struct error *err)
 {
-    size_t count = finder->classifier->timeline->lifetime_count;
+    const uint32_t *outliving = finder->classifier->phases->outliving;
+    size_t count = finder->classifier->phases->outliving_count;
     bool ok = true;
-    for (size_t i = 0; ok && i < count; i++)
-        ok = look(finder, i, err);
+    for (size_t n = 0; ok && n < count; n++)
+        ok = look(finder, outliving[n], err);
     bool any = ok && any_grows(finder);
-    for (size_t i = 0; any && ok && i < count; i++)
-        ok = judge_growing(finder, i, err);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = judge_rest(finder, i, err);
+    for (size_t n = 0; any && ok && n < count; n++)
+        ok = judge_growing(finder, outliving[n], err);
+    for (size_t n = 0; ok && n < count; n++)
+        ok = judge_rest(finder, outliving[n], err);
     return ok;
 }
 

@@ -75,7 +75,9 @@ static uint32_t passes_over(const struct late *late, size_t index)
 /* Counts the sizes of blocks that live over passes and have the size of no weight. */
 static void count_sizes(struct late *late)
 {
-    for (size_t i = 0; i < late->classifier->timeline->lifetime_count; i++) {
+    const struct phases *phases = late->classifier->phases;
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
         struct size_tally *tally;
         if (!may_be_factor(late, i) || passes_over(late, i) < LEAST_PASSES)
             continue;
@@ -184,7 +186,9 @@ static bool is_kept(const struct late *late, size_t index)
  * live over several. */
 static void take(const struct late *late)
 {
-    for (size_t i = 0; i < late->classifier->timeline->lifetime_count; i++) {
+    const struct phases *phases = late->classifier->phases;
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
         const struct size_tally *tally = tally_of(late, size_at(late, i));
         if (!tally || tally->late == 0 || !tally->is_factor || !may_be_factor(late, i) ||
             (passes_over(late, i) == 0 && !is_kept(late, i)))

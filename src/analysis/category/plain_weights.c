@@ -153,14 +153,16 @@ static void remove_weights(struct lists *lists, uint32_t begun)
             weight_tally(lists, lists->weights[i].size)->live_weights--;
 }
 
-/* Lists the candidates among lifetimes [first, end). Most runs make none. */
+/* Lists the candidates among [first, end) of the lifetimes that outlive their run. Most runs make
+ * none. */
 static bool find_members(struct lists *lists, size_t first, size_t end, struct error *err)
 {
     lists->member_count = 0;
-    for (size_t i = first; i < end; i++)
-        if (is_candidate(lists, i) &&
+    const uint32_t *outliving = lists->classifier->phases->outliving;
+    for (size_t n = first; n < end; n++)
+        if (is_candidate(lists, outliving[n]) &&
             !vec_push(lists->members, lists->member_count, lists->member_capacity,
-                      lists->classifier->timeline->snapshot->budget, err, (uint32_t)i))
+                      lists->classifier->timeline->snapshot->budget, err, outliving[n]))
             return false;
     return true;
 }
@@ -231,7 +233,7 @@ static bool judge_member(struct lists *lists, size_t index, bool may_copy)
     return is_weight;
 }
 
-/* Decides the blocks that one run made, lifetimes [first, end). */
+/* Decides the blocks that one run made: [first, end) of the lifetimes that outlive their run. */
 static bool judge_group(struct lists *lists, size_t first, size_t end, struct error *err)
 {
     if (!find_members(lists, first, end, err))
@@ -245,7 +247,8 @@ static bool judge_group(struct lists *lists, size_t first, size_t end, struct er
             lists->members[kept++] = lists->members[i];
         }
     bool ok = true;
-    for (size_t i = first, next = 0; ok && i < end; i++) {
+    for (size_t n = first, next = 0; ok && n < end; n++) {
+        uint32_t i = lists->classifier->phases->outliving[n];
         bool is_weight = lists->categories->of_lifetime[i] == CATEGORY_PARAMETER;
         if (next < kept && lists->members[next] == i) {
             is_weight = judge_member(lists, i, may_copy);
@@ -288,11 +291,11 @@ static bool judge_all(struct lists *lists, struct error *err)
                                                   preexisting_end(&timeline->preexisting[i]))),
                 err))
             return false;
-    for (size_t first = 0, end; first < timeline->lifetime_count; first = end) {
-        uint32_t run = birth_run(lists, first);
-        uint32_t until = phases_run_end(lists->classifier->phases, run, timeline->trace->count);
+    const struct phases *phases = lists->classifier->phases;
+    for (size_t first = 0, end; first < phases->outliving_count; first = end) {
+        uint32_t run = birth_run(lists, phases->outliving[first]);
         for (end = first + 1;
-             end < timeline->lifetime_count && lifetime_at(lists, end)->alloc < until;)
+             end < phases->outliving_count && birth_run(lists, phases->outliving[end]) == run;)
             end++;
         remove_weights(lists, lists->begun[run]);
         if (!judge_group(lists, first, end, err))

@@ -44,11 +44,11 @@ static bool is_before_free(const struct trace *trace, uint32_t item)
 static bool collect_replacements(struct search *search, struct error *err)
 {
     const struct timeline *timeline = search->classifier->timeline;
-    for (uint32_t i = 0; i < timeline->lifetime_count; i++) {
-        uint32_t made = timeline->lifetimes[i].alloc;
-        if (!is_before_free(timeline->trace, made) ||
-            classifier_phase(search->classifier, search->classifier->phases->of_lifetime[i].birth) >
-                PHASE_DATA)
+    const struct phases *phases = search->classifier->phases;
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        uint32_t i = phases->outliving[n], made = timeline->lifetimes[i].alloc;
+        if (classifier_phase(search->classifier, phases->of_lifetime[i].birth) > PHASE_DATA ||
+            !is_before_free(timeline->trace, made))
             continue;
         if (!vec_push(search->replacements, search->count, search->capacity,
                       timeline->snapshot->budget, err,
@@ -62,8 +62,10 @@ static bool collect_replacements(struct search *search, struct error *err)
 static bool find_replaced(struct search *search)
 {
     const struct timeline *timeline = search->classifier->timeline;
+    const struct phases *phases = search->classifier->phases;
     bool any = false;
-    for (uint32_t i = 0; i < timeline->lifetime_count; i++) {
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        uint32_t i = phases->outliving[n];
         uint32_t freed = timeline->lifetimes[i].free_requested;
         if (freed == EVENT_NEVER || freed == 0 || !is_before_free(timeline->trace, freed - 1))
             continue;
@@ -88,11 +90,11 @@ static int compare_left(const void *a, const void *b)
 static bool collect_left(struct search *search, struct error *err)
 {
     const struct timeline *timeline = search->classifier->timeline;
-    for (uint32_t i = 0; i < timeline->lifetime_count; i++) {
-        uint32_t made = timeline->lifetimes[i].alloc;
+    const struct phases *phases = search->classifier->phases;
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        uint32_t i = phases->outliving[n], made = timeline->lifetimes[i].alloc;
         if (search->categories->of_lifetime[i] != CATEGORY_GRADIENT ||
-            classifier_phase(search->classifier,
-                             search->classifier->phases->of_lifetime[i].birth) != PHASE_BACKWARD)
+            classifier_phase(search->classifier, phases->of_lifetime[i].birth) != PHASE_BACKWARD)
             continue;
         if (!vec_push(search->left, search->left_count, search->left_capacity,
                       timeline->snapshot->budget, err,

@@ -39,22 +39,23 @@ static bool is_state(const struct states *states, size_t index)
            states->categories->of_lifetime[index] == CATEGORY_OPTIMIZER_STATE;
 }
 
-/* Takes the states of the first run, from lifetime *first on, that makes some. Sets *first to the
- * lifetime after them. */
+/* Takes the states of the first run that makes some, from number *first of the lifetimes that
+ * outlive their run. Sets *first to the number after them. */
 static bool take_states(struct states *states, size_t *first, struct error *err)
 {
-    const struct timeline *timeline = states->classifier->timeline;
-    struct budget *budget = timeline->snapshot->budget;
+    const struct phases *phases = states->classifier->phases;
+    struct budget *budget = states->classifier->timeline->snapshot->budget;
     uint32_t run = NO_RUN;
     states->count = 0;
     states->bytes = 0;
-    for (; *first < timeline->lifetime_count; ++*first) {
-        if (run != NO_RUN && run_of(states, *first) != run)
+    for (; *first < phases->outliving_count; ++*first) {
+        uint32_t i = phases->outliving[*first];
+        if (run != NO_RUN && run_of(states, i) != run)
             break;
-        if (!is_state(states, *first))
+        if (!is_state(states, i))
             continue;
-        run = run_of(states, *first);
-        uint64_t size = size_at(states, *first);
+        run = run_of(states, i);
+        uint64_t size = size_at(states, i);
         states->bytes += (double)size;
         if (!vec_push(states->sizes, states->count, states->capacity, budget, err, size))
             return false;
@@ -91,32 +92,35 @@ static bool is_undecided(const struct states *states, size_t index)
     }
 }
 
-/* Marks the copies of a complete match that ends before a lifetime. */
+/* Marks the copies of a complete match: the last ones before number `end` of the lifetimes that
+ * outlive their run. */
 static void mark(struct states *states, size_t end)
 {
-    for (size_t left = states->count; left > 0;)
-        if (is_undecided(states, --end)) {
-            states->categories->of_lifetime[end] = (uint8_t)CATEGORY_OPTIMIZER_STATE;
-            states->categories->why_lifetime[end] = (uint8_t)REASON_STATE_ORDER;
-            left--;
-        }
+    const uint32_t *outliving = states->classifier->phases->outliving;
+    for (size_t left = states->count; left > 0;) {
+        uint32_t i = outliving[--end];
+        states->categories->of_lifetime[i] = (uint8_t)CATEGORY_OPTIMIZER_STATE;
+        states->categories->why_lifetime[i] = (uint8_t)REASON_STATE_ORDER;
+        left--;
+    }
 }
 
 /* Finds all copies. Temporaries of the copying lie between the copies. */
 static void find_copies(struct states *states)
 {
-    size_t count = states->classifier->timeline->lifetime_count;
+    const struct phases *phases = states->classifier->phases;
     uint32_t length = 0, run = NO_RUN;
     prepare(states);
-    for (size_t i = 0; i < count; i++) {
-        bool is_scratch = reason_of(states->categories->why_lifetime[i]) == REASON_PLAIN_FREED;
-        if (!is_scratch && (!is_undecided(states, i) || run_of(states, i) != run))
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        uint32_t i = phases->outliving[n];
+        bool is_copy = is_undecided(states, i);
+        if (!is_copy || run_of(states, i) != run)
             length = 0;
         run = run_of(states, i);
-        if (is_undecided(states, i))
+        if (is_copy)
             length = continue_match(states, length, size_at(states, i));
         if (length == states->count) {
-            mark(states, i + 1);
+            mark(states, n + 1);
             length = 0;
         }
     }
@@ -130,7 +134,7 @@ bool classify_state_copies(const struct classifier *classifier, struct categorie
     bool ok = true;
     unsigned runs = 0;
     states.model = size_tallies_weight_bytes(&classifier->tallies);
-    for (size_t next = 0; ok && runs < MOST_RUNS && next < classifier->timeline->lifetime_count;
+    for (size_t next = 0; ok && runs < MOST_RUNS && next < classifier->phases->outliving_count;
          runs++) {
         ok = take_states(&states, &next, err);
         if (ok && states.count >= LEAST_STATES && states.bytes >= LEAST_PART * states.model)

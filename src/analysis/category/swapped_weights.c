@@ -81,7 +81,9 @@ static bool collect(struct swaps *swaps, struct error *err)
                                           .is_weight = category == CATEGORY_PARAMETER},
                            err);
     }
-    for (uint32_t i = 0; ok && i < timeline->lifetime_count; i++) {
+    const struct phases *phases = swaps->classifier->phases;
+    for (size_t n = 0; ok && n < phases->outliving_count; n++) {
+        uint32_t i = phases->outliving[n];
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         if (is_first_weight(swaps, i) && categories->of_lifetime[i] != CATEGORY_PARAMETER) {
             swaps->categories->of_lifetime[i] = CATEGORY_PARAMETER;

@@ -16,7 +16,8 @@ struct lists {
     struct categories *categories;
     double model;            /* bytes of the weights that are trained */
     uint32_t group;          /* the number of the list being examined */
-    size_t first;            /* its first lifetime */
+    size_t first;            /* the number of its first lifetime among those that outlive their
+                                run */
     uint32_t run;            /* the run in which it was made */
     uint8_t copy;            /* enum copy: what made it */
     double bytes;            /* of its members, no more of a size than there are weights */
@@ -49,7 +50,8 @@ static void rank_gradients(const struct lists *lists)
 {
     const struct classifier *classifier = lists->classifier;
     uint32_t first_run = NO_RUN, rank = 0;
-    for (size_t i = 0; i < classifier->timeline->lifetime_count; i++) {
+    for (size_t n = 0; n < classifier->phases->outliving_count; n++) {
+        size_t i = classifier->phases->outliving[n];
         struct size_tally *tally;
         if (lists->categories->of_lifetime[i] != CATEGORY_GRADIENT)
             continue;
@@ -133,13 +135,15 @@ static enum reason list_reason(const struct lists *lists)
     return is_copy ? REASON_WEIGHT_LIST : REASON_GRADIENT_LIST;
 }
 
-/* Judges the list that ends before a lifetime, and begins another one there. */
+/* Judges the list that ends before number `end` of the lifetimes that outlive their run, and begins
+ * another one there. */
 static void end_list(struct lists *lists, size_t end)
 {
     double least = lists->copy == COPY_NONE ? LEAST_PART : COPIED_PART;
     bool is_list = lists->sizes >= LEAST_SIZES && lists->bytes >= lists->model * least;
     enum reason reason = list_reason(lists);
-    for (size_t i = lists->first; is_list && i < end; i++) {
+    for (size_t n = lists->first; is_list && n < end; n++) {
+        size_t i = lists->classifier->phases->outliving[n];
         bool is_member = lists->copy == COPY_NONE ? weight_tally(lists, i) != NULL
                                                   : copy_of(lists, i) == lists->copy;
         if (!is_member || !is_undecided(lists, i))
@@ -158,21 +162,22 @@ static void end_list(struct lists *lists, size_t end)
 void classify_weight_lists(const struct classifier *classifier, struct categories *categories)
 {
     struct lists lists = {.classifier = classifier, .categories = categories, .run = NO_RUN};
-    size_t count = classifier->timeline->lifetime_count;
+    const struct phases *phases = classifier->phases;
     lists.model = size_tallies_weight_bytes(&classifier->tallies);
     if (lists.model == 0)
         return;
     rank_gradients(&lists);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
         if (!is_undecided(&lists, i))
             continue;
         uint32_t run = birth_run(&lists, i);
         enum copy copy = copy_of(&lists, i);
         if (run != lists.run || copy != lists.copy)
-            end_list(&lists, i);
+            end_list(&lists, n);
         lists.run = run;
         lists.copy = (uint8_t)copy;
         add_member(&lists, i);
     }
-    end_list(&lists, count);
+    end_list(&lists, phases->outliving_count);
 }

@@ -212,8 +212,10 @@ static void judge_burst(struct finder *finder, const struct end *ends, size_t co
 static bool judge_all(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
-    for (size_t i = 0; i < timeline->lifetime_count; i++)
-        if (dropped_last_may_hold(finder->categories, i) && !judge(finder, (uint32_t)i, err))
+    const struct phases *phases = finder->phases;
+    for (size_t n = 0; n < phases->outliving_count; n++)
+        if (dropped_last_may_hold(finder->categories, phases->outliving[n]) &&
+            !judge(finder, phases->outliving[n], err))
             return false;
     if (finder->end_count < LEAST_TENSORS)
         return true;
@@ -230,7 +232,8 @@ static bool judge_all(struct finder *finder, struct error *err)
 /* Adds up, for each forward pass, what backward passes freed and what graphs dropped. */
 static void add_up(struct finder *finder)
 {
-    for (size_t i = 0; i < finder->timeline->lifetime_count; i++) {
+    for (size_t n = 0; n < finder->phases->outliving_count; n++) {
+        size_t i = finder->phases->outliving[n];
         uint32_t pass, end = finder->phases->of_lifetime[i].end;
         if (!dropped_last_may_hold(finder->categories, i) || (pass = pass_of(finder, i)) == NO_RUN)
             continue;

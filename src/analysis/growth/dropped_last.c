@@ -18,7 +18,8 @@ static void note_fates(uint8_t *fates, const uint8_t *is_dropped, const uint8_t 
                        const struct timeline *timeline, const struct categories *categories,
                        const struct phases *phases)
 {
-    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
         uint32_t end = phases->of_lifetime[i].end;
         if (stack_of(timeline, i) == STACK_NONE || !dropped_last_may_hold(categories, i))
             continue;
@@ -40,7 +41,8 @@ bool dropped_last_mark(uint8_t *is_dropped, uint8_t *is_early, const struct time
         return false;
     memset(fates, 0, stacks + 1);
     note_fates(fates, is_dropped, is_early, timeline, categories, phases);
-    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         stack_id stack = stack_of(timeline, i);
         if (stack == STACK_NONE || fates[stack] == 0 || (fates[stack] & FATE_USED) ||

@@ -42,10 +42,12 @@ static bool collect_sizes(struct finder *finder, struct error *err)
             finder->categories->of_preexisting[i] != CATEGORY_GRADIENT &&
             !add_size(finder, timeline->preexisting[i].size, err))
             return false;
-    for (size_t i = 0; i < timeline->lifetime_count; i++)
+    for (size_t n = 0; n < finder->phases->outliving_count; n++) {
+        size_t i = finder->phases->outliving[n];
         if (is_updated(finder->categories->of_lifetime[i]) &&
             !add_size(finder, trace_size(timeline->trace, timeline->lifetimes[i].alloc), err))
             return false;
+    }
     if (finder->size_count > 0)
         qsort(finder->sizes, finder->size_count, sizeof(*finder->sizes), compare_64);
     return true;
@@ -98,7 +100,8 @@ static bool freed_in(const struct finder *finder, uint32_t item, enum context *c
 static bool find_zero_grad(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
-    for (size_t i = 0; !finder->zeroes && i < timeline->lifetime_count; i++) {
+    for (size_t n = 0; !finder->zeroes && n < finder->phases->outliving_count; n++) {
+        size_t i = finder->phases->outliving[n];
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         enum context context;
         if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT ||
@@ -139,7 +142,8 @@ static bool collect_gradients(struct finder *finder, struct error *err)
             (!of_input && !add_gradient(finder, gradient, err)))
             return false;
     }
-    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+    for (size_t n = 0; n < finder->phases->outliving_count; n++) {
+        size_t i = finder->phases->outliving[n];
         if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT)
             continue;
         const struct lifetime *lifetime = &timeline->lifetimes[i];

@@ -153,8 +153,10 @@ bool untouched_calls_find(uint8_t *is_untouched, uint8_t *frees_late,
                             .next_run = next_run,
                             .budget = timeline->snapshot->budget};
     bool ok = make_room(&finder, err);
-    for (size_t i = 0; ok && i < timeline->lifetime_count; i++)
+    for (size_t n = 0; ok && n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
         ok = categories->of_lifetime[i] != CATEGORY_ACTIVATION || add(&finder, i, err);
+    }
     ok = ok && flag_all(&finder, is_untouched, frees_late, err);
     vec_free(finder.items, finder.capacity, sizeof(*finder.items), finder.budget);
     vec_free(finder.calls, finder.call_capacity, sizeof(*finder.calls), finder.budget);

@@ -303,16 +303,20 @@ static bool note_lifetimes(struct phases *phases, const struct timeline *timelin
                            struct error *err)
 {
     uint32_t run = 0;
-    if (!vec_reserve(phases->of_lifetime, phases->lifetime_capacity, timeline->lifetime_count + 1,
-                     phases->budget, err))
+    size_t most = timeline->lifetime_count + 1, count = 0;
+    if (!vec_reserve(phases->of_lifetime, phases->lifetime_capacity, most, phases->budget, err) ||
+        !vec_reserve(phases->outliving, phases->outliving_capacity, most, phases->budget, err))
         return false;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         while (run + 1 < phases->count && phases->runs[run + 1].first <= lifetime->alloc)
             run++;
-        phases->of_lifetime[i] =
-            (struct lifetime_runs){run, phases_run_of(phases, lifetime_end(lifetime))};
+        uint32_t end = phases_run_of(phases, lifetime_end(lifetime));
+        phases->of_lifetime[i] = (struct lifetime_runs){run, end};
+        phases->outliving[count] = (uint32_t)i;
+        count += run != end;
     }
+    phases->outliving_count = count;
     return true;
 }
 

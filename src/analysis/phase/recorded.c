@@ -38,9 +38,10 @@ static uint32_t used_from(const struct phases *phases, const struct timeline *ti
 static void sum_lifetimes(struct phases *phases, const struct timeline *timeline,
                           struct pass_sums *sums)
 {
-    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
         uint32_t born = phases->of_lifetime[i].birth, end = phases->of_lifetime[i].end;
-        if (end == NO_RUN || end <= born || phases->runs[end].phase != PHASE_BACKWARD ||
+        if (end == NO_RUN || phases->runs[end].phase != PHASE_BACKWARD ||
             phases->runs[end].updates != phases->runs[born].updates ||
             lifetime_end(&timeline->lifetimes[i]) <= sums[end].used)
             continue;

@@ -30,6 +30,8 @@ void phases_release(struct phases *phases)
     vec_free(phases->runs, phases->runs_capacity, sizeof(*phases->runs), phases->budget);
     vec_free(phases->of_lifetime, phases->lifetime_capacity, sizeof(*phases->of_lifetime),
              phases->budget);
+    vec_free(phases->outliving, phases->outliving_capacity, sizeof(*phases->outliving),
+             phases->budget);
     vec_free(phases->guide, phases->guide_capacity, sizeof(*phases->guide), phases->budget);
     *phases = (struct phases){0};
 }

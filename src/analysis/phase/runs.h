@@ -49,11 +49,14 @@ struct phases {
     size_t count;                      /* 0 for an empty trace */
     uint32_t *guide;                   /* the run of every PHASE_STRIDE-th item */
     struct lifetime_runs *of_lifetime; /* by lifetime of the timeline, once all runs are known */
-    bool any_step;                     /* some run is forward, backward or optimizer */
-    bool has_stacks;                   /* some allocation has a stack */
+    uint32_t *outliving; /* the lifetimes that do not end in the run in which they begin, in order:
+                            most end there, so that a walk over these is short */
+    size_t outliving_count;
+    bool any_step;    /* some run is forward, backward or optimizer */
+    bool has_stacks;  /* some allocation has a stack */
     uint32_t samples; /* without stacks: of a batch, each with gradients of its own; or 0 */
     bool are_renewed; /* without stacks: no weight stays, each step makes them anew */
-    size_t runs_capacity, guide_capacity, lifetime_capacity;
+    size_t runs_capacity, guide_capacity, lifetime_capacity, outliving_capacity;
     struct budget *budget; /* not owned */
 };
 
