@@ -60,8 +60,7 @@ void cutter_destroy(struct cutter *cutter)
 
 static bool overflow(const struct cutter *cutter, struct error *err)
 {
-    return error_set(err, STATUS_BAD_INPUT,
-                     "event %llu: the sizes add up to more than 2^63-1 bytes",
+    return error_set(err, STATUS_BAD_INPUT, "event %llu: the sizes add up to 2^62 bytes and more",
                      (unsigned long long)cutter->event);
 }
 

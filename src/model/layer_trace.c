@@ -6,9 +6,9 @@
 #include "decode/layers/layers.h"
 #include "decode/pickle/decode.h"
 #include "decode/profiler/profiler.h"
+#include "model/sums.h"
 
-#define MOST_ROWS   ((size_t)UINT32_MAX - 1)
-#define LARGEST_SUM ((INT64_C(1) << 62) - 1)
+#define MOST_ROWS ((size_t)UINT32_MAX - 1)
 
 /* The number of members whose sums must not exceed LARGEST_SUM. */
 enum { SUMS = 11 };

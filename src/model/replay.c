@@ -5,7 +5,7 @@
 
 bool replay_overflow(const struct replay *replay, struct error *err)
 {
-    return error_set(err, STATUS_BAD_INPUT, "the sizes on %s add up to more than 2^63-1 bytes",
+    return error_set(err, STATUS_BAD_INPUT, "the sizes on %s add up to 2^62 bytes and more",
                      DEVICE_WORDS(replay->timeline->device));
 }
 

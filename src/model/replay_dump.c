@@ -57,7 +57,7 @@ static bool carry_block(struct replay *replay, const struct addrmap *end_live,
 
 static bool add(uint64_t *sum, uint64_t size)
 {
-    return !__builtin_add_overflow(*sum, size, sum) && *sum <= INT64_MAX;
+    return !__builtin_add_overflow(*sum, size, sum) && *sum <= LARGEST_SUM;
 }
 
 static bool count_block(struct memory_state *state, const struct block_row *block)

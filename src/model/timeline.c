@@ -86,11 +86,9 @@ static bool finish_reserved(struct replay *replay)
 {
     struct timeline *timeline = replay->timeline;
     struct curve curve;
-    int64_t start, at_peak;
-    if (__builtin_sub_overflow((int64_t)timeline->state.reserved_bytes,
-                               timeline->trace->edge.reserved_after, &start) ||
-        __builtin_sub_overflow(start, replay->reserved.now, &start) ||
-        !place(&replay->reserved, start, &curve))
+    int64_t start = (int64_t)timeline->state.reserved_bytes, at_peak;
+    if (!sum_add_signed(&start, -timeline->trace->edge.reserved_after) ||
+        !sum_add_signed(&start, -replay->reserved.now) || !place(&replay->reserved, start, &curve))
         return false;
     at_peak = start;
     if (!sum_add_signed(&at_peak, trace_has_lifetimes(timeline->trace)

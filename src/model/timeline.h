@@ -116,8 +116,8 @@ struct timeline {
     uint64_t by_action[ACTION_CODES];
 };
 
-/* NULL on failure: STATUS_LIMIT, or STATUS_BAD_INPUT if sizes add up to more than 2^63-1. This and
- * all functions below use the snapshot's budget. */
+/* NULL on failure: STATUS_LIMIT, or STATUS_BAD_INPUT if sizes add up to 2^62 bytes and more. This
+ * and all functions below use the snapshot's budget. */
 struct timeline *timeline_build(const struct snapshot *snapshot, uint32_t device,
                                 struct error *err);
 void timeline_destroy(struct timeline *timeline); /* NULL is allowed */
@@ -192,8 +192,8 @@ struct live_list {
     struct budget *budget;     /* not owned */
 };
 
-/* Lists everything live (active curve) after `item`. STATUS_BAD_INPUT if the sizes add up to more
- * than 2^63-1, so the sizes of a list never do. */
+/* Lists everything live (active curve) after `item`. STATUS_BAD_INPUT if the sizes add up to 2^62
+ * bytes and more, so the sizes of a list never do. */
 bool timeline_live(const struct timeline *timeline, int64_t item, struct live_list *list,
                    struct error *err);
 void live_list_release(struct live_list *list);

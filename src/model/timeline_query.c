@@ -176,7 +176,7 @@ static bool sum_up(const struct timeline *timeline, int64_t curve, struct live_l
         fits = sum_add(&sum, list->items[i].size);
     if (!fits || __builtin_sub_overflow(curve, sum, &list->unexplained_bytes))
         return error_set(err, STATUS_BAD_INPUT,
-                         "the sizes of live allocations on %s add up to more than 2^63-1 bytes",
+                         "the sizes of live allocations on %s add up to 2^62 bytes and more",
                          DEVICE_WORDS(timeline->device));
     return true;
 }

@@ -76,4 +76,15 @@ exits 0
 out_has '"active":{"baseline_bytes":600,'
 out_has '"baseline":[{"category":"unexplained","bytes":600,"count":0}]'
 
+# Sizes beyond any memory: neither a curve nor the difference of two may exceed 64 bits.
+for size in 4611686018427387904 9223372036854775807; do
+    capture 2097152 "$(block 4096 512 512 active_allocated), $(block 4608 2096640 0 inactive)" \
+        "$(event alloc 4096 512), $(event free_completed 8192 $size)"
+    for way in 'text' 'json'; do
+        run analyze --format $way capture.json
+        exits 3
+        err_has 'the sizes on device 0 add up to 2^62 bytes and more'
+    done
+done
+
 finish

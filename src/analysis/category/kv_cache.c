@@ -173,7 +173,7 @@ static bool is_for_rollout(const struct finder *finder, size_t index,
                            const struct stack_facts *facts)
 {
     struct text op = symbols_text(site_table_symbols(finder->classifier->sites), facts->site.op);
-    if (op.size > 0 && !operator_makes_storage(op))
+    if (operator_computes(op))
         return false;
     for (uint32_t run = birth_run(finder, index); run < end_run(finder, index); run++)
         if (classifier_phase(finder->classifier, run) == PHASE_BACKWARD)

@@ -260,6 +260,11 @@ bool operator_makes_storage(struct text name)
     return is_one_of(bare, factories, COUNT(factories)) || is_one_of(bare, fills, COUNT(fills));
 }
 
+bool operator_computes(struct text name)
+{
+    return name.size > 0 && !operator_makes_storage(name);
+}
+
 static int compare_names(const void *key, const void *item)
 {
     return strcmp(key, *(const char *const *)item);

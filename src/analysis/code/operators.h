@@ -33,6 +33,9 @@ enum native_role native_classify(struct text function, char name[NATIVE_NAME_SIZ
 /* True for "aten::empty", "aten::zeros_like" and others that make a tensor from no other's values.
  */
 bool operator_makes_storage(struct text name);
+/* True if the operator is known, and does more than that. `name` is "" if C++ frames are missing.
+ */
+bool operator_computes(struct text name);
 
 /* True for "aten::mul", "aten::gelu" and others that compute each value from values of the same
  * position. */

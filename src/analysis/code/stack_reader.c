@@ -284,8 +284,7 @@ static void leave_wrappers(struct site_table *table, struct stack stack,
 {
     struct site *site = &reader->facts.site;
     struct frame_facts spare;
-    bool makes_storage =
-        site->op == STRING_EMPTY || operator_makes_storage(symbols_text(table->symbols, site->op));
+    bool makes_storage = !operator_computes(symbols_text(table->symbols, site->op));
     uint32_t caller = site->user_frame;
     while (makes_storage && site->user_frame != NO_FRAME &&
            site_frame_facts(table, stack.frames[site->user_frame], &spare)->is_wrapper) {

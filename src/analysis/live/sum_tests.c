@@ -211,7 +211,7 @@ bool live_is_plain_result(const struct live_set *set, const struct live_facts *f
     struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);
     if (!stack || stack->context != CONTEXT_OTHER || stack->is_workspace || stack->to_device)
         return false;
-    return op.size > 0 && !operator_makes_storage(op);
+    return operator_computes(op);
 }
 
 #define CAST_WINDOW 8 /* allocations from the source of a conversion to its result */

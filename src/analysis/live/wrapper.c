@@ -16,12 +16,6 @@ static bool may_be_wrapper(struct text name)
     return !is_forward && !text_equals(name, "<module>");
 }
 
-/* True if the operator of a site, if it is known, only allocates storage. */
-static bool computes_nothing(const struct symbols *symbols, const struct site *site)
-{
-    return site->op == STRING_EMPTY || operator_makes_storage(symbols_text(symbols, site->op));
-}
-
 /* True if the line of a site lies in the function. */
 static bool is_in(const struct live_set *set, const struct live_source *source,
                   const struct frame *function)
@@ -33,7 +27,7 @@ static bool is_in(const struct live_set *set, const struct live_source *source,
         return false;
     struct frame frame = symbols_frame_at(symbols, id);
     return frame.file == function->file && frame.name == function->name &&
-           computes_nothing(symbols, &source->site);
+           !operator_computes(symbols_text(symbols, source->site.op));
 }
 
 /* The line that called the function of a site, or NO_FRAME. */

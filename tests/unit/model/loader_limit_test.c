@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/sums.h"
 #include "unit/model/model.h"
 #include "unit/model/random_script.h"
 #include "unit/unit.h"
@@ -105,11 +106,11 @@ START_TEST(any_budget)
 }
 END_TEST
 
-START_TEST(sizes_beyond_63_bits)
+START_TEST(sizes_beyond_62_bits)
 {
     static struct script script;
     script_init(&script);
-    script_event(&script, ACTION_ALLOC, 1, INT64_MAX);
+    script_event(&script, ACTION_ALLOC, 1, LARGEST_SUM);
     script_event(&script, ACTION_ALLOC, 2, 1);
     struct snapshot *snapshot = script_must_load(&script, NULL);
     ck_assert_ptr_null(timeline_build(snapshot, 0, &err));
@@ -125,9 +126,9 @@ START_TEST(sizes_beyond_63_bits)
     snapshot_destroy(snapshot);
 
     script_init(&script);
-    script_event(&script, ACTION_SEGMENT_FREE, 1, INT64_MAX);
-    script_event(&script, ACTION_FREE_COMPLETED, 1, INT64_MAX);
-    script_event(&script, ACTION_FREE_COMPLETED, 1, INT64_MAX);
+    script_event(&script, ACTION_SEGMENT_FREE, 1, LARGEST_SUM);
+    script_event(&script, ACTION_FREE_COMPLETED, 1, LARGEST_SUM);
+    script_event(&script, ACTION_FREE_COMPLETED, 1, LARGEST_SUM);
     snapshot = script_must_load(&script, NULL);
     ck_assert_ptr_null(timeline_build(snapshot, 0, &err));
     ck_assert_int_eq(err.status, STATUS_BAD_INPUT);
@@ -135,11 +136,11 @@ START_TEST(sizes_beyond_63_bits)
 }
 END_TEST
 
-/* Sizes near the edges of 64 bits, whole and cut: an answer or STATUS_BAD_INPUT. */
+/* Sizes near the bound of sums, whole and cut: an answer or STATUS_BAD_INPUT. */
 START_TEST(huge_sizes)
 {
     static struct script script;
-    const uint64_t huge[] = {INT64_MAX, INT64_MAX / 2, (uint64_t)INT64_MAX + 1, UINT64_MAX, 1};
+    const uint64_t huge[] = {LARGEST_SUM, LARGEST_SUM / 2, (uint64_t)LARGEST_SUM + 1, INT64_MAX, 1};
     const struct window windows[] = {{{POINT_OPEN, 0}, {POINT_OPEN, 0}},
                                      {{POINT_EVENT, 4}, {POINT_EVENT, 9}}};
     for (uint64_t seed = 1; seed < unit_share(3000); seed++) {
@@ -173,7 +174,7 @@ TCase *loader_limit_tests(void)
     tcase_add_test(tests, too_many_unknown_actions);
     tcase_add_test(tests, repeated_events_outside_the_range);
     tcase_add_test(tests, any_budget);
-    tcase_add_test(tests, sizes_beyond_63_bits);
+    tcase_add_test(tests, sizes_beyond_62_bits);
     tcase_add_test(tests, huge_sizes);
     return tests;
 }
