@@ -294,7 +294,7 @@ END_TEST
 START_TEST(sizes_that_sum_beyond_64_bits)
 {
     const uint64_t huge = (uint64_t)1 << 61;
-    capture.total_size = (uint64_t)1 << 62;
+    capture.total_size = ((uint64_t)1 << 62) - 1; /* the largest */
     for (unsigned step = 0; step < 6; step++) {
         annotate("START", step);
         born(1000 + step, huge, STACK_KEEP);
