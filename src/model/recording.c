@@ -6,6 +6,8 @@
 #define REQUESTS  ACTION_BIT(ACTION_FREE_REQUESTED)
 #define COMPLETES ACTION_BIT(ACTION_FREE_COMPLETED)
 
+#define ALL (ALLOCS | REQUESTS | COMPLETES)
+
 #define LEAST_PROOFS 6 /* fewer may be chance in a damaged file */
 
 /* The last event of an address. */
@@ -151,10 +153,36 @@ static bool is_true(struct hypothesis *hypothesis, struct error *err, bool *foun
     return true;
 }
 
-static uint32_t missing_of(uint32_t seen)
+/* True if a segment that the trace makes is as it was made. */
+static bool is_made(const struct hypothesis *hypothesis, const struct segment *segment)
 {
-    uint32_t missing = (ALLOCS | REQUESTS | COMPLETES) & ~seen;
-    return missing == (ALLOCS | REQUESTS | COMPLETES) ? 0 : missing;
+    const struct addrmap_slot *made = addrmap_find(&hypothesis->addresses, segment->address);
+    return segment->device == hypothesis->trace->device && made != NULL &&
+           (segment->is_expandable || made->size == segment->total_size);
+}
+
+/* True if a segment that the trace makes has a live block: it was allocated after that, which was
+ * not recorded. For traces that have neither allocs nor frees. */
+static bool allocates_unseen(struct hypothesis *hypothesis, struct error *err, bool *found)
+{
+    const struct trace *trace = hypothesis->trace;
+    const struct snapshot *snapshot = hypothesis->snapshot;
+    for (size_t i = 0; i < trace->count; i++) {
+        struct addrmap_slot *slot;
+        if (trace->action[i] != ACTION_SEGMENT_ALLOC && trace->action[i] != ACTION_SEGMENT_MAP)
+            continue;
+        if (!addrmap_put(&hypothesis->addresses, trace_addr(trace, i), &slot, err))
+            return false;
+        slot->tag = LIVE;
+        slot->size = trace_size(trace, i);
+    }
+    *found = false;
+    for (size_t s = 0; s < snapshot->segment_count && hypothesis->addresses.count > 0; s++) {
+        const struct segment *segment = &snapshot->segments[s];
+        for (size_t b = 0; is_made(hypothesis, segment) && b < segment->block_count; b++)
+            *found |= snapshot->blocks[segment->first_block + b].state != BLOCK_INACTIVE;
+    }
+    return true;
 }
 
 void recording_set(struct trace *trace, uint32_t missing)
@@ -171,13 +199,13 @@ void recording_set(struct trace *trace, uint32_t missing)
 bool recording_find(struct trace *trace, const struct snapshot *snapshot, uint32_t seen,
                     struct error *err)
 {
-    struct hypothesis hypothesis = {
-        .trace = trace, .snapshot = snapshot, .missing = missing_of(seen)};
+    struct hypothesis hypothesis = {.trace = trace, .snapshot = snapshot, .missing = ALL & ~seen};
     bool found;
     if (hypothesis.missing == 0)
         return true;
     addrmap_init(&hypothesis.addresses, snapshot->budget);
-    bool ok = is_true(&hypothesis, err, &found);
+    bool ok = hypothesis.missing == ALL ? allocates_unseen(&hypothesis, err, &found)
+                                        : is_true(&hypothesis, err, &found);
     addrmap_release(&hypothesis.addresses);
     if (ok && found)
         recording_set(trace, hypothesis.missing);

@@ -4,7 +4,8 @@
  * (_record_memory_history(skip_actions=[...])), and the file does not say so. A trace without any
  * free_completed can also be short, edited or damaged. So a kind counts as unrecorded only if there
  * is none of it in the trace, several other events (or blocks of the dump) prove that some
- * happened, and nothing contradicts it. */
+ * happened, and nothing contradicts it. Memory that the trace reserves proves allocations even
+ * where it has neither allocs nor frees. */
 #ifndef MEMSNAP_MODEL_RECORDING_H
 #define MEMSNAP_MODEL_RECORDING_H
 

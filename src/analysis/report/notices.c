@@ -7,8 +7,10 @@
 #include "base/units.h"
 #include "model/recording.h"
 
-#define MOST_OF_STATE  1 /* events of a recording with enabled="state": stacks of live blocks */
-#define LEAST_SEGMENTS 2 /* each is made for an allocation, which is recorded right after it */
+#define MOST_OF_STATE 1 /* events of a recording with enabled="state": stacks of live blocks */
+
+/* Both kinds of events that end an allocation. */
+#define FREES (ACTION_BIT(ACTION_FREE_REQUESTED) | ACTION_BIT(ACTION_FREE_COMPLETED))
 
 #define RECORD "`torch.cuda.memory._record_memory_history("
 
@@ -40,11 +42,7 @@ static void no_events(struct notice_list *list, const struct timeline *timeline)
         return;
     if (lost > 0 && only_frees(timeline))
         return; /* a ring without any allocation: see overflow() */
-    if (lost > 0 && timeline->by_action[ACTION_SEGMENT_ALLOC] >= LEAST_SEGMENTS)
-        notice_add(list, NOTICE_UNRECORDED,
-                   "alloc and frees were not recorded (skip_actions): the peak, lifetimes and "
-                   "growth are not known; only memory that is live in the snapshot is shown");
-    else if (lost > 0)
+    if (lost > 0)
         notice_add(list, NOTICE_NO_EVENTS,
                    "no allocation events, only the stacks of blocks that are live at the dump: "
                    "call " RECORD "enabled=\"all\")` before the code you want to see");
@@ -61,29 +59,40 @@ static void no_events(struct notice_list *list, const struct timeline *timeline)
                    units_count(count, trace->count), notice_plural(trace->count));
 }
 
+/* The kinds that were not recorded: "alloc", "alloc and free_completed", "alloc and frees". */
+static const char *names_of(uint32_t missing)
+{
+    static const char *const names[] = {
+        [ACTION_BIT(ACTION_ALLOC)] = "alloc was",
+        [ACTION_BIT(ACTION_FREE_REQUESTED)] = "free_requested was",
+        [ACTION_BIT(ACTION_FREE_COMPLETED)] = "free_completed was",
+        [ACTION_BIT(ACTION_ALLOC) | ACTION_BIT(ACTION_FREE_REQUESTED)] =
+            "alloc and free_requested were",
+        [ACTION_BIT(ACTION_ALLOC) | ACTION_BIT(ACTION_FREE_COMPLETED)] =
+            "alloc and free_completed were",
+        [FREES] = "frees were",
+        [ACTION_BIT(ACTION_ALLOC) | FREES] = "alloc and frees were",
+    };
+    return names[missing];
+}
+
 /* Says what a recording without some kinds of events cannot tell, and what is used instead. */
 static bool unrecorded(struct notice_list *list, const struct timeline *timeline)
 {
     uint32_t missing = timeline->trace->unrecorded;
+    const char *instead = "the peak, lifetimes and growth are not known; only memory that is live "
+                          "in the snapshot is shown";
+    if (!missing)
+        return false;
     if (missing == ACTION_BIT(ACTION_FREE_COMPLETED))
-        notice_add(list, NOTICE_UNRECORDED,
-                   "free_completed was not recorded (skip_actions): memory counts as active until "
-                   "free_requested, and frees that waited for another stream are not seen");
+        instead = "memory counts as active until free_requested, and frees that waited for another "
+                  "stream are not seen";
     else if (missing == ACTION_BIT(ACTION_FREE_REQUESTED))
-        notice_add(
-            list, NOTICE_UNRECORDED,
-            "free_requested was not recorded (skip_actions): memory counts as allocated until "
-            "free_completed, and frees that waited for another stream are not seen");
-    else if (missing & ACTION_BIT(ACTION_ALLOC))
-        notice_add(
-            list, NOTICE_UNRECORDED,
-            "alloc was not recorded (skip_actions): the peak, lifetimes and growth are not known; "
-            "only memory that is live in the snapshot is shown");
-    else if (missing)
-        notice_add(list, NOTICE_UNRECORDED,
-                   "frees were not recorded (skip_actions): the peak, lifetimes and growth are not "
-                   "known; only memory that is live in the snapshot is shown");
-    return missing;
+        instead = "memory counts as allocated until free_completed, and frees that waited for "
+                  "another stream are not seen";
+    notice_add(list, NOTICE_UNRECORDED, "%s not recorded (skip_actions): %s", names_of(missing),
+               instead);
+    return true;
 }
 
 /* True if the first event is of a call that programs make when they start recording again. */

@@ -97,6 +97,17 @@ START_TEST(ranges_follow_the_whole)
 }
 END_TEST
 
+/* A segment of 400 bytes of the dump, for which the trace reserves `size` bytes. */
+static void record_segment(uint64_t size, enum block_state state)
+{
+    script_init(&script);
+    script.devices = 1;
+    script_event(&script, ACTION_SEGMENT_ALLOC, 1000, size);
+    script_segment(&script, 400);
+    script.segments[0].row.address = 1000;
+    script_block(&script, 1000, 400, state == BLOCK_INACTIVE ? 0 : 400, state);
+}
+
 static void check_not_found(void)
 {
     struct snapshot *snapshot = script_must_load(&script, NULL);
@@ -143,11 +154,29 @@ START_TEST(few_proofs_are_not_enough)
 }
 END_TEST
 
+/* A segment is reserved for an allocation, which is not there. */
+START_TEST(segments_show_that_nothing_else_was_recorded)
+{
+    record_segment(400, BLOCK_ACTIVE_ALLOCATED);
+    struct snapshot *snapshot = script_must_load(&script, NULL);
+    struct timeline *timeline = script_timeline(snapshot, 0);
+    ck_assert_uint_eq(timeline->trace->unrecorded, ALLOCS | REQUESTS | COMPLETES);
+    ck_assert(!timeline_knows_peak(timeline));
+    timeline_destroy(timeline);
+    snapshot_destroy(snapshot);
+    record_segment(400, BLOCK_INACTIVE);
+    check_not_found();
+    record_segment(300, BLOCK_ACTIVE_ALLOCATED); /* another segment */
+    check_not_found();
+}
+END_TEST
+
 TCase *recording_tests(void)
 {
     TCase *tests = tcase_create("recording");
     tcase_add_test(tests, one_kind_of_free_stands_for_both);
     tcase_add_test(tests, without_allocs_only_the_dump_is_known);
+    tcase_add_test(tests, segments_show_that_nothing_else_was_recorded);
     tcase_add_test(tests, the_literal_curves_never_fall);
     tcase_add_test(tests, ranges_follow_the_whole);
     tcase_add_test(tests, pending_frees_are_no_proof);

@@ -105,9 +105,14 @@ static void check_allocated(const struct timeline *timeline, const struct refere
 static void check_device(const struct timeline *timeline, const struct reference *want,
                          uint64_t seed)
 {
-    MUST(memcmp(&timeline->active, &want->active, sizeof(want->active)) == 0, seed);
-    MUST(memcmp(&timeline->allocated, &want->allocated, sizeof(want->allocated)) == 0, seed);
-    MUST(memcmp(&timeline->reserved, &want->reserved, sizeof(want->reserved)) == 0, seed);
+    /* a wild trace may look like one without allocs and frees */
+    const struct curve *active = &timeline->literal.active;
+    const struct curve *allocated = &timeline->literal.allocated;
+    struct reserved_curve reserved = timeline->reserved;
+    reserved.at_active_peak_bytes = timeline->literal.reserved_at_active_peak_bytes;
+    MUST(memcmp(active, &want->active, sizeof(want->active)) == 0, seed);
+    MUST(memcmp(allocated, &want->allocated, sizeof(want->allocated)) == 0, seed);
+    MUST(memcmp(&reserved, &want->reserved, sizeof(want->reserved)) == 0, seed);
     MUST(memcmp(&timeline->state, &want->state, sizeof(want->state)) == 0, seed);
     MUST(timeline->flaws.reallocated == want->reallocated, seed);
     MUST(timeline->flaws.size_changed == want->size_changed, seed);
