@@ -15,6 +15,8 @@ struct judge {
     size_t lines;     /* lines that grow by activations, with autograd not known to be disabled */
     size_t lines_off; /* the same with autograd known to be disabled */
     bool only_graph_keeps; /* something grows to which the program cannot refer itself */
+    bool drops_graph;      /* something grows that belongs to a graph without a backward pass */
+    bool has_small;        /* something grows by a few bytes, such as a loss */
     size_t passed_on,
         kept; /* tensors of the passes whose results grow: freed in the pass, and kept after it */
 };
@@ -93,8 +95,10 @@ static bool look_at(struct judge *judge, size_t group, bool is_small, struct err
         latest_of(judge->survivors, judge->set->timeline, group, &index);
     bool is_dropped =
         latest && reason_of(judge->set->categories->why_lifetime[index]) == REASON_GRAPH_DROPPED;
-    if (!is_off && (is_dropped || is_inside_loss(symbols, stack, of->source.site.op)))
+    if (!is_off && is_inside_loss(symbols, stack, of->source.site.op))
         judge->only_graph_keeps = true;
+    judge->drops_graph = judge->drops_graph || (!is_off && is_dropped);
+    judge->has_small = judge->has_small || is_small;
     judge->lacks_stacks = judge->lacks_stacks || stack == STACK_NONE;
     if (is_small || of->category != CATEGORY_ACTIVATION)
         return true;
@@ -159,8 +163,10 @@ bool kept_graph_judge(const struct survivors *survivors, const struct live_set *
             return false;
     bool frees_most =
         judge.passed_on >= LEAST_LINES && judge.passed_on / OVERWHELMING >= judge.kept;
+    /* what grows alone may be the results themselves, which the program stores */
+    bool has_others = judge.lines + judge.lines_off > 1 || judge.has_small;
     *graph = GRAPH_UNCLEAR;
-    if (judge.only_graph_keeps)
+    if (judge.only_graph_keeps || (judge.drops_graph && has_others))
         *graph = GRAPH_KEPT;
     else if (judge.lacks_stacks)
         *graph = GRAPH_UNCLEAR;

@@ -258,6 +258,25 @@ START_TEST(a_graph_alone_keeps_no_logits)
 }
 END_TEST
 
+#define STACK_RELEASE CPP("torch::autograd::deleteNode(x)") "," SCRIPT
+
+/* Tensors that the program stores, of which the last one shows that it had a graph. detach() would
+ * free nothing of them, unless the graph keeps other tensors as well: those of another line. */
+START_TEST(results_stored_with_a_graph_are_not_the_graph)
+{
+    for (unsigned step = 0; step < 4; step++) {
+        annotate("START", step);
+        if (_i == 1)
+            born(1000 + step, 300, STACK_SEED);
+        born(2000 + step, 300, STACK_FORWARD);
+        annotate("END", step);
+    }
+    born(5000, 8, STACK_STEP);
+    freed(2003, 300, STACK_RELEASE);
+    ck_assert_int_eq(find()->graph, _i == 0 ? GRAPH_UNCLEAR : GRAPH_KEPT);
+}
+END_TEST
+
 /* A pass without autograd frees all it makes but its results. */
 START_TEST(results_that_are_kept_without_a_graph)
 {
@@ -368,6 +387,7 @@ TCase *growth_tests(void)
     tcase_add_test(tests, the_holder_of_a_graph_is_its_last_result);
     tcase_add_test(tests, logits_stay_with_variables);
     tcase_add_test(tests, a_graph_alone_keeps_no_logits);
+    tcase_add_loop_test(tests, results_stored_with_a_graph_are_not_the_graph, 0, 2);
     tcase_add_test(tests, results_that_are_kept_without_a_graph);
     tcase_add_test(tests, sizes_that_sum_beyond_64_bits);
     tcase_add_test(tests, results_in_the_default_pool);
