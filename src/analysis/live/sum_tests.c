@@ -251,6 +251,22 @@ bool live_is_pass_result(const struct live_set *set, const struct live_facts *fa
     return run == NO_RUN || facts->phases->runs[run].phase != PHASE_BACKWARD;
 }
 
+/* True if the allocation was recorded in a private pool: of a CUDA graph, or one that the program
+ * made. */
+static bool is_in_private_pool(const struct live_set *set, const struct live *live)
+{
+    const struct timeline *timeline = set->timeline;
+    uint32_t alloc = timeline->lifetimes[live->index].alloc;
+    const uint64_t *pool = timeline->snapshot->extras[trace_extra(timeline->trace, alloc)].pool;
+    return pool[0] != 0 || pool[1] != 0;
+}
+
+bool live_is_movable_result(const struct live_set *set, const struct live_facts *facts,
+                            const struct live *live, const struct live_source *source)
+{
+    return live_is_pass_result(set, facts, live, source) && !is_in_private_pool(set, live);
+}
+
 bool live_is_layer_result(const struct live_set *set, const struct live_facts *facts,
                           const struct live *live, const struct live_source *source)
 {

@@ -100,14 +100,16 @@ live_test live_is_layer_result; /* see growth/layer_results.h: no backward pass 
 live_test live_is_plain_result; /* what code outside modules computed, if nothing is trained */
 live_test live_is_running; /* an activation or scratch space that the forward phase of the moment
                               makes and frees */
-live_test live_is_resident_data; /* input that is made before the first forward pass and not freed
-                                    before the last backward pass begins; only if there are two or
-                                    more backward passes */
-live_test live_is_pass_result;   /* of a forward pass that kept no graph, and not freed by a later
-                                    backward pass */
-live_test live_is_cast;          /* live_waits_for_backward, and a copy in another dtype, but not of
-                                    logits, nor of a larger tensor that is not kept. What may come from
-                                    another device does not count */
+live_test live_is_resident_data;  /* input that is made before the first forward pass and not freed
+                                     before the last backward pass begins; only if there are two or
+                                     more backward passes */
+live_test live_is_pass_result;    /* of a forward pass that kept no graph, and not freed by a later
+                                     backward pass */
+live_test live_is_movable_result; /* the same, outside of private pools: a CUDA graph writes its
+                                     results to the same memory again */
+live_test live_is_cast; /* live_waits_for_backward, and a copy in another dtype, but not of
+                           logits, nor of a larger tensor that is not kept. What may come from
+                           another device does not count */
 live_test live_is_optimizer_temporary;
 
 #endif

@@ -271,7 +271,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_UNFUSED] = {.counts = live_is_unfused},
         [SUM_LOGITS] = {.counts = live_is_logits},
         [SUM_LOGITS_OF_LOSS] = {.counts = live_is_logits_of_loss},
-        [SUM_RESULTS] = {.counts = live_is_pass_result},
+        [SUM_RESULTS] = {.counts = live_is_movable_result},
         [SUM_LAYER_RESULTS] = {.counts = live_is_layer_result},
         [SUM_DATA] = {.counts = live_is_resident_data},
         [SUM_ELEMENTWISE] = {.counts = live_is_elementwise},

@@ -194,6 +194,23 @@ START_TEST(results_are_collected)
 }
 END_TEST
 
+/* Each graph has its results in its own pool, and writes them there again when it is replayed. */
+START_TEST(results_of_cuda_graphs_stay_where_they_are)
+{
+    const char *pool = _i == 0 ? ",\"pool_id\":[1,0]" : ",\"pool_id\":[0,0]";
+    train(1000);
+    for (uint64_t pass = 1; pass <= 5; pass++) {
+        for (uint64_t i = 0; i < 20; i++)
+            capture_event_with(&capture, "alloc", 10000 * pass + i, 1000, STACK_FORWARD, pool);
+        for (uint64_t i = 0; i < 19; i++)
+            capture_free(&capture, 10000 * pass + i, 1000, STACK_FORWARD);
+        born(600, SCRIPT);
+    }
+    capture_event(&capture, "oom", 0, 50000, SCRIPT);
+    ck_assert_int_eq(saving(FINDING_PASS_RESULTS), _i == 0 ? -1 : 5000);
+}
+END_TEST
+
 /* A pass that keeps 20 tensors for its backward pass. */
 static void train_deep(void)
 {
@@ -448,6 +465,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, the_data_set_is_on_the_device);
     tcase_add_test(tests, one_step_tells_nothing_of_data_sets);
     tcase_add_test(tests, results_are_collected);
+    tcase_add_loop_test(tests, results_of_cuda_graphs_stay_where_they_are, 0, 2);
     tcase_add_loop_test(tests, results_of_layers_are_collected, 0, 2);
     tcase_add_test(tests, what_waits_for_a_backward_pass_is_no_result);
     tcase_add_test(tests, what_waits_for_a_backward_pass_is_activations);
