@@ -216,6 +216,13 @@ static const char *remedy(enum category category, bool trains)
     }
 }
 
+/* True if say_largest() names a category or a line of code. */
+static bool names_largest(const struct oom_row *row, bool trains)
+{
+    return row->category_count > 0 && row->site_count > 0 &&
+           (remedy(row->categories[0].category, trains) || names_code(row->sites[0].label));
+}
+
 static void say_largest(const struct words *words, const struct oom_row *row, bool trains)
 {
     if (row->category_count == 0 || row->site_count == 0)
@@ -261,8 +268,13 @@ static void say_what_else(const struct words *words, const struct oom_row *row, 
 static void say_next(const struct words *words, const struct oom_row *row,
                      const struct allocator_rules *rules, bool trains)
 {
-    if (say_next_by_verdict(words, row->verdict, "nvidia-smi"))
+    if (say_next_by_verdict(words, row->verdict, "nvidia-smi")) {
+        if (row->verdict == OOM_OTHER_PROCESS && names_largest(row, trains)) {
+            say(words, "; if there are none, ");
+            say_largest(words, row, trains);
+        }
         return;
+    }
     switch (row->verdict) {
     case OOM_FRAGMENTATION:
         if (!rules->expandable_segments) {

@@ -249,6 +249,26 @@ START_TEST(held_by_others)
 }
 END_TEST
 
+/* What is held outside may be no other process. */
+START_TEST(what_to_do_without_others)
+{
+    char label[] = "model.py:39 forward";
+    struct oom_site site = {
+        .bytes = 90 << 20, .count = 3, .category = CATEGORY_ACTIVATION, .label = label};
+    row.device_bytes = 150 * MIB;
+    row.other_bytes = 39 * MIB;
+    judge(NULL, OOM_OTHER_PROCESS, "", "stop or move them");
+    ck_assert_ptr_null(strstr(row.next, "if there are none"));
+    row.categories[0].category = CATEGORY_ACTIVATION;
+    row.categories[0].bytes = 95 << 20;
+    row.category_count = 1;
+    row.sites = &site;
+    row.site_count = 1;
+    judge(NULL, OOM_OTHER_PROCESS, "",
+          "; if there are none, the largest category is activation (95.00 MiB); to reduce it");
+}
+END_TEST
+
 START_TEST(not_allowed)
 {
     row.device_free_bytes = 40 * MIB;
@@ -304,6 +324,7 @@ TCase *oom_tests(void)
     tcase_add_test(tests, free_in_pools_of_several_kinds);
     tcase_add_test(tests, free_but_not_for_a_graph);
     tcase_add_test(tests, held_by_others);
+    tcase_add_test(tests, what_to_do_without_others);
     tcase_add_test(tests, not_allowed);
     tcase_add_test(tests, not_known);
     tcase_add_test(tests, a_hole_that_would_have_served);
