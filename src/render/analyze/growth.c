@@ -128,7 +128,8 @@ static bool kept_gradients(const struct page *page, const struct device_report *
     return growth_paragraph(page, text);
 }
 
-/* Says that there are too few steps to compare, which differs from no growth. */
+/* Says that there are too few steps to compare, which differs from no growth. A program that ran
+ * out of memory cannot record more of them. */
 static bool too_few(const struct page *page, const struct device_report *report,
                     struct buffer *text)
 {
@@ -138,10 +139,11 @@ static bool too_few(const struct page *page, const struct device_report *report,
     if (report->steps.count == 0 || complete >= GROWTH_LEAST || is_range)
         return true;
     fputc('\n', page->out);
-    buffer_printf(
-        text, "Growth: %s %s%s recorded, too few to compare. Record %d or more before the dump.",
-        counts[complete], kind_of_steps(report),
-        complete == 2 ? growth_steps(report) : growth_step(report), GROWTH_LEAST);
+    buffer_printf(text, "Growth: %s %s%s recorded, too few to compare.", counts[complete],
+                  kind_of_steps(report),
+                  complete == 2 ? growth_steps(report) : growth_step(report));
+    if (report->timeline->by_action[ACTION_OOM] == 0)
+        buffer_printf(text, " Record %d or more before the dump.", GROWTH_LEAST);
     return growth_paragraph(page, text);
 }
 
