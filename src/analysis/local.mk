@@ -496,6 +496,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/partition.h \
 	src/analysis/shard/per_tensor.c \
 	src/analysis/shard/replicated.c \
+	src/analysis/shard/room.c \
+	src/analysis/shard/room.h \
 	src/analysis/shard/shard.c \
 	src/analysis/shard/shard.h \
 	src/analysis/shard/snapshot_backward.c \

@@ -3,6 +3,7 @@
 . "$srcdir/tests/cli/lib.sh"
 
 trace=samples/gpt.layers.json.gz
+room=$((512 * 1024 * 1024)) # of a CUDA context
 
 # parameters of several types: 2,000 B of bfloat16 and 400 B of float32 in a block, 4,000 B of float32 in the root
 cp "$cli/shard/types.json" .
@@ -10,9 +11,9 @@ run shard --world 2 --gpu 1GiB --format json types.json
 exits 0
 out_has '"parameters":2100,'
 # parameters, buckets, gradients, two states, and as many temporaries
-out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":38400,"peak_rank":0,"fits":true,"runs":true'
-out_has '"fits":true,"runs":false'
-run shard --world 2 --gpu 35000 types.json
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":38400,"peak_rank":0,"fits":true,"has_room":true,"runs":true'
+out_has '"fits":true,"has_room":true,"runs":false'
+run shard --world 2 --gpu $((room + 39000)) types.json
 exits 0
 out_has '2,100 parameters in 1 unit'
 out_has 'The code of zero, oss and sdp would stop: the parameters have several types. It'
@@ -39,19 +40,30 @@ out_has ' 49.22 KiB '
 # little is left of the GPU: a context, and a tenth of the peak; and nothing fits
 run shard --world 2 --gpu 40000 types.json
 exits 0
-out_has 'It leaves only 1.56 KiB of the GPU for the CUDA context, about 512.00 MiB, and'
+out_has 'Use fsdp2: none is sure to fit, and it leaves the most.'
+out_has ' of the GPU for the CUDA context, about 512.00 MiB, and'
 out_has 'fragmentation; no strategy leaves as much as these may take.'
 out_has 'under memsnap dryrun --world 2'
-out_has_not 'If it does not'
+out_has_not 'costs less'
 run shard --world 2 --parameters 1G --layers 8 --gpu 24GiB
 exits 0
-out_has 'Use ddp'
-out_has 'It leaves only 1.65 GiB of the GPU'
-out_has 'If it does not, use sdp, which needs'
-out_has_not 'is part of FairScale'
+out_has '100.0%  tight'
+out_has 'Use sdp: of those that fit, it sends the least.'
+out_has 'ddp costs less, but is tight: it would leave only 1.65 GiB of the GPU'
+out_has_not 'no strategy leaves'
+run shard --world 2 --parameters 1G --layers 8 --gpu 24GiB --format json
+exits 0
+out_has '"name":"ddp",'
+out_has '"fits":true,"has_room":false,"runs":true'
+out_has '"recommended":"sdp"'
+run shard --world 2 --parameters 1G --layers 8 --gpu 25.1GiB
+exits 0
+out_has 'Use ddp: every rank fits without sharding'
+out_has_not 'tight'
 run shard --world 2 --parameters 1G --layers 8 --gpu 20GiB
 exits 0
 out_has 'Use sdp'
+out_has_not 'costs less'
 out_has 'is part of FairScale'
 # a gathered unit of 1.86 GiB is cached for a stream of its own
 run shard --world 64 --parameters 1G --layers 2 --gpu 8GiB
@@ -61,6 +73,7 @@ out_has 'It leaves only 2.21 GiB of the GPU'
 run shard --world 64 --parameters 1G --layers 2 --gpu 9GiB
 exits 0
 out_has 'Use fsdp2'
+out_has_not 'tight: it'
 out_has_not 'leaves only'
 run shard --world 2 --gpu 20000 types.json
 exits 0
@@ -100,12 +113,12 @@ exits 0
 out_has '134.6%  stops'
 out_has 'The code of fsdp2 would stop: the optimizer does not take its DTensors.'
 # why one is recommended: by bytes or by time, and checkpoints only where nothing fits without them
-run shard --world 8 --gpu 370MiB samples/gpt.layers.json.gz
+run shard --world 8 --gpu 919MiB samples/gpt.layers.json.gz
 out_has 'Use sdp: of those that fit, it sends the least.'
-run shard --world 8 --gpu 370MiB --bandwidth 1GB samples/gpt.layers.json.gz
+run shard --world 8 --gpu 919MiB --bandwidth 1GB samples/gpt.layers.json.gz
 out_has 'Use sdp: of those that fit, it takes the least time for its traffic.'
-run shard --world 8 --gpu 300MiB --checkpointed samples/gpt.layers.json.gz
+run shard --world 8 --gpu 842MiB --checkpointed samples/gpt.layers.json.gz
 out_has 'Use ddp with checkpoints: nothing fits without checkpoints; with them, every'
-run shard --world 8 --gpu 190MiB --checkpointed samples/gpt.layers.json.gz
+run shard --world 8 --gpu 721MiB --checkpointed samples/gpt.layers.json.gz
 out_has 'Use sdp with checkpoints: nothing fits without checkpoints, and of those that'
 finish

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/shard/room.h"
+
 #define MOST_WALKS ((size_t)1 << 27) /* points times ranks: a second */
 
 /* Copies the tensors of a model, with other rows where these are guesses. False if all are known.
@@ -62,6 +64,14 @@ static bool find_early(struct shard_row *row, const struct shard_model *model,
     return true;
 }
 
+static bool has_room(const struct shard_choice *choice, const struct shard_row *row)
+{
+    enum shard_strategy strategy = row->result.strategy;
+    uint64_t peak = (uint64_t)row->result.peak_bytes, most = (uint64_t)row->most_bytes;
+    peak = most > peak ? most : peak;
+    return peak <= shard_usable_bytes(strategy, choice->unit_bytes, choice->gpu_bytes);
+}
+
 static bool add_rows(struct shard_choice *choice, const struct shard_model *model,
                      const struct shard_extra *extra, const struct shard_options *options,
                      struct error *err)
@@ -80,6 +90,7 @@ static bool add_rows(struct shard_choice *choice, const struct shard_model *mode
             return false;
         row->is_known_to_fit = choice->gpu_bytes > 0;
         row->fits = row->is_known_to_fit && (uint64_t)row->result.peak_bytes <= choice->gpu_bytes;
+        row->has_room = row->fits && has_room(choice, row);
         choice->count++;
     }
     return true;
@@ -132,72 +143,43 @@ static bool find_stops(struct shard_choice *choice, const struct shard_model *mo
     return true;
 }
 
-/* What a program takes beside the predicted peak: a CUDA context, a tenth for rounding and
- * fragmentation in the allocator, and a gathered unit, because what is cached for the stream of the
- * communication serves no other one. */
-static uint64_t room_of(const struct shard_choice *choice, const struct shard_result *result)
-{
-    uint64_t unit = shard_is_full(result->strategy) ? (uint64_t)choice->unit_bytes : 0;
-    return SHARD_CONTEXT_BYTES + (uint64_t)result->peak_bytes / 10 + unit;
-}
-
-static bool has_room(const struct shard_choice *choice, const struct shard_row *row)
-{
-    uint64_t peak = (uint64_t)row->result.peak_bytes, most = (uint64_t)row->most_bytes;
-    peak = most > peak ? most : peak;
-    return peak <= choice->gpu_bytes && choice->gpu_bytes - peak >= room_of(choice, &row->result);
-}
-
-static bool find_largest_unit(struct shard_choice *choice, const struct shard_model *model,
-                              struct error *err)
-{
-    const struct shard_options *options = choice->options;
-    int64_t *elements = calloc(model->unit_count, sizeof(*elements)), most = 0;
-    if (!elements)
-        return error_out_of_memory(err);
-    for (size_t i = 0; i < model->tensor_count; i++) {
-        int64_t *sum = &elements[model->tensors[i].unit];
-        *sum += model->tensors[i].elements;
-        if (*sum > most)
-            most = *sum;
-    }
-    choice->unit_bytes = most * (options->compute_size > 0     ? options->compute_size
-                                 : options->parameter_size > 0 ? options->parameter_size
-                                                               : model->element_size);
-    free(elements);
-    return true;
-}
-
-/* The cheapest that fits, or NULL; with `needs_room`, that leaves it. */
+/* The cheapest that fits, or NULL; with `needs_room`, that has room. */
 static const struct shard_row *cheapest(const struct shard_choice *choice, bool needs_room)
 {
     const struct shard_row *best = NULL;
     for (size_t i = 0; i < choice->count; i++) {
         const struct shard_row *row = &choice->rows[i];
-        if ((needs_room ? has_room(choice, row) : row->fits) && helps(choice, row) &&
+        if ((needs_room ? row->has_room : row->fits) && helps(choice, row) &&
             (!best || is_cheaper(row, best)))
             best = row;
     }
     return best;
 }
 
-static void recommend(struct shard_choice *choice)
+/* The lowest peak of those whose code runs; of equal ones, the cheapest. */
+static const struct shard_row *lowest(const struct shard_choice *choice)
 {
-    const struct shard_row *best = cheapest(choice, false), *safer = cheapest(choice, true);
     const struct shard_row *least = choice->rows;
     for (size_t i = 0; i < choice->count; i++) {
         const struct shard_row *row = &choice->rows[i];
-        if (row->result.peak_bytes < least->result.peak_bytes &&
-            shard_choice_runs(choice, row->result.strategy))
+        int64_t more = row->result.peak_bytes - least->result.peak_bytes;
+        if (shard_choice_runs(choice, row->result.strategy) &&
+            (more < 0 || (more == 0 && is_cheaper(row, least))))
             least = row;
     }
-    choice->is_tight = best && best != safer;
-    choice->safer = safer ? (size_t)(safer - choice->rows) : choice->count;
-    choice->row = (size_t)((best ? best : least) - choice->rows);
+    return least;
+}
+
+static void recommend(struct shard_choice *choice)
+{
+    const struct shard_row *fitting = cheapest(choice, false), *best = cheapest(choice, true);
     choice->reason = choice->gpu_bytes == 0               ? SHARD_NO_GPU
-                     : !best                              ? SHARD_NONE_FITS
+                     : !fitting                           ? SHARD_NONE_FITS
+                     : !best                              ? SHARD_MOST_ROOM
                      : best->result.strategy == SHARD_DDP ? SHARD_SIMPLEST
                                                           : SHARD_LEAST_COST;
+    choice->row = (size_t)((best ? best : lowest(choice)) - choice->rows);
+    choice->tight = best && best != fitting ? (size_t)(fitting - choice->rows) : choice->count;
 }
 
 bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
@@ -208,7 +190,8 @@ bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
                                     .options = options,
                                     .optimizer = options->optimizer,
                                     .mixes_units = shard_model_mixes(model)};
-    bool ok = find_stops(choice, model, err) && find_largest_unit(choice, model, err) &&
+    bool ok = find_stops(choice, model, err) &&
+              shard_find_largest_unit(model, options, &choice->unit_bytes, err) &&
               add_rows(choice, model, NULL, options, err) &&
               (!checkpointed || add_rows(choice, checkpointed, extra, options, err));
     if (!ok) {

@@ -15,23 +15,23 @@ struct shard_extra {
 struct shard_row {
     struct shard_result result;
     bool is_checkpointed;
-    bool is_known_to_fit, fits; /* `fits` only if a GPU was given */
-    int64_t least_bytes;        /* fsdp2: the peak without padding, if rows are unknown; else 0 */
-    int64_t most_bytes;         /* the same if parameters have as few rows as they may */
-    uint32_t early_rank; /* sdp: the rank whose peak is lowered most if reductions take no time, */
-    int64_t early_bytes; /* and that peak; 0: no rank's */
+    bool is_known_to_fit; /* a GPU was given */
+    bool fits;            /* the peak of active memory is not larger than the GPU */
+    bool has_room;        /* fits, and leaves what room.h tells */
+    int64_t least_bytes;  /* fsdp2: the peak without padding, if rows are unknown; else 0 */
+    int64_t most_bytes;   /* the same if parameters have as few rows as they may */
+    uint32_t early_rank;  /* sdp: the rank whose peak is lowered most if reductions take no time, */
+    int64_t early_bytes;  /* and that peak; 0: no rank's */
     struct shard_extra extra; /* only if it is checkpointed */
 };
 
 #define SHARD_MOST_ROWS (2 * SHARD_STRATEGIES)
 
-/* Of the GPU, as `memsnap dryrun` assumes it. */
-#define SHARD_CONTEXT_BYTES (UINT64_C(512) << 20)
-
 enum shard_reason {
     SHARD_NO_GPU,     /* nothing to recommend */
-    SHARD_SIMPLEST,   /* DDP fits */
-    SHARD_LEAST_COST, /* the cheapest that fits */
+    SHARD_SIMPLEST,   /* DDP has room */
+    SHARD_LEAST_COST, /* the cheapest that has room */
+    SHARD_MOST_ROOM,  /* none has room; of those that fit, it leaves the most */
     SHARD_NONE_FITS,  /* `row` is the one with the least memory */
 };
 
@@ -41,8 +41,7 @@ struct shard_choice {
     uint64_t gpu_bytes; /* 0: none given */
     enum shard_reason reason;
     size_t row;         /* that the reason is about */
-    bool is_tight;      /* it leaves less of the GPU than room_of() of choice.c */
-    size_t safer;       /* then the cheapest row that leaves as much; their number: none */
+    size_t tight;       /* a cheaper row that fits without room, or their number */
     int64_t unit_bytes; /* of the largest unit, gathered */
     bool is_stateless;  /* the optimizer has no state, so zero and oss save nothing */
     bool mixes_units;   /* some units have trained and frozen parameters */

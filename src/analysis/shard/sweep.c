@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/shard/room.h"
 #include "analysis/shard/stops.h"
 #include "analysis/shard/walk.h"
 
@@ -14,14 +15,15 @@ struct sweeper {
     struct shard_options options;
     const struct fit_values *batches;
     uint64_t gpu_bytes;
+    int64_t unit_bytes; /* of the largest unit, gathered */
 };
 
 /* Finds the largest batch in one walk: a moment of the step has bytes that stay and bytes that the
  * batch multiplies, so each tells the largest batch that it lets fit. */
 struct fitter {
     const struct fit_values *batches;
-    uint64_t gpu_bytes;
-    size_t count; /* of the values that fit */
+    uint64_t usable_bytes; /* of the GPU */
+    size_t count;          /* of the values that fit */
 };
 
 static void take_fitting(void *self, const struct shard_moment *moment)
@@ -32,7 +34,7 @@ static void take_fitting(void *self, const struct shard_moment *moment)
     while (low < high) {
         double batch = (double)fit_value(fitter->batches, middle - 1);
         int64_t bytes = staying + (int64_t)((double)moment->growing_bytes * batch);
-        if ((uint64_t)bytes <= fitter->gpu_bytes)
+        if ((uint64_t)bytes <= fitter->usable_bytes)
             low = middle;
         else
             high = middle - 1;
@@ -50,7 +52,9 @@ static void take_peak(void *self, const struct shard_moment *moment)
 static void walk_row(struct sweeper *sweeper, struct walk *walk, struct shard_sweep_row *row)
 {
     const struct fit_values *batches = sweeper->batches;
-    struct fitter fitter = {batches, sweeper->gpu_bytes, batches->count};
+    struct fitter fitter = {
+        batches, shard_usable_bytes(row->strategy, sweeper->unit_bytes, sweeper->gpu_bytes),
+        batches->count};
     struct shard_traffic traffic;
     sweeper->options.batch = 1;
     walk->take = take_fitting;
@@ -149,7 +153,8 @@ bool shard_sweep_make(struct shard_sweep *sweep, const struct shard_model *model
                                .gpu_bytes = gpu_bytes,
                                .each = SHARD_STRATEGIES * (checkpointed ? 2 : 1)};
     if (!check(model, checkpointed, worlds, batches, err) ||
-        !check_groups(worlds, (uint64_t)options->group, err))
+        !check_groups(worlds, (uint64_t)options->group, err) ||
+        !shard_find_largest_unit(model, options, &sweeper.unit_bytes, err))
         return false;
     made.rows = calloc(worlds->count, made.each * sizeof(*made.rows));
     if (!made.rows)

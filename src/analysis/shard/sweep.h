@@ -1,4 +1,4 @@
-/* The largest batch that fits under each strategy, for many numbers of ranks. */
+/* The largest batch that a GPU has room for under each strategy, for many numbers of ranks. */
 #ifndef MEMSNAP_ANALYSIS_SHARD_SWEEP_H
 #define MEMSNAP_ANALYSIS_SHARD_SWEEP_H
 
@@ -11,7 +11,7 @@ struct shard_sweep_row {
     bool is_checkpointed;
     uint64_t world;
     int64_t group;          /* fsdp*: ranks that share the parameters; others: all */
-    uint64_t largest_batch; /* 0: the smallest one does not fit */
+    uint64_t largest_batch; /* that leaves what room.h tells; 0: not even the smallest */
     int64_t peak_bytes;     /* with the largest batch; with the smallest one if that does not fit */
     bool is_last;           /* the largest batch is the last of the values */
     int64_t traffic_bytes;  /* a rank sends in a step, whatever the batch */

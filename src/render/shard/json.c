@@ -92,6 +92,15 @@ static void put_extra(struct json_writer *json, const struct shard_row *row)
         json_put_real(json, "extra_flops_share", extra->flops_share);
 }
 
+static void put_fit(struct json_writer *json, const char *key, const struct shard_row *row,
+                    bool value)
+{
+    if (row->is_known_to_fit)
+        json_put_bool(json, key, value);
+    else
+        json_put_null(json, key);
+}
+
 static bool put_row(struct json_writer *json, const struct shard_report *report,
                     const struct shard_row *row, struct error *err)
 {
@@ -111,10 +120,8 @@ static bool put_row(struct json_writer *json, const struct shard_report *report,
         json_put_integer(json, "early_rank", row->early_rank);
         json_put_integer(json, "early_peak_bytes", row->early_bytes);
     }
-    if (row->is_known_to_fit)
-        json_put_bool(json, "fits", row->fits);
-    else
-        json_put_null(json, "fits");
+    put_fit(json, "fits", row, row->fits);
+    put_fit(json, "has_room", row, row->has_room);
     json_put_bool(json, "runs", shard_choice_runs(report->choice, result->strategy));
     json_put_rows(json, &rank_type, result->ranks, result->rank_count, &context);
     put_traffic(json, "traffic_bytes", result->traffic.bytes);
@@ -148,7 +155,7 @@ bool shard_json(FILE *out, const struct shard_report *report, struct error *err)
     for (size_t i = 0; ok && i < choice->count; i++)
         ok = put_row(&json, report, &choice->rows[i], err);
     json_put_close(&json, ']');
-    bool is_known = choice->reason == SHARD_SIMPLEST || choice->reason == SHARD_LEAST_COST;
+    bool is_known = choice->reason != SHARD_NO_GPU && choice->reason != SHARD_NONE_FITS;
     if (is_known) {
         const struct shard_row *row = &choice->rows[choice->row];
         json_put_string(&json, "recommended", shard_strategy_name(row->result.strategy));

@@ -112,10 +112,10 @@ static bool put_table(const struct page *page, const struct shard_sweep *sweep, 
 
 bool shard_sweep_text(const struct page *page, const struct shard_sweep *sweep)
 {
-    char text[160], size[UNITS_TEXT_SIZE];
+    char text[240], size[UNITS_TEXT_SIZE];
     snprintf(text, sizeof(text),
-             "The largest batch that fits into %s, as a multiple of the recorded one (-: none, +: "
-             "the last value tried)",
+             "The largest batch that fits into %s, with room for the CUDA context and "
+             "fragmentation, as a multiple of the recorded one (-: none, +: the last value tried)",
              page_size(page, size, sweep->gpu_bytes));
     page_paragraph(page, 0, 0, text);
     fputc('\n', page->out);

@@ -98,7 +98,11 @@ static void add_comparison(struct table *table, const struct page *page,
     table_add(table, text);
     table_add(table, row->is_checkpointed ? percent(text, row->extra.share) : "");
     bool runs = shard_choice_runs(report->choice, result->strategy);
-    table_add(table, !runs ? "stops" : !row->is_known_to_fit ? "" : row->fits ? "yes" : "no");
+    table_add(table, !runs                   ? "stops"
+                     : !row->is_known_to_fit ? ""
+                     : row->has_room         ? "yes"
+                     : row->fits             ? "tight"
+                                             : "no");
 }
 
 static const struct table_column kind_columns[KIND_COLUMNS] = {

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "analysis/shard/room.h"
 #include "render/core/escape.h"
 #include "render/shard/notes.h"
 
@@ -86,6 +87,10 @@ static void add_reason(struct buffer *text, const struct shard_choice *choice)
                       row->is_checkpointed ? "nothing fits without checkpoints, and " : "",
                       has_time ? "takes the least time for its traffic" : "sends the least");
         break;
+    case SHARD_MOST_ROOM:
+        buffer_printf(text, "Use %s%s: none is sure to fit, and it leaves the most.", name,
+                      checkpoints);
+        break;
     case SHARD_NONE_FITS:
         buffer_printf(text, "None fits; %s%s needs the least.", name, checkpoints);
         break;
@@ -102,31 +107,46 @@ static void add_size(struct buffer *text, const struct page *page, uint64_t byte
     buffer_puts(text, page_size(page, size, bytes));
 }
 
-/* What the allocator and CUDA take besides may be more than what is left. */
+/* What is left of the GPU may be less than the allocator and CUDA take besides. */
+static void add_left(struct buffer *text, const struct page *page,
+                     const struct shard_report *report, const struct shard_row *row)
+{
+    add_size(text, page, report->choice->gpu_bytes - (uint64_t)row->result.peak_bytes);
+    buffer_puts(text, " of the GPU for the CUDA context, about ");
+    add_size(text, page, SHARD_CONTEXT_BYTES);
+    buffer_puts(text, ", and for fragmentation");
+}
+
+static void add_try(struct buffer *text, const struct shard_report *report,
+                    const struct shard_row *row)
+{
+    buffer_printf(text,
+                  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True keeps fragmentation low. Run "
+                  "the program with this code under memsnap dryrun --world %" PRId64
+                  " --rank %" PRIu32 " to see whether it fits.",
+                  report->options->world, row->result.peak_rank);
+}
+
+static void add_most_room(struct buffer *text, const struct page *page,
+                          const struct shard_report *report)
+{
+    const struct shard_row *row = &report->choice->rows[report->choice->row];
+    buffer_puts(text, "It leaves only ");
+    add_left(text, page, report, row);
+    buffer_puts(text, "; no strategy leaves as much as these may take. ");
+    add_try(text, report, row);
+}
+
 static void add_tight(struct buffer *text, const struct page *page,
                       const struct shard_report *report)
 {
-    const struct shard_choice *choice = report->choice;
-    const struct shard_result *result = &choice->rows[choice->row].result;
-    buffer_puts(text, "It leaves only ");
-    add_size(text, page, choice->gpu_bytes - (uint64_t)result->peak_bytes);
-    buffer_puts(text, " of the GPU for the CUDA context, about ");
-    add_size(text, page, SHARD_CONTEXT_BYTES);
-    buffer_printf(
-        text,
-        ", and for fragmentation%s. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True keeps "
-        "fragmentation low. Run the program with this code under memsnap dryrun --world "
-        "%" PRId64 " --rank %" PRIu32 " to see whether it fits.",
-        choice->safer == choice->count ? "; no strategy leaves as much as these may take" : "",
-        report->options->world, result->peak_rank);
-    if (choice->safer == choice->count)
-        return;
-    const struct shard_row *safer = &choice->rows[choice->safer];
-    buffer_printf(text, " If it does not, use %s%s, which needs ",
-                  shard_strategy_name(safer->result.strategy),
-                  safer->is_checkpointed ? " with checkpoints" : "");
-    add_size(text, page, (uint64_t)safer->result.peak_bytes);
-    buffer_puts(text, ".");
+    const struct shard_row *row = &report->choice->rows[report->choice->tight];
+    const char *name = shard_strategy_name(row->result.strategy);
+    buffer_printf(text, "%s%s costs less, but is tight: it would leave only ", name,
+                  row->is_checkpointed ? " with checkpoints" : "");
+    add_left(text, page, report, row);
+    buffer_printf(text, ". Its code is that of --code %s. ", name);
+    add_try(text, report, row);
 }
 
 /* What makes less of memory, and was not asked for. */
@@ -151,7 +171,9 @@ static bool put_room(const struct page *page, const struct shard_report *report)
     struct buffer text = BUFFER_INIT;
     if (report->choice->reason == SHARD_NONE_FITS)
         add_ways(&text, page, report);
-    else if (report->choice->is_tight)
+    else if (report->choice->reason == SHARD_MOST_ROOM)
+        add_most_room(&text, page, report);
+    else if (report->choice->tight < report->choice->count)
         add_tight(&text, page, report);
     else
         return true;

@@ -1,4 +1,5 @@
 /* The largest batch for several numbers of ranks. */
+#include "analysis/shard/room.h"
 #include "analysis/shard/sweep.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/shard/by_hand.h"
@@ -17,31 +18,47 @@ static int64_t peak_of(enum shard_strategy strategy, int64_t world, uint64_t bat
     return peak;
 }
 
-/* The largest batch fits, and the next one does not. */
+/* A context, a tenth of the peak, and a gathered unit where parameters are sharded. */
+START_TEST(a_gpu_has_room_for_more_than_active_memory)
+{
+    const uint64_t mib = 1 << 20, gpu = 512 * mib + 110 * mib;
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_DDP, 11 * 1024, gpu), 100 * mib);
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_SDP, 11 * 1024, gpu), 100 * mib);
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_FSDP2, 11 * 1024, gpu), 100 * mib - 10 * 1024);
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_DDP, 0, 512 * mib), 0);
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_FSDP2, (int64_t)gpu, gpu), 0);
+}
+END_TEST
+
+/* There is room for the largest batch, but not for the next one. */
 START_TEST(sweep_finds_the_largest_batch)
 {
-    const int64_t gpu = 20000;
+    const uint64_t gpu = SHARD_CONTEXT_BYTES + 23000;
+    int64_t unit;
     struct fit_values worlds, batches;
     struct shard_sweep sweep;
     struct error err;
     by_hand_begin(&hand, 4000);
+    ck_assert(shard_find_largest_unit(&hand.model, &hand.options, &unit, &err));
+    ck_assert_int_gt(unit, 0);
     ck_assert(fit_values_parse("world=1,2,4,16", &worlds, &err));
     ck_assert(fit_values_parse("batch=1..8", &batches, &err));
-    ck_assert(shard_sweep_make(&sweep, &hand.model, NULL, &hand.options, &worlds, &batches,
-                               (uint64_t)gpu, &err));
+    ck_assert(
+        shard_sweep_make(&sweep, &hand.model, NULL, &hand.options, &worlds, &batches, gpu, &err));
     ck_assert_uint_eq(sweep.count, 4 * SHARD_STRATEGIES);
     for (size_t i = 0; i < sweep.count; i++) {
         const struct shard_sweep_row *row = &sweep.rows[i];
         int64_t world = (int64_t)row->world;
+        int64_t usable = (int64_t)shard_usable_bytes(row->strategy, unit, gpu);
         if (row->strategy == SHARD_FSDP) { /* its bucket does not fit */
             ck_assert_uint_eq(row->largest_batch, 0);
-            ck_assert_int_gt(row->peak_bytes, gpu);
+            ck_assert_int_gt(row->peak_bytes, usable);
             continue;
         }
-        ck_assert_uint_eq(row->largest_batch, 4);
-        ck_assert_int_eq(row->peak_bytes, peak_of(row->strategy, world, 4));
-        ck_assert_int_le(row->peak_bytes, gpu);
-        ck_assert_int_gt(peak_of(row->strategy, world, 5), gpu);
+        ck_assert_uint_gt(row->largest_batch, 0);
+        ck_assert_int_eq(row->peak_bytes, peak_of(row->strategy, world, row->largest_batch));
+        ck_assert_int_le(row->peak_bytes, usable);
+        ck_assert_int_gt(peak_of(row->strategy, world, row->largest_batch + 1), usable);
     }
     shard_sweep_release(&sweep);
     ck_assert(shard_sweep_make(&sweep, &hand.model, NULL, &hand.options, &worlds, &batches, 1 << 30,
@@ -56,6 +73,7 @@ END_TEST
 TCase *shard_sweep_tests(void)
 {
     TCase *tcase = tcase_create("shard --sweep");
+    tcase_add_test(tcase, a_gpu_has_room_for_more_than_active_memory);
     tcase_add_test(tcase, sweep_finds_the_largest_batch);
     return tcase;
 }
