@@ -116,21 +116,21 @@ no_out
 check 'writes the file' cmp from-input.txt report.txt
 
 # the largest batch, of 65,536 combinations in a second
-run shard --gpu 1640MiB --sweep world=1..1024 batch=1..64 $trace
+run shard --gpu 1742MiB --sweep world=1..1024 batch=1..64 $trace
 exits 0
 no_err
 golden shard-sweep.txt
-run shard --gpu 1640MiB --sweep world=2,8 --sweep batch=1,2,4 --format json $trace
+run shard --gpu 1742MiB --sweep world=2,8 --sweep batch=1,2,4 --format json $trace
 exits 0
 out_has '"name":"fsdp2","world":8,"largest_batch":2,"is_last":false'
-run shard --gpu 1640MiB --sweep world=2,8 --format csv $trace
+run shard --gpu 1742MiB --sweep world=2,8 --format csv $trace
 exits 0
 check 'has a row for each strategy and world' test "$(wc -l <.run/out)" -eq 15
-run shard --gpu 900MiB --sweep world=2,8 --sweep batch=1..8 --checkpointed $trace
+run shard --gpu 935MiB --sweep world=2,8 --sweep batch=1..8 --checkpointed $trace
 exits 0
 no_err
 golden shard-sweep-checkpointed.txt
-run shard --gpu 900MiB --sweep world=2,4,8 --sweep batch=1..8 --checkpointed --group 4 --format json $trace
+run shard --gpu 935MiB --sweep world=2,4,8 --sweep batch=1..8 --checkpointed --group 4 --format json $trace
 exits 0
 [ -z "${PYTHON3-}" ] || check 'divides ranks into groups, and tries checkpoints' "$PYTHON3" -c '
 import json, sys
@@ -139,10 +139,10 @@ assert len(rows) == 42
 assert [rows["fsdp2", False, w]["group"] for w in (2, 4, 8)] == [2, 4, 4] and rows["oss", True, 8]["group"] == 8
 assert rows["fsdp2", False, 8]["peak_bytes"] == rows["fsdp2", False, 4]["peak_bytes"]
 assert all(rows[n, True, w]["largest_batch"] > r["largest_batch"] for (n, c, w), r in rows.items() if not c)' .run/out
-run shard --gpu 900MiB --sweep world=2..6 --group 4 $trace
+run shard --gpu 935MiB --sweep world=2..6 --group 4 $trace
 exits 2
 err 'memsnap: samples/gpt.layers.json.gz: --sweep: 5 ranks are not a multiple of --group 4'
-run shard --gpu 900MiB --sweep world=2..6 --code fsdp2 $trace
+run shard --gpu 935MiB --sweep world=2..6 --code fsdp2 $trace
 exits 2
 err 'memsnap: shard: --sweep does not go with --code or --format python'
 run shard --gpu 1MiB --sweep batch=1..4 $trace
