@@ -64,6 +64,7 @@ EXTRA_DIST += \
 	bench/shard/RECOMMENDED.md \
 	bench/shard/RESULTS.md \
 	bench/shard/cases.py \
+	bench/shard/library_models.py \
 	bench/shard/models.py \
 	bench/shard/more_models.py \
 	bench/shard/newer_models.py \

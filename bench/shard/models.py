@@ -3,6 +3,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from library_models import LIBRARY_MODELS
 from more_models import MORE_MODELS
 from newer_models import NEWER_MODELS
 
@@ -546,6 +547,7 @@ MODELS = {
     "distilled": (Distilled, images(16, 224), 1000),
     "mixed": (Mixed, tokens, 16000),
     "channels": (ChannelsLast, images(4, 128), 100),
+    **LIBRARY_MODELS,
     **MORE_MODELS,
     **NEWER_MODELS,
 }
