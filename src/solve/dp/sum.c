@@ -2,19 +2,6 @@
 
 #include <stdlib.h>
 
-static void sum_count_parts(const int64_t *before, size_t n, size_t from, int64_t bound,
-                            uint32_t *parts)
-{
-    size_t end = n; /* of the longest part that begins at p */
-    parts[n] = 0;
-    for (size_t p = n; p-- > from;) {
-        while (before[end] - before[p] > bound)
-            end--;
-        bool fits = end > p && parts[end] < UINT32_MAX;
-        parts[p] = fits ? parts[end] + 1 : UINT32_MAX;
-    }
-}
-
 /* The end of the longest part that begins at p, by an exponential and then a binary search. */
 static size_t part_end(const int64_t *before, size_t n, size_t p, int64_t bound)
 {
@@ -26,6 +13,20 @@ static size_t part_end(const int64_t *before, size_t n, size_t p, int64_t bound)
     for (; step > 0; step /= 2)
         if (low + step <= n && before[low + step] - before[p] <= bound)
             low += step;
+    return low;
+}
+
+/* The same backwards: the beginning of the longest part that ends at e. */
+static size_t part_begin(const int64_t *before, size_t e, int64_t bound)
+{
+    size_t step = 1, low = e;
+    while (step <= low && before[e] - before[low - step] <= bound) {
+        low -= step;
+        step *= 2;
+    }
+    for (; step > 0; step /= 2)
+        if (step <= low && before[e] - before[low - step] <= bound)
+            low -= step;
     return low;
 }
 
@@ -41,42 +42,27 @@ static bool fits(const int64_t *before, size_t n, size_t from, size_t parts, int
     return p == n;
 }
 
-static int64_t sum_least(const int64_t *before, size_t n, size_t from, size_t parts)
-{
-    int64_t whole = before[n] - before[from], largest = 0;
-    for (size_t i = from; i < n; i++)
-        if (before[i + 1] - before[i] > largest)
-            largest = before[i + 1] - before[i];
-    int64_t share = whole / (int64_t)parts;
-    int64_t low = share > largest ? share : largest;
-    int64_t high = share < whole - largest ? share + largest + 1 : whole;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (fits(before, n, from, parts, middle))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 #define MOST_STEPS 2e10 /* about a minute */
 
 struct problem {
-    int64_t *before; /* [n+1] sum of the sizes before index i */
-    uint32_t *parts; /* [n+1] see sum_count_parts() */
+    int64_t *before;  /* [n+1] sum of the sizes before index i */
+    int64_t *largest; /* [n+1] largest size from index i on, and 0 at the end */
     size_t n;
     bool negative; /* some size is negative */
 };
 
 static bool add_up(struct problem *problem, const int64_t *sizes, struct error *err)
 {
-    problem->before[0] = 0;
-    for (size_t i = 0; i < problem->n; i++) {
+    size_t n = problem->n;
+    problem->before[0] = problem->largest[n] = 0;
+    for (size_t i = 0; i < n; i++) {
         problem->negative |= sizes[i] < 0;
         if (__builtin_add_overflow(problem->before[i], sizes[i], &problem->before[i + 1]))
             return error_set(err, STATUS_LIMIT, "the sizes of all modules add up to too much");
     }
+    for (size_t i = n; i-- > 0;)
+        problem->largest[i] =
+            sizes[i] > problem->largest[i + 1] ? sizes[i] : problem->largest[i + 1];
     return true;
 }
 
@@ -92,14 +78,44 @@ static bool too_long(size_t n, size_t checkpoints, size_t most, struct error *er
                      checkpoints, n, most);
 }
 
-/* The least s > from with V(s, r-1) <= bound. */
-static size_t next_cut(struct problem *problem, size_t from, size_t r, int64_t bound)
+/* The least s > from with V(s, r-1) <= bound. Parts as long as possible, from the last one on,
+ * reach furthest back. */
+static size_t next_cut(const struct problem *problem, size_t from, size_t r, int64_t bound)
 {
-    sum_count_parts(problem->before, problem->n, from, bound, problem->parts);
-    size_t s = from + 1;
-    while (problem->parts[s] > r)
-        s++;
-    return s;
+    size_t s = problem->n;
+    for (size_t k = 0; k < r && s > from; k++)
+        s = part_begin(problem->before, s, bound);
+    return s > from ? s : from + 1;
+}
+
+/* V(from, parts - 1), which is at most `high`. Seldom much less, as `high` is that of more sizes
+ * with one more part, so the search goes down from there in steps that double. */
+static int64_t least_bound(const struct problem *problem, size_t from, size_t parts, int64_t high)
+{
+    const int64_t *before = problem->before;
+    size_t n = problem->n;
+    int64_t share = (before[n] - before[from]) / (int64_t)parts;
+    int64_t low = share > problem->largest[from] ? share : problem->largest[from], step = 1;
+    while (low < high) {
+        bool doubles = step <= (high - low) / 2;
+        int64_t bound = doubles ? high - step : low + (high - low) / 2;
+        if (fits(before, n, from, parts, bound)) {
+            high = bound;
+            step = doubles ? 2 * step : INT64_MAX;
+        } else {
+            low = bound + 1;
+            step = INT64_MAX;
+        }
+    }
+    return low;
+}
+
+/* The first bound: a part as long as that has at least the share of each. */
+static int64_t first_bound(const struct problem *problem, size_t parts)
+{
+    int64_t whole = problem->before[problem->n], largest = problem->largest[0];
+    int64_t share = whole / (int64_t)parts;
+    return share < whole - largest ? share + largest + 1 : whole;
 }
 
 static int bits(uint64_t number)
@@ -107,19 +123,14 @@ static int bits(uint64_t number)
     return number > 0 ? 64 - __builtin_clzll(number) : 0;
 }
 
-/* Estimates the steps of place(), from measurements. Each cut examines all sizes after it, and then
- * bisects a bound between 0 and the largest size. For each bound it goes through the remaining
- * parts and searches for the end of each among about n / checkpoints sizes. */
+/* Estimates the steps of place(), from measurements. Each cut bisects a bound between 0 and the
+ * largest size. For each bound it goes through the remaining parts and searches for the end of each
+ * among about n / checkpoints sizes. */
 static double steps_of(const struct problem *problem, size_t checkpoints)
 {
-    double n = (double)problem->n, k = (double)checkpoints;
-    int64_t largest = 0;
-    for (size_t i = 0; i < problem->n; i++) {
-        int64_t size = problem->before[i + 1] - problem->before[i];
-        largest = size > largest ? size : largest;
-    }
+    double k = (double)checkpoints;
     double search = 0.6 * bits(problem->n / (checkpoints + 1)) - 0.1;
-    return k * n + k * k * bits((uint64_t)largest) * (search > 0.5 ? search : 0.5);
+    return k * k * (bits((uint64_t)problem->largest[0]) + 1) * (search > 0.5 ? search : 0.5);
 }
 
 /* The largest number of cuts that place() makes within MOST_STEPS. */
@@ -142,13 +153,14 @@ static bool place(struct problem *problem, size_t checkpoints, struct sum_answer
     size_t n = problem->n, at = 0;
     if (steps_of(problem, checkpoints) > MOST_STEPS / 2)
         return too_long(n, checkpoints, most_cuts(problem), err);
-    int64_t bound = sum_least(problem->before, n, 0, checkpoints + 1);
+    int64_t bound = first_bound(problem, checkpoints + 1);
+    bound = least_bound(problem, 0, checkpoints + 1, bound);
     answer->max_memory = bound;
     for (size_t r = checkpoints; r > 0 && at < n; r--) {
         at = next_cut(problem, at, r, bound);
         if (at < n && !add_cut(answer, at, budget, err))
             return false;
-        bound = at < n ? sum_least(problem->before, n, at, r) : 0;
+        bound = at < n ? least_bound(problem, at, r, bound) : 0;
     }
     return true;
 }
@@ -222,7 +234,7 @@ static bool allocate(struct problem *problem, size_t count, size_t *bytes, struc
 {
     if (count >= UINT32_MAX)
         return error_set(err, STATUS_LIMIT, "%zu modules are too many", count);
-    *bytes = (count + 1) * (sizeof(int64_t) + sizeof(uint32_t));
+    *bytes = 2 * (count + 1) * sizeof(int64_t);
     if (!budget_take(budget, *bytes, err))
         return false;
     problem->before = malloc(*bytes);
@@ -230,7 +242,7 @@ static bool allocate(struct problem *problem, size_t count, size_t *bytes, struc
         budget_give(budget, *bytes);
         return error_out_of_memory(err);
     }
-    problem->parts = (uint32_t *)(problem->before + count + 1);
+    problem->largest = problem->before + count + 1;
     problem->n = count;
     return true;
 }
