@@ -107,6 +107,15 @@ static void join_many(struct forward_chain *chain, size_t most)
     chain->count = most;
 }
 
+/* Gives the calls of a part that keeps nothing to the part before it in its element, whose row they
+ * continue. */
+static void give_calls(struct chain_part *part, struct chain_part *before)
+{
+    if (before && before->end_call > before->first_call && before->end_call == part->first_call)
+        before->end_call = part->end_call;
+    part->first_call = part->end_call;
+}
+
 /* An element of several parts is named after the parts that keep something. The other parts are
  * dropped, unless they are iterations of a loop. */
 static void drop_empty_parts(struct build *build)
@@ -117,7 +126,10 @@ static void drop_empty_parts(struct build *build)
         struct chain_element *element = &chain->elements[i];
         uint32_t first = made;
         for (uint32_t part = element->first_part; part < element->end_part; part++) {
-            bool needed = kept_by(build, part) > 0 || chain->parts[part].loop != NO_LOOP;
+            bool keeps = kept_by(build, part) > 0;
+            bool needed = keeps || chain->parts[part].loop != NO_LOOP;
+            if (!keeps)
+                give_calls(&chain->parts[part], made > first ? &chain->parts[made - 1] : NULL);
             if (needed || (made == first && part + 1 == element->end_part))
                 chain->parts[made++] = chain->parts[part];
         }

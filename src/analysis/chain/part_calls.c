@@ -16,6 +16,7 @@ struct writer {
     struct frame forward;
     uint32_t low, high; /* the lines of the model's outermost forward seen so far */
     uint32_t first_run;
+    uint32_t last; /* index of the call that was added to the chain last, or CALL_NONE */
 };
 
 /* Writes the line that makes a call, "block.py:12", or "model" if the model itself is the container
@@ -149,8 +150,18 @@ static bool is_in_row(const struct module_calls *calls, uint32_t i, uint32_t fir
            (i + 1 < end && calls->items[i + 1].same_line == i);
 }
 
+/* True if call i comes right after the call added last, from the same line: it takes its result, as
+ * in a torch.nn.Sequential. The last linear layer of an MLP without dropout keeps nothing itself,
+ * but a checkpoint that ends before it stores its input, which is the largest result of the MLP. */
+static bool continues_row(const struct writer *writer, uint32_t i)
+{
+    const struct module_call *items = writer->calls->items;
+    return i > 0 && writer->last == i - 1 && items[i].same_line == i - 1 &&
+           items[i - 1].end_run == items[i].first_run;
+}
+
 /* Sets the calls of a part to the outermost calls within its node, if they keep all that it keeps.
- */
+ * A part that keeps nothing has only calls that continue the row of the part before it. */
 static bool set_part(struct writer *writer, struct forward_chain *chain, struct chain_part *part,
                      const struct call_node *node, struct error *err)
 {
@@ -160,18 +171,23 @@ static bool set_part(struct writer *writer, struct forward_chain *chain, struct 
     part->first_call = part->end_call = (uint32_t)chain->call_count;
     part->keeps = whole > 0;
     module_calls_within(writer->calls, node->first_run, node->end_run, &first, &end);
-    for (uint32_t i = first; i < end && whole > 0; i++) {
+    for (uint32_t i = first; i < end; i++) {
         const struct module_call *call = &writer->calls->items[i];
         int64_t own = call_kept_in(tree, call->first_run, call->end_run);
         kept += own;
-        if ((own > 0 || is_in_row(writer->calls, i, first, end)) &&
-            !add_to_chain(writer, chain, call, err))
+        if (whole > 0 ? own == 0 && !is_in_row(writer->calls, i, first, end)
+                      : !continues_row(writer, i))
+            continue;
+        if (!add_to_chain(writer, chain, call, err))
             return false;
+        writer->last = i;
     }
-    if (kept == whole)
+    if (kept == whole) {
         part->end_call = (uint32_t)chain->call_count;
-    else
+    } else {
         chain->call_count = part->first_call;
+        writer->last = CALL_NONE;
+    }
     return true;
 }
 
@@ -179,7 +195,8 @@ bool chain_set_calls(struct forward_chain *chain, const struct call_tree *tree,
                      const struct cut *cut, const struct module_calls *calls,
                      struct symbols *symbols, struct error *err)
 {
-    struct writer writer = {.tree = tree, .calls = calls, .symbols = symbols, .text = BUFFER_INIT};
+    struct writer writer = {
+        .tree = tree, .calls = calls, .symbols = symbols, .text = BUFFER_INIT, .last = CALL_NONE};
     bool ok = true;
     chain->allocations = tree->end_inside - tree->first_inside;
     chain->calls_in_loop = calls->in_loop;

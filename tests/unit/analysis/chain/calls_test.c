@@ -326,6 +326,30 @@ START_TEST(calls_that_keep_nothing_are_in_their_row)
 }
 END_TEST
 
+/* The same where each call is a part: a checkpoint that ended before the second module would store
+ * what the first one returns. */
+START_TEST(calls_that_keep_nothing_are_in_the_row_of_the_part_before)
+{
+    for (int i = 0; i < 3; i++) {
+        keep(60, "t9 m52");
+        keep(20, "t9 m53 S219 a3");
+        pass_by(50, "t9 m53 S219 L125");
+        keep(30, "t9 m55 a4");
+    }
+    backward(1);
+    options.level = CHAIN_CALLS;
+    build();
+    ck_assert_uint_eq(chain.count, 9);
+    ck_assert_uint_eq(chain.call_count, 9);
+    for (uint32_t i = 0; i < 3; i++) {
+        expect_call(3 * i, "model.py:53", 2 * i, 6);
+        expect_call(3 * i + 1, "model.py:53", 2 * i + 1, 6);
+        ck_assert_uint_eq(chain_first_call(&chain, 3 * i + 1)->number, 2 * i);
+        ck_assert_uint_eq(chain_last_call(&chain, 3 * i + 1)->number, 2 * i + 1);
+    }
+}
+END_TEST
+
 /* Results of matrix products weigh more, whether they are kept or not. */
 START_TEST(operators_are_weighed_by_class)
 {
@@ -382,6 +406,7 @@ TCase *chain_calls_tests(void)
     tcase_add_test(tests, blocks_of_two_classes_are_told_apart);
     tcase_add_test(tests, blocks_of_one_line_are_told_apart);
     tcase_add_test(tests, calls_that_keep_nothing_are_in_their_row);
+    tcase_add_test(tests, calls_that_keep_nothing_are_in_the_row_of_the_part_before);
     tcase_add_test(tests, operators_are_weighed_by_class);
     tcase_add_test(tests, without_operators_nothing_is_weighed);
     return tests;
