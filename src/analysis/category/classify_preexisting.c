@@ -158,12 +158,25 @@ static enum reason pass_reason(const struct classifier *classifier,
                                                                           : REASON_NONE;
 }
 
+/* The number of blocks that stay and have the size of the weights of which blocks of a size may be
+ * gradients. If passes leave a gradient for each sample, that size is a part of the blocks'. */
+static uint32_t kept_of(const struct classifier *classifier, uint64_t size,
+                        const struct size_tally *tally)
+{
+    uint64_t samples = classifier->samples;
+    const struct size_tally *weight = samples > 0 && size % samples == 0 && tally->early == 0
+                                          ? size_tallies_find(&classifier->tallies, size / samples)
+                                          : NULL;
+    tally = weight && weight->early > 0 ? weight : tally;
+    return tally->persistent + tally->parameters;
+}
+
 /* The reason for a block without a stack that is freed in the trace, by what happens to blocks of
  * its size that are made in the trace. */
 static enum reason end_reason(const struct classifier *classifier,
                               const struct preexisting *preexisting, const struct size_tally *tally)
 {
-    uint32_t kept = tally->persistent + tally->parameters;
+    uint32_t kept = kept_of(classifier, preexisting->size, tally);
     bool has_gradients = tally->gradients.most > 0;
     if (preexisting->stack != STACK_NONE)
         return REASON_NONE;

@@ -219,7 +219,8 @@ static void complete_closures(struct pattern *pattern)
 
 bool passes_from_anchors(struct pattern *pattern, struct error *err)
 {
-    if (!add_before_steps(pattern, err))
+    /* The gradients of samples show every pass. A trace may begin after the first one. */
+    if (pattern->samples == 0 && !add_before_steps(pattern, err))
         return false;
     sort_passes(pattern);
     complete_closures(pattern);

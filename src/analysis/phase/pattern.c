@@ -179,7 +179,8 @@ bool phases_from_lifetimes(struct phases *phases, const struct timeline *timelin
     phases->runs = made.runs;
     phases->count = made.count;
     phases->runs_capacity = made.runs_capacity;
-    prolong_backward(phases);
+    if (phases->samples == 0) /* between pass and step, plain code sums up gradients of samples */
+        prolong_backward(phases);
     struct known_sizes weights = {pattern.stays, pattern.stay_count};
     ok = has_step(phases) ? phases_refine(phases, timeline, NULL, steps, weights, err)
                           : guess_forward(phases, timeline, err);

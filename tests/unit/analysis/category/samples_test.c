@@ -75,6 +75,73 @@ START_TEST(lifetimes_show_gradients_of_each_sample)
 }
 END_TEST
 
+/* Hooks make them while the pass frees what was saved for it, each with a scratch block. The script
+ * sums each one up for the optimizer, and drops it. */
+static void hooked_step(uint64_t first)
+{
+    for (unsigned i = 0; i < SAVED; i++)
+        capture_event(&capture, "alloc", first + i, 90000 + 1000 * i, "");
+    for (unsigned i = WEIGHTS; i-- > 0;) {
+        capture_event(&capture, "alloc", first + 100 + i, SAMPLES * size_of(i), "");
+        capture_event(&capture, "alloc", first + 400 + i, 70000, "");
+        capture_free(&capture, first + SAVED - WEIGHTS + i, 90000 + 1000 * (SAVED - WEIGHTS + i),
+                     "");
+        capture_free(&capture, first + 400 + i, 70000, "");
+    }
+    for (unsigned i = SAVED - WEIGHTS; i-- > 0;)
+        capture_free(&capture, first + i, 90000 + 1000 * i, "");
+    for (unsigned i = 0; i < WEIGHTS; i++) {
+        capture_event(&capture, "alloc", first + 300 + i, size_of(i), "");
+        capture_free(&capture, first + 100 + i, SAMPLES * size_of(i), "");
+    }
+}
+
+/* With (1) or without (0) annotated steps. */
+START_TEST(hooks_make_gradients_of_each_sample)
+{
+    make_weights();
+    for (unsigned at = 0; at < STEPS; at++) {
+        uint64_t first = 1000 * (at + 1);
+        hooked_step(first);
+        if (_i == 1)
+            capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+        capture_event(&capture, "alloc", first + 500, 300, "");
+        capture_free(&capture, first + 500, 300, "");
+        if (_i == 1)
+            capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+        for (unsigned i = 0; i < WEIGHTS; i++)
+            capture_free(&capture, first + 300 + i, size_of(i), "");
+    }
+    capture_load(&capture);
+    expect_gradients();
+    ck_assert_int_eq(capture_category(&capture, 2000 + SAVED - 1), CATEGORY_ACTIVATION);
+}
+END_TEST
+
+/* What a pass saves may be as many times as large as each weight, but there is more of it for some
+ * weights than for others. */
+START_TEST(activations_of_such_sizes_are_no_gradients)
+{
+    make_weights();
+    for (unsigned at = 0; at < STEPS; at++) {
+        uint64_t first = 1000 * (at + 1), saved = 0;
+        for (unsigned i = 0; i < WEIGHTS; i++)
+            for (unsigned n = 0; n <= i % 3; n++)
+                capture_event(&capture, "alloc", first + saved++, SAMPLES * size_of(i), "");
+        for (unsigned i = WEIGHTS; i-- > 0;) {
+            capture_event(&capture, "alloc", first + 300 + i, size_of(i), "");
+            for (unsigned n = 0; n <= i % 3; n++)
+                capture_free(&capture, first + --saved, SAMPLES * size_of(i), "");
+        }
+        for (unsigned i = 0; i < WEIGHTS; i++)
+            capture_free(&capture, first + 300 + i, size_of(i), "");
+    }
+    capture_load(&capture);
+    ck_assert_int_eq(capture_category(&capture, 2000 + WEIGHTS), CATEGORY_ACTIVATION);
+    ck_assert_int_eq(capture_category(&capture, 2300), CATEGORY_GRADIENT);
+}
+END_TEST
+
 /* A thread of autograd may hold them, and frees them in the next pass. */
 START_TEST(a_thread_may_hold_gradients_of_each_sample)
 {
@@ -141,6 +208,8 @@ TCase *category_samples_tests(void)
     TCase *tests = tcase_create("gradients of each sample");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_loop_test(tests, lifetimes_show_gradients_of_each_sample, 0, 2);
+    tcase_add_loop_test(tests, hooks_make_gradients_of_each_sample, 0, 2);
+    tcase_add_test(tests, activations_of_such_sizes_are_no_gradients);
     tcase_add_test(tests, a_thread_may_hold_gradients_of_each_sample);
     tcase_add_test(tests, results_of_a_model_are_no_gradients);
     tcase_add_test(tests, sizes_of_other_weights_tell_nothing);
