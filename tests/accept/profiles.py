@@ -154,7 +154,7 @@ CHANGES = {
     "odd arguments": with_odd_arguments,
 }
 
-CUTS = 12  # of each file
+CUTS = 6  # of each file
 
 
 def cut_problems(folder, events, rng, cuts):
