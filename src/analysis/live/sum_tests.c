@@ -3,6 +3,7 @@
 
 #include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
+#include "model/live.h"
 
 bool live_is_dropped(const struct live_set *set, const struct live_facts *facts,
                      const struct live *live, const struct live_source *source)
@@ -255,10 +256,8 @@ bool live_is_pass_result(const struct live_set *set, const struct live_facts *fa
  * made. */
 static bool is_in_private_pool(const struct live_set *set, const struct live *live)
 {
-    const struct timeline *timeline = set->timeline;
-    uint32_t alloc = timeline->lifetimes[live->index].alloc;
-    const uint64_t *pool = timeline->snapshot->extras[trace_extra(timeline->trace, alloc)].pool;
-    return pool[0] != 0 || pool[1] != 0;
+    const struct event_extra *extra = live_extra(set->timeline, live);
+    return extra && (extra->pool[0] != 0 || extra->pool[1] != 0);
 }
 
 bool live_is_movable_result(const struct live_set *set, const struct live_facts *facts,

@@ -9,8 +9,7 @@ bool finding_of_kept_gradients(struct findings_maker *maker)
     return finding_add(
         maker, (struct finding){.kind = FINDING_KEPT_GRADIENTS, .save_bytes = stale->save_bytes},
         "Call optimizer.zero_grad(set_to_none=True) before the forward pass. If the program does, "
-        "a "
-        "variable still refers to them, such as the result of torch.autograd.grad(): delete it.",
+        "a variable still refers to them, such as the result of torch.autograd.grad(): delete it.",
         "%llu gradients (%s) stay allocated during the next forward pass.",
         (unsigned long long)stale->count, finding_size(maker, stale->bytes).text);
 }
