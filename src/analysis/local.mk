@@ -306,7 +306,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/runs.c \
 	src/analysis/phase/runs.h \
 	src/analysis/phase/sample_gradients.c \
-	src/analysis/phase/sample_gradients.h \
+	src/analysis/phase/sample_sizes.c \
+	src/analysis/phase/sample_sizes.h \
 	src/analysis/phase/shared_sizes.c \
 	src/analysis/phase/step_groups.c \
 	src/analysis/phase/step_groups.h \

@@ -5,7 +5,7 @@
 #include "analysis/category/classifier.h"
 
 #include "analysis/phase/births.h"
-#include "analysis/phase/sample_gradients.h"
+#include "analysis/phase/sample_sizes.h"
 #include "base/bisect.h"
 #include "base/hash.h"
 

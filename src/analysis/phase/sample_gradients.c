@@ -1,122 +1,36 @@
-/* Finds the number of samples by sizes, since it is the same for nearly all weights. A pass ends
- * when blocks of such sizes that the pass made are live for nearly all weights. Results of a model
- * may be as large, but are freed soon. */
-#include "analysis/phase/sample_gradients.h"
-
+/* A pass ends when blocks of the sizes of samples' gradients that the pass made are live for nearly
+ * all weights. Results of a model may be as large, but are freed soon. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
+#include "analysis/phase/sample_sizes.h"
 #include "base/bisect.h"
+#include "base/hash.h"
 
-#define MOST_SAMPLES  65536
-#define LEAST_SIZES   3   /* sizes of weights that have such gradients */
-#define LEAST_COVERED 0.9 /* part of the bytes of weights, counting one of each size */
-#define LEAST_PASSES  2   /* that are found where no annotation shows a step; otherwise 1 */
-#define LEAST_PART    3   /* quarters of those sizes; the others may be sizes of results */
+#define LEAST_PASSES 2  /* that are found where no annotation shows a step; otherwise 1 */
+#define LATEST_SIZES 64 /* slots for sizes that were seen */
 
-/* Different sizes, ascending. */
-struct sizes {
-    uint64_t *items;
-    size_t count, capacity;
-};
-
-static void make_distinct(struct sizes *sizes)
-{
-    size_t kept = 0;
-    if (sizes->count > 0)
-        qsort(sizes->items, sizes->count, sizeof(*sizes->items), compare_64);
-    for (size_t i = 0; i < sizes->count; i++)
-        if (kept == 0 || sizes->items[kept - 1] != sizes->items[i])
-            sizes->items[kept++] = sizes->items[i];
-    sizes->count = kept;
-}
-
-static bool holds(const struct sizes *sizes, uint64_t size)
-{
-    return sizes->count > 0 && bsearch(&size, sizes->items, sizes->count, sizeof(size), compare_64);
-}
-
-/* Finds the sizes of blocks that are made and freed again. */
+/* Finds the sizes of blocks that are made and freed again. Of equal ones, which are most, only few
+ * are sorted. */
 static bool find_freed_sizes(const struct pattern *pattern, struct sizes *freed, struct error *err)
 {
     const struct timeline *timeline = pattern->timeline;
+    uint64_t latest[LATEST_SIZES] = {0};
     size_t most = timeline->lifetime_count;
     if (!vec_reserve(freed->items, freed->capacity, most + 1, pattern->budget, err))
         return false;
-    for (size_t i = 0; i < most; i++)
-        if (lifetime_end(&timeline->lifetimes[i]) != EVENT_NEVER && !birth_is_leaf(timeline, i))
-            freed->items[freed->count++] =
-                trace_size(timeline->trace, timeline->lifetimes[i].alloc);
-    make_distinct(freed);
+    for (size_t i = 0; i < most; i++) {
+        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        uint64_t *same = &latest[hash_word(size, 0) % LATEST_SIZES];
+        bool is_known = *same == size && size > 0;
+        if (!is_known && lifetime_end(&timeline->lifetimes[i]) != EVENT_NEVER &&
+            !birth_is_leaf(timeline, i))
+            freed->items[freed->count++] = *same = size;
+    }
+    sizes_make_distinct(freed);
     return true;
-}
-
-/* True if `samples` times the size of a weight is not the size of another weight. If sizes are
- * powers of two it often is, and then blocks of that size show nothing. */
-static bool is_own_size(const struct sizes *weights, uint64_t weight, uint64_t samples)
-{
-    return weight <= UINT64_MAX / samples && !holds(weights, weight * samples);
-}
-
-/* The bytes of the weights of which gradients for `samples` samples are made. */
-static double covered_by(const struct sizes *weights, const struct sizes *freed, uint64_t samples,
-                         size_t *count)
-{
-    double covered = 0;
-    *count = 0;
-    for (size_t i = 0; i < weights->count; i++) {
-        if (weights->items[i] < LEAST_WEIGHT || !is_own_size(weights, weights->items[i], samples) ||
-            !holds(freed, weights->items[i] * samples))
-            continue;
-        covered += (double)weights->items[i];
-        *count += 1;
-    }
-    return covered;
-}
-
-static bool are_enough(size_t count, size_t sizes, double covered, double all)
-{
-    return count >= LEAST_SIZES && count * 4 >= sizes * LEAST_PART &&
-           covered >= all * LEAST_COVERED;
-}
-
-/* The number of samples for which gradients of the most bytes of weights exist; 0 if they are too
- * few. */
-static uint32_t find_samples(const struct sizes *weights, const struct sizes *freed)
-{
-    uint64_t largest = weights->items[weights->count - 1], found = 0;
-    double all = 0, most = 0;
-    size_t sizes = 0;
-    for (size_t i = 0; i < weights->count; i++) {
-        all += weights->items[i] < LEAST_WEIGHT ? 0 : (double)weights->items[i];
-        sizes += weights->items[i] >= LEAST_WEIGHT;
-    }
-    if (largest < LEAST_WEIGHT || largest > UINT64_MAX / 2)
-        return 0;
-    for (size_t i = bisect_less_64(freed->items, sizeof(uint64_t), freed->count, 2 * largest);
-         i < freed->count && freed->items[i] / largest <= MOST_SAMPLES; i++) {
-        size_t count;
-        if (freed->items[i] % largest != 0)
-            continue;
-        double covered = covered_by(weights, freed, freed->items[i] / largest, &count);
-        if (are_enough(count, sizes, covered, all) && covered > most) {
-            most = covered;
-            found = freed->items[i] / largest;
-        }
-    }
-    return (uint32_t)found;
-}
-
-uint32_t samples_by_sizes(uint64_t *weights, size_t weight_count, uint64_t *blocks,
-                          size_t block_count)
-{
-    struct sizes of_weights = {.items = weights, .count = weight_count};
-    struct sizes of_blocks = {.items = blocks, .count = block_count};
-    make_distinct(&of_weights);
-    make_distinct(&of_blocks);
-    return of_weights.count > 0 ? find_samples(&of_weights, &of_blocks) : 0;
 }
 
 /* The search for passes, with the latest gradient of each weight since the last passes ended. */
@@ -144,7 +58,7 @@ static size_t weight_of(const struct search *search, uint64_t size)
 {
     const struct sizes *weights = search->weights;
     uint64_t wanted = size / search->samples;
-    if (size % search->samples != 0 || wanted < LEAST_WEIGHT || holds(weights, size))
+    if (size % search->samples != 0 || wanted < LEAST_WEIGHT || sizes_hold(weights, size))
         return SIZE_MAX;
     size_t at = bisect_less_64(weights->items, sizeof(uint64_t), weights->count, wanted);
     return at < weights->count && weights->items[at] == wanted ? at : SIZE_MAX;
@@ -175,7 +89,7 @@ static bool are_complete(const struct search *search, uint32_t item, uint32_t *f
         *first = lifetime->alloc < *first ? lifetime->alloc : *first;
         *used = lifetime_end(lifetime) > *used ? lifetime_end(lifetime) : *used;
     }
-    return are_enough(count, sizes, covered, all);
+    return are_enough_sizes(count, sizes, covered, all);
 }
 
 static void count_stay(struct search *search, uint64_t size)
@@ -226,7 +140,7 @@ static bool are_as_many(struct search *search, uint32_t first, uint32_t last)
         sizes++;
         count += fits;
     }
-    return are_enough(count, sizes, covered, all);
+    return are_enough_sizes(count, sizes, covered, all);
 }
 
 /* The item in which the last of the gradients is made, of which nearly all were made in the items
@@ -374,8 +288,8 @@ bool passes_from_samples(struct pattern *pattern, struct error *err)
         find_freed_sizes(pattern, &freed, err);
     for (size_t i = 0; ok && i < pattern->stay_count; i++)
         weights.items[weights.count++] = pattern->stays[i];
-    make_distinct(&weights);
-    uint32_t samples = ok && weights.count > 0 ? find_samples(&weights, &freed) : 0;
+    sizes_make_distinct(&weights);
+    uint32_t samples = ok && weights.count > 0 ? samples_find(&weights, &freed) : 0;
     ok = ok && (samples == 0 || search_passes(pattern, &weights, samples, err));
     vec_free(weights.items, weights.capacity, sizeof(uint64_t), pattern->budget);
     vec_free(freed.items, freed.capacity, sizeof(uint64_t), pattern->budget);
