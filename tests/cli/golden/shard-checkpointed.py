@@ -68,10 +68,12 @@ def is_plain(value):
     return value is None or type(value) in (bool, int, float, str)
 
 
-def set_attributes(module, wanted):
-    for name in vars(module).keys() - wanted.keys():
+def set_attributes(module, wanted, parameters):
+    """Sets all attributes except parameters: FSDP makes an attribute of a parameter while it is gathered."""
+    parameters = parameters | module._parameters.keys()
+    for name in vars(module).keys() - wanted.keys() - parameters:
         del vars(module)[name]
-    vars(module).update(wanted)
+    vars(module).update({name: value for name, value in wanted.items() if name not in parameters})
 
 
 HOOKS = "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks"
@@ -149,8 +151,8 @@ class Before:
         self.hooks = [(hooks, set(hooks)) for hooks in hooks_of(modules)]
         self.watched = [(hooks, number, Watched(hook)) for hooks in (module._forward_hooks for module in modules)
                         for number, hook in hooks.items()]
-        self.attributes = [(module, set(vars(module)), {name: value for name, value in vars(module).items() if is_plain(value)})
-                           for module in modules]
+        self.attributes = [(module, set(vars(module)), {name: value for name, value in vars(module).items() if is_plain(value)},
+                            set(module._parameters)) for module in modules]
         self.buffers = [(module, name, buffer, None if buffer is None else (buffer._version, copy_of(buffer.detach())))
                         for module in modules_with_buffers for name, buffer in module._buffers.items()
                         if buffer is None or not buffer.is_inference()]
@@ -184,7 +186,7 @@ class Before:
 
     @contextmanager
     def restored(self):
-        attributes = [(module, dict(vars(module))) for module, _, _ in self.attributes]
+        attributes = [(module, dict(vars(module)), parameters) for module, _, _, parameters in self.attributes]
         buffers = [(module, name, getattr(module, name, None)) for module, name, _, _ in self.buffers]
         every_hook = [(hooks, dict(hooks)) for hooks, _ in self.hooks]
         for hooks, known in self.hooks:
@@ -193,16 +195,17 @@ class Before:
         for hooks, number, watched in self.watched:
             if watched.only_looks and number in hooks:
                 hooks[number] = watched.show
-        for module, names, values in self.attributes:
-            set_attributes(module, {**{name: value for name, value in vars(module).items() if name in names}, **values})
+        for module, names, values, parameters in self.attributes:
+            known = {name: value for name, value in vars(module).items() if name in names}
+            set_attributes(module, {**known, **values}, parameters)
         for module, name, _, known in self.buffers:
             setattr(module, name, known and copy_of(known[1]))
         try:
             with self.mode:
                 yield
         finally:
-            for module, values in attributes:
-                set_attributes(module, values)
+            for module, values, parameters in attributes:
+                set_attributes(module, values, parameters)
             for module, name, buffer in buffers:
                 setattr(module, name, buffer)
             for hooks, values in every_hook:

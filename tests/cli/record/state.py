@@ -122,6 +122,39 @@ class Ordered(nn.Module):
         return self.two(self.norm(self.one(x, k=self.order, scale=2.0)), self.order)
 
 
+class Gathered(nn.Linear):
+    """Its weight is an attribute while it is gathered, as in FSDP, and a parameter at other times."""
+
+    def gather(self, *_):
+        if "weight" in self._parameters:
+            vars(self)["weight"] = self._parameters.pop("weight")
+
+    def release(self, *_):
+        if "weight" in vars(self):
+            self._parameters["weight"] = vars(self).pop("weight")
+
+
+class Prefetching(nn.Module):
+    """Gathers weights before each forward, and in the backward pass before they are needed."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(Gathered(16, 16, bias=False), nn.Tanh(), Gathered(16, 16, bias=False))
+        for layer in self.block[::2]:
+            layer.register_forward_pre_hook(Gathered.gather)
+            layer.register_forward_hook(Gathered.release)
+
+    def forward(self, x):
+        x = self.block(x)
+        x.register_hook(self.prefetch)
+        return x
+
+    def prefetch(self, _gradient):
+        for layer in self.block[::2]:
+            layer.gather()
+            torch.autograd.Variable._execution_engine.queue_callback(layer.release)
+
+
 def fails(model, batch, words):
     try:
         train(model, batch)
@@ -163,6 +196,11 @@ def check_hooks(batch):
     memsnap_record.apply(model, plan_of(["0"]))
     model(batch).square().mean().backward()
     assert [result.grad_fn is None for result in stored] == [False, True], stored
+
+
+def check_gathered(batch):
+    compare(Prefetching, batch, ["block"])
+    compare(Prefetching, batch, ["block.0"], ["block.1", "block.2"])
 
 
 def check_flags(batch):
@@ -250,6 +288,7 @@ def main():
     check_counters(batch)
     check_order(batch)
     check_hooks(batch)
+    check_gathered(batch)
     check_flags(batch)
     check_skipped(batch)
     check_questions(batch)
