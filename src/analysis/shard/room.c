@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define PARTS 5 /* rounding and fragmentation in the allocator are one for as many of the peak */
+#define PARTS 5 /* rounding and fragmentation in the allocator take 1/PARTS of the peak */
 
 bool shard_find_largest_unit(const struct shard_model *model, const struct shard_options *options,
                              int64_t *bytes, struct error *err)

@@ -1,4 +1,4 @@
-/* What a program takes of a GPU beside its active memory. */
+/* The memory of a GPU that a program needs in addition to its active memory. */
 #ifndef MEMSNAP_ANALYSIS_SHARD_ROOM_H
 #define MEMSNAP_ANALYSIS_SHARD_ROOM_H
 

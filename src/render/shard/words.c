@@ -107,7 +107,7 @@ static void add_size(struct buffer *text, const struct page *page, uint64_t byte
     buffer_puts(text, page_size(page, size, bytes));
 }
 
-/* What is left of the GPU may be less than the allocator and CUDA take besides. */
+/* Says how much of the GPU a strategy leaves. CUDA and the allocator may need more than that. */
 static void add_left(struct buffer *text, const struct page *page,
                      const struct shard_report *report, const struct shard_row *row)
 {
