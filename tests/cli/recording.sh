@@ -141,6 +141,40 @@ run suggest skip-alloc.pickle.gz
 exits 3
 err_has 'without allocs or frees (skip_actions)'
 
+# A trace without segment_alloc does not say whether its segments are older than it. Its events have
+# no times.
+cat >segments.json <<'EOF'
+{"segments": [{"device": 0, "address": 1073741824, "total_size": 419430400, "blocks": [
+   {"address": 1073741824, "size": 41943040, "state": "inactive"},
+   {"address": 1115684864, "size": 41943040, "requested_size": 41943040, "state": "active_allocated"},
+   {"address": 1157627904, "size": 41943040, "state": "inactive"},
+   {"address": 1199570944, "size": 146800640, "requested_size": 146800640, "state": "active_allocated"},
+   {"address": 1346371584, "size": 146800640, "state": "inactive"}]}],
+ "device_traces": [[
+   {"action": "alloc", "addr": 1073741824, "size": 41943040},
+   {"action": "alloc", "addr": 1115684864, "size": 41943040},
+   {"action": "alloc", "addr": 1157627904, "size": 41943040},
+   {"action": "free_requested", "addr": 1073741824, "size": 41943040},
+   {"action": "free_completed", "addr": 1073741824, "size": 41943040},
+   {"action": "free_requested", "addr": 1157627904, "size": 41943040},
+   {"action": "free_completed", "addr": 1157627904, "size": 41943040},
+   {"action": "alloc", "addr": 1199570944, "size": 146800640}]]}
+EOF
+run analyze segments.json
+exits 0
+out_has 'events  8 without times, in the order of the file: 4 alloc'
+out_has 'first event, or whose segment_alloc was not recorded (skip_actions)'
+again='{"action": "segment_free", "addr": 8589934592, "size": 20971520}'
+again="$again, $(echo "$again" | sed s/free/alloc/), $again"
+sed "s/\"device_traces\": \[\[/&$again,/" segments.json >again.json
+run analyze again.json
+exits 0
+out_has 'in segments that were reserved before the'
+out_has_not 'skip_actions'
+sed 's/"action": "alloc"/&, "time_us": 1/' segments.json >timed.json
+run analyze timed.json
+out_has_not 'without times'
+
 # Recording began at a free: the headline and the tables are of the same moment.
 cat >late.json <<'EOF'
 {"segments": [{"device": 0, "address": 4096, "total_size": 4096, "blocks": [

@@ -63,6 +63,17 @@ static bool replayed_fragmentation(struct findings_maker *maker, const struct re
         finding_size(maker, (int64_t)figure->recorded_bytes).text);
 }
 
+/* Where segments come from that were there at the first event. A trace without any segment_alloc
+ * may be one of a program that asked for no more memory, or skip_actions left the events out. */
+static const char *origin_of_segments(const struct timeline *timeline)
+{
+    if (timeline->by_action[ACTION_SEGMENT_ALLOC] > 0 ||
+        timeline->by_action[ACTION_SEGMENT_MAP] > 0)
+        return "were reserved before the first event";
+    return "were reserved before the first event, or whose segment_alloc was not recorded "
+           "(skip_actions)";
+}
+
 /* Reports holes if everything was reserved before the trace. Something that the trace does not show
  * may have needed that memory. Only holes between blocks in use are certainly useless, as far as a
  * replay of the trace manages without them. */
@@ -87,10 +98,9 @@ static bool holes_of_earlier_segments(struct findings_maker *maker, const struct
                          .save_bytes = save,
                          .at_most = true,
                          .of_reserved = true},
-        next,
-        "At the peak, %s lie unused in holes between blocks in use, in segments that were reserved "
-        "before the recording began.",
-        finding_size(maker, (int64_t)cut->pools.total.inactive_split_bytes).text);
+        next, "At the peak, %s lie unused in holes between blocks in use, in segments that %s.",
+        finding_size(maker, (int64_t)cut->pools.total.inactive_split_bytes).text,
+        origin_of_segments(set->timeline));
 }
 
 /* Reports what expandable segments would save, which is an upper bound for other settings: at the

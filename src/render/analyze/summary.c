@@ -202,6 +202,8 @@ static bool events(const struct page *page, const struct timeline *timeline)
                       units_count(delay, trace->first_event));
     if (*trace_span(delay, trace))
         buffer_printf(&text, " in %s", delay);
+    else if (trace->count > 1 && !trace_has_times(trace))
+        buffer_puts(&text, " without times, in the order of the file");
     const char *separator = ": ";
     for (size_t code = 0; code < timeline->snapshot->action_code_count; code++) {
         if (timeline->by_action[code] == 0)
