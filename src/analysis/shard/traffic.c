@@ -59,23 +59,53 @@ static int64_t trained_elements(const struct walk *walk, int64_t *tensors)
     return elements;
 }
 
+/* DDP fills its buckets with whole gradients, in the order in which backward makes them: one is
+ * sent as soon as it has its size or more. Gradients that the step does not make end the last one.
+ */
+static int64_t ddp_calls(const struct walk *walk, int64_t bytes)
+{
+    const struct shard_model *model = walk->model;
+    int64_t calls = 0, most = FIRST_BUCKET, filled = 0;
+    for (size_t i = 0; i < model->point_count; i++) {
+        const struct shard_point *point = &model->points[i];
+        for (uint32_t k = point->first_tensor; k < point->end_tensor; k++) {
+            const struct shard_tensor *tensor = &model->tensors[k];
+            filled += tensor->frozen ? 0 : walk_elements(walk, tensor) * walk->gradient_size;
+            if (filled < most)
+                continue;
+            calls++;
+            bytes -= filled;
+            filled = 0;
+            most = BUCKET;
+        }
+    }
+    return calls + (bytes > 0 ? 1 : 0);
+}
+
+/* Rank 0 sends the buffers of modules: DDP those of a type in one call, and only in the first of
+ * several passes, because those behind no_sync() do not ask for it. Batch norms count their batches
+ * in a second type. */
+static void add_buffers(const struct walk *walk, struct shard_traffic *traffic)
+{
+    const struct shard_model *model = walk->model;
+    int64_t buffers = model->buffer_bytes - model->average_bytes - model->unknown_bytes;
+    int64_t passes = walk->strategy == SHARD_SDP ? walk->options->accumulation : 1;
+    add(traffic, SHARD_BROADCAST, share(buffers, walk->options->world), passes,
+        model->has_batch_norm ? 2 : 1);
+}
+
 static void replicated(const struct walk *walk, struct shard_traffic *traffic)
 {
     const struct shard_options *options = walk->options;
     int64_t world = options->world, tensors, trained = trained_elements(walk, &tensors);
     int64_t gradients = trained * walk->gradient_size;
-    int64_t passes = options->accumulation;
     if (walk->strategy == SHARD_SDP) {
         int64_t buckets = walk->bucket_elements > 0 ? world : 0;
         add(traffic, SHARD_REDUCE, share(gradients, world), 1, buckets > 0 ? buckets : tensors);
     } else {
-        int64_t left = gradients > FIRST_BUCKET ? gradients - FIRST_BUCKET : 0;
-        add(traffic, SHARD_ALL_REDUCE, 2 * share(gradients, world), 1,
-            1 + (left + BUCKET - 1) / BUCKET);
+        add(traffic, SHARD_ALL_REDUCE, 2 * share(gradients, world), 1, ddp_calls(walk, gradients));
     }
-    const struct shard_model *model = walk->model;
-    int64_t buffers = model->buffer_bytes - model->average_bytes - model->unknown_bytes;
-    add(traffic, SHARD_BROADCAST, share(buffers, world), passes, 1);
+    add_buffers(walk, traffic);
     if (walk->strategy == SHARD_DDP)
         return;
     bool by_owner = walk->strategy != SHARD_ZERO;

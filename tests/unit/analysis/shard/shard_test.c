@@ -213,6 +213,41 @@ START_TEST(bytes_sent)
 }
 END_TEST
 
+static struct shard_traffic traffic_of(enum shard_strategy strategy)
+{
+    struct shard_result result;
+    struct error err;
+    ck_assert(shard_predict(&hand.model, &hand.options, strategy, false, &result, &err));
+    struct shard_traffic traffic = result.traffic;
+    shard_result_release(&result);
+    return traffic;
+}
+
+/* Gradients of 4 MiB: the first is a bucket, seven have the size of the second, four are left. */
+START_TEST(ddp_sends_whole_gradients)
+{
+    const struct shard_sizes sizes = {12 * MIB, 0, 4, 12};
+    by_hand_begin_with(&hand, &sizes);
+    ck_assert_int_eq(traffic_of(SHARD_DDP).calls[SHARD_ALL_REDUCE], 3);
+    by_hand_end(&hand);
+    const struct shard_sizes giant = {400 * MIB, 0, 4, 2};
+    by_hand_begin_with(&hand, &giant);
+    ck_assert_int_eq(traffic_of(SHARD_DDP).calls[SHARD_ALL_REDUCE], 2);
+    by_hand_end(&hand);
+}
+END_TEST
+
+START_TEST(ddp_sends_buffers_once_a_step)
+{
+    by_hand_begin(&hand, 0);
+    hand.model.buffer_bytes = 100;
+    hand.options.accumulation = 3;
+    ck_assert_int_eq(traffic_of(SHARD_DDP).bytes[SHARD_BROADCAST], 50);
+    ck_assert_int_eq(traffic_of(SHARD_SDP).bytes[SHARD_BROADCAST], 3 * 50 + ALL / 2);
+    by_hand_end(&hand);
+}
+END_TEST
+
 static const struct shard_point *point_of(size_t layer, bool is_backward, bool recomputes)
 {
     for (size_t i = 0; i < hand.model.point_count; i++)
@@ -303,6 +338,8 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, uneven_rows_are_padded);
     tcase_add_test(tcase, nothing_is_gathered_behind_the_loss);
     tcase_add_test(tcase, bytes_sent);
+    tcase_add_test(tcase, ddp_sends_whole_gradients);
+    tcase_add_test(tcase, ddp_sends_buffers_once_a_step);
     tcase_add_test(tcase, checkpoints);
     tcase_add_test(tcase, refused);
     tcase_add_test(tcase, gathered_ahead_in_forward);
