@@ -17,6 +17,27 @@ for code in ddp:DistributedDataParallel zero:ZeroRedundancyOptimizer oss:OSS sdp
         check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
 done
 golden shard-fsdp2.py
+# a module that a list has several times, of which named_modules() tells only the first place, becomes a unit in all of them
+for code in fsdp fsdp1; do
+    run shard --code $code --format python $trace
+    [ -z "${PYTHON3-}" ] || check 'replaces a module wherever it is' "$PYTHON3" -c '
+import sys
+class Module:
+    def __init__(self, **modules):
+        self.__dict__["_modules"] = modules
+    def __setattr__(self, name, module):
+        self._modules[name] = module
+    def modules(self):
+        yield self
+        for module in self._modules.values():
+            yield from module.modules()
+code = open(sys.argv[1]).read()
+exec(code[code.index("def replace("):code.index("def shard(")])
+tied, other, unit = Module(), Module(), Module()
+model = Module(a=other, b=Module(c=tied, d=tied))
+replace(model, tied, unit)
+assert model._modules["a"] is other and set(model._modules["b"]._modules.values()) == {unit}' .run/out
+done
 run shard --code fsdp2 --format python --reshard last --offload --world 8 --group 4 --param-dtype bfloat16 $trace
 exits 0
 out_has 'MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=None)'

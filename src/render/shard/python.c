@@ -45,6 +45,14 @@ static const char find_units[] =
     "            units.append(name)\n"
     "    return units\n\n\n";
 
+/* A module that a list has several times has one name only. */
+static const char replace[] = "def replace(model, module, unit):\n"
+                              "    \"\"\"Puts the unit wherever the model has the module.\"\"\"\n"
+                              "    for parent in list(model.modules()):\n"
+                              "        for name, child in list(parent._modules.items()):\n"
+                              "            if child is module:\n"
+                              "                setattr(parent, name, unit)\n\n\n";
+
 static bool put_units(FILE *out, const struct shard_report *report)
 {
     const struct shard_model *model = report->model;
@@ -96,6 +104,8 @@ static bool put_modules(FILE *out, const struct shard_report *report, bool has_u
     }
     if (shard_splits_units(report))
         shard_put_split(out, report);
+    if (has_units && report->code != SHARD_FSDP2) /* which changes the module itself */
+        fputs(replace, out);
     return ok;
 }
 

@@ -27,10 +27,9 @@ static void put_batch_norm(FILE *out, const struct shard_report *report)
         fputs("        fully_shard(module, **dict(options, mp_policy=MixedPrecisionPolicy()))\n",
               out);
     else
-        fputs("        parent, _, child = name.rpartition(\".\")\n"
-              "        unit = FullyShardedDataParallel(module, sharding_strategy=strategy,\n"
+        fputs("        unit = FullyShardedDataParallel(module, sharding_strategy=strategy,\n"
               "                                        **dict(options, mixed_precision=None))\n"
-              "        setattr(model.get_submodule(parent), child, unit)\n",
+              "        replace(model, module, unit)\n",
               out);
 }
 
@@ -150,10 +149,9 @@ static void put_fsdp(FILE *out, const struct shard_report *report)
     put_fsdp_type(out, options);
     put_loop(out, report);
     fprintf(out,
-            "            parent, _, child = name.rpartition(\".\")\n"
             "            unit = FullyShardedDataParallel(module, reshard_after_forward=%s, "
             "**options)\n"
-            "            setattr(model.get_submodule(parent), child, unit)\n"
+            "            replace(model, module, unit)\n"
             "    model = FullyShardedDataParallel(model, **options)\n",
             reshard_of(options));
     put_optimizer(out, options);
@@ -274,9 +272,8 @@ static void put_fsdp1(FILE *out, const struct shard_report *report)
         fprintf(out, "    last_strategy = ShardingStrategy.%s\n", sharding_of(options, true));
     put_loop(out, report);
     fprintf(out,
-            "            parent, _, child = name.rpartition(\".\")\n"
             "            unit = FullyShardedDataParallel(module, sharding_strategy=%s, **options)\n"
-            "            setattr(model.get_submodule(parent), child, unit)\n"
+            "            replace(model, module, unit)\n"
             "    model = FullyShardedDataParallel(model, sharding_strategy=strategy, **options)\n",
             options->reshard == SHARD_RESHARD_LAST ? "strategy if reshard else last_strategy"
                                                    : "strategy");
