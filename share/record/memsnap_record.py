@@ -1844,7 +1844,7 @@ class Device:
         gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
         self.before = sum(storage.nbytes() for storage in storages_of([tensors, gradients]).values())
         self.peak_before = 0
-        self.workspaces = {}  # bytes by operator and shapes
+        self.workspaces = {}  # bytes by operator, shapes and numbers
         self.unseen = self.now_unseen = 0  # bytes that are allocated, but of no tensor: at the peak, and now
         self.dropped = 0  # bytes from before the step that were freed before its peak
         self.raised = None  # the peak of the allocator if it is due to the recorder, and the one before
@@ -1892,7 +1892,8 @@ class Device:
         """
         if allocations <= made:
             return 0
-        key = (func, *((tensor.shape, tensor.dtype) for tensor in tensors_in(args)))
+        key = (func, *((value.shape, value.dtype) if isinstance(value, torch.Tensor) else value for value in tree_flatten(args)[0]
+                       if isinstance(value, (torch.Tensor, int, float))))
         most = torch.cuda.max_memory_allocated(self.cuda) - before
         if most + before == self.peak_before:  # with the workspaces that are not there yet
             most += min(self.now_unseen - self.cleared, 0)

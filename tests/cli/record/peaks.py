@@ -34,11 +34,28 @@ class Cell(nn.Module):
         return self.cell(x, x)
 
 
+class Tables(nn.Module):
+    """Operators whose arguments have the same shapes. In the backward pass that of the large table needs more memory, and
+    runs last."""
+
+    def __init__(self):
+        super().__init__()
+        self.tables = nn.ModuleList(nn.EmbeddingBag(rows, 64, mode="sum") for rows in (200000, 500))
+
+    def forward(self, indices):
+        return sum(table(indices) for table in self.tables)
+
+
 def check_blocks():
-    """The allocator's blocks are larger than the tensors, and rows have what is of blocks."""
+    """The allocator's blocks are larger than the tensors."""
     model = nn.Sequential(*(nn.Sequential(nn.Linear(1024, 1024, bias=False), nn.Tanh()) for _ in range(8))).cuda()
-    batch = torch.zeros(1000, 1024, device="cuda")
+    check_rows(model, torch.zeros(1000, 1024, device="cuda"))
+
+
+def check_rows(model, batch):
+    """One of the rows has the peak of the step, but for the workspaces."""
     step(model, batch)
+    torch.cuda.reset_peak_memory_stats()
     with memsnap_record.layers(model) as recording:
         step(model, batch)
     step(model, batch)
@@ -148,6 +165,7 @@ def main():
     check_dropped()
     check_old_gradients()
     check_discriminator()
+    check_rows(Tables().cuda(), torch.randint(500, (16384, 20), device="cuda"))
     print("all is right")
 
 
