@@ -2146,7 +2146,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.unlisted = {id(parameter): place for place, parameter in enumerate(model.parameters())}  # places in the model
         self.without_gradient = [parameter for parameter in model.parameters() if parameter.grad is None]
         self.old_gradients = OldGradients(model)
-        self.is_trained = False  # the backward pass made gradients of parameters, not only of the input
+        self.trained = set()  # parameters of which the backward pass made gradients; empty if only of the input
         self.freed = set()  # parameters whose gradients of the step before were freed before the backward pass
         self.is_highest_with_old = False  # the highest peak so far was with the gradients of the step before
         self.parameter_bytes = bytes_of(model.parameters())
@@ -2195,6 +2195,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.end_backward()
         self.close_row()
         self.add_uncalled()
+        self.leave_out_unused()
 
     @guarded
     def take_peak(self):
@@ -2213,8 +2214,8 @@ class Structure(Hooks, TorchDispatchMode):
         """The bytes that the modules keep for the backward pass, as summed up by trace_of()."""
         return sum(row["kept"] for row in self.rows if row["is_forward"] and not row["is_outside"])
 
-    def note_trained(self, _parameter):
-        self.is_trained = True
+    def note_trained(self, parameter):
+        self.trained.add(id(parameter))
 
     def made_gradients(self):
         """True if parameters that had no gradient before the step have one now."""
@@ -2297,6 +2298,14 @@ class Structure(Hooks, TorchDispatchMode):
                 rows[parent]["gradient_bytes"] += bytes_of(
                     parameter for parameter in parameters
                     if parameter.grad is not None and id(parameter) in had_none - self.counted.keys())
+
+    def leave_out_unused(self):
+        """Takes back the gradients that the backward pass did not make, of modules with children. A leaf that is not used
+        has no backward row."""
+        for parameter in self.model.parameters() if self.trained else ():
+            row = self.counted.get(id(parameter))
+            if row is not None and not row["is_leaf"] and id(parameter) not in self.trained:
+                row["gradient_bytes"] -= bytes_of([parameter])
 
     def name_of_call(self, first_name, module):
         """The name of a module that is called. It is within that of the module that calls it, so that the rows of a call
@@ -3211,7 +3220,7 @@ class layers(contextlib.ContextDecorator):
         """True if the recorded pass computed gradients of the input only, as samplers do."""
         structure = self.structure
         return structure is not None and structure.is_done and structure.error is None and bool(structure.order) and \
-            not structure.has_failed and not structure.is_trained
+            not structure.has_failed and not structure.trained
 
     def waits(self):
         """True if the recorder waits for the pass of a training step, which is the last one before an optimizer's step.

@@ -75,6 +75,25 @@ def check_unused():
     assert max(grown) < 2 * 2 * 1024 * 8 * 4, grown  # of one run at a time
 
 
+class Masked(nn.Module):
+    """Has children, and a parameter of its own that the step does not use."""
+
+    def __init__(self):
+        super().__init__()
+        self.mask, self.scale, self.linear = nn.Parameter(torch.zeros(4)), nn.Parameter(torch.ones(8)), nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.linear(x) * self.scale
+
+
+def check_unused_parameters():
+    model = nn.Sequential(Masked())
+    with memsnap_record.layers(model) as recording:
+        train(model)
+    found = {row["module_name"]: row["gradient_bytes"] for row in recording.forward_traces if row["module_params"]}
+    assert found == {"0": 4 * 8, "0.linear": 4 * (64 + 8)}, found
+
+
 class Last(nn.Module):
     def __init__(self):
         super().__init__()
@@ -190,6 +209,7 @@ def main():
     check_accumulation()
     check_sampler()
     check_unused()
+    check_unused_parameters()
 
     model = make()
     recording = memsnap_record.layers(model)
