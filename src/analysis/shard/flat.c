@@ -2,8 +2,6 @@
  */
 #include "analysis/shard/walk.h"
 
-#define BUCKET_BYTES (INT64_C(25) << 20) /* bucket_cap_mb */
-
 struct flat_walk {
     const struct walk *walk;
     int64_t shards;       /* bytes of the parameters of this rank */
@@ -51,10 +49,10 @@ static void note(const struct flat_walk *flat, enum shard_phase phase, uint32_t 
  * whole output stays as long as one of them does. */
 static int64_t add_to_bucket(struct flat_walk *flat, int64_t bytes)
 {
-    if (flat->bucket_bytes == 0 || flat->in_bucket + bytes > BUCKET_BYTES) {
+    if (flat->bucket_bytes == 0 || flat->in_bucket + bytes > WALK_FLAT_BUCKET) {
         flat->in_bucket = 0;
-        flat->bucket_bytes = BUCKET_BYTES;
-        flat->gradients += BUCKET_BYTES / flat->walk->parts;
+        flat->bucket_bytes = WALK_FLAT_BUCKET;
+        flat->gradients += WALK_FLAT_BUCKET / flat->walk->parts;
     }
     flat->in_bucket += bytes;
     return 0;
@@ -75,7 +73,7 @@ static void reduce(struct flat_walk *flat, uint32_t unit, int64_t elements, int6
          2 * tensors, 0, residual);
     if (is_kept(flat, unit))
         flat->kept -= gathered;
-    if (reduced > BUCKET_BYTES) {
+    if (reduced > WALK_FLAT_BUCKET) {
         note(flat, SHARD_REDUCTION, unit, flat->kept, tensors + copy + shard, reduced, residual);
         flat->gradients += is_offloaded(flat) ? 0 : shard;
     } else {

@@ -82,15 +82,28 @@ static int64_t ddp_calls(const struct walk *walk, int64_t bytes)
     return calls + (bytes > 0 ? 1 : 0);
 }
 
-/* Rank 0 sends the buffers of modules: DDP those of a type in one call, and only in the first of
- * several passes, because those behind no_sync() do not ask for it. Batch norms count their batches
- * in a second type. */
+/* ShardedDataParallel reduces each bucket, of which an owner has one at most, and each gradient
+ * that is in none. */
+static int64_t sdp_calls(const struct walk *walk)
+{
+    int64_t bucketed = 0, single = 0;
+    for (size_t i = 0; i < walk->model->tensor_count; i++) {
+        if (!shard_is_trained(&walk->model->tensors[i]))
+            continue;
+        bucketed += walk->is_bucketed[i];
+        single += !walk->is_bucketed[i];
+    }
+    return single + (bucketed < walk->options->world ? bucketed : walk->options->world);
+}
+
+/* Rank 0 sends the buffers of modules, but only in one of several passes: the others are within
+ * no_sync(). DDP sends those of a type in one call; batch norms count their batches in a second
+ * type. */
 static void add_buffers(const struct walk *walk, struct shard_traffic *traffic)
 {
     const struct shard_model *model = walk->model;
     int64_t buffers = model->buffer_bytes - model->average_bytes - model->unknown_bytes;
-    int64_t passes = walk->strategy == SHARD_SDP ? walk->options->accumulation : 1;
-    add(traffic, SHARD_BROADCAST, share(buffers, walk->options->world), passes,
+    add(traffic, SHARD_BROADCAST, share(buffers, walk->options->world), 1,
         model->has_batch_norm ? 2 : 1);
 }
 
@@ -99,12 +112,10 @@ static void replicated(const struct walk *walk, struct shard_traffic *traffic)
     const struct shard_options *options = walk->options;
     int64_t world = options->world, tensors, trained = trained_elements(walk, &tensors);
     int64_t gradients = trained * walk->gradient_size;
-    if (walk->strategy == SHARD_SDP) {
-        int64_t buckets = walk->bucket_elements > 0 ? world : 0;
-        add(traffic, SHARD_REDUCE, share(gradients, world), 1, buckets > 0 ? buckets : tensors);
-    } else {
+    if (walk->strategy == SHARD_SDP)
+        add(traffic, SHARD_REDUCE, share(gradients, world), 1, sdp_calls(walk));
+    else
         add(traffic, SHARD_ALL_REDUCE, 2 * share(gradients, world), 1, ddp_calls(walk, gradients));
-    }
     add_buffers(walk, traffic);
     if (walk->strategy == SHARD_DDP)
         return;
@@ -120,21 +131,35 @@ static bool is_gathered_twice(const struct walk *walk, size_t unit)
            !(reshard == SHARD_RESHARD_LAST && unit + 1 == walk->model->unit_count);
 }
 
+/* Calls of reduce-scatter for a unit. FairScale sends a bucket, of which `filled` bytes are used,
+ * when the gradients of the next unit do not fit. */
+static int64_t flat_calls(const struct walk *walk, int64_t bytes, int64_t *filled)
+{
+    if (walk->strategy != SHARD_FSDP || bytes > WALK_FLAT_BUCKET)
+        return 1;
+    bool is_full = *filled + bytes > WALK_FLAT_BUCKET;
+    *filled = (is_full ? 0 : *filled) + bytes;
+    return is_full;
+}
+
 static void sharded(const struct walk *walk, struct shard_traffic *traffic)
 {
     const struct shard_options *options = walk->options;
     int64_t parts = walk->parts, replicas = options->world / parts, passes = options->accumulation;
-    for (size_t i = 0; i < walk->model->unit_count; i++) {
+    int64_t filled = 0;
+    for (size_t i = walk->model->unit_count; i-- > 0;) { /* in the order of backward */
         const struct unit_sums *sums = &walk->units[i];
         int64_t gathers = is_gathered_twice(walk, i) ? 2 : 1;
         int64_t whole = sums->shard * parts * walk->compute_size;
         int64_t reduced = sums->trained_shard * parts * walk->reduce_size;
         if (parts > 1) {
             add(traffic, SHARD_ALL_GATHER, share(whole, parts), passes * gathers, 1);
-            add(traffic, SHARD_REDUCE_SCATTER, share(reduced, parts), passes, 1);
+            add(traffic, SHARD_REDUCE_SCATTER, share(reduced, parts), passes,
+                flat_calls(walk, reduced, &filled));
         }
         add(traffic, SHARD_ALL_REDUCE, 2 * share(reduced / parts, replicas), passes, 1);
     }
+    traffic->calls[SHARD_REDUCE_SCATTER] += filled > 0 ? passes : 0; /* when backward ends */
 }
 
 void shard_traffic_of(const struct walk *walk, struct shard_traffic *traffic)

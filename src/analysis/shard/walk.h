@@ -5,6 +5,9 @@
 #include "analysis/shard/shard.h"
 #include "analysis/shard/tensors.h"
 
+/* FairScale's FullyShardedDataParallel: gradients of a unit that are not larger share a bucket. */
+#define WALK_FLAT_BUCKET (INT64_C(25) << 20) /* bytes: bucket_cap_mb */
+
 /* Sums over the tensors of a unit. Bytes are for one rank. */
 struct unit_sums {
     int64_t elements, trained; /* unsharded */

@@ -237,13 +237,31 @@ START_TEST(ddp_sends_whole_gradients)
 }
 END_TEST
 
-START_TEST(ddp_sends_buffers_once_a_step)
+/* 12 gradients of 4 MiB: six fit into a bucket. What is larger is not put into one. */
+START_TEST(fairscale_fills_buckets)
+{
+    const struct shard_sizes sizes = {12 * MIB, 0, 4, 12};
+    by_hand_begin_with(&hand, &sizes);
+    ck_assert_int_eq(traffic_of(SHARD_FSDP).calls[SHARD_REDUCE_SCATTER], 2);
+    ck_assert_int_eq(traffic_of(SHARD_FSDP2).calls[SHARD_REDUCE_SCATTER], 12);
+    ck_assert_int_eq(traffic_of(SHARD_SDP).calls[SHARD_REDUCE], 12);
+    hand.options.reduce_buffer = 3 * MIB; /* two of each owner's six gradients */
+    ck_assert_int_eq(traffic_of(SHARD_SDP).calls[SHARD_REDUCE], 2 + 2 * 4);
+    by_hand_end(&hand);
+    const struct shard_sizes giant = {400 * MIB, 0, 4, 2};
+    by_hand_begin_with(&hand, &giant);
+    ck_assert_int_eq(traffic_of(SHARD_FSDP).calls[SHARD_REDUCE_SCATTER], 2);
+    by_hand_end(&hand);
+}
+END_TEST
+
+START_TEST(buffers_are_sent_once_a_step)
 {
     by_hand_begin(&hand, 0);
     hand.model.buffer_bytes = 100;
     hand.options.accumulation = 3;
     ck_assert_int_eq(traffic_of(SHARD_DDP).bytes[SHARD_BROADCAST], 50);
-    ck_assert_int_eq(traffic_of(SHARD_SDP).bytes[SHARD_BROADCAST], 3 * 50 + ALL / 2);
+    ck_assert_int_eq(traffic_of(SHARD_SDP).bytes[SHARD_BROADCAST], 50 + ALL / 2);
     by_hand_end(&hand);
 }
 END_TEST
@@ -339,7 +357,8 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, nothing_is_gathered_behind_the_loss);
     tcase_add_test(tcase, bytes_sent);
     tcase_add_test(tcase, ddp_sends_whole_gradients);
-    tcase_add_test(tcase, ddp_sends_buffers_once_a_step);
+    tcase_add_test(tcase, fairscale_fills_buckets);
+    tcase_add_test(tcase, buffers_are_sent_once_a_step);
     tcase_add_test(tcase, checkpoints);
     tcase_add_test(tcase, refused);
     tcase_add_test(tcase, gathered_ahead_in_forward);
