@@ -108,6 +108,7 @@ static bool add_layer(struct layer_reader *reader, size_t at, bool *outside, int
     bool is_first = reader->last[row->module_name] == LAYER_NONE;
     if (!add_parameters(reader, row, is_first, unit, shared, err))
         return false;
+    model->batch_norms += is_first && layer_has_trait(reader->trace, row, "batch_norm");
     layer.end_tensor = (uint32_t)model->tensor_count;
     reader->before[at] = reader->last[row->module_name];
     reader->last[row->module_name] = (uint32_t)at;
@@ -144,7 +145,6 @@ bool layer_read_forward(struct layer_reader *reader, struct error *err)
             continue;
         reader->rows[layers++] = row;
         reader->has_gradients |= row->gradient_bytes > 0;
-        reader->model->has_batch_norm |= layer_has_trait(reader->trace, row, "batch_norm");
     }
     int64_t shared = shared_bytes(reader, layers);
     reader->model->has_tensors = (reader->trace->present >> LAYER_TENSORS & 1) != 0;

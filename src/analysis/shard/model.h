@@ -87,6 +87,7 @@ struct shard_model {
     size_t point_count, point_capacity;
     struct shard_unit *units; /* in the order of the forward pass, behind the root */
     size_t unit_count, unit_capacity;
+    size_t batch_norms;    /* a layer trace: how many modules are one */
     int64_t element_size;  /* bytes of an element as recorded: of most parameters */
     enum shard_type type;  /* of most parameters, if it is known */
     int64_t buffer_bytes;  /* of modules, for example running means, and of other models */
@@ -104,7 +105,6 @@ struct shard_model {
     bool assumes_type;     /* a snapshot: float32, because it does not tell */
     bool has_tensors;      /* each parameter is known */
     bool has_unused;       /* some that are trained get no gradient in the step */
-    bool has_batch_norm;   /* a layer trace: some layer is one */
     bool has_backward;     /* points of backward were recorded, not derived */
     bool hides_units; /* a snapshot: units are parts of modules that are listed in a Sequential,
                          and that it does not tell apart */

@@ -104,7 +104,7 @@ static void add_buffers(const struct walk *walk, struct shard_traffic *traffic)
     const struct shard_model *model = walk->model;
     int64_t buffers = model->buffer_bytes - model->average_bytes - model->unknown_bytes;
     add(traffic, SHARD_BROADCAST, share(buffers, walk->options->world), 1,
-        model->has_batch_norm ? 2 : 1);
+        model->batch_norms > 0 ? 2 : 1);
 }
 
 static void replicated(const struct walk *walk, struct shard_traffic *traffic)
@@ -142,6 +142,14 @@ static int64_t flat_calls(const struct walk *walk, int64_t bytes, int64_t *fille
     return is_full;
 }
 
+/* With mixed precision the code makes units of batch norms, without it. Their bytes are within
+ * those of the unit around them, of which they are few. */
+static int64_t norm_units(const struct walk *walk)
+{
+    bool are_spared = walk->options->compute_size == 2 && walk->strategy != SHARD_FSDP;
+    return are_spared ? (int64_t)walk->model->batch_norms : 0;
+}
+
 static void sharded(const struct walk *walk, struct shard_traffic *traffic)
 {
     const struct shard_options *options = walk->options;
@@ -160,6 +168,10 @@ static void sharded(const struct walk *walk, struct shard_traffic *traffic)
         add(traffic, SHARD_ALL_REDUCE, 2 * share(reduced / parts, replicas), passes, 1);
     }
     traffic->calls[SHARD_REDUCE_SCATTER] += filled > 0 ? passes : 0; /* when backward ends */
+    int64_t norms = parts > 1 ? passes * norm_units(walk) : 0;
+    bool is_kept = options->reshard == SHARD_KEEP && walk->strategy == SHARD_FSDP1;
+    traffic->calls[SHARD_ALL_GATHER] += norms * (is_kept ? 1 : 2); /* fsdp2: as by default */
+    traffic->calls[SHARD_REDUCE_SCATTER] += norms;
 }
 
 void shard_traffic_of(const struct walk *walk, struct shard_traffic *traffic)

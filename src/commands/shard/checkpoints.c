@@ -138,7 +138,7 @@ static bool copy_model(struct shard_model *copy, const struct shard_model *model
     copy->end_bytes = model->end_bytes;
     copy->has_tensors = model->has_tensors;
     copy->has_unused = model->has_unused;
-    copy->has_batch_norm = model->has_batch_norm;
+    copy->batch_norms = model->batch_norms;
     copy->has_backward = model->has_backward;
     copy->hides_units = model->hides_units;
     if (!vec_reserve(copy->tensors, copy->tensor_capacity, model->tensor_count, budget, err) ||

@@ -14,7 +14,7 @@ static const char *truth(bool is)
 /* Batch norm takes inputs of any type, but weights of that of its running means only. */
 static bool spares_batch_norm(const struct shard_report *report)
 {
-    bool may_have = report->model->has_batch_norm || !report->has_modules;
+    bool may_have = report->model->batch_norms > 0 || !report->has_modules;
     return report->options->compute_size == 2 && report->code != SHARD_FSDP && may_have;
 }
 

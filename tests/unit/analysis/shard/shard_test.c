@@ -255,6 +255,18 @@ START_TEST(fairscale_fills_buckets)
 }
 END_TEST
 
+START_TEST(batch_norms_are_units_in_mixed_precision)
+{
+    by_hand_begin(&hand, 0);
+    hand.model.batch_norms = 3;
+    ck_assert_int_eq(traffic_of(SHARD_FSDP2).calls[SHARD_ALL_GATHER], 2 * LAYERS);
+    hand.options.compute_size = 2;
+    ck_assert_int_eq(traffic_of(SHARD_FSDP2).calls[SHARD_ALL_GATHER], 2 * LAYERS + 6);
+    ck_assert_int_eq(traffic_of(SHARD_FSDP1).calls[SHARD_REDUCE_SCATTER], LAYERS + 3);
+    by_hand_end(&hand);
+}
+END_TEST
+
 START_TEST(buffers_are_sent_once_a_step)
 {
     by_hand_begin(&hand, 0);
@@ -358,6 +370,7 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, bytes_sent);
     tcase_add_test(tcase, ddp_sends_whole_gradients);
     tcase_add_test(tcase, fairscale_fills_buckets);
+    tcase_add_test(tcase, batch_norms_are_units_in_mixed_precision);
     tcase_add_test(tcase, buffers_are_sent_once_a_step);
     tcase_add_test(tcase, checkpoints);
     tcase_add_test(tcase, refused);
