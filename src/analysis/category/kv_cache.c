@@ -37,7 +37,7 @@ struct finder {
     struct categories *categories;
     struct line *lines; /* by stack */
     size_t line_capacity;
-    uint32_t *forward_runs; /* by run: the number of forward runs before it */
+    uint32_t *forward_runs; /* by run, and at their end: the number of forward runs before it */
     size_t run_capacity;
 };
 
@@ -181,33 +181,51 @@ static bool is_for_rollout(const struct finder *finder, size_t index,
     return true;
 }
 
-/* True if plain code makes equal blocks for several layers at once, which live over several forward
- * passes and are freed together. That is the cache of one request. */
-static bool is_held(const struct finder *finder, size_t index, const struct stack_facts *facts)
+/* The number of forward passes that begin while a block lives. */
+static uint32_t passes_over(const struct finder *finder, size_t index)
 {
-    const struct line *line = &finder->lines[birth_stack(finder, index)];
-    enum reason reason = reason_at(finder, index);
-    uint32_t birth = birth_run(finder, index), end = end_run(finder, index);
-    if (facts->context != CONTEXT_OTHER || end == NO_RUN)
-        return false;
-    uint32_t passes = finder->forward_runs[end] - finder->forward_runs[birth];
-    if (finder->classifier->first_backward_run != NO_RUN)
-        return line->most >= LEAST_COPIED && passes >= LEAST_ROLLED &&
-               (reason == REASON_BEFORE_FORWARD || reason == REASON_BATCH) &&
-               is_for_rollout(finder, index, facts);
-    if (reason != REASON_NONE && reason != REASON_AFTER_FORWARD && reason != REASON_BATCH)
-        return false;
-    return (line->most >= LEAST_BLOCKS && passes >= LEAST_HELD) ||
-           (line->most >= LEAST_COPIED && line->runs >= LEAST_HELD && passes > 0);
+    uint32_t end = end_run(finder, index);
+    size_t until = end == NO_RUN ? finder->classifier->phases->count : end;
+    return finder->forward_runs[until] - finder->forward_runs[birth_run(finder, index)];
+}
+
+/* True if a line makes blocks without contents, so that what stays is no list of results. Without
+ * C++ frames, the operator is not known; then the line must make many, for several requests. */
+static bool makes_room(const struct finder *finder, const struct line *line,
+                       const struct stack_facts *facts)
+{
+    struct text op = symbols_text(site_table_symbols(finder->classifier->sites), facts->site.op);
+    return op.size > 0 ? operator_makes_storage(op)
+                       : line->most >= LEAST_COPIED && line->runs >= LEAST_HELD;
 }
 
 /* True if judge_rest() may correct a block that was given this reason. */
 static bool may_be_rest(bool trains, enum reason reason)
 {
-    if (trains)
-        return reason == REASON_BEFORE_FORWARD || reason == REASON_BATCH;
-    return reason == REASON_FORWARD_RESULT || reason == REASON_NONE ||
-           reason == REASON_AFTER_FORWARD || reason == REASON_BATCH;
+    if (reason == REASON_BEFORE_FORWARD || reason == REASON_BATCH)
+        return true;
+    return !trains && (reason == REASON_FORWARD_RESULT || reason == REASON_NONE ||
+                       reason == REASON_AFTER_FORWARD);
+}
+
+/* True if plain code makes equal blocks for several layers at once, which live over several forward
+ * passes and are freed together. That is the cache of one request. The program may also keep the
+ * caches of requests that are done. */
+static bool is_held(const struct finder *finder, size_t index, const struct stack_facts *facts)
+{
+    const struct line *line = &finder->lines[birth_stack(finder, index)];
+    enum reason reason = reason_at(finder, index);
+    bool stays = end_run(finder, index) == NO_RUN;
+    uint32_t passes = passes_over(finder, index);
+    if (facts->context != CONTEXT_OTHER || (stays && !makes_room(finder, line, facts)))
+        return false;
+    if (finder->classifier->first_backward_run != NO_RUN)
+        return !stays && line->most >= LEAST_COPIED && passes >= LEAST_ROLLED &&
+               may_be_rest(true, reason) && is_for_rollout(finder, index, facts);
+    if (!may_be_rest(false, reason) || reason == REASON_FORWARD_RESULT)
+        return false;
+    return (line->most >= LEAST_BLOCKS && passes >= LEAST_HELD) ||
+           (line->most >= LEAST_COPIED && line->runs >= LEAST_HELD && passes > 0);
 }
 
 /* Decides blocks that a growing cache replaces, and caches of one request. */
@@ -282,6 +300,7 @@ static bool count_forward_runs(struct finder *finder, struct error *err)
         finder->forward_runs[run] = count;
         count += phases->runs[run].phase == PHASE_FORWARD;
     }
+    finder->forward_runs[phases->count] = count;
     return true;
 }
 

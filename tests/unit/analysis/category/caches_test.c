@@ -240,6 +240,44 @@ START_TEST(a_cache_of_one_request)
 }
 END_TEST
 
+/* Blocks that a line makes in each of three requests, over whose tokens they live. They are never
+ * freed. */
+static void keep_requests(unsigned blocks, const char *made)
+{
+    born(1, 50, MODEL);
+    born(2, 10, STACK_FORWARD);
+    freed(2, 10, STACK_FORWARD);
+    for (unsigned request = 0; request < 3; request++) {
+        for (unsigned block = 0; block < blocks; block++)
+            born(100 * (request + 1) + block, 100, made);
+        for (unsigned token = 0; token < 4; token++) {
+            born(5, 10, STACK_FORWARD);
+            freed(5, 10, STACK_FORWARD);
+            born(6, 1, SCRIPT);
+            freed(6, 1, SCRIPT);
+        }
+    }
+    capture_load(&capture);
+}
+
+START_TEST(caches_of_requests_that_are_done)
+{
+    keep_requests(2, REQUEST);
+    expect(101, CATEGORY_KV_CACHE, REASON_KV_CACHE_HELD);
+    expect(301, CATEGORY_KV_CACHE, REASON_KV_CACHE_HELD);
+}
+END_TEST
+
+#define SCALED                                                                                     \
+    CPP("at::_ops::mul_Tensor::call(x)") "," PY("answer", "/home/u/serve.py", 9) "," SCRIPT
+
+START_TEST(results_that_a_program_keeps_are_no_cache)
+{
+    keep_requests(4, SCALED);
+    ck_assert_int_ne(capture_category(&capture, 101), CATEGORY_KV_CACHE);
+}
+END_TEST
+
 #define CAST                                                                                       \
     CPP("at::_ops::_to_copy::call(x)")                                                             \
     "," CPP("at::autocast::cached_cast(c10::ScalarType)") "," CPP(                                 \
@@ -330,6 +368,8 @@ TCase *category_caches_tests(void)
     tcase_add_test(tests, a_pool_with_counters_between);
     tcase_add_test(tests, equal_weights_beside_large_activations);
     tcase_add_test(tests, a_cache_of_one_request);
+    tcase_add_test(tests, caches_of_requests_that_are_done);
+    tcase_add_test(tests, results_that_a_program_keeps_are_no_cache);
     tcase_add_test(tests, copies_that_the_region_frees);
     tcase_add_test(tests, copies_that_a_graph_keeps);
     tcase_add_test(tests, the_first_batch_may_stay);
