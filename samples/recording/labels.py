@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 KINDS = ("kv_cache", "communication", "parameter", "gradient", "optimizer_state", "input", "activation")
 WORKSPACE = re.compile(r"allocateCUDABlasWorkspace|getCUDABlasLtWorkspace|getChosenWorkspace")
 COLLECTIVES = "/_fsdp_collectives.py"  # of FSDP2
+BUCKETS = re.compile(r"c10d::Reducer::initialize_bucket")  # of DistributedDataParallel
 RECOMPUTING = ("recompute_fn", "backward", "unpack_hook")
 BACKWARD = ("backward", "grad", "_engine_run_backward")
 
@@ -108,6 +109,8 @@ def by_phases(allocation, phases):
 
 def label_of(allocation, phases, cast_sizes):
     certain = [kind for kind in KINDS if kind in allocation.kinds]
+    if any(BUCKETS.search(frame["name"]) for frame in allocation.frames):
+        return {"communication", *(kind for kind in certain if kind == "gradient")}  # gradients may be views of buckets
     open_ones = {part for kind in allocation.kinds if "|" in kind for part in kind.split("|")}
     if open_ones:
         return open_ones | set(certain[:1])
