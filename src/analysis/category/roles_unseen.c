@@ -7,17 +7,18 @@ bool roles_are_masters(const struct solver *solver, const struct size_tally *tal
     return tally->gradients.most == 0 && half && half->gradients.most > 0 && staying(half) > 0;
 }
 
-/* True if most bytes that stay belong to sizes of which a multiple of so many blocks stays. */
+/* True if most bytes that stay belong to sizes of which a multiple of so many blocks stays. Blocks
+ * of other sizes that hold as much as one copy may be buckets of gradients: then no backward pass
+ * leaves gradients, because those are views of the buckets. */
 static bool are_multiples(const struct solver *solver, uint32_t copies)
 {
-    double fits = 0, all = 0;
+    double fits = 0, others = 0;
     for (size_t i = 0; i < solver->count; i++) {
         const struct size_tally *tally = solver->sizes[i];
         uint64_t whole = staying(tally);
-        all += bytes_of(tally->size, whole);
-        fits += whole % copies == 0 ? bytes_of(tally->size, whole) : 0;
+        *(whole % copies == 0 ? &fits : &others) += bytes_of(tally->size, whole);
     }
-    return fits >= all * 0.9;
+    return fits >= (fits + others) * 0.9 || sums_agree(fits / copies, others);
 }
 
 /* True if blocks of the sizes of what stays were there before the trace and are freed in it. These

@@ -197,6 +197,21 @@ START_TEST(gradients_from_before_the_trace_are_one_copy_more)
 }
 END_TEST
 
+/* Gradients that are views of two buckets are not seen, but the buckets are as large as a copy. */
+START_TEST(gradients_may_lie_in_buckets)
+{
+    uint64_t weights = standing_model(&standing, 1), states = standing_model(&standing, 1);
+    standing_block(&standing, 2 * SIZE);
+    standing_block(&standing, FLAT - 2 * SIZE);
+    capture_event(&standing.capture, "alloc", 1000, 50, STACK_FORWARD);
+    capture_free(&standing.capture, 1000, 50, ENGINE);
+    standing_optimize(&standing, "Optimizer.step#SGD.step");
+    capture_load(&standing.capture);
+    standing_expect(&standing, weights, LAYERS, CATEGORY_PARAMETER);
+    standing_expect(&standing, states, LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 /* A pass uses up a block that has the size of a weight by chance: it adds to no gradient. */
 START_TEST(few_bytes_do_not_tell_that_gradients_stay)
 {
@@ -329,6 +344,7 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, zeros_from_before_the_trace_are_states);
     tcase_add_test(tests, few_zeros_from_before_the_trace_are_a_copy);
     tcase_add_test(tests, gradients_from_before_the_trace_are_one_copy_more);
+    tcase_add_test(tests, gradients_may_lie_in_buckets);
     tcase_add_test(tests, few_bytes_do_not_tell_that_gradients_stay);
     tcase_add_test(tests, most_weights_may_have_states_in_parts);
     tcase_add_test(tests, an_unknown_optimizer_keeps_what_all_sizes_allow);
