@@ -231,7 +231,7 @@ static const struct {
          CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
     [REASON_TWIN_INPUT] = {"like-input",
                            "freed where an input of its size is freed in a later step",
-                           CATEGORY_INPUT, CONFIDENCE_MEDIUM},
+                           CATEGORY_INPUT, CONFIDENCE_LOW},
     [REASON_TWIN_ACTIVATION] =
         {"like-activation",
          "freed where a later step frees an activation of its size, or freed in "
@@ -239,7 +239,7 @@ static const struct {
          CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_TWIN_GRADIENT] = {"like-gradient",
                               "freed where a gradient of its size is freed in a later step",
-                              CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
+                              CATEGORY_GRADIENT, CONFIDENCE_LOW},
     [REASON_LEAKED_INPUT] = {"like-kept-input",
                              "never freed, and of the size of inputs that several later steps keep",
                              CATEGORY_INPUT, CONFIDENCE_MEDIUM},
