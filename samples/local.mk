@@ -55,6 +55,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/checkpointed.py \
 	samples/programs/compiled.py \
 	samples/programs/compressed_gradients.py \
+	samples/programs/ddp_world.py \
 	samples/programs/decoder.py \
 	samples/programs/distillation.py \
 	samples/programs/ensemble.py \
@@ -88,9 +89,11 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/pipeline_stages.py \
 	samples/programs/plain_script.py \
 	samples/programs/ppo.py \
+	samples/programs/prefetch.py \
 	samples/programs/quantized.py \
 	samples/programs/radiance.py \
 	samples/programs/recommender.py \
+	samples/programs/replay.py \
 	samples/programs/resnet50.py \
 	samples/programs/sharpness.py \
 	samples/programs/splatting.py \
@@ -120,6 +123,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/compiled.truth.json.gz \
 	samples/recorded/compressed-gradients.pickle.gz \
 	samples/recorded/compressed-gradients.truth.json.gz \
+	samples/recorded/ddp-world.pickle.gz \
+	samples/recorded/ddp-world.truth.json.gz \
 	samples/recorded/decoder.pickle.gz \
 	samples/recorded/decoder.truth.json.gz \
 	samples/recorded/distillation.pickle.gz \
@@ -190,12 +195,16 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/plain-updates.truth.json.gz \
 	samples/recorded/ppo.pickle.gz \
 	samples/recorded/ppo.truth.json.gz \
+	samples/recorded/prefetch.pickle.gz \
+	samples/recorded/prefetch.truth.json.gz \
 	samples/recorded/quantized.pickle.gz \
 	samples/recorded/quantized.truth.json.gz \
 	samples/recorded/radiance.pickle.gz \
 	samples/recorded/radiance.truth.json.gz \
 	samples/recorded/recommender.pickle.gz \
 	samples/recorded/recommender.truth.json.gz \
+	samples/recorded/replay.pickle.gz \
+	samples/recorded/replay.truth.json.gz \
 	samples/recorded/resnet50-kept-gradients.pickle.gz \
 	samples/recorded/resnet50-kept-gradients.truth.json.gz \
 	samples/recorded/resnet50.pickle.gz \
