@@ -1,24 +1,32 @@
 """Pickles put together opcode by opcode, as no honest pickler would. Protocol 4."""
+import functools
 import struct
 
 EMPTY = b"]"
 BASE = 0x7F0000000000
+ZERO = b"K\0"
 
 
 def pickled(body):
     return b"\x80\x04" + body + b"."
 
 
-def text(value):
+@functools.lru_cache(maxsize=256)  # events are made up of few names
+def short_text(value):
     data = value.encode()
-    if len(data) < 256:
-        return b"\x8c" + bytes([len(data)]) + data
+    return b"\x8c%c" % len(data) + data if len(data) < 256 else None
+
+
+def text(value):
+    if len(value) < 256 and (short := short_text(value)):
+        return short
+    data = value.encode()
     return b"X" + struct.pack("<I", len(data)) + data
 
 
 def integer(value):
     if 0 <= value < 256:
-        return b"K" + bytes([value])
+        return b"K%c" % value
     if -(1 << 31) <= value < 1 << 31:
         return b"J" + struct.pack("<i", value)
     return b"\x8a\x09" + value.to_bytes(9, "little", signed=True)
@@ -33,7 +41,7 @@ def get(index):
 
 
 def mapping(**fields):
-    return b"}(" + b"".join(text(key) + value for key, value in fields.items()) + b"u"
+    return b"}(" + b"".join([text(key) + value for key, value in fields.items()]) + b"u"
 
 
 def array(items):
@@ -46,7 +54,7 @@ def frame(name, line=1, file="f.py"):
 
 def event(action, address, size, frames=EMPTY, time=1, **more):
     return mapping(action=text(action), addr=integer(address), size=integer(size),
-                   stream=integer(0), time_us=integer(time), frames=frames, **more)
+                   stream=ZERO, time_us=integer(time), frames=frames, **more)
 
 
 def block(address, size=512, state="active_allocated", **more):
