@@ -97,6 +97,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/resnet50.py \
 	samples/programs/sharpness.py \
 	samples/programs/splatting.py \
+	samples/programs/static_cache.py \
 	samples/programs/step_in_backward.py \
 	samples/programs/thawed.py \
 	samples/programs/train_and_generate.py \
@@ -217,6 +218,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/sharpness.truth.json.gz \
 	samples/recorded/splatting.pickle.gz \
 	samples/recorded/splatting.truth.json.gz \
+	samples/recorded/static-cache.pickle.gz \
+	samples/recorded/static-cache.truth.json.gz \
 	samples/recorded/step-in-backward.pickle.gz \
 	samples/recorded/step-in-backward.truth.json.gz \
 	samples/recorded/thawed.pickle.gz \

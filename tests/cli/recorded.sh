@@ -97,6 +97,7 @@ says prefetch '21.00 MiB 21.2% 14 input'
 out_has_not 'Memory grows'
 says replay '11.06 MiB 15.0% 11 input'
 says ddp-world '42.83 MiB 18.1% 3 communication'
+says static-cache '10.00 MiB 16.0% 16 kv_cache' 'those of earlier requests are still there: at the end it holds 10.00 MiB'
 says thawed '126.04 MiB 73.9%'
 out_has_not 'Growth:'
 

@@ -151,11 +151,35 @@ static void stored_advice(const struct device_report *report, struct buffer *tex
                       : "");
 }
 
-/* Advice by what is known of the call site that grows most. */
-static void site_advice(const struct device_report *report, struct buffer *text)
+/* True if a cache of keys and values is allocated at once for each request, not for each token. */
+static bool is_whole_cache(const struct growth_row *row)
+{
+    return row->category == CATEGORY_KV_CACHE && !row->fit.replaced &&
+           row->fit.steps_grown <= row->fit.steps_compared / 2;
+}
+
+static void whole_cache_advice(const struct page *page, const struct device_report *report,
+                               struct buffer *text)
 {
     const struct growth_row *largest = &report->growth.rows[0];
-    if (largest->category == CATEGORY_KV_CACHE) {
+    char bytes[UNITS_TEXT_SIZE];
+    growth_add_label(text, largest);
+    buffer_printf(text,
+                  " allocates caches of keys and values for a whole request at once, and those of "
+                  "earlier requests are still there: at the end it holds %s. A cache is needed "
+                  "only until its request is done. Delete it then, or use it again for the next "
+                  "request (cache.reset() in transformers).",
+                  page_bytes(page, bytes, largest->bytes_at_end));
+}
+
+/* Advice by what is known of the call site that grows most. */
+static void site_advice(const struct page *page, const struct device_report *report,
+                        struct buffer *text)
+{
+    const struct growth_row *largest = &report->growth.rows[0];
+    if (is_whole_cache(largest)) {
+        whole_cache_advice(page, report, text);
+    } else if (largest->category == CATEGORY_KV_CACHE) {
         buffer_puts(text, "The cache of keys and values grows with each token, and is needed "
                           "until its sequence ends. Limit the length of sequences or their "
                           "number, keep it in fewer bits, or allocate it once for the longest "
@@ -199,7 +223,7 @@ bool growth_advice(const struct page *page, const struct device_report *report, 
     else if (growth->graph == GRAPH_NONE && growth->graph_bytes_per_step > 0)
         stored_advice(report, text);
     else
-        site_advice(report, text);
+        site_advice(page, report, text);
     if (growth->save_bytes > 0)
         buffer_printf(text, " At the peak, %s were left over from earlier %s.",
                       page_bytes(page, bytes, growth->save_bytes), growth_steps(report));
