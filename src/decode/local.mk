@@ -129,6 +129,7 @@ libmemsnap_a_SOURCES += \
 	src/decode/profiler/start.c \
 	src/decode/profiler/start.h \
 	src/decode/rows/dicts.c \
+	src/decode/rows/python_text.c \
 	src/decode/rows/reader.h \
 	src/decode/rows/settings.c \
 	src/decode/rows/values.c \

@@ -95,6 +95,15 @@ out_has '"rows":[{"bytes":1900,"count":2,"name":"0x7"},{"bytes":70,"count":1,"na
 run analyze --format json --by phase named.json
 out_has '{"bytes":70,"count":1,"name":"before_recording"}'
 
+# Metadata that is no text is shown as Python prints it, and exported as that text.
+sed 's/"one\\u001b\[31m"/{"step": 7, "of": ["\\u001b", null]}/' named.json >values.json
+run analyze --format json --by metadata values.json
+out_has '"bytes":1000,"count":1,"name":"{'"'step': 7, 'of': ['\\\\x1b', None]}"'"'
+run export --as snapshot -o again.pickle values.json
+exits 0
+run analyze --format json --by metadata again.pickle
+out_has '"bytes":1000,"count":1,"name":"{'"'step': 7, 'of': ['\\\\x1b', None]}"'"'
+
 run analyze --by colour named.json
 exits 2
 err 'memsnap: analyze: invalid --by '\''colour'\'' (expected site, category, metadata, module, pool, stream, phase or annotation)'

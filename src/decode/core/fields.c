@@ -74,23 +74,15 @@ bool field_set_real(const struct field *field, void *row, double real, uint64_t 
 void field_reset(const struct field *field, void *row)
 {
     static const size_t sizes[] = {
-        [FIELD_NATURAL] = sizeof(uint64_t),
-        [FIELD_ADDRESS] = sizeof(uint64_t),
-        [FIELD_HANDLE] = sizeof(int64_t),
-        [FIELD_TIME] = sizeof(int64_t),
-        [FIELD_DEVICE] = sizeof(uint32_t),
-        [FIELD_SIZE] = sizeof(int64_t),
-        [FIELD_CHANGE] = sizeof(int64_t),
-        [FIELD_COUNT] = sizeof(int64_t),
-        [FIELD_DURATION] = sizeof(double),
-        [FIELD_BOOL] = sizeof(bool),
-        [FIELD_STRING] = sizeof(string_id),
-        [FIELD_LOOSE_BOOL] = sizeof(bool),
-        [FIELD_LOOSE_STRING] = sizeof(string_id),
-        [FIELD_LOOSE_LINE] = sizeof(uint32_t),
-        [FIELD_POOL] = 2 * sizeof(uint64_t),
-        [FIELD_STACK] = sizeof(stack_id),
-        [FIELD_OTHER] = 0,
+        [FIELD_NATURAL] = sizeof(uint64_t),       [FIELD_ADDRESS] = sizeof(uint64_t),
+        [FIELD_HANDLE] = sizeof(int64_t),         [FIELD_TIME] = sizeof(int64_t),
+        [FIELD_DEVICE] = sizeof(uint32_t),        [FIELD_SIZE] = sizeof(int64_t),
+        [FIELD_CHANGE] = sizeof(int64_t),         [FIELD_COUNT] = sizeof(int64_t),
+        [FIELD_DURATION] = sizeof(double),        [FIELD_BOOL] = sizeof(bool),
+        [FIELD_STRING] = sizeof(string_id),       [FIELD_LOOSE_BOOL] = sizeof(bool),
+        [FIELD_LOOSE_STRING] = sizeof(string_id), [FIELD_ANY_TEXT] = sizeof(string_id),
+        [FIELD_LOOSE_LINE] = sizeof(uint32_t),    [FIELD_POOL] = 2 * sizeof(uint64_t),
+        [FIELD_STACK] = sizeof(stack_id),         [FIELD_OTHER] = 0,
     };
     memset(field_at(field, row), 0, sizes[field->kind]);
     if (field->kind == FIELD_TIME)

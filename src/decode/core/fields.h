@@ -25,6 +25,7 @@ enum field_kind {
     FIELD_STRING,       /* string_id */
     FIELD_LOOSE_BOOL,   /* bool: true only if the value is true; any other value means false */
     FIELD_LOOSE_STRING, /* string_id; empty if the value is not a string */
+    FIELD_ANY_TEXT,     /* string_id: a string, or the text of another value, cut by pytext.h */
     FIELD_LOOSE_LINE,   /* uint32_t; 0 if the value is not an integer from 0 to 2^32-1 */
     FIELD_POOL,         /* uint64_t[2]; a single integer N means (N, 0) */
     FIELD_STACK,        /* stack_id: a list of frames */
@@ -52,6 +53,7 @@ struct field {
 #define FIELD_STRING_TEXT       "a string"
 #define FIELD_LOOSE_BOOL_TEXT   "true or false"
 #define FIELD_LOOSE_STRING_TEXT "a string"
+#define FIELD_ANY_TEXT_TEXT     "a value"
 #define FIELD_LOOSE_LINE_TEXT   "an integer"
 #define FIELD_POOL_TEXT         "two integers from 0"
 #define FIELD_STACK_TEXT        "a list of frames"

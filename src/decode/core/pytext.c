@@ -1,10 +1,11 @@
 #include "decode/core/pytext.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/utf8.h"
 
 #define MAX_DIGITS 17 /* enough for any double */
 
@@ -119,11 +120,16 @@ static bool add_escape(struct buffer *out, unsigned char c, char quote)
     return true;
 }
 
+static char quote_for(const void *bytes, size_t size)
+{
+    bool double_quoted =
+        size > 0 && memchr(bytes, '\'', size) != NULL && memchr(bytes, '"', size) == NULL;
+    return double_quoted ? '"' : '\'';
+}
+
 void pytext_quoted(struct buffer *out, const char *bytes, size_t size)
 {
-    char quote = size > 0 && memchr(bytes, '\'', size) != NULL && memchr(bytes, '"', size) == NULL
-                     ? '"'
-                     : '\'';
+    char quote = quote_for(bytes, size);
 
     buffer_putc(out, quote);
     for (size_t i = 0; i < size; i++) {
@@ -136,4 +142,27 @@ void pytext_quoted(struct buffer *out, const char *bytes, size_t size)
             buffer_putc(out, (char)c);
     }
     buffer_putc(out, quote);
+}
+
+void pytext_bytes(struct buffer *out, const uint8_t *bytes, size_t size)
+{
+    char quote = quote_for(bytes, size);
+
+    buffer_putc(out, 'b');
+    buffer_putc(out, quote);
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] >= 0x80)
+            buffer_printf(out, "\\x%02x", bytes[i]);
+        else if (!add_escape(out, bytes[i], quote))
+            buffer_putc(out, (char)bytes[i]);
+    buffer_putc(out, quote);
+}
+
+bool pytext_clip(struct buffer *out)
+{
+    if (out->size <= PYTEXT_CLIP_BYTES)
+        return false;
+    out->size = utf8_valid_prefix(out->bytes, PYTEXT_CLIP_BYTES, UTF8_ALLOW_SURROGATES);
+    out->bytes[out->size] = '\0';
+    return true;
 }

@@ -18,11 +18,10 @@ static const struct field event_fields[EVENT_FIELDS] = {
     [EVENT_STREAM] = FIELD(HANDLE, event_draft, row.extra.stream, "stream"),
     [EVENT_TIME_US] = FIELD(TIME, event_draft, row.time_us, "time_us"),
     [EVENT_COMPILE_CONTEXT] =
-        FIELD(LOOSE_STRING, event_draft, row.extra.compile_context, "compile_context"),
-    [EVENT_USER_METADATA] =
-        FIELD(LOOSE_STRING, event_draft, row.extra.user_metadata, "user_metadata"),
+        FIELD(ANY_TEXT, event_draft, row.extra.compile_context, "compile_context"),
+    [EVENT_USER_METADATA] = FIELD(ANY_TEXT, event_draft, row.extra.user_metadata, "user_metadata"),
     [EVENT_INTERNAL_METADATA] =
-        FIELD(LOOSE_STRING, event_draft, row.extra.internal_metadata, "internal_metadata"),
+        FIELD(ANY_TEXT, event_draft, row.extra.internal_metadata, "internal_metadata"),
     [EVENT_FRAMES] = FIELD(STACK, event_draft, row.stack, "frames"),
     [EVENT_POOL_ID] = FIELD(POOL, event_draft, row.extra.pool, "pool_id"),
     [EVENT_FORWARD_FRAMES] = FIELD(STACK, event_draft, row.extra.forward_stack, "forward_frames"),

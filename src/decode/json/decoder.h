@@ -23,6 +23,7 @@ struct json_decoder {
     struct budget *budget;
     const struct row_sink *sink;
     struct json_frames frames;
+    struct buffer text; /* of the value being read into a FIELD_ANY_TEXT */
     struct json_recent_string recent[JSON_RECENT_STRINGS];
     struct block_row *blocks; /* of the segment being read */
     uint8_t *has_address;     /* for each block, true if the file has its address */
@@ -52,5 +53,7 @@ bool json_decode_settings(struct json_decoder *decoder, struct error *err);
  * it. STATUS_LIMIT beyond `limit` bytes. */
 bool json_python_text(struct json_reader *reader, size_t limit, struct buffer *out,
                       struct error *err);
+/* The same, but a longer text is cut by the limits of pytext.h, with "..." at its end. */
+bool json_python_clip(struct json_reader *reader, struct buffer *out, struct error *err);
 
 #endif

@@ -10,6 +10,9 @@ struct printer {
     struct json_reader *reader;
     struct buffer *out;
     size_t limit;
+    bool clips;     /* cut what is longer than the limit */
+    bool clipped;   /* something was cut */
+    size_t kept;    /* size of the text after the first cut */
     uint64_t start; /* offset of the whole value */
 };
 
@@ -54,8 +57,11 @@ static bool add_number(struct json_reader *reader, struct buffer *out, struct er
 static bool add_text(const struct printer *printer, struct text text, bool quoted,
                      struct error *err)
 {
-    if (text.size > printer->limit)
-        return too_long(printer, err);
+    if (text.size > printer->limit) {
+        if (!printer->clips)
+            return too_long(printer, err);
+        text.size = printer->limit;
+    }
     if (quoted)
         pytext_quoted(printer->out, text.bytes, text.size);
     else
@@ -98,45 +104,97 @@ static bool add_key(const struct printer *printer, struct error *err)
     return true;
 }
 
+/* Reads the beginning of a value: a scalar, or the bracket that opens a container. `*more` is true
+ * if the container has items. */
+static bool add_begin(const struct printer *printer, struct json_nest *nest, bool *more,
+                      struct error *err)
+{
+    struct json_reader *reader = printer->reader;
+    struct buffer *out = printer->out;
+    uint8_t byte;
+
+    if (!json_peek(reader, &byte, err))
+        return false;
+    if (byte != '{' && byte != '[')
+        return add_scalar(printer, byte, nest->depth > 0, err);
+    if (!json_nest_open(nest, reader, (char)byte, more, err))
+        return false;
+    buffer_putc(out, (char)byte);
+    if (!*more) {
+        buffer_putc(out, byte == '{' ? '}' : ']');
+    } else if (printer->clips && nest->depth > PYTEXT_CLIP_LEVELS) {
+        nest->depth--;
+        *more = false;
+        buffer_puts(out, byte == '{' ? "...}" : "...]");
+        return json_leave(reader, err);
+    }
+    return true;
+}
+
+/* Continues after a value: closes the containers that end here. */
+static bool add_end(const struct printer *printer, struct json_nest *nest, bool *more,
+                    struct error *err)
+{
+    while (!*more && nest->depth > 0) {
+        if (!json_more(printer->reader, nest->open[nest->depth - 1], more, err))
+            return false;
+        if (*more)
+            buffer_puts(printer->out, ", ");
+        else
+            buffer_putc(printer->out, nest->open[--nest->depth] == '{' ? '}' : ']');
+    }
+    return true;
+}
+
+static bool check_size(struct printer *printer, struct error *err)
+{
+    if (printer->out->failed)
+        return error_out_of_memory(err);
+    if (printer->clipped) {
+        printer->out->size = printer->kept;
+    } else if (printer->clips && pytext_clip(printer->out)) {
+        printer->clipped = true;
+        printer->kept = printer->out->size;
+    }
+    return printer->out->size <= printer->limit || too_long(printer, err);
+}
+
+static bool print(struct printer *printer, struct error *err)
+{
+    struct json_nest nest = {.depth = 0};
+
+    if (!json_offset(printer->reader, &printer->start, err))
+        return false;
+    buffer_clear(printer->out);
+    for (;;) {
+        bool more = false;
+
+        if (!add_begin(printer, &nest, &more, err) || !add_end(printer, &nest, &more, err) ||
+            !check_size(printer, err))
+            return false;
+        if (nest.depth == 0)
+            return true;
+        if (nest.open[nest.depth - 1] == '{' && !add_key(printer, err))
+            return false;
+    }
+}
+
 bool json_python_text(struct json_reader *reader, size_t limit, struct buffer *out,
                       struct error *err)
 {
-    struct json_nest nest = {.depth = 0};
     struct printer printer = {.reader = reader, .out = out, .limit = limit};
 
-    if (!json_offset(reader, &printer.start, err))
-        return false;
-    buffer_clear(out);
-    for (;;) {
-        bool more = false;
-        uint8_t byte;
+    return print(&printer, err);
+}
 
-        if (!json_peek(reader, &byte, err))
-            return false;
-        if (byte == '{' || byte == '[') {
-            if (!json_nest_open(&nest, reader, (char)byte, &more, err))
-                return false;
-            buffer_putc(out, (char)byte);
-            if (!more)
-                buffer_putc(out, byte == '{' ? '}' : ']');
-        } else if (!add_scalar(&printer, byte, nest.depth > 0, err)) {
-            return false;
-        }
-        while (!more && nest.depth > 0) {
-            if (!json_more(reader, nest.open[nest.depth - 1], &more, err))
-                return false;
-            if (more)
-                buffer_puts(out, ", ");
-            else
-                buffer_putc(out, nest.open[--nest.depth] == '{' ? '}' : ']');
-        }
-        if (out->failed)
-            return error_out_of_memory(err);
-        if (out->size > limit)
-            return too_long(&printer, err);
-        if (nest.depth == 0)
-            return true;
-        if (nest.open[nest.depth - 1] == '{' && !add_key(&printer, err))
-            return false;
-    }
+bool json_python_clip(struct json_reader *reader, struct buffer *out, struct error *err)
+{
+    struct printer printer = {
+        .reader = reader, .out = out, .limit = PYTEXT_CLIP_BYTES, .clips = true};
+
+    if (!print(&printer, err))
+        return false;
+    if (printer.clipped)
+        buffer_puts(out, "...");
+    return !out->failed || error_out_of_memory(err);
 }

@@ -91,6 +91,7 @@ static void release(struct json_decoder *decoder)
     struct budget *budget = decoder->budget;
 
     json_frames_release(&decoder->frames);
+    buffer_release(&decoder->text);
     json_reader_release(&decoder->reader);
     vec_free(decoder->blocks, decoder->block_capacity, sizeof(*decoder->blocks), budget);
     vec_free(decoder->has_address, decoder->has_address_capacity, 1, budget);

@@ -91,6 +91,19 @@ static bool store_loose_string(struct json_decoder *decoder, string_id *out, str
            json_intern(decoder, text, out, err);
 }
 
+static bool store_any_text(struct json_decoder *decoder, string_id *out, struct error *err)
+{
+    struct buffer *text = &decoder->text;
+    uint8_t byte;
+
+    if (!json_peek(&decoder->reader, &byte, err))
+        return false;
+    if (byte == '"')
+        return store_loose_string(decoder, out, err);
+    return json_python_clip(&decoder->reader, text, err) &&
+           json_intern(decoder, (struct text){text->bytes, text->size}, out, err);
+}
+
 static bool store_pool(struct json_decoder *decoder, const struct field *field, uint64_t pool[2],
                        struct error *err)
 {
@@ -137,6 +150,8 @@ bool json_store(struct json_decoder *decoder, const struct field *field, void *r
     switch ((enum field_kind)field->kind) {
     case FIELD_LOOSE_STRING:
         return store_loose_string(decoder, at, err);
+    case FIELD_ANY_TEXT:
+        return store_any_text(decoder, at, err);
     case FIELD_LOOSE_BOOL:
         return store_loose_bool(decoder, at, err);
     case FIELD_STACK:

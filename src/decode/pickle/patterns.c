@@ -175,6 +175,10 @@ static bool reference(struct learner *l, unsigned key)
     size_t index = load_le32(l->p + 1) & mask_of_index(width);
     struct pattern_reference *hole_for = hole_of_key(l->pattern, key);
     enum value_tag wanted = key == EVENT_FRAMES ? TAG_STACK : TAG_STRING;
+    /* the pattern would keep the text of a container that may still change */
+    if (key < EVENT_FIELDS && row_field(ROW_EVENT, key)->kind == FIELD_ANY_TEXT &&
+        index < l->extent && value_tag(memo_at(&l->vm->memo, index)) == TAG_NODE)
+        return false;
     if (hole_for == NULL || index >= l->extent || value_tag(memo_at(&l->vm->memo, index)) != wanted)
         return same_value(l, &v);
     hole_for->mask = mask_of_index(width);

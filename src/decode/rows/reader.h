@@ -7,6 +7,7 @@
 #ifndef MEMSNAP_DECODE_ROWS_READER_H
 #define MEMSNAP_DECODE_ROWS_READER_H
 
+#include "base/buffer.h"
 #include "base/traceback.h"
 #include "decode/core/snapshot_fields.h"
 #include "decode/core/value.h"
@@ -36,6 +37,7 @@ struct row_reader {
     frame_id *frames; /* of the stack being read */
     size_t frame_capacity;
     struct traceback_frames lines; /* frames that were read from strings */
+    struct buffer text;            /* of the value being read into a FIELD_ANY_TEXT */
 };
 
 /* words.c: fills the vocabulary; the members above it must be set. */
@@ -73,6 +75,13 @@ bool rows_expected(struct row_reader *rows, const char *expected, value found);
 bool rows_frame(struct row_reader *rows, value v, frame_id *id);
 /* Stores a value other than None in a field that is not FIELD_OTHER. */
 bool rows_store(struct row_reader *rows, const struct field *field, void *row, value v);
+
+/* python_text.c: appends a value as Python's str() prints it, but tuples as lists, so that JSON and
+ * pickle give the same text. Containers nested deeper than `levels` show "..." for their items, as
+ * does each container once the text is longer than `limit` bytes. Strings within containers are cut
+ * after `limit` bytes. out->failed is set if memory runs out. */
+void rows_python_text(const struct values *values, value v, unsigned levels, size_t limit,
+                      struct buffer *out);
 
 /* dicts.c: these hand each row to the sink. */
 bool rows_segment(struct row_reader *rows, value v, bool of_host);

@@ -1,7 +1,4 @@
 /* Flattens allocator_settings, a dict of scalars and dicts, to text. */
-#include <inttypes.h>
-
-#include "decode/core/pytext.h"
 #include "decode/rows/reader.h"
 
 /* torch writes two levels and about thirty leaves. The limits prevent shared containers from
@@ -19,69 +16,12 @@ struct settings {
     size_t text_size; /* bytes of all names and values so far */
 };
 
-static void add_value(struct settings *settings, value v, unsigned depth, bool quoted);
-
-/* Adds the items of a list or, with `per` 2, the keys and values of a dict. */
-static void add_items(struct settings *settings, const value *items, size_t count, size_t per,
-                      unsigned depth)
-{
-    buffer_putc(&settings->text, per == 2 ? '{' : '[');
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            buffer_puts(&settings->text, ", ");
-        if (depth >= SETTINGS_DEPTH || settings->text.size > TEXT_MAX) {
-            buffer_puts(&settings->text, "...");
-            break;
-        }
-        if (per == 2) {
-            add_value(settings, items[2 * i], depth + 1, true);
-            buffer_puts(&settings->text, ": ");
-        }
-        add_value(settings, items[per * i + per - 1], depth + 1, true);
-    }
-    buffer_putc(&settings->text, per == 2 ? '}' : ']');
-}
-
-/* Formats a value as Python prints it, but tuples as lists, so that JSON and pickle give the same
- * text. */
-static void add_value(struct settings *settings, value v, unsigned depth, bool quoted)
-{
-    struct row_reader *rows = settings->rows;
-    const value *items;
-    size_t count;
-    uint64_t natural;
-    int64_t integer;
-    if (v == VALUE_TRUE || v == VALUE_FALSE || v == VALUE_NONE) {
-        buffer_puts(&settings->text, v == VALUE_TRUE    ? "True"
-                                     : v == VALUE_FALSE ? "False"
-                                                        : "None");
-    } else if (value_to_u64(rows->values, v, &natural)) {
-        buffer_printf(&settings->text, "%" PRIu64, natural);
-    } else if (value_to_i64(rows->values, v, &integer)) {
-        buffer_printf(&settings->text, "%" PRId64, integer);
-    } else if (value_is_node(rows->values, v, NODE_FLOAT)) {
-        pytext_real(&settings->text, value_node(rows->values, v)->as.real);
-    } else if (value_tag(v) == TAG_STRING) {
-        struct text text = symbols_text(rows->values->symbols, value_payload(v));
-        if (quoted)
-            pytext_quoted(&settings->text, text.bytes, text.size);
-        else
-            buffer_add(&settings->text, text.bytes, text.size);
-    } else if (value_sequence(rows->values, v, &items, &count)) {
-        add_items(settings, items, count, 1, depth);
-    } else if (value_mapping(rows->values, v, &items, &count)) {
-        add_items(settings, items, count, 2, depth);
-    } else {
-        buffer_printf(&settings->text, "<%s>", value_kind_name(rows->values, v));
-    }
-}
-
 static bool emit_leaf(struct settings *settings, value v)
 {
     struct row_reader *rows = settings->rows;
     struct setting_row row;
     buffer_clear(&settings->text);
-    add_value(settings, v, 0, false);
+    rows_python_text(rows->values, v, SETTINGS_DEPTH, TEXT_MAX, &settings->text);
     settings->text_size += settings->key.size + settings->text.size;
     if (settings->text_size > ALL_TEXT_MAX)
         return error_set_at(rows->err, STATUS_LIMIT, rows->offset,
@@ -100,7 +40,7 @@ static bool add_key(struct settings *settings, value key)
 {
     struct row_reader *rows = settings->rows;
     buffer_clear(&settings->text);
-    add_value(settings, key, SETTINGS_DEPTH, false);
+    rows_python_text(rows->values, key, 0, TEXT_MAX, &settings->text);
     if (settings->key.size + settings->text.size > TEXT_MAX)
         return rows_fail(rows, "the name of a setting is longer than %d bytes", TEXT_MAX);
     buffer_add(&settings->key, settings->text.bytes, settings->text.size);

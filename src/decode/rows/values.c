@@ -1,4 +1,5 @@
 /* Reads single values: numbers, strings, frames, stacks and pool ids. */
+#include "decode/core/pytext.h"
 #include "decode/rows/reader.h"
 
 /* True for a value that was converted to a frame or a stack, by its tag or the kind of its node. */
@@ -103,6 +104,22 @@ static bool store_integer(struct row_reader *rows, const struct field *field, vo
                              rows->offset, rows->err);
 }
 
+static bool store_any_text(struct row_reader *rows, value v, string_id *id)
+{
+    struct buffer *text = &rows->text;
+    if (value_tag(v) == TAG_STRING) {
+        *id = value_payload(v);
+        return true;
+    }
+    buffer_clear(text);
+    rows_python_text(rows->values, v, PYTEXT_CLIP_LEVELS, PYTEXT_CLIP_BYTES, text);
+    if (pytext_clip(text))
+        buffer_puts(text, "...");
+    return text->failed
+               ? error_out_of_memory(rows->err)
+               : symbols_string(rows->values->symbols, text->bytes, text->size, id, rows->err);
+}
+
 bool rows_store(struct row_reader *rows, const struct field *field, void *row, value v)
 {
     void *at = field_at(field, row);
@@ -111,6 +128,8 @@ bool rows_store(struct row_reader *rows, const struct field *field, void *row, v
     case FIELD_LOOSE_STRING:
         *(string_id *)at = value_tag(v) == TAG_STRING ? value_payload(v) : STRING_EMPTY;
         return true;
+    case FIELD_ANY_TEXT:
+        return store_any_text(rows, v, at);
     case FIELD_LOOSE_BOOL:
         *(bool *)at = v == VALUE_TRUE;
         return true;

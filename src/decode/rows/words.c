@@ -86,6 +86,7 @@ void rows_release(struct row_reader *rows)
     vec_free(rows->blocks, rows->block_capacity, sizeof *rows->blocks, rows->budget);
     vec_free(rows->frames, rows->frame_capacity, sizeof *rows->frames, rows->budget);
     traceback_frames_release(&rows->lines);
+    buffer_release(&rows->text);
 }
 
 bool rows_knows_unknown_key(const struct row_reader *rows, enum row_kind kind, value key)

@@ -18,6 +18,47 @@ START_TEST(event_with_everything)
 }
 END_TEST
 
+#define METADATA(value)    "{\"action\":\"alloc\",\"addr\":1,\"size\":7,\"user_metadata\":" value "}"
+#define METADATA_ROW(text) "event 0 0 alloc 1 7 metadata=" text "\n"
+
+/* The same texts as from a pickle. */
+START_TEST(metadata_that_is_no_text)
+{
+    json_check(EVENTS(METADATA("5") "," METADATA("false") "," METADATA("1.5") "," METADATA(
+                   "[1,null]") "," METADATA("{\"k\":1,\"m\":\"v\"}") "," METADATA("null")),
+               "trace 0\n" METADATA_ROW("5") METADATA_ROW("False") METADATA_ROW("1.5")
+                   METADATA_ROW("[1, None]")
+                       METADATA_ROW("{'k': 1, 'm': 'v'}") "event 0 0 alloc 1 7\n");
+}
+END_TEST
+
+START_TEST(metadata_that_is_deep)
+{
+    json_check(EVENTS(METADATA("[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]")),
+               "trace 0\n" METADATA_ROW("[[[[[[[[[[[[[[[[[...]]]]]]]]]]]]]]]]]"));
+}
+END_TEST
+
+/* The text is cut between two characters, and nothing follows but dots. */
+START_TEST(metadata_that_is_long)
+{
+    struct buffer json = BUFFER_INIT, rows = BUFFER_INIT;
+    buffer_puts(&json, "{\"device_traces\":[[{\"action\":\"alloc\",\"addr\":1,\"size\":7,"
+                       "\"user_metadata\":[1,\"");
+    buffer_puts(&rows, "trace 0\nevent 0 0 alloc 1 7 metadata=[1, '");
+    for (int i = 0; i < 1000; i++) {
+        buffer_puts(&json, "\xc3\xa9");
+        if (i < (1024 - 5) / 2)
+            buffer_puts(&rows, "\xc3\xa9");
+    }
+    buffer_puts(&json, "\",{\"a\":[2]},[],3]}]]}");
+    buffer_puts(&rows, "...\n");
+    json_check(json.bytes, rows.bytes);
+    buffer_release(&json);
+    buffer_release(&rows);
+}
+END_TEST
+
 START_TEST(event_keys_in_any_order)
 {
     json_check(EVENTS("{\"frames\":null,\"size\":1,\"time_us\":null,\"addr\":2,"
@@ -204,6 +245,9 @@ TCase *json_rows_tests(void)
 {
     TCase *tests = tcase_create("rows");
     tcase_add_test(tests, event_with_everything);
+    tcase_add_test(tests, metadata_that_is_no_text);
+    tcase_add_test(tests, metadata_that_is_deep);
+    tcase_add_test(tests, metadata_that_is_long);
     tcase_add_test(tests, event_keys_in_any_order);
     tcase_add_test(tests, signed_addresses_and_single_pool_ids);
     tcase_add_test(tests, forward_frames_as_python_formats_them);

@@ -55,9 +55,9 @@ END_TEST
 
 START_TEST(bytes)
 {
-    pickle_check(WRAP("C\x02hi"), "setting k=<bytes>\n");
-    pickle_check(WRAP("B\x02\0\0\0hi"), "setting k=<bytes>\n");
-    pickle_check(WRAP("\x8e\x02\0\0\0\0\0\0\0hi"), "setting k=<bytes>\n");
+    pickle_check(WRAP("C\x02hi"), "setting k=b'hi'\n");
+    pickle_check(WRAP("B\x02\0\0\0hi"), "setting k=b'hi'\n");
+    pickle_check(WRAP("\x8e\x02\0\0\0\0\0\0\0hi"), "setting k=b'hi'\n");
     pickle_check(WRAP("\x96\x02\0\0\0\0\0\0\0hi"), "setting k=<a bytearray>\n");
     pickle_check(WRAP("\x97\x98"), "setting k=<an out-of-band buffer>\n");
 }

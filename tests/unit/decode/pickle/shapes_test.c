@@ -136,6 +136,62 @@ START_TEST(frames_in_frames)
 }
 END_TEST
 
+#define METADATA(value)    "}(" KEY_ALLOC S4 "addrK\x01" S4 "sizeK\x07\x8c\x0duser_metadata" value "u"
+#define METADATA_ROW(text) "event 0 0 alloc 1 7 metadata=" text "\n"
+
+/* Programs put values of any kind there. */
+START_TEST(metadata_that_is_no_text)
+{
+    pickle_check(BYTES("}(" TRACES "](](" METADATA("K\x05") METADATA("\x89")
+                           METADATA("G?\xf8\0\0\0\0\0\0") METADATA("C\x03r'\xff")
+                               METADATA("](K\x01Ne") METADATA("}(\x8c\x01kK\x01\x8c\x01m\x8c\x01vu")
+                                   METADATA("K\x01K\x02\x86") METADATA("N") "eeu."),
+                 "trace 0\n" METADATA_ROW("5") METADATA_ROW("False") METADATA_ROW("1.5")
+                     METADATA_ROW("b\"r'\\xff\"") METADATA_ROW("[1, None]")
+                         METADATA_ROW("{'k': 1, 'm': 'v'}")
+                             METADATA_ROW("[1, 2]") "event 0 0 alloc 1 7\n");
+}
+END_TEST
+
+START_TEST(metadata_that_contains_itself)
+{
+    pickle_check(BYTES("}(" TRACES "](](" METADATA("]\x94h\0a") "eeu."),
+                 "trace 0\n" METADATA_ROW("[[[[[[[[[[[[[[[[[...]]]]]]]]]]]]]]]]]"));
+}
+END_TEST
+
+/* A list that goes on growing after an event has it. */
+START_TEST(metadata_that_changes)
+{
+#define SAME METADATA("h\0")
+    pickle_check(
+        BYTES("}(" TRACES "](](" METADATA("]\x94") SAME SAME METADATA("h\0K\1a") SAME "eeu."),
+        "trace 0\n" METADATA_ROW("[]") METADATA_ROW("[]") METADATA_ROW("[]") METADATA_ROW("[1]")
+            METADATA_ROW("[1]"));
+#undef SAME
+}
+END_TEST
+
+/* The text is cut between two characters. */
+START_TEST(metadata_that_is_long)
+{
+    struct buffer pickle = BUFFER_INIT, rows = BUFFER_INIT;
+    buffer_add(&pickle, BYTES("}(" TRACES "](](}(" KEY_ALLOC S4 "addrK\x01" S4
+                              "sizeK\x07\x8c\x0duser_metadata](K\x01X\xd0\x07\0\0"));
+    buffer_puts(&rows, "trace 0\nevent 0 0 alloc 1 7 metadata=[1, '");
+    for (int i = 0; i < 1000; i++) {
+        buffer_puts(&pickle, "\xc3\xa9");
+        if (i < (1024 - 5) / 2)
+            buffer_puts(&rows, "\xc3\xa9");
+    }
+    buffer_puts(&pickle, "eueeu.");
+    buffer_puts(&rows, "...\n");
+    pickle_check(pickle.bytes, pickle.size, rows.bytes);
+    buffer_release(&pickle);
+    buffer_release(&rows);
+}
+END_TEST
+
 /* The meaning of a list's bytes changes when a memo entry is overwritten. */
 START_TEST(frames_after_a_memo_entry_changed)
 {
@@ -286,6 +342,10 @@ TCase *shapes_tests(void)
     tcase_add_test(tests, forward_frames_as_python_formats_them);
     tcase_add_test(tests, frames_by_reference_and_again);
     tcase_add_test(tests, frames_in_frames);
+    tcase_add_test(tests, metadata_that_is_no_text);
+    tcase_add_test(tests, metadata_that_contains_itself);
+    tcase_add_test(tests, metadata_that_changes);
+    tcase_add_test(tests, metadata_that_is_long);
     tcase_add_test(tests, frames_after_a_memo_entry_changed);
     tcase_add_test(tests, legacy_blocks);
     tcase_add_test(tests, a_bare_list_is_list_only);

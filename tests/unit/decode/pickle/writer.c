@@ -179,6 +179,8 @@ void writer_field(struct writer *w, unsigned which, uint64_t event)
     case 7:
         if (oddly(w, 5))
             writer_put_byte(w, 'N');
+        else if (oddly(w, 5))
+            writer_put(w, "](K\1K\2e", 7);
         else
             writer_text(w, writer_roll(w, 2) ? "N/A" : "step");
         break;
