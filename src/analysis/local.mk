@@ -219,6 +219,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/kept_results.h \
 	src/analysis/growth/larger_batch.c \
 	src/analysis/growth/larger_batch.h \
+	src/analysis/growth/last_step.c \
+	src/analysis/growth/last_step.h \
 	src/analysis/growth/layer_results.c \
 	src/analysis/growth/layer_results.h \
 	src/analysis/growth/pass_births.c \

@@ -158,19 +158,15 @@ static bool is_small(const struct candidate *candidate)
     return candidate->end_bytes <= (int64_t)(SCALAR_BYTES * candidate->blocks);
 }
 
-/* The bytes at the peak that earlier steps left over. Without stacks, one group has what grows,
- * what is constant, and what the loop's variables keep until the next step: only what surely grows
- * counts. */
+/* The bytes at the peak that earlier steps left over. Without stacks, one group has what grows and
+ * what is constant: only what surely grows counts. */
 static int64_t left_over(const struct growth_builder *builder, const struct candidate *candidate)
 {
     const struct site_group *group = &builder->survivors.groups.items[candidate->group];
-    bool has_stack = group->source.own != STACK_NONE;
-    int64_t bytes = survivors_older(&builder->survivors, builder->timeline, candidate->group,
-                                    builder->timeline->active.peak_event,
-                                    has_stack ? builder->peak_since : builder->peak_before);
+    int64_t bytes = last_step_left_over(&builder->last, &builder->survivors, candidate->group);
     if (group->category == CATEGORY_KV_CACHE)
         return 0; /* the next token needs all of it */
-    if (has_stack)
+    if (group->source.own != STACK_NONE)
         return bytes;
     return bytes > candidate->first_bytes ? bytes - candidate->first_bytes : 0;
 }
@@ -273,8 +269,13 @@ static bool make_rows(struct growth_builder *builder, struct candidate *candidat
 
 bool growth_compare_steps(struct growth_builder *builder, struct error *err)
 {
-    if (!survivors_find(&builder->survivors, &builder->set, &builder->ends, err))
+    if (!last_step_find(&builder->last, builder->timeline, builder->set.categories, builder->phases,
+                        builder->peak_before, builder->peak_since, err))
         return false;
+    if (!survivors_find(&builder->survivors, &builder->set, &builder->ends, err)) {
+        last_step_release(&builder->last);
+        return false;
+    }
     struct candidate *candidates = NULL;
     size_t capacity = 0;
     struct budget *budget = builder->timeline->snapshot->budget;
@@ -282,5 +283,6 @@ bool growth_compare_steps(struct growth_builder *builder, struct error *err)
               make_rows(builder, candidates, err);
     vec_free(candidates, capacity, sizeof(*candidates), budget);
     survivors_release(&builder->survivors);
+    last_step_release(&builder->last);
     return ok;
 }

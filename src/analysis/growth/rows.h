@@ -4,6 +4,7 @@
 #define MEMSNAP_ANALYSIS_GROWTH_ROWS_H
 
 #include "analysis/growth/growth.h"
+#include "analysis/growth/last_step.h"
 #include "analysis/growth/survivors.h"
 
 /* State while the rows are made; nothing in it is owned. */
@@ -15,6 +16,7 @@ struct growth_builder {
     struct live_set set;
     struct step_ends ends;
     struct survivors survivors;
+    struct last_step last;
     double stride;                    /* number of steps from one compared end to the next */
     uint32_t peak_since, peak_before; /* the first items of the step with the peak, and of the one
                                          before it */

@@ -182,19 +182,3 @@ void survivors_series(const struct survivors *survivors, const struct timeline *
         series->blocks[k] = blocks;
     }
 }
-
-int64_t survivors_older(const struct survivors *survivors, const struct timeline *timeline,
-                        size_t group, int64_t item, uint32_t since)
-{
-    int64_t sum = 0;
-    for (uint32_t at = survivors->begins[group]; at < survivors->begins[group + 1]; at++) {
-        const struct live *live = &survivors->items[survivors->order[at]];
-        if (!live->in_trace)
-            continue;
-        const struct lifetime *lifetime = &timeline->lifetimes[live->index];
-        if (lifetime->alloc < since && (int64_t)lifetime->alloc <= item &&
-            (int64_t)lifetime->free_completed > item)
-            sum = add_bytes(sum, size_of(timeline, live));
-    }
-    return sum;
-}

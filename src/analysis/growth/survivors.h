@@ -41,8 +41,4 @@ void survivors_release(struct survivors *survivors);
 void survivors_series(const struct survivors *survivors, const struct timeline *timeline,
                       size_t group, size_t end_count, struct growth_series *series);
 
-/* The bytes of a group that are live after `item` and were allocated before `since`. */
-int64_t survivors_older(const struct survivors *survivors, const struct timeline *timeline,
-                        size_t group, int64_t item, uint32_t since);
-
 #endif

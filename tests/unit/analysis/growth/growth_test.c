@@ -78,6 +78,30 @@ START_TEST(growth_by_site)
 }
 END_TEST
 
+/* A variable that is set after the optimizer's step holds the last step's results until it is set
+ * again. So these are live at the peak even if nothing stores them. */
+START_TEST(a_variable_may_hold_the_last_step)
+{
+    for (unsigned step = 0; step < 6; step++) {
+        annotate("START", step);
+        if (step > 0)
+            born(4000 + step, 4, STACK_LOSS);
+        if (step > 1)
+            freed(4000 + step - 1, 4, STACK_LOSS);
+        if (_i == 1 && step == 5)
+            freed(4000 + step, 4, STACK_LOSS);
+        born(1, 10, STACK_FORWARD);
+        born(1000 + step, 100, STACK_KEEP);
+        born(2, 500, STACK_BACKWARD);
+        freed(2, 500, STACK_BACKWARD);
+        freed(1, 10, STACK_FORWARD);
+        annotate("END", step);
+    }
+    find();
+    ck_assert_int_eq(row_of("keep.py:5 keep")->save_bytes, _i == 0 ? 400 : 500);
+}
+END_TEST
+
 /* Optimizers that take turns, as in a GAN: 100 bytes stay per iteration, and 30 more per turn of
  * the first one. */
 /* A metric that is summed over the steps of a training keeps its graph. */
@@ -390,6 +414,7 @@ TCase *growth_tests(void)
     tcase_add_loop_test(tests, results_stored_with_a_graph_are_not_the_graph, 0, 2);
     tcase_add_test(tests, results_that_are_kept_without_a_graph);
     tcase_add_test(tests, sizes_that_sum_beyond_64_bits);
+    tcase_add_loop_test(tests, a_variable_may_hold_the_last_step, 0, 2);
     tcase_add_test(tests, results_in_the_default_pool);
     tcase_add_test(tests, a_graph_captured_at_each_step);
     tcase_add_test(tests, a_graph_for_each_shape);

@@ -1,0 +1,148 @@
+#include "analysis/growth/last_step.h"
+
+#include "analysis/phase/births.h"
+#include "base/bisect.h"
+#include "model/sums.h"
+
+#define REPLACED 64 /* items from the birth of a new result to the end of the old one */
+
+static stack_id stack_of(const struct timeline *timeline, size_t index)
+{
+    return timeline->trace->stack[timeline->lifetimes[index].alloc];
+}
+
+/* True for what the program may have computed from other tensors: then an autograd graph may be
+ * behind it. What is made between two iterations looks like an input. */
+static bool may_be_result(const struct categories *categories, size_t index)
+{
+    switch ((enum category)categories->of_lifetime[index]) {
+    case CATEGORY_ACTIVATION:
+    case CATEGORY_TEMPORARY:
+    case CATEGORY_UNKNOWN:
+        return true;
+    case CATEGORY_INPUT:
+        return reason_of(categories->why_lifetime[index]) == REASON_BEFORE_FORWARD;
+    default:
+        return false;
+    }
+}
+
+/* The first item of a forward pass from `since` on; EVENT_NEVER if there is none. */
+static uint32_t forward_of(const struct phases *phases, uint32_t since)
+{
+    for (size_t i = phases_run_of(phases, since); i < phases->count; i++)
+        if (phases->runs[i].phase == PHASE_FORWARD)
+            return phases->runs[i].first;
+    return EVENT_NEVER;
+}
+
+/* What is known of the allocations of a stack up to the peak. */
+struct latest {
+    uint32_t index; /* of the last one; EVENT_NEVER: none */
+    bool is_set;    /* right after that, one of an earlier step was freed, as if the last one had
+                       taken its place in a variable */
+};
+
+/* Fills latest[] and last->again. Returns the number of lifetimes that begin up to the peak. */
+static size_t find_latest(struct last_step *last, struct latest *latest)
+{
+    const struct timeline *timeline = last->timeline;
+    const struct lifetime *lifetimes = timeline->lifetimes;
+    size_t end = 0;
+    for (; end < timeline->lifetime_count && (int64_t)lifetimes[end].alloc <= last->peak; end++) {
+        stack_id stack = stack_of(timeline, end);
+        latest[stack].index = (uint32_t)end;
+        if (lifetimes[end].alloc >= last->since && last->again[stack] == EVENT_NEVER)
+            last->again[stack] = lifetimes[end].alloc;
+    }
+    for (size_t i = 0; i < end; i++) {
+        struct latest *of = &latest[stack_of(timeline, i)];
+        uint32_t alloc = lifetimes[of->index].alloc, freed = lifetime_end(&lifetimes[i]);
+        uint32_t begin = alloc >= last->since ? last->since : last->before;
+        of->is_set |= lifetimes[i].alloc < begin && freed > alloc && freed - alloc <= REPLACED;
+    }
+    return end;
+}
+
+static bool find_holders(struct last_step *last, const struct categories *categories,
+                         const struct phases *phases, struct latest *latest, struct error *err)
+{
+    const struct timeline *timeline = last->timeline;
+    uint32_t forward = forward_of(phases, last->since);
+    size_t end = find_latest(last, latest);
+    for (size_t i = births_from(timeline, last->before); i < end; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        stack_id stack = stack_of(timeline, i);
+        if (lifetime->alloc >= forward || (int64_t)lifetime->free_completed <= last->peak ||
+            stack == STACK_NONE || latest[stack].index != i || !latest[stack].is_set ||
+            !may_be_result(categories, i))
+            continue;
+        if (!vec_push(last->holders, last->holder_count, last->holder_capacity, last->budget, err,
+                      lifetime->alloc))
+            return false;
+    }
+    return true;
+}
+
+bool last_step_find(struct last_step *last, const struct timeline *timeline,
+                    const struct categories *categories, const struct phases *phases,
+                    uint32_t before, uint32_t since, struct error *err)
+{
+    struct last_step made = {.timeline = timeline,
+                             .peak = timeline->active.peak_event,
+                             .before = before,
+                             .since = since,
+                             .budget = timeline->snapshot->budget};
+    size_t stacks = symbols_stack_count(timeline->snapshot->symbols) + 1;
+    struct latest *latest = NULL;
+    size_t latest_capacity = 0;
+    bool ok = vec_reserve(made.again, made.again_capacity, stacks, made.budget, err) &&
+              vec_reserve(latest, latest_capacity, stacks, made.budget, err);
+    for (size_t i = 0; ok && i < stacks; i++) {
+        made.again[i] = EVENT_NEVER;
+        latest[i] = (struct latest){EVENT_NEVER, false};
+    }
+    ok = ok && find_holders(&made, categories, phases, latest, err);
+    vec_free(latest, latest_capacity, sizeof(*latest), made.budget);
+    if (ok)
+        *last = made;
+    else
+        last_step_release(&made);
+    return ok;
+}
+
+void last_step_release(struct last_step *last)
+{
+    vec_free(last->again, last->again_capacity, sizeof(*last->again), last->budget);
+    vec_free(last->holders, last->holder_capacity, sizeof(*last->holders), last->budget);
+    *last = (struct last_step){0};
+}
+
+static bool may_be_held(const struct last_step *last, const struct lifetime *lifetime)
+{
+    stack_id stack = last->timeline->trace->stack[lifetime->alloc];
+    size_t next =
+        bisect_less(last->holders, sizeof(*last->holders), last->holder_count, lifetime->alloc);
+    return lifetime->alloc >= last->before &&
+           (stack == STACK_NONE ||
+            (next < last->holder_count && last->holders[next] < last->again[stack]));
+}
+
+int64_t last_step_left_over(const struct last_step *last, const struct survivors *survivors,
+                            size_t group)
+{
+    const struct timeline *timeline = last->timeline;
+    int64_t sum = 0;
+    for (uint32_t at = survivors->begins[group]; at < survivors->begins[group + 1]; at++) {
+        const struct live *live = &survivors->items[survivors->order[at]];
+        if (!live->in_trace)
+            continue;
+        const struct lifetime *lifetime = &timeline->lifetimes[live->index];
+        if (lifetime->alloc >= last->since || (int64_t)lifetime->free_completed <= last->peak)
+            continue;
+        uint64_t size = trace_size(timeline->trace, lifetime->alloc);
+        if (!may_be_held(last, lifetime))
+            sum_add_capped(&sum, size < INT64_MAX ? (int64_t)size : INT64_MAX);
+    }
+    return sum;
+}
