@@ -1,5 +1,6 @@
 /* Findings on memory that grows, or waits, from step to step. */
 #include "analysis/report/findings_internal.h"
+#include "model/sums.h"
 
 bool finding_of_kept_gradients(struct findings_maker *maker)
 {
@@ -128,24 +129,75 @@ static struct growth_words words_of_growth(const struct growth *growth, bool tra
     return words;
 }
 
+static bool reports_growth(const struct findings_maker *maker)
+{
+    const struct growth *growth = maker->evidence->growth;
+    return finding_share(maker, growth->save_bytes) >= LEAST_SHARE && growth->row_count > 0 &&
+           growth->pools.kind != PRIVATE_SHAPES;
+}
+
+static bool grows(const struct growth *growth, stack_id stack)
+{
+    for (size_t i = 0; i < growth->row_count && growth->rows[i].fit.kind == GROWTH_GROWING; i++)
+        if (growth->rows[i].stack == stack)
+            return true;
+    return false;
+}
+
+bool finding_grows_dropped(const struct findings_maker *maker)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    const struct dropped_graphs *dropped = maker->evidence->dropped;
+    int64_t other = 0;
+    if (!set || !dropped->is_dropped || !reports_growth(maker) ||
+        maker->evidence->growth->graph == GRAPH_NONE ||
+        finding_share(maker, dropped->save_bytes) < LEAST_SHARE)
+        return false;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct live *live = &set->items[i];
+        if (!live->in_trace || !dropped->is_dropped[live->index])
+            continue;
+        uint32_t alloc = set->timeline->lifetimes[live->index].alloc;
+        if (!grows(maker->evidence->growth, set->timeline->trace->stack[alloc]))
+            sum_add_capped(&other, (int64_t)live->size);
+    }
+    return finding_share(maker, other) < LEAST_SHARE;
+}
+
+/* The advice, and what torch.no_grad() saves if no backward pass uses the graphs that grow. False
+ * if memory runs out. */
+static bool add_next(const struct findings_maker *maker, const char *next, struct buffer *text)
+{
+    buffer_puts(text, next);
+    if (finding_grows_dropped(maker))
+        buffer_printf(text,
+                      " No backward pass uses these graphs: under torch.no_grad() there are none, "
+                      "which saves at least %s.",
+                      finding_size(maker, maker->evidence->dropped->save_bytes).text);
+    return !text->failed || error_out_of_memory(maker->err);
+}
+
 bool finding_of_growth(struct findings_maker *maker)
 {
     const struct growth *growth = maker->evidence->growth;
-    if (finding_share(maker, growth->save_bytes) < LEAST_SHARE || growth->row_count == 0 ||
-        growth->pools.kind == PRIVATE_SHAPES)
+    if (!reports_growth(maker))
         return true;
     const struct growth_row *row = &growth->rows[growth_holder(growth)];
     struct growth_words words =
         words_of_growth(growth, phases_have(maker->evidence->phases, PHASE_BACKWARD));
     bool has_stack = row->stack != STACK_NONE;
-    return finding_add(maker,
-                       (struct finding){.kind = FINDING_GROWTH,
-                                        .save_bytes = growth->save_bytes,
-                                        .at_least = true},
-                       words.next, "Memory grows by %s a step%s%s %s.",
-                       finding_size(maker, growth->bytes_per_step).text, has_stack ? ", " : "",
-                       has_stack ? words.where : "; its allocations were recorded",
-                       has_stack ? row->label.full : "without stacks");
+    struct buffer next = BUFFER_INIT;
+    bool ok =
+        add_next(maker, words.next, &next) &&
+        finding_add(maker,
+                    (struct finding){
+                        .kind = FINDING_GROWTH, .save_bytes = growth->save_bytes, .at_least = true},
+                    next.bytes, "Memory grows by %s a step%s%s %s.",
+                    finding_size(maker, growth->bytes_per_step).text, has_stack ? ", " : "",
+                    has_stack ? words.where : "; its allocations were recorded",
+                    has_stack ? row->label.full : "without stacks");
+    buffer_release(&next);
+    return ok;
 }
 
 bool finding_of_pending(struct findings_maker *maker)

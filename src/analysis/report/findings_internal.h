@@ -47,6 +47,9 @@ typedef bool finding_of(struct findings_maker *maker);
 /* findings_growth.c */
 finding_of finding_of_kept_gradients, finding_of_idle_gradients, finding_of_growth,
     finding_of_pending;
+/* findings_growth.c: true if the finding on growth covers the graphs that no backward pass uses,
+ * because all that they hold at the peak is of lines that grow. */
+bool finding_grows_dropped(const struct findings_maker *maker);
 /* findings_reserved.c; finding_of_empty_cache() needs evidence of the peak */
 finding_of finding_of_fragmentation, finding_of_empty_cache;
 /* findings_gradients.c: these need evidence of the peak */

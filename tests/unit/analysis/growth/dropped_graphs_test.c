@@ -1,6 +1,7 @@
 /* Autograd graphs that no backward pass uses, and what turning autograd off would save. */
 #include "analysis/growth/dropped_graphs.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/growth/early_ends.h"
@@ -19,6 +20,8 @@
 static const char *const layers[] = {LAYER(1), LAYER(2), LAYER(3), LAYER(4), LAYER(5)};
 static const char *const python_layers[] = {PYTHON_LAYER(1), PYTHON_LAYER(2), PYTHON_LAYER(3),
                                             PYTHON_LAYER(4), PYTHON_LAYER(5)};
+
+static const char *const others[] = {LAYER(11), LAYER(12), LAYER(13), LAYER(14), LAYER(15)};
 
 /* Two layers in a loop, each with five tensors of 100; then a result of 50. */
 static void forward(const char *const stacks[5])
@@ -61,6 +64,37 @@ START_TEST(a_graph_that_is_dropped)
     /* the code that can turn autograd off, not the model's */
     ck_assert_ptr_nonnull(strstr(finding->what, "the largest part at train.py:9"));
     ck_assert_ptr_null(strstr(finding->what, "layer.py"));
+}
+END_TEST
+
+/* Losses that are stored with their graphs, until the program ends: the finding on growth covers
+ * them. Graphs of other lines at the peak are another finding. */
+START_TEST(dropped_graphs_that_grow)
+{
+    for (uint64_t step = 0; step < 5; step++) {
+        char name[32];
+        snprintf(name, sizeof(name), "ProfilerStep#%u", (unsigned)step);
+        capture.time_us++;
+        capture_annotate(&capture, "START", name, 0);
+        for (uint64_t i = 0; i < 5; i++)
+            capture_event(&capture, "alloc", 1000 + 10 * step + i, 100, layers[i]);
+        capture_event(&capture, "alloc", 2000 + step, 4, RESULT);
+        if (_i == 1 && step == 4)
+            forward(others);
+        capture.time_us++;
+        capture_annotate(&capture, "END", name, 0);
+    }
+    if (_i == 1)
+        drop(GRAPH_DIES);
+    for (uint64_t step = 0; step < 5; step++) {
+        capture_free(&capture, 2000 + step, 4, SCRIPT);
+        for (uint64_t i = 0; i < 5; i++)
+            capture_free(&capture, 1000 + 10 * step + i, 100, GRAPH_DIES);
+    }
+    const struct finding *growth = find(FINDING_GROWTH);
+    ck_assert_ptr_nonnull(growth);
+    ck_assert_int_eq(strstr(growth->next, "under torch.no_grad() there are none") != NULL, _i == 0);
+    ck_assert_int_eq(find(FINDING_NO_GRAD) == NULL, _i == 0);
 }
 END_TEST
 
@@ -372,6 +406,7 @@ TCase *dropped_graphs_tests(void)
     TCase *tests = tcase_create("dropped graphs");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_graph_that_is_dropped);
+    tcase_add_loop_test(tests, dropped_graphs_that_grow, 0, 2);
     tcase_add_test(tests, a_graph_that_is_dropped_without_cpp_frames);
     tcase_add_loop_test(tests, a_graph_of_layers_in_a_loop, 0, 2);
     tcase_add_test(tests, tensors_freed_by_the_pass_are_no_graph);
