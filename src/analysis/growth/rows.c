@@ -172,11 +172,16 @@ static int64_t left_over(const struct growth_builder *builder, const struct cand
 }
 
 /* Sums over all growing groups, including those that get no row. */
-static void sum_growing(const struct growth_builder *builder, struct candidate *candidates,
-                        size_t count)
+static bool sum_growing(struct growth_builder *builder, struct candidate *candidates, size_t count,
+                        struct error *err)
 {
     struct growth *growth = builder->growth;
     const struct survivors *survivors = &builder->survivors;
+    if (count == 0 || candidates[0].fit.kind != GROWTH_GROWING)
+        return true; /* without last_step_find(), which takes time */
+    if (!last_step_find(&builder->last, builder->timeline, builder->set.categories, builder->phases,
+                        builder->peak_before, builder->peak_since, err))
+        return false;
     for (size_t i = 0; i < count && candidates[i].fit.kind == GROWTH_GROWING; i++) {
         const struct site_group *group = &survivors->groups.items[candidates[i].group];
         bool graph = !is_small(&candidates[i]) && (group->category == CATEGORY_ACTIVATION ||
@@ -190,6 +195,7 @@ static void sum_growing(const struct growth_builder *builder, struct candidate *
         if (graph)
             sum_add_capped(&growth->graph_bytes_per_step, candidates[i].fit.bytes_per_step);
     }
+    return true;
 }
 
 /* The growing row of activations that is allocated last in a step: the result that a graph belongs
@@ -252,8 +258,7 @@ static bool make_rows(struct growth_builder *builder, struct candidate *candidat
         return false;
     if (count > 0)
         qsort(candidates, count, sizeof(*candidates), compare_candidates);
-    sum_growing(builder, candidates, count);
-    if (!judge_keepers(builder, candidates, err))
+    if (!sum_growing(builder, candidates, count, err) || !judge_keepers(builder, candidates, err))
         return false;
     growth->row_count = count < GROWTH_ROWS ? count : GROWTH_ROWS;
     growth->rows_left_out = count - growth->row_count;
@@ -269,13 +274,8 @@ static bool make_rows(struct growth_builder *builder, struct candidate *candidat
 
 bool growth_compare_steps(struct growth_builder *builder, struct error *err)
 {
-    if (!last_step_find(&builder->last, builder->timeline, builder->set.categories, builder->phases,
-                        builder->peak_before, builder->peak_since, err))
+    if (!survivors_find(&builder->survivors, &builder->set, &builder->ends, err))
         return false;
-    if (!survivors_find(&builder->survivors, &builder->set, &builder->ends, err)) {
-        last_step_release(&builder->last);
-        return false;
-    }
     struct candidate *candidates = NULL;
     size_t capacity = 0;
     struct budget *budget = builder->timeline->snapshot->budget;
