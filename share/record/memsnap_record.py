@@ -364,6 +364,16 @@ def prepare(model, modules):
 import warnings
 
 
+def name_of(function):
+    return str(getattr(function, "overloadpacket", function))
+
+
+def is_cast_of_weight(function, args):
+    """True for what autocast may do only once for all modules that share a weight. A module that ran after another one
+    then casts the weight in its second run only, so the result cannot be kept."""
+    return function is torch.ops.aten._to_copy.default and args[0].is_leaf and args[0].requires_grad
+
+
 class Watch(TorchDispatchMode):
     """Raises an error if a kept result is changed in place. The recomputation would use the changed result, and some
     operators change their arguments without a trace in PyTorch's version counters."""
@@ -373,14 +383,14 @@ class Watch(TorchDispatchMode):
         self.is_kept, self.missing, self.is_last, self.kept = is_kept, missing, is_last, {}
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        name = str(function.overloadpacket)
+        name = name_of(function)
         for storage in written_by(function, args, kwargs or {}):
             if storage in self.kept:
                 raise RuntimeError(f"{name} changes a result of {self.kept[storage]} in place: leave that operator "
                                    "out of the plan, or record the plan on this kind of device")
         result = function(*args, **(kwargs or {}))
         self.missing.discard(name)
-        if self.is_kept(name):
+        if not is_cast_of_weight(function, args) and self.is_kept(name):
             self.kept.update(dict.fromkeys(storage_ids(result), name))
         return result
 
@@ -392,6 +402,20 @@ def both(outer, inner):
     if inner.missing and inner.is_last:
         raise RuntimeError(f"{min(inner.missing)} does not run in a checkpoint that is to keep its results: record the "
                            "plan with this version of PyTorch, on this kind of device")
+
+
+class Kept(TorchDispatchMode):
+    """Shows only operators whose results are kept to PyTorch's mode, which raises an error if the second run of a module
+    has others than the first. It may have others: see is_cast_of_weight()."""
+
+    def __init__(self, mode, operators):
+        super().__init__()
+        self.mode, self.operators = mode, operators
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if name_of(function) in self.operators and not is_cast_of_weight(function, args):
+            return self.mode.__torch_dispatch__(function, types, args, kwargs)
+        return function(*args, **(kwargs or {}))
 
 
 class Again:
@@ -440,13 +464,12 @@ def keep_results(operators, missing=None, is_last=True, changed=None):
 
         def choose(context, function, *_args, **_kwargs):
             is_kept = second if context.is_recompute else first
-            kept = is_kept(str(getattr(function, "overloadpacket", function)))
-            return CheckpointPolicy.MUST_SAVE if kept else CheckpointPolicy.PREFER_RECOMPUTE
+            return CheckpointPolicy.MUST_SAVE if is_kept(name_of(function)) else CheckpointPolicy.PREFER_RECOMPUTE
 
         first_run, again = create_selective_checkpoint_contexts(choose)
         if torch.compiler.is_compiling():  # it changes nothing in place, and takes only modes
             return first_run, again
-        return both(first_run, Watch(watched, missing, is_last)), Again(again)
+        return both(Kept(first_run, operators), Watch(watched, missing, is_last)), Again(Kept(again, operators))
 
     return {"context_fn": contexts}
 
@@ -921,8 +944,8 @@ class FindChanges(TorchDispatchMode):
             if argument.alias_info is not None and argument.alias_info.is_write and isinstance(value, torch.Tensor):
                 flags, number, _ = self.made.get(value.untyped_storage()._cdata, ([False], 0, None))
                 flags[number] = True
-        result, name = function(*args, **(kwargs or {})), str(function.overloadpacket)
-        if name in self.operators:
+        result, name = function(*args, **(kwargs or {})), name_of(function)
+        if name in self.operators and not is_cast_of_weight(function, args):
             flags = self.changed.setdefault(self.call, {}).setdefault(name, [])
             flags.append(False)
             for item in result if isinstance(result, (list, tuple)) else [result]:

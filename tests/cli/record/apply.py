@@ -216,6 +216,19 @@ def check_backward_again():
     assert all(torch.allclose(one, other) for one, other in zip(*found))
 
 
+class Twice(nn.Module):
+    """Two modules that share a weight, which autocast converts where it runs first."""
+
+    def __init__(self):
+        super().__init__()
+        shared = nn.Linear(16, 16)
+        self.layers = nn.ModuleList(nn.Sequential(nn.Linear(16, 16), nn.Tanh(), shared) for _ in range(2))
+
+    def forward(self, x):
+        with torch.autocast("cpu", torch.bfloat16):
+            return self.layers[1](self.layers[0](x)).float()
+
+
 def check_refusals():
     for plan, words in (({"schema": "memsnap.suggest/1", "points": []}, "--budget"),
                         ({"schema": "memsnap.suggest/1", "feasible": False}, "--budget"),
@@ -236,6 +249,8 @@ def main():
         check_backward_again()
         compare(nn.Sequential(WithTable(), WithTable()), torch.randn(4, 16),
                 plan_of(*({"modules": [name], "keep_operators": ["aten.clone", "aten.addmm"]} for name in "01")))
+        for kept in ["aten.addmm"], ["aten._to_copy"], ["aten._to_copy", "aten.addmm"]:
+            compare(Twice(), torch.randn(4, 16), plan_of({"modules": ["layers.1"], "keep_operators": kept}))
         check_unknown_operator()
     check_refusals()
     print("all is right")
