@@ -189,8 +189,9 @@ static uint32_t passes_over(const struct finder *finder, size_t index)
     return finder->forward_runs[until] - finder->forward_runs[birth_run(finder, index)];
 }
 
-/* True if a line makes blocks without contents, so that what stays is no list of results. Without
- * C++ frames, the operator is not known; then the line must make many, for several requests. */
+/* True if a line allocates storage to be filled later, as torch.zeros() does. Other blocks that
+ * stay may be results that the program collects. Without C++ frames the operator is not known; then
+ * the line must make many blocks, for several requests. */
 static bool makes_room(const struct finder *finder, const struct line *line,
                        const struct stack_facts *facts)
 {

@@ -36,7 +36,7 @@ static uint32_t forward_of(const struct phases *phases, uint32_t since)
     return EVENT_NEVER;
 }
 
-/* What is known of the allocations of a stack up to the peak. */
+/* The last allocation of a call stack up to the peak. */
 struct latest {
     uint32_t index; /* of the last one; EVENT_NEVER: none */
     bool is_set;    /* right after that, one of an earlier step was freed, as if the last one had
