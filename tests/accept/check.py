@@ -206,10 +206,14 @@ LIMITS = [0, 1, 2 ** 40, -1, True, False, None, 1.5, "", "1", "pass", "error", "
 
 
 def policies():
+    """A policy needs a rule: `rule` is one beside keys that are none."""
+    rules = {one["required"][0] for one in SCHEMA["anyOf"]}
     for key in [*SCHEMA["properties"], "max-paek", "MAX-PEAK"]:
+        rule = {} if key in rules else {"max-peak": 1}
         for limit in LIMITS:
-            yield {"schema": "memsnap.policy/1", key: limit}
-            yield {"schema": "memsnap.policy/1", "max-peak": 1, key: limit}
+            yield {"schema": "memsnap.policy/1", **rule, key: limit}
+        yield {"schema": "memsnap.policy/1", key: 1}
+        yield {"schema": "memsnap.policy/1", "max-peak": 1, key: 1}
     yield from ({}, {"max-peak": 1}, {"schema": "memsnap.policy/1"}, {"schema": "memsnap.policy/2", "max-peak": 1}, [], 1)
     rng = random.Random(1)
     keys = list(SCHEMA["properties"])

@@ -114,14 +114,13 @@ START_TEST(what_does_not_fit_at_once_is_done_in_turn)
 {
     const int *live = dlsym(driver, "fake_cuda_live");
     struct error err = {0};
-    setenv("FAKE_CUDA_MIB", "108", 1); /* two tables of 20 MiB, beside what is spared */
-    ck_assert_msg(solve(3, 37000, &err), "%s", err.text);
+    setenv("FAKE_CUDA_MIB", "68", 1); /* two tables of 2 MiB, beside what is spared */
+    ck_assert_msg(solve(3, 3700, &err), "%s", err.text);
     ck_assert_int_eq(*live, 0);
-    setenv("FAKE_CUDA_MIB", "80", 1);
-    ck_assert(!solve(1, 37000, &err));
+    setenv("FAKE_CUDA_MIB", "65", 1);
+    ck_assert(!solve(1, 3700, &err));
     ck_assert_int_eq(err.status, STATUS_LIMIT);
-    ck_assert_str_eq(err.text,
-                     "a table of 19.20 MiB does not fit the 16.00 MiB that are free there");
+    ck_assert_str_eq(err.text, "a table of 1.93 MiB does not fit the 1.00 MiB that are free there");
 }
 END_TEST
 
