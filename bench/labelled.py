@@ -112,10 +112,14 @@ def allocations_of(capture, device):
     """Those from before the trace, then in order of allocation; labelled as the capture says."""
     trace = capture["device_traces"][device]
     live, carried, born = {}, [], []
+    recomputes = {}  # by the identity of a list of frames, which events share
     for index, event in enumerate(trace):
         if event["action"] == "alloc":
+            frames = event.get("frames", ())
+            if id(frames) not in recomputes:
+                recomputes[id(frames)] = is_recomputation(frames)
             live[event["addr"]] = Allocation(device, event["addr"], event["size"], index, -1, event.get("category"),
-                                             recomputed=is_recomputation(event.get("frames", ())))
+                                             recomputed=recomputes[id(frames)])
             born.append(live[event["addr"]])
         elif event["action"] == "free_completed":
             allocation = live.pop(event["addr"], None)
@@ -191,7 +195,9 @@ def stripped(capture, mode):
         return kept[id(frames)]
 
     def bare(row, forget):
-        new = {key: value for key, value in row.items() if key not in forget}
+        new = row.copy()
+        for key in forget:
+            new.pop(key, None)
         if "frames" in new:
             new["frames"] = frames_of(row["frames"])
         return new

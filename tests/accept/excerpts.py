@@ -23,8 +23,15 @@ def cut(path, out, *arguments):
     return done.stderr.decode()
 
 
+FRAMES = {}  # by the identity of a list of frames, which events share: the list, which keeps it alive, and what it holds
+
+
 def frames_of(thing, key="frames"):
-    return [f if isinstance(f, str) else (f["name"], f["filename"], f["line"]) for f in thing.get(key) or []]
+    frames = thing.get(key) or []
+    if id(frames) not in FRAMES:
+        FRAMES[id(frames)] = frames, [f if isinstance(f, str) else (f["name"], f["filename"], f["line"])
+                                      for f in frames]
+    return FRAMES[id(frames)][1]
 
 
 def plain_event(event):
@@ -206,6 +213,7 @@ def viewer_reads(viz, snapshot, original):
 
 
 def problems_of(path, out, viz):
+    FRAMES.clear()
     whole = reference.load(path)
     cut(path, out)
     with open(out, "rb") as file:

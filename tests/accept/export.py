@@ -3,6 +3,7 @@
 import collections
 import csv
 import json
+import re
 import struct
 import subprocess
 
@@ -24,36 +25,47 @@ def export(path, table, *arguments):
     return [json.loads(line) for line in done.stdout.split(b"\n")[:-1]]
 
 
+CONTROL = re.compile(r"[^\r\n -\U0010ffff]")
+PLAIN = {0xc0: None, 0xc2: False, 0xc3: True}
+NUMBERS = {code: struct.Struct(form) for code, form in (
+    (0xcc, ">B"), (0xcd, ">H"), (0xce, ">I"), (0xcf, ">Q"), (0xd0, ">b"), (0xd1, ">h"), (0xd2, ">i"), (0xd3, ">q"))}
+TEXTS = {0xd9: 0xcc, 0xda: 0xcd, 0xdb: 0xce}  # what their lengths are written as
+
+
 def unpack(data):
     """Every value of a msgpack stream, of the kinds that are expected in one."""
     at = 0
 
-    def take(count):
+    def number(code):
         nonlocal at
-        at += count
+        form = NUMBERS[code]
+        at += form.size
+        return form.unpack_from(data, at - form.size)[0]
+
+    def text(size):
+        nonlocal at
+        at += size
         if at > len(data):
             raise ValueError("the msgpack ends early")
-        return data[at - count:at]
-
-    def number(form):
-        return struct.unpack(form, take(struct.calcsize(form)))[0]
+        return data[at - size:at].decode()
 
     def value():
-        code = take(1)[0]
+        nonlocal at
+        code = data[at]
+        at += 1
         if code < 0x80 or code >= 0xe0:
             return code - 256 * (code >= 0xe0)
+        if code in NUMBERS:
+            return number(code)
+        if 0xa0 <= code < 0xc0:
+            return text(code & 31)
+        if code in TEXTS:
+            return text(number(TEXTS[code]))
         if code < 0x90:
             return {value(): value() for _ in range(code & 15)}
         if code < 0xa0 or code == 0xdc:
-            return [value() for _ in range(number(">H") if code == 0xdc else code & 15)]
-        if code < 0xc0 or code in (0xd9, 0xda, 0xdb):
-            size = code & 31 if code < 0xc0 else number({0xd9: ">B", 0xda: ">H", 0xdb: ">I"}[code])
-            return take(size).decode()
-        plain = {0xc0: None, 0xc2: False, 0xc3: True}
-        if code in plain:
-            return plain[code]
-        return number({0xcc: ">B", 0xcd: ">H", 0xce: ">I", 0xcf: ">Q",
-                       0xd0: ">b", 0xd1: ">h", 0xd2: ">i", 0xd3: ">q"}[code])
+            return [value() for _ in range(number(0xcd) if code == 0xdc else code & 15)]
+        return PLAIN[code]
 
     while at < len(data):
         yield value()
@@ -87,7 +99,7 @@ def formats_agree(path, table, rows):
         yield "msgpack has other rows than JSON lines"
     if list(lines) != [[as_csv(value) for value in row] for row in wanted]:
         yield "CSV has other rows than JSON lines"
-    if any(ord(c) < 32 and c not in "\r\n" for c in text):
+    if CONTROL.search(text):
         yield "CSV has control characters"
 
 
