@@ -171,7 +171,7 @@ def cut_problems(folder, events, rng, cuts):
             left = zlib.decompressobj(31).decompress(left)
         kept = [line for line, found in zip(lines, left.splitlines()[1:]) if found.startswith(line)]
         if any(b'"[memory]"' in line for line in kept):
-            yield from problems(path, [json.loads(line, parse_float=Decimal) for line in kept])
+            yield from problems(path, json.loads(b"[" + b",".join(kept) + b"]", parse_float=Decimal))
 
 
 def main():
