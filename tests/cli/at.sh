@@ -57,6 +57,36 @@ exits 1
 run plot --kind sites --at forward --script s $a
 exits 0
 
+# the text of an annotated allocation: while one of those with this text is active
+cat >annotated.json <<'END_OF_FILE'
+{"device_traces": [[
+ {"action": "alloc", "addr": 4096, "size": 100, "stream": 0},
+ {"action": "annotate", "addr": 4096, "size": 100, "stream": 0, "user_metadata": "batch"},
+ {"action": "free_requested", "addr": 4096, "size": 100, "stream": 0},
+ {"action": "free_completed", "addr": 4096, "size": 100, "stream": 0},
+ {"action": "alloc", "addr": 12288, "size": 900, "stream": 0},
+ {"action": "free_requested", "addr": 12288, "size": 900, "stream": 0},
+ {"action": "free_completed", "addr": 12288, "size": 900, "stream": 0},
+ {"action": "alloc", "addr": 8192, "size": 200, "stream": 0},
+ {"action": "annotate", "addr": 8192, "size": 200, "stream": 0, "user_metadata": "batch"},
+ {"action": "annotate", "addr": 8192, "size": 200, "stream": 0, "user_metadata": "batch"},
+ {"action": "alloc", "addr": 16384, "size": 50, "stream": 0}]],
+ "segments": [{"device": 0, "address": 0, "total_size": 2097152, "stream": 0, "blocks": [
+  {"address": 8192, "size": 512, "requested_size": 200, "state": "active_allocated"},
+  {"address": 16384, "size": 512, "requested_size": 50, "state": "active_allocated"}]}]}
+END_OF_FILE
+for moment in batch:250 batch@1:100 batch@2:250; do
+    run analyze --at "${moment%:*}" annotated.json
+    exits 0
+    check "is the moment of ${moment%:*}" grep -q "^  --at  *${moment#*:} B" .run/out
+done
+run analyze --at batch@3 annotated.json
+exits 2
+err 'memsnap: annotated.json: --at batch@3: device 0 has only 2 of these'
+run analyze --at bach annotated.json
+exits 2
+err_has 'no such phase or annotation, only batch'
+
 # wrong names
 run analyze --at forward@7 $a
 exits 2

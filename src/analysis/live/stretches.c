@@ -151,6 +151,37 @@ bool stretches_of_annotation(struct stretches *stretches, const struct timeline 
            find_annotations(stretches, timeline, lowest, name, err);
 }
 
+/* The items during which an allocation is active. */
+static struct stretch life_of(const struct timeline *timeline, const struct note *note)
+{
+    uint32_t first = 0, freed;
+    if (note->in_trace) {
+        first = timeline->lifetimes[note->index].alloc;
+        freed = timeline->lifetimes[note->index].free_completed;
+    } else {
+        freed = timeline->preexisting[note->index].free_completed;
+    }
+    return (struct stretch){first,
+                            freed == EVENT_NEVER ? (uint32_t)timeline->trace->count - 1 : freed};
+}
+
+bool stretches_of_note(struct stretches *stretches, const struct timeline *timeline,
+                       struct text name, struct error *err)
+{
+    const struct note *last = NULL;
+    for (size_t i = 0; i < timeline->note_count; i++) {
+        const struct note *note = &timeline->notes[i];
+        bool same = last && last->in_trace == note->in_trace && last->index == note->index;
+        if (same || !text_same(symbols_text(timeline->snapshot->symbols, note->text), name))
+            continue;
+        struct stretch life = life_of(timeline, note);
+        if (!add(stretches, life.first, life.last, err))
+            return false;
+        last = note;
+    }
+    return true;
+}
+
 void stretches_release(struct stretches *stretches)
 {
     vec_free(stretches->items, stretches->capacity, sizeof(*stretches->items), stretches->budget);

@@ -88,6 +88,15 @@ int64_t when_phase_peak(const struct timeline *timeline, const struct phases *ph
     return found;
 }
 
+static void list_annotation(struct text name, struct buffer *list)
+{
+    struct text shown = text_first(name, NAME_BYTES);
+    buffer_puts(list, list->size ? ", " : "");
+    buffer_add(list, shown.bytes, shown.size);
+    if (shown.size < name.size)
+        buffer_puts(list, "..");
+}
+
 /* Writes "; it has forward, backward, ProfilerStep#0, ...". */
 static void list_names(const struct timeline *timeline, const struct phases *phases,
                        struct buffer *list)
@@ -103,25 +112,30 @@ static void list_names(const struct timeline *timeline, const struct phases *pha
             buffer_printf(list, "%s%s", list->size ? ", " : "", phase_name((enum phase)phase));
     for (size_t i = 0; i < snapshot->annotation_count && listed < NAMES_LISTED; i++) {
         const struct annotation_row *row = &snapshot->annotations[i];
-        struct text name = symbols_text(snapshot->symbols, row->name);
-        struct text shown = text_first(name, NAME_BYTES);
         if (row->stage != ANNOTATION_START || row->device != timeline->device)
             continue;
-        buffer_puts(list, list->size ? ", " : "");
-        buffer_add(list, shown.bytes, shown.size);
-        if (shown.size < name.size)
-            buffer_puts(list, "..");
+        list_annotation(symbols_text(snapshot->symbols, row->name), list);
+        listed++;
+    }
+    string_id before = STRING_EMPTY;
+    for (size_t i = 0; i < timeline->note_count && listed < NAMES_LISTED; i++) {
+        if (timeline->notes[i].text == before)
+            continue;
+        before = timeline->notes[i].text;
+        list_annotation(symbols_text(snapshot->symbols, before), list);
         listed++;
     }
     if (listed == NAMES_LISTED)
         buffer_puts(list, ", ...");
 }
 
+/* `found` is the number of stretches, of which the `occurrence`th is wanted, or any if it is 0. */
 static bool no_such_moment(const struct when *when, const struct timeline *timeline,
-                           const struct phases *phases, uint64_t found, struct error *err)
+                           const struct phases *phases, uint64_t found, uint64_t occurrence,
+                           struct error *err)
 {
     struct buffer list = BUFFER_INIT;
-    if (found > 0 && !trace_has_times(timeline->trace))
+    if (found > 0 && occurrence <= found && !trace_has_times(timeline->trace))
         return error_set(err, STATUS_USAGE,
                          "--at %.60s: the events of %s have no times, so it is not known where "
                          "annotations are",
@@ -137,6 +151,14 @@ static bool no_such_moment(const struct when *when, const struct timeline *timel
     return false;
 }
 
+/* Annotations of the time come before those of allocations. */
+static bool find_annotated(struct stretches *stretches, const struct timeline *timeline,
+                           struct text name, struct error *err)
+{
+    return stretches_of_annotation(stretches, timeline, name, err) &&
+           (stretches->count > 0 || stretches_of_note(stretches, timeline, name, err));
+}
+
 /* Looks for phases first, then for annotations: by the whole name, or by the name before "@2". */
 static bool find_stretches(const struct when *when, const struct timeline *timeline,
                            const struct phases *phases, struct stretches *stretches,
@@ -149,14 +171,13 @@ static bool find_stretches(const struct when *when, const struct timeline *timel
         return false;
     if (stretches->count > 0)
         return true;
-    if (!stretches_of_annotation(stretches, timeline, (struct text){when->name, strlen(when->name)},
-                                 err))
+    if (!find_annotated(stretches, timeline, (struct text){when->name, strlen(when->name)}, err))
         return false;
     if (stretches->count > 0) {
         *occurrence = 0;
         return true;
     }
-    return named.occurrence == 0 || stretches_of_annotation(stretches, timeline, named.name, err);
+    return named.occurrence == 0 || find_annotated(stretches, timeline, named.name, err);
 }
 
 static bool phase_item(const struct when *when, const struct timeline *timeline,
@@ -169,7 +190,7 @@ static bool phase_item(const struct when *when, const struct timeline *timeline,
     if (ok && occurrence <= stretches.count)
         found = highest(timeline, &stretches, occurrence);
     if (ok && found < 0)
-        ok = no_such_moment(when, timeline, phases, stretches.count, err);
+        ok = no_such_moment(when, timeline, phases, stretches.count, occurrence, err);
     stretches_release(&stretches);
     if (ok)
         *item = found;

@@ -9,7 +9,8 @@ enum when_kind {
     WHEN_PEAK,
     WHEN_END,
     WHEN_POINT,
-    WHEN_PHASE, /* the peak within the phase, or within the annotation, with this name */
+    WHEN_PHASE, /* the peak within the phase or the annotation with this name, or while an
+                   allocation with this annotation is active */
 };
 
 struct when {
