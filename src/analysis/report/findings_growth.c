@@ -177,9 +177,12 @@ static bool add_next(const struct findings_maker *maker, const char *next, struc
     return !text->failed || error_out_of_memory(maker->err);
 }
 
+/* All that is left over from earlier steps goes with a graph that nothing keeps any more, and what
+ * other code derives from it. Of stored results, a program may need some. */
 bool finding_of_growth(struct findings_maker *maker)
 {
     const struct growth *growth = maker->evidence->growth;
+    bool has_graphs = growth->graph == GRAPH_KEPT;
     if (!reports_growth(maker))
         return true;
     const struct growth_row *row = &growth->rows[growth_holder(growth)];
@@ -187,15 +190,16 @@ bool finding_of_growth(struct findings_maker *maker)
         words_of_growth(growth, phases_have(maker->evidence->phases, PHASE_BACKWARD));
     bool has_stack = row->stack != STACK_NONE;
     struct buffer next = BUFFER_INIT;
-    bool ok =
-        add_next(maker, words.next, &next) &&
-        finding_add(maker,
-                    (struct finding){
-                        .kind = FINDING_GROWTH, .save_bytes = growth->save_bytes, .at_least = true},
-                    next.bytes, "Memory grows by %s a step%s%s %s.",
-                    finding_size(maker, growth->bytes_per_step).text, has_stack ? ", " : "",
-                    has_stack ? words.where : "; its allocations were recorded",
-                    has_stack ? row->label.full : "without stacks");
+    bool ok = add_next(maker, words.next, &next) &&
+              finding_add(maker,
+                          (struct finding){.kind = FINDING_GROWTH,
+                                           .save_bytes = growth->save_bytes,
+                                           .at_least = has_graphs,
+                                           .at_most = !has_graphs},
+                          next.bytes, "Memory grows by %s a step%s%s %s.",
+                          finding_size(maker, growth->bytes_per_step).text, has_stack ? ", " : "",
+                          has_stack ? words.where : "; its allocations were recorded",
+                          has_stack ? row->label.full : "without stacks");
     buffer_release(&next);
     return ok;
 }
