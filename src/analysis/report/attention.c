@@ -8,7 +8,13 @@
 
 #define WINDOW 24 /* allocations from one matrix product to the next */
 
-enum step { STEP_OTHER, STEP_PRODUCT, STEP_ADDITION, STEP_SOFTMAX };
+/* A softmax may be written by hand: exponentials, divided by their sums. */
+enum step { STEP_OTHER, STEP_PRODUCT, STEP_ADDITION, STEP_EXP, STEP_DIVISION, STEP_SOFTMAX };
+
+/* The latest steps; SIZE_MAX: there is none. */
+struct search {
+    size_t product, addition, exp, softmax;
+};
 
 static uint64_t size_of(const struct timeline *timeline, size_t index)
 {
@@ -21,10 +27,9 @@ static bool step_of(const struct timeline *timeline, struct site_table *sites, s
     static const struct {
         const char *op;
         enum step step;
-    } steps[] = {{"aten::bmm", STEP_PRODUCT},
-                 {"aten::baddbmm", STEP_PRODUCT},
-                 {"aten::add", STEP_ADDITION},
-                 {"aten::_softmax", STEP_SOFTMAX}};
+    } steps[] = {{"aten::bmm", STEP_PRODUCT},  {"aten::baddbmm", STEP_PRODUCT},
+                 {"aten::add", STEP_ADDITION}, {"aten::exp", STEP_EXP},
+                 {"aten::div", STEP_DIVISION}, {"aten::_softmax", STEP_SOFTMAX}};
     stack_id stack = timeline->trace->stack[timeline->lifetimes[index].alloc];
     const struct stack_facts *facts = site_stack_facts(sites, stack, err);
     if (!facts)
@@ -61,11 +66,57 @@ static void mark(struct attention *attention, const struct timeline *timeline, s
             attention->is_part[i] = true;
 }
 
+static bool is_near(const struct search *search, size_t index)
+{
+    return search->product != SIZE_MAX && index - search->product <= WINDOW;
+}
+
+/* Marks the matrices from one product to the next, lifetime `index`, if a softmax is between them.
+ */
+static void take_product(struct search *search, struct attention *attention,
+                         const struct timeline *timeline, size_t index)
+{
+    size_t addition = search->addition;
+    if (search->softmax != SIZE_MAX && is_near(search, index)) {
+        mark(attention, timeline, search->product, search->softmax, index);
+        attention->is_biased |= addition != SIZE_MAX && addition > search->product &&
+                                addition < search->softmax && attention->is_part[addition];
+    }
+    *search = (struct search){index, addition, SIZE_MAX, SIZE_MAX};
+}
+
+static void take(struct search *search, struct attention *attention,
+                 const struct timeline *timeline, size_t index, enum step step)
+{
+    bool may_be_softmax = is_near(search, index) &&
+                          fits(size_of(timeline, search->product), size_of(timeline, index));
+    switch (step) {
+    case STEP_PRODUCT:
+        take_product(search, attention, timeline, index);
+        break;
+    case STEP_ADDITION:
+        search->addition = index;
+        break;
+    case STEP_EXP:
+        search->exp = may_be_softmax ? index : SIZE_MAX;
+        break;
+    case STEP_DIVISION:
+        if (may_be_softmax && search->exp != SIZE_MAX)
+            search->softmax = index;
+        break;
+    case STEP_SOFTMAX:
+        search->softmax = may_be_softmax ? index : SIZE_MAX;
+        break;
+    case STEP_OTHER:
+        break;
+    }
+}
+
 bool attention_find(struct attention *attention, const struct timeline *timeline,
                     struct site_table *sites, int64_t item, struct error *err)
 {
     struct attention made = {.budget = timeline->snapshot->budget};
-    size_t product = SIZE_MAX, addition = SIZE_MAX, softmax = SIZE_MAX;
+    struct search search = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
     bool ok =
         vec_reserve(made.is_part, made.capacity, timeline->lifetime_count + 1, made.budget, err);
     if (ok)
@@ -75,25 +126,8 @@ bool attention_find(struct attention *attention, const struct timeline *timeline
     for (size_t i = 0; ok && i < timeline->lifetime_count && i < end; i++) {
         enum step step;
         ok = step_of(timeline, sites, i, &step, err);
-        if (!ok || step == STEP_OTHER)
-            continue;
-        if (step == STEP_ADDITION) {
-            addition = i;
-            continue;
-        }
-        bool is_near = product != SIZE_MAX && i - product <= WINDOW;
-        if (step == STEP_SOFTMAX) {
-            softmax =
-                is_near && fits(size_of(timeline, product), size_of(timeline, i)) ? i : SIZE_MAX;
-            continue;
-        }
-        if (softmax != SIZE_MAX && is_near) {
-            mark(&made, timeline, product, softmax, i);
-            made.is_biased |= addition != SIZE_MAX && addition > product && addition < softmax &&
-                              made.is_part[addition];
-        }
-        product = i;
-        softmax = SIZE_MAX;
+        if (ok)
+            take(&search, &made, timeline, i, step);
     }
     if (!ok) {
         attention_release(&made);

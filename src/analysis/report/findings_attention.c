@@ -37,29 +37,44 @@ static const char *next_of(const struct findings_maker *maker, enum attention_co
     return maker->is_biased && words_of[code].biased ? words_of[code].biased : words_of[code].next;
 }
 
-static bool peaks_in_backward(const struct findings_maker *maker)
+/* Sets `*made` if the backward pass of attention has made a gradient of such a matrix at the peak.
+ */
+static bool find_gradient(const struct findings_maker *maker, const struct live_sum *matrices,
+                          bool *made)
 {
-    const struct phases *phases = maker->evidence->phases;
-    int64_t item = maker->evidence->at_peak->timeline->active.peak_event;
-    if (item < 0)
-        return false;
-    uint32_t run = phases_run_of(phases, (uint32_t)item);
-    return run != NO_RUN && phases->runs[run].phase == PHASE_BACKWARD;
+    static const char *const nodes[] = {"BmmBackward0", "BaddbmmBackward0", "SoftmaxBackward0",
+                                        "MaskedFillBackward0", "NativeDropoutBackward0"};
+    const struct live_set *set = maker->evidence->at_peak;
+    *made = false;
+    for (size_t i = 0; !*made && i < set->count; i++) {
+        if ((int64_t)set->items[i].size != matrices->largest_bytes)
+            continue;
+        const struct stack_facts *facts =
+            site_stack_facts(set->sites, set->items[i].stack, maker->err);
+        if (!facts)
+            return false;
+        *made = text_is_one_of(symbols_text(site_table_symbols(set->sites), facts->site.node),
+                               nodes, sizeof(nodes) / sizeof(nodes[0]));
+    }
+    return true;
 }
 
-/* Reports kept matrices. In a backward pass, their gradients would not exist either, so the saving
- * is larger, but the peak may then be elsewhere. What is added to the products remains, as the
- * argument attn_mask, and may be as large. */
+/* Reports kept matrices. If the backward pass has made gradients of them, those would not exist
+ * either, so the saving is larger. Otherwise it is a little smaller, because fused kernels keep a
+ * number for each row. What is added to the products remains, as the argument attn_mask, and may be
+ * as large. */
 static bool about_kept(struct findings_maker *maker, const struct live_sum *sum,
                        const struct buffer *most, enum attention_code code)
 {
     int64_t most_saved = maker->evidence->peak->active_bytes - finding_peak(maker, true);
-    bool is_limited = most_saved > 0 && most_saved < sum->bytes;
+    bool is_limited = most_saved > 0 && most_saved < sum->bytes, has_gradient;
+    if (!find_gradient(maker, sum, &has_gradient))
+        return false;
     return finding_add(
         maker,
         (struct finding){.kind = FINDING_ATTENTION,
                          .save_bytes = is_limited ? most_saved : sum->bytes,
-                         .at_least = !is_limited && !maker->is_biased && peaks_in_backward(maker),
+                         .at_least = !is_limited && !maker->is_biased && has_gradient,
                          .at_most = is_limited},
         next_of(maker, code), "%s keeps %s, for the backward pass%s.", words_of[code].whose,
         finding_amount(maker, sum->bytes).text, most->bytes);

@@ -48,9 +48,9 @@ END_TEST
     CPP("at::_ops::" op "::call(x)")                                                               \
     "," CPP("at::native::_scaled_dot_product_attention_math(x)") "," IN_ATTENTION
 
-/* Attention whose backward pass has one of its matrices, and makes one more. */
-static const struct finding *attend_by(const char *product, const char *addition,
-                                       const char *softmax)
+/* Attention whose backward pass has one of its matrices, and makes one more in `gradient`. */
+static const struct finding *attend_to(const char *product, const char *addition,
+                                       const char *softmax, const char *gradient)
 {
     capture_event(&capture, "alloc", 1, 400, product);
     capture_event(&capture, "alloc", 2, 400, addition);
@@ -58,11 +58,21 @@ static const struct finding *attend_by(const char *product, const char *addition
     capture_event(&capture, "alloc", 3, 400, softmax);
     capture_free(&capture, 2, 400, softmax);
     capture_event(&capture, "alloc", 4, 80, product);
-    capture_event(&capture, "alloc", 5, 420, STACK_BACKWARD);
+    capture_event(&capture, "alloc", 5, 400, gradient);
     for (uint64_t addr = 3; addr <= 5; addr++)
-        capture_free(&capture, addr, addr == 3 ? 400 : addr == 4 ? 80 : 420, ENGINE);
+        capture_free(&capture, addr, addr == 4 ? 80 : 400, ENGINE);
     make_report(0);
     return report_finding(report, FINDING_ATTENTION);
+}
+
+#define GRADIENT                                                                                   \
+    CPP("at::_ops::bmm::call(x)")                                                                  \
+    "," CPP("torch::autograd::generated::BmmBackward0::apply(x)") "," ENGINE
+
+static const struct finding *attend_by(const char *product, const char *addition,
+                                       const char *softmax)
+{
+    return attend_to(product, addition, softmax, GRADIENT);
 }
 
 /* The bias remains as the argument attn_mask, so that not even this much may be saved. */
@@ -80,6 +90,33 @@ START_TEST(attention_without_a_bias)
     const struct finding *finding = attend_by(PRODUCT, OTHER_ACTIVATION, SOFTMAX);
     ck_assert(finding->at_least);
     ck_assert_ptr_null(strstr(finding->next, "attn_mask"));
+}
+END_TEST
+
+/* Fused attention keeps a little itself, so without the gradient of a matrix less is saved. */
+START_TEST(attention_beside_the_gradient_of_another_layer)
+{
+    const struct finding *finding = attend_to(PRODUCT, OTHER_ACTIVATION, SOFTMAX, STACK_BACKWARD);
+    ck_assert_int_eq(finding->save_bytes, 400);
+    ck_assert(!finding->at_least);
+}
+END_TEST
+
+/* A softmax of exponentials and their sums. */
+START_TEST(attention_without_the_operator_softmax)
+{
+    const struct finding *finding =
+        attend_by(PRODUCT, CPP("at::_ops::exp::call(x)") "," IN_ATTENTION,
+                  CPP("at::_ops::div_Tensor::call(x)") "," IN_ATTENTION);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 400);
+}
+END_TEST
+
+START_TEST(a_quotient_is_no_softmax)
+{
+    ck_assert_ptr_null(attend_by(PRODUCT, OTHER_ACTIVATION,
+                                 CPP("at::_ops::div_Tensor::call(x)") "," IN_ATTENTION));
 }
 END_TEST
 
@@ -175,6 +212,9 @@ TCase *findings_attention_tests(void)
     tcase_add_test(tests, attention_by_hand);
     tcase_add_test(tests, attention_with_a_bias);
     tcase_add_test(tests, attention_without_a_bias);
+    tcase_add_test(tests, attention_beside_the_gradient_of_another_layer);
+    tcase_add_test(tests, attention_without_the_operator_softmax);
+    tcase_add_test(tests, a_quotient_is_no_softmax);
     tcase_add_test(tests, attention_without_a_fused_kernel);
     tcase_add_test(tests, attention_of_a_pass_that_none_uses);
     tcase_add_test(tests, attention_that_is_recomputed);
