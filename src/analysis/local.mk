@@ -403,6 +403,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/attention.h \
 	src/analysis/report/benchmarks.c \
 	src/analysis/report/benchmarks.h \
+	src/analysis/report/earlier_model.c \
+	src/analysis/report/earlier_model.h \
 	src/analysis/report/elementwise.c \
 	src/analysis/report/elementwise.h \
 	src/analysis/report/explain.c \
@@ -422,6 +424,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings_peak.c \
 	src/analysis/report/findings_reserved.c \
 	src/analysis/report/findings_state.c \
+	src/analysis/report/findings_weights.c \
 	src/analysis/report/grouping.c \
 	src/analysis/report/grouping.h \
 	src/analysis/report/layer_buffers.c \
@@ -442,6 +445,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/oom_replay.h \
 	src/analysis/report/oom_rest.c \
 	src/analysis/report/oom_rest.h \
+	src/analysis/report/recast_weights.c \
+	src/analysis/report/recast_weights.h \
 	src/analysis/report/repeated_state.c \
 	src/analysis/report/repeated_state.h \
 	src/analysis/report/report.c \

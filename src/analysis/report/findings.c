@@ -27,6 +27,8 @@ static const char *const names[] = {
     [FINDING_OPTIMIZER_TEMPORARIES] = "optimizer_temporaries",
     [FINDING_LOADED_WEIGHTS] = "loaded_weights",
     [FINDING_COPIED_WEIGHTS] = "copied_weights",
+    [FINDING_RECAST_WEIGHTS] = "recast_weights",
+    [FINDING_EARLIER_MODEL] = "earlier_model",
     [FINDING_LAYER_BUFFERS] = "layer_buffers",
     [FINDING_GRADIENT_BUCKETS] = "gradient_buckets",
     [FINDING_REDUCE_BUCKET] = "reduce_bucket",
@@ -61,7 +63,8 @@ static bool find_at_peak(struct findings_maker *maker)
            finding_of_unused_logits(maker) && finding_of_local_results(maker) &&
            finding_of_benchmark(maker) && finding_of_empty_cache(maker) &&
            finding_of_repeated_state(maker) && finding_of_loaded_weights(maker) &&
-           finding_of_copied_weights(maker) && finding_of_layer_buffers(maker) &&
+           finding_of_copied_weights(maker) && finding_of_recast_weights(maker) &&
+           finding_of_earlier_model(maker) && finding_of_layer_buffers(maker) &&
            finding_of_gradient_buckets(maker) && finding_of_reduce_bucket(maker) &&
            finding_of_state(maker) && finding_of_table_gradients(maker) &&
            finding_of_gradients(maker);

@@ -41,6 +41,8 @@ enum finding_kind {
     FINDING_REPEATED_STATE,        /* of a second optimizer for the same parameters */
     FINDING_LOADED_WEIGHTS,        /* a copy of the weights that was read from a file */
     FINDING_COPIED_WEIGHTS,        /* a copy of the weights that the program made */
+    FINDING_RECAST_WEIGHTS,        /* converted to another dtype on the device */
+    FINDING_EARLIER_MODEL,         /* that stays until the next one is complete */
     FINDING_LAYER_BUFFERS,         /* of one size, one or more in each layer */
     FINDING_GRADIENT_BUCKETS,      /* of DistributedDataParallel, beside the gradients */
     FINDING_REDUCE_BUCKET,         /* of DeepSpeed */

@@ -55,9 +55,9 @@ finding_of finding_of_fragmentation, finding_of_empty_cache;
 /* findings_gradients.c: these need evidence of the peak */
 finding_of finding_of_gradient_buckets, finding_of_reduce_bucket, finding_of_table_gradients,
     finding_of_gradients;
-/* findings_state.c: these need evidence of the peak */
-finding_of finding_of_loaded_weights, finding_of_copied_weights, finding_of_repeated_state,
-    finding_of_layer_buffers, finding_of_state;
+/* findings_weights.c, findings_state.c: these need evidence of the peak */
+finding_of finding_of_loaded_weights, finding_of_copied_weights, finding_of_recast_weights,
+    finding_of_earlier_model, finding_of_repeated_state, finding_of_layer_buffers, finding_of_state;
 
 /* findings_passes.c: these need evidence of the peak */
 finding_of finding_of_unused_pass, finding_of_failed_pass, finding_of_uneven_steps,

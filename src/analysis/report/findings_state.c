@@ -1,11 +1,10 @@
-/* Findings on optimizer states and copies of weights that are live at the peak. */
+/* Findings on optimizer states and buffers that are live at the peak. */
 #include <stdio.h>
 
 #include "analysis/phase/births.h"
 #include "analysis/report/findings_internal.h"
 #include "analysis/report/layer_buffers.h"
 #include "analysis/report/repeated_state.h"
-#include "analysis/report/weight_copies.h"
 
 /* In percent of the peak; smaller findings are left out. */
 #define LEAST_STATE   15
@@ -49,49 +48,6 @@ bool finding_of_repeated_state(struct findings_maker *maker)
         "while %s of an earlier optimizer, made from event %s on, stay allocated.",
         units_count(second, repeated.second_item), finding_size(maker, repeated.bytes).text,
         units_count(first, repeated.first_item));
-}
-
-bool finding_of_loaded_weights(struct findings_maker *maker)
-{
-    struct weight_copies loaded;
-    if (!weight_copies_find(&loaded, maker->evidence->at_peak, maker->evidence->phases,
-                            WEIGHTS_LOADED, maker->err))
-        return false;
-    if (finding_share(maker, loaded.save_bytes) < LEAST_SHARE)
-        return true;
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_LOADED_WEIGHTS, .save_bytes = loaded.save_bytes},
-        "Load them with map_location=\"cpu\", or delete what was loaded (del NAME) once "
-        "load_state_dict() has copied it.",
-        "Weights read from a file hold %s, although the model has parameters of its own with the "
-        "same sizes.",
-        finding_size(maker, loaded.bytes).text);
-}
-
-bool finding_of_copied_weights(struct findings_maker *maker)
-{
-    struct weight_copies copied;
-    struct buffer line = BUFFER_INIT;
-    if (!weight_copies_find(&copied, maker->evidence->at_peak, maker->evidence->phases,
-                            WEIGHTS_COPIED, maker->err))
-        return false;
-    if (finding_share(maker, copied.save_bytes) < LEAST_SHARE)
-        return true;
-    const struct live_set *set = maker->evidence->at_peak;
-    const struct stack_facts *facts = site_stack_facts(set->sites, copied.stack, maker->err);
-    bool ok = facts && finding_line(maker, copied.stack, &line) &&
-              finding_add(
-                  maker,
-                  (struct finding){.kind = FINDING_COPIED_WEIGHTS, .save_bytes = copied.save_bytes},
-                  "If the program only saves it or loads it again, keep it in host memory: "
-                  "{name: tensor.cpu() for name, tensor in model.state_dict().items()}.",
-                  "A copy of the weights%s, made%s by deepcopy() or clone(), holds %s.",
-                  copied.of_states       ? " and of the optimizer's state"
-                  : facts->copies_tensor ? ""
-                                         : ", or of their gradients",
-                  line.bytes, finding_size(maker, copied.bytes).text);
-    buffer_release(&line);
-    return ok;
 }
 
 bool finding_of_layer_buffers(struct findings_maker *maker)

@@ -50,6 +50,7 @@ TCase *dropped_graphs_tests(void);
 TCase *elementwise_tests(void);
 TCase *elsewhere_tests(void);
 TCase *findings_copies_tests(void);
+TCase *findings_weights_tests(void);
 TCase *findings_inference_tests(void);
 TCase *findings_benchmark_tests(void);
 TCase *findings_locals_tests(void);

@@ -22,6 +22,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, findings_tests());
     suite_add_tcase(suite, oom_rest_tests());
     suite_add_tcase(suite, findings_copies_tests());
+    suite_add_tcase(suite, findings_weights_tests());
     suite_add_tcase(suite, elementwise_tests());
     suite_add_tcase(suite, findings_benchmark_tests());
     suite_add_tcase(suite, findings_locals_tests());
