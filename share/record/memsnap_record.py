@@ -62,6 +62,7 @@ def written_by(function, args, kwargs):
 # memsnap suggest prints what follows for plans of modules.
 from contextlib import nullcontext
 from functools import partial
+from types import MethodType
 
 from torch.utils._pytree import tree_flatten, tree_map
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
@@ -80,12 +81,28 @@ def is_batch_norm(module):
     return isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.track_running_stats
 
 
+class OwnForward:
+    """The forward of a module's class. The method itself would be pickled as the name "forward", which a plan replaces."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def __call__(self, /, *args, **kwargs):
+        return type(self.module).forward(self.module, *args, **kwargs)
+
+
+def forward_of(module):
+    """The forward of a module, in a form that is copied and pickled with the module."""
+    is_method = isinstance(module.forward, MethodType) and "forward" not in vars(module)
+    return OwnForward(module) if is_method else module.forward
+
+
 class CountOnce:
     """The forward of a batch norm whose running statistics are updated only once, and not again when a checkpoint
     recomputes it."""
 
     def __init__(self, module):
-        self.module, self.forward, self.spare = module, module.forward, module.num_batches_tracked.clone()
+        self.module, self.forward, self.spare = module, forward_of(module), module.num_batches_tracked.clone()
 
     def __call__(self, *args, **kwargs):
         module = self.module
@@ -451,27 +468,27 @@ def keep_results(operators, missing=None, is_last=True, changed=None):
     """The context argument of checkpoint() that keeps the results of operators such as "aten.mm". `missing` has the
     operators that have not run yet. It is shared by checkpoints that run in a row, and must be empty after the last of
     them."""
-    try:
-        from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
-    except ImportError:  # before PyTorch 2.5
+    if not hasattr(torch.utils.checkpoint, "create_selective_checkpoint_contexts"):  # before PyTorch 2.5
         warnings.warn("checkpoints of this PyTorch cannot keep results of operators (2.5 can): they compute all again")
         return {}
-
     missing = set(operators) if missing is None else missing
+    return {"context_fn": partial(selective_contexts, operators, missing, is_last, changed or {})}
 
-    def contexts():
-        first, second, watched = (IsKept(operators, changed or {}) for _ in range(3))
 
-        def choose(context, function, *_args, **_kwargs):
-            is_kept = second if context.is_recompute else first
-            return CheckpointPolicy.MUST_SAVE if is_kept(name_of(function)) else CheckpointPolicy.PREFER_RECOMPUTE
+def selective_contexts(operators, missing, is_last, changed):
+    """The modes of a checkpoint's first and second run. A partial function of this, unlike a function within another,
+    can be pickled."""
+    first, second, watched = (IsKept(operators, changed) for _ in range(3))
 
-        first_run, again = create_selective_checkpoint_contexts(choose)
-        if torch.compiler.is_compiling():  # it changes nothing in place, and takes only modes
-            return first_run, again
-        return both(Kept(first_run, operators), Watch(watched, missing, is_last)), Again(Kept(again, operators))
+    def choose(context, function, *_args, **_kwargs):
+        is_kept = second if context.is_recompute else first
+        policy = torch.utils.checkpoint.CheckpointPolicy
+        return policy.MUST_SAVE if is_kept(name_of(function)) else policy.PREFER_RECOMPUTE
 
-    return {"context_fn": contexts}
+    first_run, again = torch.utils.checkpoint.create_selective_checkpoint_contexts(choose)
+    if torch.compiler.is_compiling():  # it changes nothing in place, and takes only modes
+        return first_run, again
+    return both(Kept(first_run, operators), Watch(watched, missing, is_last)), Again(Kept(again, operators))
 
 
 # memsnap suggest prints what follows for plans that need more than one checkpoint per module.
@@ -563,7 +580,7 @@ class Part:
         outer = [find_module(model, name) for name in self.names]
         self.modules = list(map(inside, outer))
         self.are_wrapped = self.modules != outer  # then each must gather its own parameters
-        self.forwards = [module.forward for module in self.modules]
+        self.forwards = list(map(forward_of, self.modules))
         changed = changed or [{}] * len(self.names)
         self.together = build(part, dict(zip(self.names, self.modules)),
                               {name: partial(self.pick, k) for k, name in enumerate(self.names)}, operators, changed=joined(changed))
@@ -785,6 +802,25 @@ def check_ends(parts, _model, _args, _result):
                                "it: apply the plan with one_by_one=True")
 
 
+class InNextRun:
+    """Calls a function before the next run of a model that computes gradients, and never again. A class and functions of
+    the module, since a function within another one could neither be pickled with the model nor copied with it: it would
+    go on with what belongs to the model that was copied."""
+
+    def __init__(self, model, function, *given):
+        self.function, self.given = function, given
+        self.handle = model.register_forward_pre_hook(self, with_kwargs=True)
+
+    def __call__(self, model, args, kwargs):
+        if torch.is_grad_enabled():
+            self.handle.remove()
+            self.function(model, args, kwargs, *self.given)
+
+
+def prove_and_tell(model, args, kwargs, parts):
+    tell_refused(prove(parts, model, args, kwargs))
+
+
 def replace_forwards(model, plan, keep=None):
     """Puts checkpoints into the model. A plan is a list of parts. A part lists the names of the modules that one
     checkpoint runs; a list within it is a checkpoint of its own. `keep` has the operators whose results a part keeps,
@@ -799,11 +835,7 @@ def checkpoint_modules(model, plan, keep=None, one_by_one=False):
     for models that skip layers at random."""
     parts = replace_forwards(model, plan, keep)
     if any(len(part.modules) > 1 for part in parts) and not one_by_one:
-        def before_first_run(model, args, kwargs):
-            handle.remove()
-            tell_refused(prove(parts, model, args, kwargs))
-
-        handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
+        InNextRun(model, prove_and_tell, parts)
     return parts
 
 
@@ -818,17 +850,20 @@ def expect_run(model):
     if type(model).forward is torch.nn.Module.forward and "forward" not in vars(model):
         raise TypeError(f"the model of a plan is a module whose forward() runs the others, and {type(model).__name__} has "
                         "no forward(): make a module that has one, and call that in the training step")
+    atexit.register(ExpectRun(model).tell)
 
-    def before_run(_model, _args):
-        handle.remove()
-        atexit.unregister(tell)
 
-    def tell():
+class ExpectRun:
+    def __init__(self, model):
+        self.handle = model.register_forward_pre_hook(self)
+
+    def __call__(self, _model, _args):
+        self.handle.remove()
+        atexit.unregister(self.tell)
+
+    def tell(self):
         print("the model of the plan never ran, so there were no checkpoints: the training step must call that module",
               file=sys.stderr)
-
-    handle = model.register_forward_pre_hook(before_run)
-    atexit.register(tell)
 
 
 class Turns:
@@ -879,7 +914,7 @@ def replace_turns(model, plan, several=None):
     parts = []
     for calls, operators, changed in plan:
         modules = [inside(find_module(model, name)) for name, _, _ in calls]
-        forwards = [module.forward for module in modules]
+        forwards = list(map(forward_of, modules))
         parts.append(Part(model, [name for name, _, _ in calls], operators, changed))
         for k, (module, (_, turn, total)) in enumerate(zip(modules, calls)):
             if total > 1:
@@ -903,18 +938,18 @@ def turn_of(name):
 def prove_in_next_run(model, parts, several, is_first=False, tries=100):
     """Proves the parts in a later run. A step may run the model several times, and the first runs may not belong to
     such a step, because some programs first compute gradients of an input."""
-    def before_run(model, args, kwargs):
-        handle.remove()
-        if is_first or any(turns.goes_on for turns in several):
-            left = prove(parts, model, args, kwargs)
-            if left:
-                prove_in_next_run(model, left, several)
-        elif tries > 0:
-            prove_in_next_run(model, parts, several, tries=tries - 1)
-        else:
-            tell_refused(parts)
+    InNextRun(model, prove_or_wait, parts, several, is_first, tries)
 
-    handle = model.register_forward_pre_hook(before_run, with_kwargs=True)
+
+def prove_or_wait(model, args, kwargs, parts, several, is_first, tries):
+    if is_first or any(turns.goes_on for turns in several):
+        left = prove(parts, model, args, kwargs)
+        if left:
+            prove_in_next_run(model, left, several)
+    elif tries > 0:
+        prove_in_next_run(model, parts, several, tries=tries - 1)
+    else:
+        tell_refused(parts)
 
 
 def checkpoint_turns(model, plan, keep=None, one_by_one=False):
@@ -1198,36 +1233,34 @@ def checkpoint_calls(model, plan, keep=None, one_by_one=False):
     """Puts the checkpoints of a plan into the model. A plan is a list of parts, and a part is a list of calls. Their
     modules are found when the model first runs."""
     expect_run(model)
+    InNextRun(model, find_calls, plan, keep or {}, one_by_one)
 
-    def before_first_run(model, args, kwargs):
-        if not torch.is_grad_enabled():
-            return
-        handle.remove()
-        try_out(model, args, kwargs)  # libraries allocate workspaces when they first run
-        runs = Runs(model)
-        try_out(model, args, kwargs, partial(saves_nothing, model))
-        runs.remove()
-        parts = []
-        for part in plan:
-            found = runs.modules_of(part) or runs.modules_of(runs.by_runs(part))
-            if not found:
-                print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
-                continue
-            parts.append((list(dict.fromkeys(found)), (keep or {}).get(part[0], ())))
-        changed = [None] * len(parts)
-        if any(operators for _, operators in parts):
-            changed = find_changes(model, args, kwargs, parts)
-        made, turns = replace_calls(model, runs, parts, changed)
-        for several in turns:
-            several.begin(model, args)  # a hook that is added during a run is not called in it
-        if not one_by_one:
-            left = prove(made, model, args, kwargs)
-            if left and runs.model_runs > 1:
-                prove_in_next_run(model, left, turns)
-            else:
-                tell_refused(left)
 
-    handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
+def find_calls(model, args, kwargs, plan, keep, one_by_one):
+    """Finds the modules of the calls, and puts checkpoints around them."""
+    try_out(model, args, kwargs)  # libraries allocate workspaces when they first run
+    runs = Runs(model)
+    try_out(model, args, kwargs, partial(saves_nothing, model))
+    runs.remove()
+    parts = []
+    for part in plan:
+        found = runs.modules_of(part) or runs.modules_of(runs.by_runs(part))
+        if not found:
+            print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
+            continue
+        parts.append((list(dict.fromkeys(found)), keep.get(part[0], ())))
+    changed = [None] * len(parts)
+    if any(operators for _, operators in parts):
+        changed = find_changes(model, args, kwargs, parts)
+    made, turns = replace_calls(model, runs, parts, changed)
+    for several in turns:
+        several.begin(model, args)  # a hook that is added during a run is not called in it
+    if not one_by_one:
+        left = prove(made, model, args, kwargs)
+        if left and runs.model_runs > 1:
+            prove_in_next_run(model, left, turns)
+        else:
+            tell_refused(left)
 
 
 # memsnap suggest prints what follows for plans of snapshots whose steps may call several modules for one loss.
@@ -3020,27 +3053,27 @@ def apply_lines(model, plan, keep, one_by_one):
     """Applies a plan that names lines: the modules are found when the model first runs. `keep` has the operators whose
     results a part keeps, by the first line of the part."""
     expect_run(model)
+    InNextRun(model, find_lines, plan, keep, one_by_one)
 
-    def before_first_run(model, args, kwargs):
-        handle.remove()
-        calls = Calls(model, [Line(name) for part in plan for name in names(part)])
-        try_out(model, args, kwargs)
-        calls.remove()
-        parts, kept = [], {}
-        for part in plan:
-            without = [name for name in names(part) if not calls.modules_of(Line(name))]
-            if without:
-                print("no module runs at each of these lines, so they have no checkpoint:", *without, sep="\n    ",
-                      file=sys.stderr)
-            replaced = calls.replace(part)
-            if names(replaced):
-                parts.append(replaced)
-                kept[names(replaced)[0]] = keep.get(names(part)[0], ())
-        made = replace_forwards(model, parts, kept)
-        if not one_by_one:
-            tell_refused(prove(made, model, args, kwargs))
 
-    handle = model.register_forward_pre_hook(before_first_run, with_kwargs=True)
+def find_lines(model, args, kwargs, plan, keep, one_by_one):
+    """Finds the modules that run at the lines, and puts checkpoints around them."""
+    calls = Calls(model, [Line(name) for part in plan for name in names(part)])
+    try_out(model, args, kwargs)
+    calls.remove()
+    parts, kept = [], {}
+    for part in plan:
+        without = [name for name in names(part) if not calls.modules_of(Line(name))]
+        if without:
+            print("no module runs at each of these lines, so they have no checkpoint:", *without, sep="\n    ",
+                  file=sys.stderr)
+        replaced = calls.replace(part)
+        if names(replaced):
+            parts.append(replaced)
+            kept[names(replaced)[0]] = keep.get(names(part)[0], ())
+    made = replace_forwards(model, parts, kept)
+    if not one_by_one:
+        prove_and_tell(model, args, kwargs, made)
 
 
 LEFT_OUT = {"repeated": "runs several times in a step", "root": "holds all other modules"}

@@ -85,6 +85,7 @@ EXTRA_DIST += \
 	tests/cli/record/adversaries.py \
 	tests/cli/record/apply.py \
 	tests/cli/record/compared.py \
+	tests/cli/record/copied.py \
 	tests/cli/record/ends.py \
 	tests/cli/record/facts.py \
 	tests/cli/record/harmless.py \

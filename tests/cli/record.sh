@@ -195,6 +195,7 @@ dry -- "$MEMSNAP_TORCH" peaks.py
 check 'has the peak of a step that nothing watches' grep -q '^all is right$' .run/out
 
 check 'applies plans for modules' "$MEMSNAP_TORCH" apply.py
+check 'copies and pickles models with plans' "$MEMSNAP_TORCH" copied.py
 
 dry -- "$MEMSNAP_TORCH" places.py
 check 'applies plans for lines and calls' grep -q '^all is right$' .run/out
