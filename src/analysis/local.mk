@@ -319,6 +319,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/steps.h \
 	src/analysis/phase/steps_internal.h \
 	src/analysis/phase/steps_of_marks.c \
+	src/analysis/phase/training.c \
 	src/analysis/phase/unfinished.c \
 	src/analysis/phase/unfinished.h \
 	src/analysis/phase/update_function.c \

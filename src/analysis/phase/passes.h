@@ -180,6 +180,11 @@ bool passes_merge_nested(struct pattern *pattern, struct error *err);
  * order. */
 bool passes_begin_at_held(struct pattern *pattern, struct error *err);
 
+/* training.c: false if the program seems not to train: it has no annotated steps and no gradients
+ * of samples, no pass has a root, and the passes leave gradients of few weights. The passes must be
+ * in order; pattern->marks is lost. */
+bool passes_show_training(struct pattern *pattern);
+
 /* last_forward.c: adds the forward pass in which a program ran out of memory after its last step.
  * The passes must be in order. */
 bool passes_add_unfinished(struct pattern *pattern, struct error *err);

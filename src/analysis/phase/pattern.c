@@ -152,7 +152,11 @@ static bool find_all_passes(struct pattern *pattern, const struct timeline *time
         return false;
     passes_correct_turns(pattern);
     passes_turn_at_roots(pattern);
-    return passes_merge_nested(pattern, err) && passes_begin_at_held(pattern, err);
+    if (!passes_merge_nested(pattern, err) || !passes_begin_at_held(pattern, err))
+        return false;
+    if (!passes_show_training(pattern))
+        pattern->pass_count = pattern->kept_graphs = pattern->probes = 0;
+    return true;
 }
 
 bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,

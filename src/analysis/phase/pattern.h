@@ -37,6 +37,7 @@
  * backward pass: nested_passes.c. A forward pass begins with the first result that a variable holds
  * for an iteration: held_results.c.
  *
+ * Without annotated steps, the passes count only if they show that the program trains: training.c.
  * Without any pass or annotation, everything after the permanent allocations have been made is
  * guessed to be forward. */
 #ifndef MEMSNAP_ANALYSIS_PHASE_PATTERN_H

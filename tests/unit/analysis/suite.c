@@ -11,6 +11,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, kept_results_tests());
     suite_add_tcase(suite, layer_results_tests());
     suite_add_tcase(suite, steps_inferred_tests());
+    suite_add_tcase(suite, phase_training_tests());
     suite_add_tcase(suite, steps_tests());
     suite_add_tcase(suite, growth_fit_tests());
     suite_add_tcase(suite, growth_tests());
