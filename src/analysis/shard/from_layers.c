@@ -37,6 +37,7 @@ static bool read_all(struct layer_reader *reader, struct error *err)
         return false;
     if (__builtin_add_overflow(facts->buffer_bytes, facts->beside_bytes, &model->buffer_bytes))
         model->buffer_bytes = INT64_MAX; /* shard_model_check() refuses it */
+    model->beside_bytes = facts->beside_bytes;
     model->batch_bytes = facts->batch_bytes;
     return true;
 }

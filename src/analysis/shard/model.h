@@ -91,6 +91,7 @@ struct shard_model {
     int64_t element_size;  /* bytes of an element as recorded: of most parameters */
     enum shard_type type;  /* of most parameters, if it is known */
     int64_t buffer_bytes;  /* of modules, for example running means, and of other models */
+    int64_t beside_bytes;  /* a layer trace: of those, what other models have */
     int64_t master_bytes;  /* a snapshot: of float32 copies of all trained parameters, which have 16
                               bits then; 0: none */
     int64_t average_bytes; /* a snapshot: of those, what has the sizes of optimizer state or of

@@ -96,15 +96,27 @@ static int64_t sdp_calls(const struct walk *walk)
     return single + (bucketed < walk->options->world ? bucketed : walk->options->world);
 }
 
-/* Rank 0 sends the buffers of modules, but only in one of several passes: the others are within
- * no_sync(). DDP sends those of a type in one call; batch norms count their batches in a second
- * type. */
+/* Mean, variance and count. */
+#define BATCH_NORM_BUFFERS 3
+
+/* DDP sends buffers of a type in one call; batch norms count their batches in a second type.
+ * ShardedDataParallel sends each buffer. How many there are is known of batch norms only. */
+static int64_t buffer_calls(const struct walk *walk)
+{
+    int64_t norms = (int64_t)walk->model->batch_norms;
+    if (norms == 0)
+        return 1;
+    return walk->strategy == SHARD_SDP ? norms * BATCH_NORM_BUFFERS : 2;
+}
+
+/* Rank 0 sends the buffers of the model's modules, but only in one of several passes: the others
+ * are within no_sync(). */
 static void add_buffers(const struct walk *walk, struct shard_traffic *traffic)
 {
     const struct shard_model *model = walk->model;
-    int64_t buffers = model->buffer_bytes - model->average_bytes - model->unknown_bytes;
-    add(traffic, SHARD_BROADCAST, share(buffers, walk->options->world), 1,
-        model->batch_norms > 0 ? 2 : 1);
+    int64_t buffers =
+        model->buffer_bytes - model->average_bytes - model->unknown_bytes - model->beside_bytes;
+    add(traffic, SHARD_BROADCAST, share(buffers, walk->options->world), 1, buffer_calls(walk));
 }
 
 static void replicated(const struct walk *walk, struct shard_traffic *traffic)

@@ -132,6 +132,7 @@ static bool copy_model(struct shard_model *copy, const struct shard_model *model
     copy->element_size = model->element_size;
     copy->buffer_bytes = model->buffer_bytes;
     copy->average_bytes = model->average_bytes;
+    copy->beside_bytes = model->beside_bytes;
     copy->unknown_bytes = model->unknown_bytes;
     copy->batch_bytes = model->batch_bytes;
     copy->library_bytes = model->library_bytes;

@@ -106,8 +106,8 @@ static bool put_early(const struct page *page, const struct shard_report *report
         return true;
     buffer_printf(&text,
                   "FairScale's sdp frees the gradient of another rank's parameter when the next "
-                  "gradient has been made, at the earliest, unless its reduction takes no time, as "
-                  "in a dry run: the peak of rank %lu is then %s instead of %s.",
+                  "gradient has been made, at the earliest. In a dry run, where reductions take no "
+                  "time, the peak of rank %lu may be %s instead of %s.",
                   (unsigned long)row->early_rank,
                   page_size(page, early, (uint64_t)row->early_bytes),
                   page_size(page, late, (uint64_t)peak));

@@ -274,6 +274,21 @@ START_TEST(buffers_are_sent_once_a_step)
     hand.options.accumulation = 3;
     ck_assert_int_eq(traffic_of(SHARD_DDP).bytes[SHARD_BROADCAST], 50);
     ck_assert_int_eq(traffic_of(SHARD_SDP).bytes[SHARD_BROADCAST], 50 + ALL / 2);
+    hand.model.beside_bytes = 40;
+    ck_assert_int_eq(traffic_of(SHARD_DDP).bytes[SHARD_BROADCAST], 30);
+    by_hand_end(&hand);
+}
+END_TEST
+
+/* DDP sends them in a call for each type, ShardedDataParallel one by one. */
+START_TEST(calls_for_buffers)
+{
+    by_hand_begin(&hand, 0);
+    hand.model.buffer_bytes = 100;
+    int64_t flat = traffic_of(SHARD_SDP).calls[SHARD_BROADCAST];
+    hand.model.batch_norms = 5;
+    ck_assert_int_eq(traffic_of(SHARD_DDP).calls[SHARD_BROADCAST], 2);
+    ck_assert_int_eq(traffic_of(SHARD_SDP).calls[SHARD_BROADCAST], flat - 1 + 15);
     by_hand_end(&hand);
 }
 END_TEST
@@ -372,6 +387,7 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, fairscale_fills_buckets);
     tcase_add_test(tcase, batch_norms_are_units_in_mixed_precision);
     tcase_add_test(tcase, buffers_are_sent_once_a_step);
+    tcase_add_test(tcase, calls_for_buffers);
     tcase_add_test(tcase, checkpoints);
     tcase_add_test(tcase, refused);
     tcase_add_test(tcase, gathered_ahead_in_forward);
