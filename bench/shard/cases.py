@@ -1,9 +1,9 @@
 """Trains models with plans that memsnap shard prints, each in a process of its own: cases.py CASES RESULTS
 
 CASES is JSON: a list of objects with name, model, plan, is_half (the batch has 16 bits), passes (of gradient
-accumulation), keeps_gradients, state_bytes (of an optimizer that takes the place of SGD) and tries, of which the lowest counts. RESULTS gets a line for each: the peak of requested
-bytes in the first step and in the next two, and the bytes on the host between backward and the optimizer's step, and
-after it.
+accumulation), keeps_gradients, and state_bytes (of an optimizer that takes the place of SGD). RESULTS gets a line for
+each: the peak of requested bytes in the first step and in the next two, and the bytes on the host between backward and the
+optimizer's step, and after it.
 """
 import gc
 import json
@@ -29,8 +29,11 @@ def peak():
 
 
 def settle():
-    """Steps of a dry run take less than the 0.1 s in which NCCL's process group looks for tensors that it need not keep."""
+    """Makes NCCL's process group forget tensors that it need not keep, such as the parameters from before the first step of
+    ShardedDataParallel. Its thread looks every 0.1 s, and the next collective then lets go of them. Steps of a dry run take
+    less, and a model without buffers has no collective before the end of its forward pass."""
     time.sleep(0.3)
+    dist.all_reduce(torch.zeros(1, device="cuda"))
     gc.collect()
 
 
@@ -82,16 +85,29 @@ class Stored(torch.optim.Optimizer):
                     p.add_(p.grad, alpha=-group["lr"])
 
 
-def wait_for_reductions():
-    """A dry run's collectives take no time, but NCCL's process group holds the tensors of one until somebody waits for it
-    or its thread looks, every 0.1 s. On a GPU that is short."""
+class Begun:
+    """A reduction that has begun, and is done when somebody asks for the second time. A dry run's collectives take no time,
+    but on a GPU none ends in the hook that starts it. Waiting also makes NCCL's process group forget the tensor, which it
+    would keep until its thread looks, every 0.1 s: that is longer than a step of a dry run."""
+    def __init__(self, work):
+        self.work, self.is_asked = work, False
+
+    def is_completed(self):
+        was_asked, self.is_asked = self.is_asked, True
+        if was_asked:
+            self.work.wait()
+        return was_asked
+
+    def wait(self):
+        return self.work.wait()
+
+
+def slow_reductions():
     start = dist.reduce
 
     def reduce(*arguments, **named):
         work = start(*arguments, **named)
-        if work is not None:
-            work.wait()
-        return work
+        return work and Begun(work)
 
     dist.reduce = reduce
 
@@ -100,7 +116,7 @@ def run(case):
     torch.manual_seed(0)
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl")
-    wait_for_reductions()
+    slow_reductions()
     model, batch, loss_from = make_model(case["model"])
     plan = load(case["plan"])
     leave_out_kernels(plan)
@@ -172,9 +188,9 @@ def main():
     with open(sys.argv[1]) as file:
         cases = json.load(file)
     for case in cases:
-        tries = [run_alone(case) for _ in range(case.get("tries", 1))]
+        result = run_alone(case)
         with open(sys.argv[2], "a") as out:
-            print(json.dumps(min(tries, key=lambda result: result.get("later", 0))), file=out)
+            print(json.dumps(result), file=out)
 
 
 main()
