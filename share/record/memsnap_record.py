@@ -141,6 +141,11 @@ def hooks_of(modules):
     return [getattr(module, name) for module in modules for name in HOOKS if isinstance(getattr(module, name, None), dict)]
 
 
+def has_hooks(module):
+    """True if a module has hooks that need to see its own result. Those of memsnap's recorder do not."""
+    return any(not getattr(hook, "is_of_recorder", False) for hooks in hooks_of([module]) for hook in hooks.values())
+
+
 class Watched:
     """Wraps a forward hook while a checkpoint first runs its modules. A hook that only looks at results may store them.
     When the modules are recomputed, such a hook gets the results without their graph, which would keep all that is
@@ -591,6 +596,7 @@ class Part:
             for module, forward, flags in zip(self.modules, self.forwards, changed)
         ]
         self.is_chain, self.proof, self.asked = False, None, set()
+        self.running, self.has_told = None, False
         self.between = []  # functions between modules that return their argument, such as a dropout with probability 0
         self.origins = [None] * len(self.names)  # of each module's other arguments, as the trial run shows
         self.rests = [None] * len(self.names)  # what each module returns in a tuple after its result, without tensors
@@ -601,7 +607,18 @@ class Part:
             module.forward = partial(self.forward, k)
 
     def forget(self):
-        self.next, self.result, self.others = 0, None, {}
+        self.next, self.result, self.others, self.is_open = 0, None, {}, False
+
+    def can_begin(self):
+        """True if the first module may run the others, too: in a run of the model, and while none of them has hooks,
+        which need its own result."""
+        if not self.is_chain or not (self.running.depth > 0 or is_backward()):
+            return False
+        without = not any(map(has_hooks, self.modules))
+        if not without and len(self.modules) > 1 and not self.has_told:
+            print("with hooks now, so checkpointed one by one:", *self.names, file=sys.stderr)
+            self.has_told = True
+        return without
 
     def take(self, k, args, kwargs):
         """True if this call is the next one of the chain, and its other arguments are constants or arguments of the
@@ -645,7 +662,9 @@ class Part:
     def forward(self, k, /, *args, **kwargs):
         if self.proof:
             return self.proof.run(self, k, args, kwargs)
-        if not self.is_chain:
+        if k == 0:
+            self.is_open = self.can_begin()
+        if not self.is_open:
             return self.alone[k](*args, **kwargs)
         if not self.take(k, args, kwargs):
             raise RuntimeError(f"{self.names[k]} no longer follows on {self.names[0]}: apply the plan with one_by_one=True, "
@@ -787,19 +806,35 @@ def prove(parts, model, args, kwargs):
     with proof:
         results = try_out(model, args, kwargs)
     left = proof.finish(results)
-    if any(part.is_chain and len(part.modules) > 1 for part in parts):
-        model.register_forward_hook(partial(check_ends, parts))
+    running = Running(model, parts)
+    for part in parts:
+        part.running = running
     return left
 
 
-def check_ends(parts, _model, _args, _result):
-    """Raises an error if a chain began in a forward pass but not all of its modules ran."""
-    for part in parts:
-        if part.is_chain and part.next > 0 and not part.proof:
-            left = part.names[part.next]
-            part.forget()
-            raise RuntimeError(f"{left} was skipped this time, but the checkpoint that begins at {part.names[0]} has run "
-                               "it: apply the plan with one_by_one=True")
+class Running:
+    """Counts the runs of a model that have not ended. A chain runs only in them: who calls one of its modules elsewhere
+    wants the result of that module."""
+
+    def __init__(self, model, parts):
+        self.parts, self.depth = parts, 1  # prove() is called in a run
+        model.register_forward_pre_hook(self.begin)
+        model.register_forward_hook(self.end, **({} if is_compiling() else {"always_call": True}))
+
+    def begin(self, _model, _args):
+        self.depth += 1
+
+    def end(self, _model, _args, result):
+        """Raises an error if a chain began in a run but not all of its modules ran."""
+        self.depth -= 1
+        has_failed = result is None and sys.exc_info()[0] is not None
+        for part in self.parts:
+            if part.is_open and not part.proof:
+                left = part.names[part.next]
+                part.forget()
+                if not has_failed:
+                    raise RuntimeError(f"{left} was skipped this time, but the checkpoint that begins at {part.names[0]} "
+                                       "has run it: apply the plan with one_by_one=True")
 
 
 class InNextRun:
@@ -1605,6 +1640,8 @@ class Termination:
 class Hook:
     """A hook of a module. In a copy of the module, such as one that the program saves, the hook does nothing. The compiler
     compiles neither the hook nor what it calls."""
+
+    is_of_recorder = True  # for the checkpoints of plans
 
     def __init__(self, call):
         self.call = torch.compiler.disable(call)  # imports the compiler, as any optimizer does

@@ -1,4 +1,5 @@
 """What checkpoints must mind in a model that is more than a function of its input."""
+import contextlib
 import copy
 import warnings
 
@@ -221,13 +222,15 @@ def check_flags(batch):
 
 
 def check_skipped(batch):
-    """Layers that do not run in each step: an error, and no wrong result."""
+    """Layers that do not run in each step: no wrong result, but an error if they have run in a checkpoint already."""
     plain, checkpointed, parts = compare(Skipping, batch, ["layers.0", "layers.1"], ["layers.2", "layers.3"])
     assert all(part.is_chain for part in parts)
-    for skipped, words in (1, "layers.1 was skipped"), (0, "layers.1 no longer follows"), (3, "layers.3 was skipped"):
+    for skipped, words in (1, "layers.1 was skipped"), (3, "layers.3 was skipped"):
         checkpointed.skipped = skipped
         fails(checkpointed, batch, words)
-    checkpointed.skipped = None
+    plain.skipped = checkpointed.skipped = 0
+    assert torch.equal(plain(batch), checkpointed(batch))
+    plain.skipped = checkpointed.skipped = None
     assert_same(train(plain, batch), train(checkpointed, batch))
 
     single = Skipping()
@@ -237,6 +240,32 @@ def check_skipped(batch):
         model.skipped = 1
     plain.zero_grad(), single.zero_grad()
     assert (plain(batch) == single(batch)).all()
+
+
+def check_alone(batch):
+    """A program that calls a module of a row by itself, or gives it a hook, gets its own result."""
+    plain, checkpointed, (part,) = compare(Skipping, batch, ["layers.0", "layers.1", "layers.2"])
+    assert part.is_chain
+    for k in range(3):
+        assert torch.equal(plain.layers[k](batch), checkpointed.layers[k](batch))
+    assert_same(train(plain, batch), train(checkpointed, batch))
+    seen = [], []
+    for results, model in zip(seen, (plain, checkpointed)):
+        handles = [layer.register_forward_hook(lambda _module, _args, result, results=results: results.append(result.detach()))
+                   for layer in model.layers]
+        train(model, batch)
+        for handle in handles:
+            handle.remove()
+    assert len(seen[0]) == len(seen[1]) == 4 and all(map(torch.equal, *seen))
+    assert_same(train(plain, batch), train(checkpointed, batch))
+
+    # a step that fails leaves nothing behind
+    handle = checkpointed.layers[3].register_forward_pre_hook(lambda _module, _args: 1 / 0)
+    with contextlib.suppress(ZeroDivisionError):
+        train(checkpointed, batch)
+    handle.remove()
+    assert torch.equal(plain.layers[0](batch), checkpointed.layers[0](batch))
+    assert_same(train(plain, batch), train(checkpointed, batch))
 
 
 def check_questions(batch):
@@ -291,6 +320,7 @@ def main():
     check_gathered(batch)
     check_flags(batch)
     check_skipped(batch)
+    check_alone(batch)
     check_questions(batch)
     check_scripted(batch)
     if memsnap_record.VERSION >= (2, 6):
