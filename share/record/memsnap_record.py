@@ -849,7 +849,8 @@ class InNextRun:
     def __call__(self, model, args, kwargs):
         if torch.is_grad_enabled():
             self.handle.remove()
-            self.function(model, args, kwargs, *self.given)
+            function = torch.compiler.disable(self.function) if is_compiling() else self.function  # modes are not compiled
+            function(model, args, kwargs, *self.given)
 
 
 def prove_and_tell(model, args, kwargs, parts):

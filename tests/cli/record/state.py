@@ -300,6 +300,14 @@ def make_compiled():
 def check_compiled(batch):
     compare(make_compiled, batch, ["0"], ["1", "2"])
 
+    # a model that is compiled after its plan, and never ran before
+    plain = Skipping()
+    checkpointed = copy.deepcopy(plain)
+    (part,) = memsnap_record.apply(checkpointed, plan_of(["layers.0", "layers.1", "layers.2"]))
+    found = train(torch.compile(checkpointed, backend="aot_eager"), batch)
+    assert part.is_chain
+    assert_same(train(plain, batch), {name.replace("_orig_mod.", ""): tensor for name, tensor in found.items()})
+
     # what compiled code keeps cannot be chosen
     modules = [nn.Sequential(nn.Linear(16, 16), nn.GELU(), nn.LayerNorm(16)) for _ in range(3)]
     plain = nn.Sequential(*(torch.compile(module, backend="aot_eager") for module in modules))
