@@ -97,6 +97,16 @@ def forward_of(module):
     return OwnForward(module) if is_method else module.forward
 
 
+def refuse_replicas():
+    raise RuntimeError("torch.nn.DataParallel copies what a plan put into the model, which would run the modules of the first "
+                       "GPU on all of them: use torch.nn.parallel.DistributedDataParallel")
+
+
+def replace_forward(module, forward):
+    module.forward = forward
+    module._replicate_for_data_parallel = refuse_replicas  # called if there are several GPUs
+
+
 class CountOnce:
     """The forward of a batch norm whose running statistics are updated only once, and not again when a checkpoint
     recomputes it."""
@@ -376,7 +386,7 @@ def prepare(model, modules):
     """Prepares modules so that it is safe to run them twice."""
     for module in {inner for outer in modules for inner in outer.modules()}:
         if is_batch_norm(module):
-            module.forward = CountOnce(module)
+            replace_forward(module, CountOnce(module))
     for module in model.modules():
         if getattr(getattr(module, "config", None), "use_cache", False):
             module.config.use_cache = False  # else recomputation adds to the cache again
@@ -604,7 +614,7 @@ class Part:
         if operators and runs_compiled(self.modules):
             print("compiled, so all of it runs again:", *self.names, file=sys.stderr)
         for k, module in enumerate(self.modules):
-            module.forward = partial(self.forward, k)
+            replace_forward(module, partial(self.forward, k))
 
     def forget(self):
         self.next, self.result, self.others, self.is_open = 0, None, {}, False

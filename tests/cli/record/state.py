@@ -181,6 +181,20 @@ def check_counters(batch):
     assert_same(train(plain, batch), train(average, batch))
 
 
+def check_data_parallel(batch):
+    """Copies of modules on other GPUs would run the modules of the first."""
+    for name in "0", "1":
+        model = nn.Sequential(nn.Linear(16, 16), nn.BatchNorm1d(16))
+        memsnap_record.apply(model, plan_of([name]))
+        model(batch)
+        try:
+            getattr(model, name)._replicate_for_data_parallel()
+        except RuntimeError as error:
+            assert "DistributedDataParallel" in str(error), error
+        else:
+            raise AssertionError(name)
+
+
 def check_order(batch):
     _, _, made = compare(Ordered, batch, ["one", "norm", "two"])
     assert made[0].is_chain
@@ -327,6 +341,7 @@ def main():
     check_hooks(batch)
     check_gathered(batch)
     check_flags(batch)
+    check_data_parallel(batch)
     check_skipped(batch)
     check_alone(batch)
     check_questions(batch)
