@@ -56,6 +56,7 @@ static bool is_kept(const struct walk *walk, uint32_t unit)
            (reshard == SHARD_RESHARD_LAST && unit + 1 == walk->model->unit_count);
 }
 
+/* `gathered`: also the next unit, which is gathered into the tensor that it will run with. */
 static void note(const struct torch_walk *flat, enum shard_phase phase, uint32_t unit,
                  int64_t gathered, int64_t gradients, int64_t buffers, int64_t residual)
 {
@@ -90,11 +91,11 @@ static void run_forward(struct torch_walk *flat, size_t at)
     int64_t gathered = unit == SHARD_ROOT ? 0 : full_bytes(walk, unit);
     if (unit != SHARD_ROOT && unit != flat->running) {
         flat->running = unit;
-        note(flat, SHARD_FORWARD, unit, gathered, 0,
-             input_bytes(walk, unit) + ahead_in_forward(flat), flat->end_bytes);
+        note(flat, SHARD_FORWARD, unit, gathered + ahead_in_forward(flat), 0,
+             input_bytes(walk, unit), flat->end_bytes);
     }
     int64_t ahead = walk->model->layers[point->layer].outside ? 0 : ahead_in_forward(flat);
-    note(flat, SHARD_FORWARD, unit, gathered, 0, ahead, point->peak_bytes);
+    note(flat, SHARD_FORWARD, unit, gathered + ahead, 0, 0, point->peak_bytes);
     if (unit != SHARD_ROOT && is_kept(walk, unit) && walk->units[unit].last_forward == at)
         flat->kept += gathered;
     flat->end_bytes = point->end_bytes;
@@ -132,10 +133,10 @@ static void reduce_unit(struct torch_walk *flat, uint32_t unit, int64_t elements
     int64_t gradient = flat_elements * walk->compute_size;
     enum shard_backward_prefetch when = options->backward_prefetch;
     bool is_next = when == SHARD_PREFETCH_POST && options->forward_prefetch == 0;
-    int64_t ahead = unit == SHARD_ROOT ? 0 : gathered_before(walk, flat->running);
-    note(flat, SHARD_REDUCTION, unit, is_kept(walk, unit) ? 0 : whole,
-         others + elements * walk->compute_size + gradient, when == SHARD_PREFETCH_PRE ? ahead : 0,
-         residual);
+    int64_t next = unit == SHARD_ROOT ? 0 : gathered_before(walk, flat->running);
+    int64_t ahead = when == SHARD_PREFETCH_PRE ? next : 0;
+    note(flat, SHARD_REDUCTION, unit, (is_kept(walk, unit) ? 0 : whole) + ahead,
+         others + elements * walk->compute_size + gradient, 0, residual);
     flat->kept -= is_kept(walk, unit) ? whole : 0;
     bool casts = walk->reduce_size != walk->compute_size;
     bool pads = options->has_flat_parameters && sums->elements % walk->parts != 0;
@@ -144,8 +145,8 @@ static void reduce_unit(struct torch_walk *flat, uint32_t unit, int64_t elements
     int64_t held = sums->trained_shard * walk->gradient_size;
     if (walk->reduce_size != walk->gradient_size)
         copies += held;
-    note(flat, SHARD_REDUCTION, unit, 0, others + gradient + shard,
-         copies + (when == SHARD_PREFETCH_PRE || is_next ? ahead : 0), residual);
+    note(flat, SHARD_REDUCTION, unit, is_next ? next : ahead, others + gradient + shard, copies,
+         residual);
     /* CPUOffload copies them to the host, but they stay here until backward has ended */
     bool adds = !options->offload && walk_begins_with_gradients(walk);
     flat->gradients += adds ? 0 : held;
@@ -189,7 +190,7 @@ static void run_backward(struct torch_walk *flat, size_t at)
         flat->made[tensor->unit != SHARD_ROOT] += is_made ? walk_elements(walk, tensor) : 0;
     }
     int64_t made = (flat->made[0] + flat->made[1]) * walk->compute_size;
-    note(flat, walk_phase(point), unit, gathered, made, ahead_in_backward(flat, point),
+    note(flat, walk_phase(point), unit, gathered + ahead_in_backward(flat, point), made, 0,
          point->peak_bytes);
     if (unit == SHARD_ROOT || walk->units[unit].last_backward != at)
         return;

@@ -36,7 +36,10 @@ START_TEST(torch_gathers_flat_units)
     hand.options.optimizer = shard_optimizer_find("sgd");
     /* the second unit: itself, the one before, two gradients, and those of two units sharded */
     by_hand_peaks(&hand, SHARD_FSDP1, ALL / 2 + 4 * LAYER + 2 * (LAYER / 2));
-    ck_assert_int_eq(by_hand_predict(&hand, SHARD_FSDP1, 0).peak_phase, SHARD_REDUCTION);
+    struct shard_rank rank = by_hand_predict(&hand, SHARD_FSDP1, 0);
+    ck_assert_int_eq(rank.peak_phase, SHARD_REDUCTION);
+    ck_assert_int_eq(rank.at_peak.parameter_bytes, ALL / 2 + 2 * LAYER);
+    ck_assert_int_eq(rank.at_peak.buffer_bytes, 0);
     hand.options.backward_prefetch = SHARD_PREFETCH_NONE;
     by_hand_peaks(&hand, SHARD_FSDP1, ALL / 2 + 3 * LAYER + 3 * (LAYER / 2)); /* the first one */
     hand.options.forward_prefetch = 1; /* the second unit waits for the first, with its gradients */
