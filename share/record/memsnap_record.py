@@ -1710,12 +1710,25 @@ class OperatorCall:
         self.row, self.reused = row, reused
 
 
+PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "addbmm", "_addmm_activation")
+# The sizes of workspaces of cuBLAS and cuBLASLt that PyTorch chooses, which do not depend on the shapes; the largest first.
+BLAS_WORKSPACES = (4096 * 8 << 10, (4096 * 2 + 16 * 8) << 10, 1 << 20)
+
+
+def fixed_workspace(func, workspace):
+    """The part of the memory that an operator used besides its results that a larger batch would not enlarge."""
+    if func._schema.name.split("::")[-1] not in PRODUCTS:
+        return 0
+    return next((size for size in BLAS_WORKSPACES if size <= workspace), 0)
+
+
 class Storages:
     """The live storages by key, and the bytes of those that the step made."""
 
     def __init__(self, storages):
         self.by_key = {}
         self.bytes = self.peak = 0
+        self.growing = 0  # as peak, without what a larger batch would not enlarge
         self.unseen = 0  # bytes that are allocated at the peak, but of no tensor
         self.swept = []  # storages of PyTorch 2.1, which cannot be watched
         for storage in storages:
@@ -1731,9 +1744,9 @@ class Storages:
         else:
             made.weak = StorageWeakRef(storage)  # keeps the key from being used again
             self.swept.append(made)
-        if self.bytes > self.peak:
+        if self.bytes > self.growing:
             self.sweep()
-            self.peak = max(self.peak, self.bytes)
+            self.use(0)
         return made
 
     def enlarge(self, new, rest):
@@ -1745,7 +1758,7 @@ class Storages:
                 if made.counted:
                     made.counted += rest // len(large)
                     self.bytes += rest // len(large)
-            self.peak = max(self.peak, self.bytes)
+            self.use(0)
 
     def on_free(self, key, made, _reference):
         self.uncount(made)
@@ -1763,15 +1776,18 @@ class Storages:
                     self.uncount(made)
             self.swept = [made for made in self.swept if not made.weak.expired()]
 
-    def use(self, workspace):
-        """Notes the bytes that an operator used only while it ran."""
+    def use(self, workspace, fixed=0):
+        """Notes the bytes that an operator used only while it ran, and of these the fixed ones."""
         self.peak = max(self.peak, self.bytes + workspace)
+        self.growing = max(self.growing, self.bytes + workspace - fixed)
 
     def take_peak(self):
-        """The highest value since the last call."""
+        """The highest value since the last call, and how much lower it is without fixed workspaces."""
         self.sweep()
-        peak, self.peak = max(self.peak, self.bytes), self.bytes
-        return peak
+        self.use(0)
+        peak, growing = self.peak, self.growing
+        self.peak = self.growing = self.bytes
+        return peak, peak - growing
 
 
 class HeldResults:
@@ -2350,12 +2366,12 @@ class Structure(Hooks, TorchDispatchMode):
     def close_row(self, keep=False):
         """Closes the running row. The row of a container in which nothing ran is dropped, unless `keep` is set."""
         row, self.row = self.row, None
-        peak = self.storages.take_peak()
+        peak, workspace = self.storages.take_peak()
         self.raise_highest(peak)
         if row is None or not (keep or row["ops"] or row["saves"] or row["module_params"]):
             return
         row["allocated"], row["reserved"] = self.allocated(), self.reserved()
-        row["peak_bytes"] = self.device.before + peak
+        row["peak_bytes"], row["workspace"] = self.device.before + peak, workspace
         if row["saved_peak"] is not None:
             row["saved_peak"] += self.device.before
         row["cumul"] = self.held_by_gathers()
@@ -2527,11 +2543,11 @@ class Structure(Hooks, TorchDispatchMode):
         if row is None:
             return
         of = row["of"]
-        peak = self.storages.take_peak()
+        peak, workspace = self.storages.take_peak()
         self.raise_highest(peak)
         row.update(module_name=of["module_name"], module_params=of["module_params"], is_forward=False,
                    is_leaf=of["is_leaf"], depth=of["depth"], allocated=self.allocated(),
-                   reserved=self.reserved(), peak_bytes=self.device.before + peak,
+                   reserved=self.reserved(), peak_bytes=self.device.before + peak, workspace=workspace,
                    cumul=self.held_by_gathers(), call=of["call"])
         self.rows.append(row)
 
@@ -2602,7 +2618,8 @@ class Structure(Hooks, TorchDispatchMode):
         made_bytes = sum(made.bytes for made in new)
         before = call.before + (0 if call.reused else made_bytes)
         kept = self.device.kept(self.storages.bytes, call.unseen) if allocations > made_bytes else 0
-        self.storages.use(self.device.workspace(func, args, kwargs, made_bytes + kept, allocations, before + kept))
+        workspace = self.device.workspace(func, args, kwargs, made_bytes + kept, allocations, before + kept)
+        self.storages.use(workspace, fixed_workspace(func, workspace))
         if self.storages.peak > call.live_peak:
             self.allocated()
             self.storages.unseen = self.device.now_unseen
@@ -2886,6 +2903,8 @@ def written_row(source, keys, at, dropped):
     row = {name: source[name] for name in ("module_name", "module_params", "allocated", "reserved", "is_forward")}
     row.update(all_gathered=source["gathered"], cumul_all_gathered=source["cumul"] if source["is_forward"] else 0,
                is_leaf=source["is_leaf"], depth=source["depth"], peak_bytes=source["peak_bytes"] - dropped)
+    if source["workspace"]:
+        row["workspace_bytes"] = source["workspace"]
     if source["flops"]:
         row["flops"] = source["flops"]
     if not source["is_forward"]:

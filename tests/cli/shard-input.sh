@@ -73,6 +73,11 @@ EOF
 run shard --optimizer sgd --format json workspace.json
 exits 0
 out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":20000,'
+# three times the batch: 7,000 B of activations are 21,000 B, beside 1,000 B of a workspace, parameters, gradients and buckets
+sed 's/"allocated": 20000/"allocated": 10000/; s/"peak_bytes": 1[26]000/&, "workspace_bytes": 1000/' workspace.json >fixed.json
+run shard --optimizer sgd --batch 3 --format json fixed.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":34000,'
 # a teacher beside the model is there on every rank, and is not sent: of 8 ranks, one sends 88 of 100 B of buffers
 sed 's/"device": "cpu"/&, "buffer_bytes": 100, "beside_bytes": 3000/' workspace.json >teacher.json
 run shard --optimizer sgd --format json teacher.json

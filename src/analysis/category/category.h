@@ -61,6 +61,19 @@ bool categories_assign(const struct timeline *timeline, struct site_table *sites
                        struct error *err);
 void categories_release(struct categories *categories);
 
+/* The sizes of workspaces that PyTorch gives cuBLAS by default (:4096:2:16:8 of
+ * CUBLAS_WORKSPACE_CONFIG), on Hopper, and cuBLASLt. They do not depend on the shapes. */
+#define CUBLAS_WORKSPACE   (4096u * 1024 * 2 + 16u * 1024 * 8)
+#define HOPPER_WORKSPACE   (4096u * 1024 * 8)
+#define CUBLASLT_WORKSPACE (1024u * 1024)
+
+/* True for a block that would have the same size with a larger batch: a workspace of cuBLAS. */
+static inline bool category_is_fixed(enum category category, uint64_t size)
+{
+    return category == CATEGORY_WORKSPACE &&
+           (size == CUBLAS_WORKSPACE || size == HOPPER_WORKSPACE || size == CUBLASLT_WORKSPACE);
+}
+
 /* True for the categories of memory that a forward pass keeps for its backward pass, and that
  * checkpoints do not keep. */
 static inline bool category_is_saved(enum category category)

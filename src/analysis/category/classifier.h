@@ -8,10 +8,6 @@
 #include "analysis/phase/phases.h"
 #include "analysis/phase/step_marks.h"
 
-/* The size of cuBLAS's default workspace (CUBLAS_WORKSPACE_CONFIG=:4096:2:16:8), which cuBLAS never
- * frees. */
-#define CUBLAS_WORKSPACE (4096u * 1024 * 2 + 16u * 1024 * 8)
-
 /* The sizes of the last gradients that a backward run left, in order of birth. Plain code after the
  * run may join all of them, or the last ones, in one flat vector. */
 #define FLAT_MOST 256

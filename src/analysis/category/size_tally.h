@@ -3,6 +3,7 @@
 #ifndef MEMSNAP_ANALYSIS_CATEGORY_SIZE_TALLY_H
 #define MEMSNAP_ANALYSIS_CATEGORY_SIZE_TALLY_H
 
+#include "analysis/category/category.h"
 #include "analysis/phase/phases.h"
 
 /* A count of the blocks of a size in each backward pass: the highest of any pass, that of the
@@ -63,10 +64,8 @@ struct size_tally {
     bool is_vector; /* plain code joined weights to a vector of this size */
 };
 
-/* cuBLAS's workspace on Hopper, of which PyTorch makes one for each stream. Weights may have the
- * same size. */
-#define HOPPER_WORKSPACE (4096u * 1024 * 8)
-#define MOST_WORKSPACES  2
+/* PyTorch makes a workspace of cuBLAS for each stream. Weights may have the same size. */
+#define MOST_WORKSPACES 2
 
 /* True if the blocks of this size that stay look like workspaces: there are only a few, and no
  * gradients of this size. */

@@ -54,19 +54,25 @@ static bool add_layer(struct snapshot_reader *reader, size_t at, struct error *e
 /* A stretch of items of the pass, from where the last one ended. */
 struct stretch {
     uint32_t item;
-    int64_t bytes;
+    int64_t bytes, fixed; /* and workspaces among them that a larger batch does not enlarge */
 };
 
 static bool add_point(struct snapshot_reader *reader, struct stretch *stretch, uint32_t end,
                       struct shard_point point, struct error *err)
 {
     struct shard_model *model = reader->model;
+    int64_t growing = stretch->bytes - stretch->fixed;
     point.peak_bytes = stretch->bytes;
     for (; stretch->item < end; stretch->item++) {
-        stretch->bytes += reader->change[stretch->item - reader->chain->first];
+        uint32_t at = stretch->item - reader->chain->first;
+        stretch->bytes += reader->change[at];
+        stretch->fixed += reader->fixed[at];
         if (point.peak_bytes < stretch->bytes)
             point.peak_bytes = stretch->bytes;
+        if (growing < stretch->bytes - stretch->fixed)
+            growing = stretch->bytes - stretch->fixed;
     }
+    point.fixed_bytes = point.peak_bytes - growing;
     point.end_bytes = stretch->bytes;
     if (point.end_bytes < 0)
         point.end_bytes = 0;
@@ -137,7 +143,7 @@ static bool add_points(struct snapshot_reader *reader, struct error *err)
 {
     struct shard_model *model = reader->model;
     const struct forward_chain *chain = reader->chain;
-    struct stretch stretch = {chain->first, reader->start_bytes};
+    struct stretch stretch = {chain->first, reader->start_bytes, 0};
     size_t made = 0;
     for (size_t i = 0; i <= chain->count; i++) {
         uint32_t end = i < chain->count ? chain->elements[i].first_item : chain->backward;
@@ -212,10 +218,11 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
 static bool make_room(struct snapshot_reader *reader, size_t items, struct error *err)
 {
     reader->change = calloc(items + 1, sizeof(*reader->change));
+    reader->fixed = calloc(items + 1, sizeof(*reader->fixed));
     reader->latest = calloc(items + 1, sizeof(*reader->latest));
     reader->running = calloc(items + 1, sizeof(*reader->running));
     reader->made = calloc(items + 1, sizeof(*reader->made));
-    return (reader->change && reader->latest && reader->running && reader->made) ||
+    return (reader->change && reader->fixed && reader->latest && reader->running && reader->made) ||
            error_out_of_memory(err);
 }
 
@@ -226,8 +233,9 @@ bool shard_model_from_snapshot(struct shard_model *model, const struct timeline 
     struct snapshot_reader reader = {
         .model = model, .timeline = timeline, .sites = sites, .chain = chain, .symbols = symbols};
     size_t items = chain->end - chain->first;
-    size_t bytes = items * (sizeof(*reader.change) + sizeof(*reader.latest) +
-                            sizeof(*reader.running) + sizeof(*reader.made));
+    size_t bytes =
+        items * (sizeof(*reader.change) + sizeof(*reader.fixed) + sizeof(*reader.latest) +
+                 sizeof(*reader.running) + sizeof(*reader.made));
     if (!budget_take(model->budget, bytes, err))
         return false;
     bool ok = phases_build(&reader.phases, timeline, sites, err) &&
@@ -236,6 +244,7 @@ bool shard_model_from_snapshot(struct shard_model *model, const struct timeline 
     categories_release(&reader.categories);
     phases_release(&reader.phases);
     free(reader.change);
+    free(reader.fixed);
     free(reader.latest);
     free(reader.running);
     free(reader.made);

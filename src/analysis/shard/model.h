@@ -68,6 +68,7 @@ struct shard_point {
     bool is_outside_unit; /* what the unit did not run: the point belongs to the root */
     uint32_t first_tensor, end_tensor; /* backward: gradients made */
     int64_t peak_bytes, end_bytes;
+    int64_t fixed_bytes;     /* of peak_bytes: what a larger batch would not enlarge */
     int64_t packed_elements; /* of the parameters of layers that pack, from their forward on */
     int64_t early_elements;  /* of gradients that wait for those of earlier uses of a parameter */
 };

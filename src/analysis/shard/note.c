@@ -9,17 +9,27 @@ static int64_t workspace_of_step(const struct walk *walk)
     return walk->multiplies && more > 0 ? more : 0;
 }
 
+/* What the factor of the batch does not multiply. Workspaces exist only at the peak of a point. */
+static int64_t fixed_bytes(const struct walk *walk, int64_t residual)
+{
+    if (*walk->point >= walk->model->point_count)
+        return 0;
+    const struct shard_point *point = &walk->model->points[*walk->point];
+    return residual == point->peak_bytes ? point->fixed_bytes : 0;
+}
+
 void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,
                struct shard_memory memory, int64_t residual)
 {
     const struct shard_model *model = walk->model;
     double batch = walk->options->batch;
+    int64_t fixed = fixed_bytes(walk, residual);
     struct shard_moment moment = {.phase = phase,
                                   .unit = unit,
                                   .point = *walk->point,
                                   .memory = memory,
-                                  .growing_bytes = residual + model->batch_bytes};
-    moment.memory.activation_bytes = (int64_t)((double)moment.growing_bytes * batch);
+                                  .growing_bytes = residual - fixed + model->batch_bytes};
+    moment.memory.activation_bytes = fixed + (int64_t)((double)moment.growing_bytes * batch);
     bool moves = walk->strategy != SHARD_DDP && walk->strategy != SHARD_ZERO;
     if (moves && *walk->point < model->point_count)
         moment.memory.activation_bytes +=

@@ -17,6 +17,15 @@ uint32_t snapshot_end_of(uint32_t free_requested, uint32_t free_completed)
     return free_completed != EVENT_NEVER ? free_completed : free_requested;
 }
 
+static void add_fixed(struct snapshot_reader *reader, int64_t alloc, uint32_t freed, int64_t size)
+{
+    int64_t first = reader->chain->first, end = reader->chain->end;
+    if (alloc < first || alloc >= end || freed >= end)
+        return; /* a workspace that stays from step to step counts as before */
+    reader->fixed[alloc - first] += size;
+    reader->fixed[freed - first] -= size;
+}
+
 /* `alloc` is negative for what is older than the trace. */
 static void count_block(struct snapshot_reader *reader, int64_t alloc, uint32_t freed, int64_t size,
                         uint8_t category)
@@ -96,6 +105,8 @@ void snapshot_count_blocks(struct snapshot_reader *reader)
         uint8_t category = reader->categories.of_lifetime[i];
         int64_t size = (int64_t)trace_size(timeline->trace, life->alloc);
         count_block(reader, life->alloc, freed, size, category);
+        if (category_is_fixed((enum category)category, (uint64_t)size))
+            add_fixed(reader, life->alloc, freed, size);
         if (life->alloc >= chain->backward && life->alloc < chain->end && size >= ELEMENT &&
             pass_makes_gradient(timeline, reader->sites, &reader->categories, i)) {
             struct made_gradient *made = &reader->made[reader->made_count++];

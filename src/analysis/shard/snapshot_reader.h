@@ -92,6 +92,7 @@ struct snapshot_reader {
     struct phases phases;
     struct categories categories;
     int64_t *change;   /* by item of the pass: of all that the points count */
+    int64_t *fixed;    /* and of those that a larger batch does not enlarge */
     uint32_t *latest;  /* by item of backward: 1 + the last forward item of which something that
                           backward frees is still there */
     uint32_t *running; /* by item of backward: the layer; falls */

@@ -28,6 +28,7 @@ const struct field layer_fields[LAYER_FIELDS] = {
     [LAYER_CAST_BYTES] = SOMETIMES(SIZE, cast_bytes),
     [LAYER_SAVED_PEAK_BYTES] = SOMETIMES(SIZE, saved_peak_bytes),
     [LAYER_OLD_GRADIENT_BYTES] = SOMETIMES(SIZE, old_gradient_bytes),
+    [LAYER_WORKSPACE_BYTES] = SOMETIMES(SIZE, workspace_bytes),
     [LAYER_FLOPS] = SOMETIMES(SIZE, flops),
     [LAYER_TAIL_FLOPS] = SOMETIMES(SIZE, tail_flops),
     [LAYER_DTYPE] = SOMETIMES(STRING, dtype),

@@ -34,6 +34,7 @@ enum layer_field {
     LAYER_FORWARD_ROW,
     LAYER_SAVED_PEAK_BYTES,
     LAYER_OLD_GRADIENT_BYTES,
+    LAYER_WORKSPACE_BYTES,
     LAYER_FLOPS,
     LAYER_TAIL_FLOPS,
     LAYER_DTYPE,
@@ -77,6 +78,8 @@ struct layer_row {
     int64_t saved_peak_bytes;       /* as peak_bytes, but only until it saved its last tensor */
     int64_t old_gradient_bytes;     /* gradients of the step before that were still there, and were
                                        freed before the backward pass; not part of its peaks */
+    int64_t workspace_bytes;        /* how much lower peak_bytes would be without workspaces that a
+                                       larger batch does not enlarge */
     string_id dtype;                /* of its parameters: "float32", or "bfloat16,float32" */
     string_id tensors;              /* its parameters that no earlier row has: "7:3072x768,8:3072";
                                        place in model.parameters(), shape, and ":frozen" */

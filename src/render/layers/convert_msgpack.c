@@ -32,6 +32,7 @@ static const char *const names[LAYER_FIELDS] = {
     [LAYER_CAST_BYTES] = "cast_bytes",
     [LAYER_SAVED_PEAK_BYTES] = "saved_peak_bytes",
     [LAYER_OLD_GRADIENT_BYTES] = "old_gradient_bytes",
+    [LAYER_WORKSPACE_BYTES] = "workspace_bytes",
     [LAYER_FLOPS] = "flops",
     [LAYER_TAIL_FLOPS] = "tail_flops",
     [LAYER_DTYPE] = "dtype",
@@ -108,6 +109,7 @@ static int64_t number_of(const struct layer_row *row, enum layer_field field)
         [LAYER_CAST_BYTES] = row->cast_bytes,
         [LAYER_SAVED_PEAK_BYTES] = row->saved_peak_bytes,
         [LAYER_OLD_GRADIENT_BYTES] = row->old_gradient_bytes,
+        [LAYER_WORKSPACE_BYTES] = row->workspace_bytes,
         [LAYER_FLOPS] = row->flops,
         [LAYER_TAIL_FLOPS] = row->tail_flops,
     };

@@ -293,6 +293,28 @@ START_TEST(calls_for_buffers)
 }
 END_TEST
 
+/* The factor of the batch leaves workspaces of cuBLAS as they are. */
+START_TEST(workspaces_do_not_grow)
+{
+    by_hand_begin(&hand, 4000);
+    hand.options.batch = 3;
+    for (enum shard_strategy i = 0; i < SHARD_STRATEGIES; i++) {
+        int64_t without = by_hand_predict(&hand, i, 0).peak_bytes;
+        for (size_t k = 0; k < hand.model.point_count; k++) {
+            hand.model.points[k].peak_bytes += ALL * 100;
+            hand.model.points[k].fixed_bytes = ALL * 100;
+        }
+        ck_assert_int_le(by_hand_predict(&hand, i, 0).peak_bytes, without + ALL * 100);
+        ck_assert_int_gt(by_hand_predict(&hand, i, 0).peak_bytes, without);
+        for (size_t k = 0; k < hand.model.point_count; k++) {
+            hand.model.points[k].peak_bytes -= ALL * 100;
+            hand.model.points[k].fixed_bytes = 0;
+        }
+    }
+    by_hand_end(&hand);
+}
+END_TEST
+
 static const struct shard_point *point_of(size_t layer, bool is_backward, bool recomputes)
 {
     for (size_t i = 0; i < hand.model.point_count; i++)
@@ -388,6 +410,7 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, batch_norms_are_units_in_mixed_precision);
     tcase_add_test(tcase, buffers_are_sent_once_a_step);
     tcase_add_test(tcase, calls_for_buffers);
+    tcase_add_test(tcase, workspaces_do_not_grow);
     tcase_add_test(tcase, checkpoints);
     tcase_add_test(tcase, refused);
     tcase_add_test(tcase, gathered_ahead_in_forward);
