@@ -59,11 +59,14 @@ EXTRA_DIST += \
 	bench/replay \
 	bench/results.py \
 	bench/run \
+	bench/shard/KINDS.md \
 	bench/shard/MORE.md \
 	bench/shard/OPTIONS.md \
 	bench/shard/RECOMMENDED.md \
 	bench/shard/RESULTS.md \
+	bench/shard/by_kind \
 	bench/shard/cases.py \
+	bench/shard/kinds.py \
 	bench/shard/library_models.py \
 	bench/shard/models.py \
 	bench/shard/more_models.py \

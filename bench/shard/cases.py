@@ -1,8 +1,8 @@
 """Trains models with plans that memsnap shard prints, each in a process of its own: cases.py CASES RESULTS
 
 CASES is JSON: a list of objects with name, model, plan, is_half (the batch has 16 bits), passes (of gradient
-accumulation), keeps_gradients, and state_bytes (of an optimizer that takes the place of SGD). RESULTS gets a line for
-each: the peak of requested bytes in the first step and in the next two, and the bytes on the host between backward and the
+accumulation), keeps_gradients, state_bytes (of an optimizer that takes the place of SGD), and units (names of modules:
+kinds.py then watches a fourth step). RESULTS gets a line for each: the peak of requested bytes in the first step and in the next two, and the bytes on the host between backward and the
 optimizer's step, and after it.
 """
 import gc
@@ -15,6 +15,7 @@ import traceback
 import torch
 import torch.distributed as dist
 
+from kinds import Watch
 from models import call, make_model
 from program import load
 
@@ -120,6 +121,7 @@ def run(case):
     model, batch, loss_from = make_model(case["model"])
     plan = load(case["plan"])
     leave_out_kernels(plan)
+    watch = Watch(model, case["units"]) if "units" in case else None
     if case.get("state_bytes"):
         Stored.bytes = case["state_bytes"]
         torch.optim.SGD = Stored
@@ -138,7 +140,11 @@ def run(case):
 
     def watched(*arguments, **named):
         host["before_step"] = held(model, optimizer, "cpu")
+        if watch and watch.is_on:
+            watch.before_update()
         result = step_of(*arguments, **named)
+        if watch and watch.is_on:
+            watch.after_update()
         host["after_step"] = held(model, optimizer, "cpu")
         host["device"] = held(model, optimizer, "cuda")
         return result
@@ -161,7 +167,12 @@ def run(case):
     step()
     settle()
     step()
-    return {"first": first, "later": peak(), "host": host}
+    result = {"first": first, "later": peak(), "host": host}
+    if watch:
+        watch.begin(model, optimizer)
+        step()
+        result["watched"] = watch.finish()
+    return result
 
 
 def run_alone(case):
