@@ -2,8 +2,8 @@
 
 CASES is JSON: a list of objects with name, model, plan, is_half (the batch has 16 bits), passes (of gradient
 accumulation), keeps_gradients, state_bytes (of an optimizer that takes the place of SGD), and units (names of modules:
-kinds.py then watches a fourth step). RESULTS gets a line for each: the peak of requested bytes in the first step and in the next two, and the bytes on the host between backward and the
-optimizer's step, and after it.
+kinds.py then watches a fourth step). RESULTS gets a line for each: the peak of requested bytes in the first step and in the
+next two, and the bytes on the host between backward and the optimizer's step, and after it.
 """
 import gc
 import json
