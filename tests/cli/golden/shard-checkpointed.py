@@ -21,6 +21,7 @@ def written_by(function, args, kwargs):
 
 from contextlib import nullcontext
 from functools import partial
+from types import MethodType
 
 from torch.utils._pytree import tree_flatten, tree_map
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
@@ -39,12 +40,38 @@ def is_batch_norm(module):
     return isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.track_running_stats
 
 
+class OwnForward:
+    """The forward of a module's class. The method itself would be pickled as the name "forward", which a plan replaces."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def __call__(self, /, *args, **kwargs):
+        return type(self.module).forward(self.module, *args, **kwargs)
+
+
+def forward_of(module):
+    """The forward of a module, in a form that is copied and pickled with the module."""
+    is_method = isinstance(module.forward, MethodType) and "forward" not in vars(module)
+    return OwnForward(module) if is_method else module.forward
+
+
+def refuse_replicas():
+    raise RuntimeError("torch.nn.DataParallel copies what a plan put into the model, which would run the modules of the first "
+                       "GPU on all of them: use torch.nn.parallel.DistributedDataParallel")
+
+
+def replace_forward(module, forward):
+    module.forward = forward
+    module._replicate_for_data_parallel = refuse_replicas  # called if there are several GPUs
+
+
 class CountOnce:
     """The forward of a batch norm whose running statistics are updated only once, and not again when a checkpoint
     recomputes it."""
 
     def __init__(self, module):
-        self.module, self.forward, self.spare = module, module.forward, module.num_batches_tracked.clone()
+        self.module, self.forward, self.spare = module, forward_of(module), module.num_batches_tracked.clone()
 
     def __call__(self, *args, **kwargs):
         module = self.module
@@ -81,6 +108,11 @@ HOOKS = "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backwar
 
 def hooks_of(modules):
     return [getattr(module, name) for module in modules for name in HOOKS if isinstance(getattr(module, name, None), dict)]
+
+
+def has_hooks(module):
+    """True if a module has hooks that need to see its own result. Those of memsnap's recorder do not."""
+    return any(not getattr(hook, "is_of_recorder", False) for hooks in hooks_of([module]) for hook in hooks.values())
 
 
 class Watched:
@@ -313,7 +345,7 @@ def prepare(model, modules):
     """Prepares modules so that it is safe to run them twice."""
     for module in {inner for outer in modules for inner in outer.modules()}:
         if is_batch_norm(module):
-            module.forward = CountOnce(module)
+            replace_forward(module, CountOnce(module))
     for module in model.modules():
         if getattr(getattr(module, "config", None), "use_cache", False):
             module.config.use_cache = False  # else recomputation adds to the cache again
