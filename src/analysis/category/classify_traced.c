@@ -235,15 +235,19 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
 }
 
 /* The reason byte, with a doubt in two cases. Without stacks, an allocation between passes may be a
- * result or a weight instead of a batch. And what a pass that is itself recorded leaves may be a
- * saved tensor, unless C++ frames show that it is not. */
+ * result or a weight instead of a batch. And what a pass leaves may be a tensor that is saved for a
+ * later pass: if the pass is itself recorded, unless C++ frames show otherwise, or if no weight has
+ * its size. */
 static uint8_t byte_of(const struct classifier *classifier, const struct evidence *evidence,
                        enum reason reason)
 {
     bool may_be_other = reason == REASON_BEFORE_FORWARD && evidence->birth_stack == STACK_NONE &&
                         !classifier->phases->has_stacks;
-    bool may_be_saved = reason == REASON_BACKWARD_KEPT && !evidence->birth->in_operator &&
-                        classifier->phases->runs[evidence->birth_run].is_recorded;
+    bool is_recorded = classifier->phases->runs[evidence->birth_run].is_recorded;
+    bool may_be_saved = reason == REASON_BACKWARD_KEPT &&
+                        ((is_recorded && !evidence->birth->in_operator) ||
+                         (classifier->early_bytes > 0 &&
+                          !classifier_has_early(classifier, evidence_size(classifier, evidence))));
     if (reason == REASON_ZERO_GRAD_FREED) /* certain, wherever it was made */
         return reason_byte(reason, DOUBT_NONE);
     uint8_t byte = classifier_doubt(classifier, reason, evidence->birth_run);

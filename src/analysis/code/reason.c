@@ -51,7 +51,7 @@ static const struct {
     [REASON_BACKWARD_SAVED] = {"backward-saved",
                                "made in a backward pass that was itself recorded, and saved "
                                "for a later one",
-                               CATEGORY_ACTIVATION, CONFIDENCE_HIGH},
+                               CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_BACKWARD_SCRATCH] = {"backward-scratch",
                                  "made and freed inside one operator of the backward pass",
                                  CATEGORY_TEMPORARY, CONFIDENCE_HIGH},

@@ -12,7 +12,9 @@
     "," HOOK "," ACCUMULATE
 #define SAVED_DIES CPP("torch::autograd::SavedVariable::reset_data()")
 #define NODE_DIES  CPP("torch::autograd::Node::~Node()")
-#define NORM       CPP("at::_ops::linalg_vector_norm::call(x)") "," SCRIPT
+#define STACK_INIT                                                                                 \
+    CPP("at::_ops::empty::call(x)") "," PY("__init__", TORCH "nn/modules/linear.py", 90) "," SCRIPT
+#define NORM CPP("at::_ops::linalg_vector_norm::call(x)") "," SCRIPT
 
 static void expect(uint64_t addr, enum category category)
 {
@@ -301,6 +303,26 @@ START_TEST(what_a_graph_saved_is_no_gradient)
 }
 END_TEST
 
+/* Weights have the sizes 1000 and 2000. A pass leaves a gradient and another tensor, which may be
+ * saved for torch.autograd.grad(). */
+START_TEST(what_has_the_size_of_no_weight_is_a_doubtful_gradient)
+{
+    born(10, 1000, STACK_INIT);
+    born(11, 2000, STACK_INIT);
+    born(1, 100, STACK_FORWARD);
+    born(2, 1000, STACK_BACKWARD);
+    born(3, 700, STACK_BACKWARD);
+    freed(1, 100, ENGINE);
+    born(5, 16, STACK_STEP);
+    born(6, 100, STACK_FORWARD);
+    freed(3, 700, SCRIPT);
+    freed(2, 1000, SCRIPT);
+    capture_load(&capture);
+    capture_expect(&capture, 2, CATEGORY_GRADIENT, CONFIDENCE_HIGH);
+    capture_expect(&capture, 3, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
 TCase *category_passes_tests(void)
 {
     TCase *tests = tcase_create("categories where passes interrupt one another");
@@ -318,5 +340,6 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, a_gradient_that_the_next_one_replaces_counts_once);
     tcase_add_test(tests, memory_may_run_out_in_a_backward_pass);
     tcase_add_test(tests, what_a_graph_saved_is_no_gradient);
+    tcase_add_test(tests, what_has_the_size_of_no_weight_is_a_doubtful_gradient);
     return tests;
 }
