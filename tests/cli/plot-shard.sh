@@ -19,7 +19,7 @@ script() {
 run shard --world 4 --gpu 350MiB --checkpointed --format json -o peaks.json $trace
 exits 0
 script peaks.json plot-shard.txt
-run shard --gpu 1341MiB --sweep world=1..64*2 batch=1..4 --format json -o sweep.json $trace
+run shard --gpu 1360MiB --sweep world=1..64*2 batch=1..4 --format json -o sweep.json $trace
 exits 0
 script sweep.json plot-shard-region.txt
 # memory along the step, of ranks that differ
@@ -32,7 +32,7 @@ run plot stops.json --script stops
 exits 0
 check 'draws nothing that stops' grep -q 'nothing fits' stops/plot.gp
 # numbers of ranks with the same answer share boxes
-run shard --gpu 1341MiB --sweep world=1..1024 batch=1,2 --format json -o large.json $trace
+run shard --gpu 1360MiB --sweep world=1..1024 batch=1,2 --format json -o large.json $trace
 exits 0
 rm -rf s
 run plot large.json --script s

@@ -113,12 +113,12 @@ exits 0
 out_has '134.6%  stops'
 out_has 'The code of fsdp2 would stop: the optimizer does not take its DTensors.'
 # why one is recommended: by bytes or by time, and checkpoints only where nothing fits without them
-run shard --world 8 --gpu 956MiB samples/gpt.layers.json.gz
+run shard --world 8 --gpu 975MiB samples/gpt.layers.json.gz
 out_has 'Use sdp: of those that fit, it sends the least.'
-run shard --world 8 --gpu 956MiB --bandwidth 1GB samples/gpt.layers.json.gz
+run shard --world 8 --gpu 975MiB --bandwidth 1GB samples/gpt.layers.json.gz
 out_has 'Use sdp: of those that fit, it takes the least time for its traffic.'
 run shard --world 8 --gpu 872MiB --checkpointed samples/gpt.layers.json.gz
 out_has 'Use ddp with checkpoints: nothing fits without checkpoints; with them, every'
-run shard --world 8 --gpu 740MiB --checkpointed samples/gpt.layers.json.gz
+run shard --world 8 --gpu 760MiB --checkpointed samples/gpt.layers.json.gz
 out_has 'Use sdp with checkpoints: nothing fits without checkpoints, and of those that'
 finish

@@ -116,14 +116,14 @@ no_out
 check 'writes the file' cmp from-input.txt report.txt
 
 # the largest batch, of 65,536 combinations in a second
-run shard --gpu 1742MiB --sweep world=1..1024 batch=1..64 $trace
+run shard --gpu 1760MiB --sweep world=1..1024 batch=1..64 $trace
 exits 0
 no_err
 golden shard-sweep.txt
-run shard --gpu 1742MiB --sweep world=2,8 --sweep batch=1,2,4 --format json $trace
+run shard --gpu 1760MiB --sweep world=2,8 --sweep batch=1,2,4 --format json $trace
 exits 0
 out_has '"name":"fsdp2","world":8,"largest_batch":2,"is_last":false'
-run shard --gpu 1742MiB --sweep world=2,8 --format csv $trace
+run shard --gpu 1760MiB --sweep world=2,8 --format csv $trace
 exits 0
 check 'has a row for each strategy and world' test "$(wc -l <.run/out)" -eq 15
 run shard --gpu 935MiB --sweep world=2,8 --sweep batch=1..8 --checkpointed $trace

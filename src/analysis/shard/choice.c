@@ -67,9 +67,12 @@ static bool find_early(struct shard_row *row, const struct shard_model *model,
 static bool has_room(const struct shard_choice *choice, const struct shard_row *row)
 {
     enum shard_strategy strategy = row->result.strategy;
-    uint64_t peak = (uint64_t)row->result.peak_bytes, most = (uint64_t)row->most_bytes;
-    peak = most > peak ? most : peak;
-    return peak <= shard_usable_bytes(strategy, choice->unit_bytes, choice->gpu_bytes);
+    int64_t most = row->most_bytes;
+    most = row->result.peak_bytes > most ? row->result.peak_bytes : most;
+    for (size_t i = 0; i < row->result.rank_count; i++)
+        if (row->result.ranks[i].first_peak_bytes > most)
+            most = row->result.ranks[i].first_peak_bytes;
+    return (uint64_t)most <= shard_usable_bytes(strategy, choice->unit_bytes, choice->gpu_bytes);
 }
 
 static bool add_rows(struct shard_choice *choice, const struct shard_model *model,

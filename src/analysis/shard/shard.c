@@ -135,10 +135,28 @@ void walker_run(struct walk *walk)
     }
 }
 
+int64_t shard_first_step_more(enum shard_strategy strategy, const struct shard_moment *moment)
+{
+    const struct shard_memory *memory = &moment->memory;
+    bool is_before = moment->phase == SHARD_FORWARD ||
+                     (moment->phase == SHARD_BACKWARD && memory->gradient_bytes == 0);
+    int64_t more = memory->parameter_bytes - memory->optimizer_state_bytes - memory->gradient_bytes;
+    return strategy == SHARD_SDP && is_before && more > 0 ? more : 0;
+}
+
+struct highest {
+    enum shard_strategy strategy;
+    struct shard_rank *rank;
+};
+
 static void take_highest(void *self, const struct shard_moment *moment)
 {
-    struct shard_rank *rank = self;
+    const struct highest *highest = self;
+    struct shard_rank *rank = highest->rank;
     int64_t sum = shard_memory_sum(&moment->memory);
+    int64_t first = sum + shard_first_step_more(highest->strategy, moment);
+    if (first > rank->first_peak_bytes)
+        rank->first_peak_bytes = first;
     if (sum <= rank->peak_bytes)
         return;
     rank->peak_bytes = sum;
@@ -151,11 +169,14 @@ static void walk_rank(struct walk *walk, uint32_t number, struct shard_rank *ran
 {
     const struct shard_options *options = walk->options;
     int64_t parameters = 0, gradients = 0;
+    struct highest highest = {walk->strategy, rank};
     *rank = (struct shard_rank){.rank = number};
     walk->rank = number;
     walk->take = take_highest;
-    walk->self = rank;
+    walk->self = &highest;
     walker_run(walk);
+    if (rank->first_peak_bytes <= rank->peak_bytes)
+        rank->first_peak_bytes = 0;
     for (size_t i = 0; i < walk->model->unit_count; i++) {
         const struct unit_sums *sums = &walk->units[i];
         parameters += (shard_is_full(walk->strategy) ? sums->shard : sums->elements) * walk->size;

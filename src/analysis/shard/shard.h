@@ -33,6 +33,7 @@ static inline int64_t shard_memory_sum(const struct shard_memory *memory)
 struct shard_rank {
     uint32_t rank;
     int64_t peak_bytes;
+    int64_t first_peak_bytes;     /* what the first step may take, if that is more; else 0 */
     struct shard_memory at_peak;  /* adds up to peak_bytes */
     int64_t held_parameter_bytes; /* between steps */
     int64_t held_state_bytes;
@@ -68,6 +69,11 @@ struct shard_moment {
     struct shard_memory memory;
     int64_t growing_bytes; /* the part of activations that the factor of the batch multiplies */
 };
+
+/* How much more the first step may take at a moment: until its first gradient is reduced,
+ * ShardedDataParallel holds the parameters twice. The optimizer has no state yet. 0 for the other
+ * strategies. */
+int64_t shard_first_step_more(enum shard_strategy strategy, const struct shard_moment *moment);
 
 struct shard_result {
     enum shard_strategy strategy;

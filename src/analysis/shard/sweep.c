@@ -22,6 +22,7 @@ struct sweeper {
  * batch multiplies, so each tells the largest batch that it lets fit. */
 struct fitter {
     const struct fit_values *batches;
+    enum shard_strategy strategy;
     uint64_t usable_bytes; /* of the GPU */
     size_t count;          /* of the values that fit */
 };
@@ -29,7 +30,8 @@ struct fitter {
 static void take_fitting(void *self, const struct shard_moment *moment)
 {
     struct fitter *fitter = self;
-    int64_t staying = shard_memory_sum(&moment->memory) - moment->growing_bytes;
+    int64_t staying = shard_memory_sum(&moment->memory) +
+                      shard_first_step_more(fitter->strategy, moment) - moment->growing_bytes;
     size_t low = 0, high = fitter->count, middle = high;
     while (low < high) {
         double batch = (double)fit_value(fitter->batches, middle - 1);
@@ -53,8 +55,8 @@ static void walk_row(struct sweeper *sweeper, struct walk *walk, struct shard_sw
 {
     const struct fit_values *batches = sweeper->batches;
     struct fitter fitter = {
-        batches, shard_usable_bytes(row->strategy, sweeper->unit_bytes, sweeper->gpu_bytes),
-        batches->count};
+        batches, row->strategy,
+        shard_usable_bytes(row->strategy, sweeper->unit_bytes, sweeper->gpu_bytes), batches->count};
     struct shard_traffic traffic;
     sweeper->options.batch = 1;
     walk->take = take_fitting;

@@ -21,6 +21,7 @@ static struct value unit_of(const void *row, const struct field_context *context
 #define ROW struct shard_rank
 static const struct row_type rank_type = ROW_TYPE(
     "ranks", ROW, FIELD(ROW, NUMBER, rank), FIELD(ROW, BYTES, peak_bytes),
+    FIELD(ROW, BYTES, first_peak_bytes, IF(ROW, first_peak_bytes)),
     FIELD_AS(ROW, BYTES, "parameter_bytes", held_parameter_bytes),
     FIELD_AS(ROW, BYTES, "gradient_bytes", at_peak.gradient_bytes),
     FIELD_AS(ROW, BYTES, "optimizer_state_bytes", held_state_bytes),

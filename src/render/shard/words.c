@@ -114,7 +114,10 @@ static void add_left(struct buffer *text, const struct page *page,
     add_size(text, page, report->choice->gpu_bytes - (uint64_t)row->result.peak_bytes);
     buffer_puts(text, " of the GPU for the CUDA context, about ");
     add_size(text, page, SHARD_CONTEXT_BYTES);
-    buffer_puts(text, ", and for fragmentation");
+    buffer_puts(text, row->result.strategy == SHARD_SDP
+                          ? ", for fragmentation, and for the parameters, which the first step "
+                            "holds twice"
+                          : ", and for fragmentation");
 }
 
 static void add_try(struct buffer *text, const struct shard_report *report,

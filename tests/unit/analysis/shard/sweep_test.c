@@ -6,7 +6,8 @@
 
 static struct by_hand hand;
 
-static int64_t peak_of(enum shard_strategy strategy, int64_t world, uint64_t batch)
+/* The highest peak of any rank; `any_step`: of the first step, too. */
+static int64_t peak_of(enum shard_strategy strategy, int64_t world, uint64_t batch, bool any_step)
 {
     struct shard_result result;
     struct error err;
@@ -14,6 +15,9 @@ static int64_t peak_of(enum shard_strategy strategy, int64_t world, uint64_t bat
     hand.options.batch = (double)batch;
     ck_assert(shard_predict(&hand.model, &hand.options, strategy, true, &result, &err));
     int64_t peak = result.peak_bytes;
+    for (size_t i = 0; any_step && i < result.rank_count; i++)
+        if (result.ranks[i].first_peak_bytes > peak)
+            peak = result.ranks[i].first_peak_bytes;
     shard_result_release(&result);
     return peak;
 }
@@ -56,9 +60,9 @@ START_TEST(sweep_finds_the_largest_batch)
             continue;
         }
         ck_assert_uint_gt(row->largest_batch, 0);
-        ck_assert_int_eq(row->peak_bytes, peak_of(row->strategy, world, row->largest_batch));
-        ck_assert_int_le(row->peak_bytes, usable);
-        ck_assert_int_gt(peak_of(row->strategy, world, row->largest_batch + 1), usable);
+        ck_assert_int_eq(row->peak_bytes, peak_of(row->strategy, world, row->largest_batch, false));
+        ck_assert_int_le(peak_of(row->strategy, world, row->largest_batch, true), usable);
+        ck_assert_int_gt(peak_of(row->strategy, world, row->largest_batch + 1, true), usable);
     }
     shard_sweep_release(&sweep);
     ck_assert(shard_sweep_make(&sweep, &hand.model, NULL, &hand.options, &worlds, &batches, 1 << 30,
@@ -70,10 +74,28 @@ START_TEST(sweep_finds_the_largest_batch)
 }
 END_TEST
 
+/* Until its first gradient is reduced, sdp holds the parameters twice, and no optimizer state. */
+START_TEST(the_first_step_of_sdp_may_take_more)
+{
+    struct shard_moment moment = {
+        .phase = SHARD_FORWARD,
+        .memory = {.parameter_bytes = 100, .optimizer_state_bytes = 30, .activation_bytes = 500}};
+    ck_assert_int_eq(shard_first_step_more(SHARD_SDP, &moment), 70);
+    ck_assert_int_eq(shard_first_step_more(SHARD_OSS, &moment), 0);
+    moment.phase = SHARD_BACKWARD;
+    ck_assert_int_eq(shard_first_step_more(SHARD_SDP, &moment), 70);
+    moment.memory.gradient_bytes = 10;
+    ck_assert_int_eq(shard_first_step_more(SHARD_SDP, &moment), 0);
+    moment = (struct shard_moment){.phase = SHARD_STEP, .memory = {.parameter_bytes = 100}};
+    ck_assert_int_eq(shard_first_step_more(SHARD_SDP, &moment), 0);
+}
+END_TEST
+
 TCase *shard_sweep_tests(void)
 {
     TCase *tcase = tcase_create("shard --sweep");
     tcase_add_test(tcase, a_gpu_has_room_for_more_than_active_memory);
     tcase_add_test(tcase, sweep_finds_the_largest_batch);
+    tcase_add_test(tcase, the_first_step_of_sdp_may_take_more);
     return tcase;
 }
