@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #define LOOK_BYTES  ((size_t)160) /* a timestamp and a host may stand before the rank */
-#define PREFIXES    4             /* torchrun's and PyTorch's own, one after the other */
+#define PREFIXES    4             /* a time, torchrun's and PyTorch's own, one after the other */
 #define MOST_DIGITS 9
 
 static bool take_number(struct text line, size_t *at, int64_t *number)
@@ -86,15 +86,69 @@ static bool take_label(struct text line, struct log_prefix *prefix)
     return true;
 }
 
+/* True if the text goes on like the pattern, in which a 0 stands for any digit. */
+static bool is_like(struct text line, size_t at, const char *pattern)
+{
+    size_t size = strlen(pattern);
+    if (line.size < size || at > line.size - size)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        bool is_digit = line.bytes[at + i] >= '0' && line.bytes[at + i] <= '9';
+        if (pattern[i] == '0' ? !is_digit : line.bytes[at + i] != pattern[i])
+            return false;
+    }
+    return true;
+}
+
+/* "2026-07-01T12:33:44.123Z ", "[2026-07-01 12:33:44,123] ", and what Kubernetes writes after it:
+ * "stderr F " */
+static bool take_time(struct text line, size_t at, struct log_prefix *prefix)
+{
+    static const char day[] = "0000-00-00", time[] = "00:00:00";
+    static const char *const streams[] = {"stderr F ", "stdout F "};
+    size_t from = at + (at < line.size && line.bytes[at] == '[');
+    size_t then = from + strlen(day) + 1;
+    if (!is_like(line, from, day) || !is_like(line, then, time))
+        return false;
+    for (then += strlen(time); then < line.size && line.bytes[then] != ' '; then++)
+        if (!strchr("0123456789.,:+-Z]", line.bytes[then]))
+            return false;
+    prefix->size = then < line.size ? then + 1 : then;
+    for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
+        if (is_like(line, prefix->size, streams[i]))
+            prefix->size += strlen(streams[i]);
+    return true;
+}
+
+/* "[1,3]<stderr>:", as mpirun --tag-output writes: the job and the rank */
+static bool take_tag(struct text line, size_t at, struct log_prefix *prefix)
+{
+    int64_t job, rank;
+    if (at >= line.size || line.bytes[at++] != '[' || !take_number(line, &at, &job) ||
+        at >= line.size || line.bytes[at++] != ',' || !take_number(line, &at, &rank) ||
+        (!is_like(line, at, "]<stderr>:") && !is_like(line, at, "]<stdout>:")))
+        return false;
+    prefix->rank = rank;
+    prefix->size = at + strlen("]<stderr>:");
+    return true;
+}
+
+static bool take_any(struct text line, struct log_prefix *prefix)
+{
+    return take_bracket(line, prefix->size, prefix) || take_worker(line, prefix->size, prefix) ||
+           take_time(line, prefix->size, prefix) || take_tag(line, prefix->size, prefix);
+}
+
 struct log_prefix log_prefix_of(struct text line)
 {
     struct log_prefix prefix = {.rank = -1, .pid = -1};
     size_t look = line.size < LOOK_BYTES ? line.size : LOOK_BYTES;
-    for (int i = 0; i < PREFIXES; i++)
-        if (!take_bracket(line, prefix.size, &prefix) && !take_worker(line, prefix.size, &prefix))
-            break;
-    if (prefix.size == 0 && !take_label(line, &prefix))
-        for (size_t at = 0; at < look && prefix.rank < 0; at++)
+    for (int i = 0; i < PREFIXES && take_any(line, &prefix); i++)
+        ;
+    if (prefix.size == 0)
+        take_label(line, &prefix);
+    if (prefix.pid < 0) /* a host may stand before the rank */
+        for (size_t at = prefix.size; at < look && prefix.rank < 0; at++)
             if (line.bytes[at] == '[')
                 take_bracket(line, at, &prefix);
     return prefix;

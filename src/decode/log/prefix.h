@@ -8,7 +8,7 @@
 
 struct log_prefix {
     size_t size;  /* bytes to skip */
-    int64_t rank; /* "[rank3]:", "[default3]:", srun's "3: "; -1 if there is none */
+    int64_t rank; /* "[rank3]:", "[default3]:", srun's "3: ", mpirun's "[1,3]<stderr>:"; or -1 */
     int64_t pid;  /* Ray's "(Worker pid=123)", or -1 */
 };
 

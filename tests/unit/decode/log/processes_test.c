@@ -36,6 +36,32 @@ START_TEST(tracebacks_are_read)
 }
 END_TEST
 
+/* Of Kubernetes, of a filter such as ts, and of mpirun --tag-output. */
+START_TEST(tracebacks_have_prefixes)
+{
+    static const char *const prefixes[] = {
+        "2026-07-01T12:33:44.123456789Z ",
+        "2026-07-01T12:33:44.123+02:00 stderr F ",
+        "2026-07-01 12:33:44,123 ",
+        "[2026-07-01 12:33:44] [rank3]: ",
+        "[1,3]<stderr>:",
+    };
+    char text[1000];
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        const char *prefix = prefixes[i];
+        snprintf(text, sizeof(text),
+                 "%sTraceback (most recent call last):\n%s  File \"/a.py\", line "
+                 "1, in f\n%s    y = g(x)\n%s" OOM_TEXT,
+                 prefix, prefix, prefix, prefix);
+        expect_functions(text, "f:1");
+    }
+    /* another exception ends the traceback, whatever is in front of it */
+    expect_functions("2026-07-01 12:33:44   File \"/a.py\", line 1, in f\n"
+                     "2026-07-01 12:33:45 KeyError: 'x'\n2026-07-01 12:33:46 " OOM_TEXT,
+                     "");
+}
+END_TEST
+
 START_TEST(a_traceback_belongs_to_one_error)
 {
     /* of another exception */
@@ -166,6 +192,7 @@ TCase *log_processes_tests(void)
 {
     TCase *tests = tcase_create("processes");
     tcase_add_test(tests, tracebacks_are_read);
+    tcase_add_test(tests, tracebacks_have_prefixes);
     tcase_add_test(tests, a_traceback_belongs_to_one_error);
     tcase_add_test(tests, an_error_told_twice_counts_once);
     tcase_add_test(tests, ranks_are_kept_apart);
