@@ -178,22 +178,30 @@ static bool add_next(const struct findings_maker *maker, const char *next, struc
 }
 
 /* All that is left over from earlier steps goes with a graph that nothing keeps any more, and what
- * other code derives from it. Of stored results, a program may need some. */
+ * other code derives from it. Without a backward pass, a variable may keep the graph of the last
+ * result until the next one is there. Of stored results, a program may need some. */
+static int64_t saving_of_growth(const struct growth *growth, bool trains)
+{
+    bool is_kept = growth->graph == GRAPH_KEPT && !trains;
+    int64_t save_bytes = growth->save_bytes - (is_kept ? growth->bytes_per_step : 0);
+    return save_bytes > 0 ? save_bytes : growth->save_bytes;
+}
+
 bool finding_of_growth(struct findings_maker *maker)
 {
     const struct growth *growth = maker->evidence->growth;
     bool has_graphs = growth->graph == GRAPH_KEPT;
+    bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
     if (!reports_growth(maker))
         return true;
     const struct growth_row *row = &growth->rows[growth_holder(growth)];
-    struct growth_words words =
-        words_of_growth(growth, phases_have(maker->evidence->phases, PHASE_BACKWARD));
+    struct growth_words words = words_of_growth(growth, trains);
     bool has_stack = row->stack != STACK_NONE;
     struct buffer next = BUFFER_INIT;
     bool ok = add_next(maker, words.next, &next) &&
               finding_add(maker,
                           (struct finding){.kind = FINDING_GROWTH,
-                                           .save_bytes = growth->save_bytes,
+                                           .save_bytes = saving_of_growth(growth, trains),
                                            .at_least = has_graphs,
                                            .at_most = !has_graphs},
                           next.bytes, "Memory grows by %s a step%s%s %s.",
