@@ -1,4 +1,5 @@
-/* What the step before the peak left over, and whether the program's variables may still hold it.
+/* The tensors that were made in the step before the peak and are live at the peak, and whether
+ * variables of the program may still hold them.
  *
  * A variable of a training loop keeps its tensor, and the autograd graph behind that, until the
  * loop sets it again. So growth may not be all that holds the newest of what grows: a program that

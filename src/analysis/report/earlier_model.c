@@ -1,6 +1,7 @@
 #include "analysis/report/earlier_model.h"
 
 #include "analysis/phase/births.h"
+#include "base/bisect.h"
 #include "base/budget.h"
 #include "model/peak_without.h"
 
@@ -86,16 +87,9 @@ static bool find_buildings(struct finder *finder, struct error *err)
 /* The building after whose last weight, and before whose end, the item lies; NULL: none. */
 static struct building *building_at(const struct finder *finder, uint32_t item)
 {
-    size_t low = 0, high = finder->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (finder->buildings[middle].end <= item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < finder->count && finder->buildings[low].last < item ? &finder->buildings[low]
-                                                                     : NULL;
+    size_t at =
+        bisect_until(&finder->buildings->end, sizeof(*finder->buildings), finder->count, item);
+    return at < finder->count && finder->buildings[at].last < item ? &finder->buildings[at] : NULL;
 }
 
 /* The building that replaces lifetime `index`, or what belongs to it; NULL: none. */
@@ -142,13 +136,12 @@ static bool list_absences(struct finder *finder, struct error *err)
     return true;
 }
 
-/* The building in which the peak lies, if it replaces a model; NULL: none. */
+/* The building in which the peak lies; NULL: none. */
 static const struct building *building_of_peak(const struct finder *finder)
 {
     int64_t peak = finder->set->timeline->active.peak_event;
     for (size_t i = 0; i < finder->count; i++)
-        if (finder->buildings[i].freed >= LEAST_WEIGHTS && finder->buildings[i].first <= peak &&
-            peak < finder->buildings[i].end)
+        if (finder->buildings[i].first <= peak && peak < finder->buildings[i].end)
             return &finder->buildings[i];
     return NULL;
 }
@@ -159,6 +152,10 @@ static bool judge(struct finder *finder, struct earlier_model *earlier, struct e
     const struct building *building = building_of_peak(finder);
     int64_t peak;
     if (!building)
+        return true;
+    if (!count_freed(finder, err))
+        return false;
+    if (building->freed < LEAST_WEIGHTS)
         return true;
     if (!list_absences(finder, err) ||
         !timeline_peak_without(timeline, finder->absences, finder->absent, &peak, err))
@@ -174,8 +171,7 @@ bool earlier_model_find(struct earlier_model *earlier, const struct live_set *se
     struct finder finder = {
         .set = set, .phases = phases, .budget = set->timeline->snapshot->budget};
     *earlier = (struct earlier_model){.stack = STACK_NONE};
-    bool ok =
-        find_buildings(&finder, err) && count_freed(&finder, err) && judge(&finder, earlier, err);
+    bool ok = find_buildings(&finder, err) && judge(&finder, earlier, err);
     vec_free(finder.buildings, finder.capacity, sizeof(*finder.buildings), finder.budget);
     vec_free(finder.absences, finder.absences_capacity, sizeof(*finder.absences), finder.budget);
     return ok;

@@ -9,7 +9,8 @@ static int64_t workspace_of_step(const struct walk *walk)
     return walk->multiplies && more > 0 ? more : 0;
 }
 
-/* What the factor of the batch does not multiply. Workspaces exist only at the peak of a point. */
+/* The bytes of `residual` that a larger batch does not enlarge: workspaces, which exist only at the
+ * peak of a point. */
 static int64_t fixed_bytes(const struct walk *walk, int64_t residual)
 {
     if (*walk->point >= walk->model->point_count)
