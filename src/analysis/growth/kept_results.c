@@ -7,8 +7,7 @@
 #include "base/text.h"
 #include "model/peak_without.h"
 
-#define REPLACED 64 /* items from the birth of the new block to the end of the old one */
-#define SIMILAR  2  /* largest ratio of two similar sizes */
+#define SIMILAR 2 /* largest ratio of two similar sizes */
 
 /* A tensor that counts from item `from` up to item `to`, at which its memory is free again. */
 struct held {
@@ -91,7 +90,8 @@ static uint32_t next_birth(const struct finder *finder, uint32_t item)
 static bool is_set_again(const struct finder *finder, size_t index, uint32_t end)
 {
     const struct lifetime *lifetimes = finder->timeline->lifetimes;
-    uint32_t from = end > REPLACED ? end - REPLACED : 0, next = next_birth(finder, end);
+    uint32_t from = end > RESULT_REPLACED ? end - RESULT_REPLACED : 0,
+             next = next_birth(finder, end);
     for (size_t i = births_from(finder->timeline, from);
          i < finder->timeline->lifetime_count && lifetimes[i].alloc < end; i++)
         if (i > index && may_follow(finder, index, i) &&

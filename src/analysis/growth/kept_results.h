@@ -17,6 +17,10 @@
 #include "analysis/category/category.h"
 #include "analysis/phase/steps.h"
 
+/* The most items from the birth of a new result to the end of the old one whose place it takes in a
+ * variable. */
+#define RESULT_REPLACED 64
+
 struct kept_results {
     uint64_t at_peak_bytes; /* those that count at the active peak */
     uint64_t graph_bytes;   /* of these, what an autograd graph frees, as C++ frames show */

@@ -1,10 +1,9 @@
 #include "analysis/growth/last_step.h"
 
+#include "analysis/growth/kept_results.h"
 #include "analysis/phase/births.h"
 #include "base/bisect.h"
 #include "model/sums.h"
-
-#define REPLACED 64 /* items from the birth of a new result to the end of the old one */
 
 static stack_id stack_of(const struct timeline *timeline, size_t index)
 {
@@ -59,7 +58,8 @@ static size_t find_latest(struct last_step *last, struct latest *latest)
         struct latest *of = &latest[stack_of(timeline, i)];
         uint32_t alloc = lifetimes[of->index].alloc, freed = lifetime_end(&lifetimes[i]);
         uint32_t begin = alloc >= last->since ? last->since : last->before;
-        of->is_set |= lifetimes[i].alloc < begin && freed > alloc && freed - alloc <= REPLACED;
+        of->is_set |=
+            lifetimes[i].alloc < begin && freed > alloc && freed - alloc <= RESULT_REPLACED;
     }
     return end;
 }
