@@ -41,15 +41,27 @@ TESTS = $(dist_check_SCRIPTS)
 dist_check_SCRIPTS = tests/completion.sh tests/doc-paths.sh tests/format.sh tests/gallery.sh tests/layering.sh tests/link-circles.sh tests/man-examples.sh tests/readme-examples.sh
 EXTRA_DIST += tests/completion.zsh tests/layering.awk tests/man-examples.awk
 
-# The tests in which errors in memory may show: not those of the sources, shells and samples of pictures, and of the
-# comparisons with other programs only those that read damaged captures or the most kinds of files.
-.PHONY: check-memory
-check-memory:
+# The tests in which errors in memory may show, in the build that distcheck makes: not those of the sources, shells and
+# samples of pictures, and of the comparisons with other programs only those that read damaged captures or the most
+# kinds of files.
+.PHONY: distcheck-memory
+distcheck-memory:
 	@chosen=; for test in $(TESTS); do \
 	    case $$test in \
 	    tests/accept/check.py | tests/accept/export.py | tests/accept/hostile.py | tests/accept/profiles.py) ;; \
 	    tests/accept/* | tests/completion.sh | tests/doc-paths.sh | tests/format.sh | tests/gallery.sh) continue ;; \
 	    tests/layering.sh | tests/link-circles.sh) continue ;; \
+	    esac; \
+	    chosen="$$chosen $$test"; \
+	done; \
+	$(MAKE) $(AM_MAKEFLAGS) distcheck TESTS="$$chosen"
+
+# The tests that distcheck-memory leaves out, or runs a share of (MEMSNAP_SHARE).
+.PHONY: check-whole
+check-whole:
+	@chosen=; for test in $(TESTS); do \
+	    case $$test in \
+	    tests/cli/* | tests/fuzz/* | tests/man-examples.sh | tests/readme-examples.sh) continue ;; \
 	    esac; \
 	    chosen="$$chosen $$test"; \
 	done; \

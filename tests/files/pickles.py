@@ -52,9 +52,14 @@ def frame(name, line=1, file="f.py"):
     return mapping(name=text(name), filename=text(file), line=integer(line))
 
 
+# Millions of events are made, each by one substitution.
+EVENT = (b"}(" + text("action") + b"%b" + text("addr") + b"%b" + text("size") + b"%b" + text("stream") + ZERO +
+         text("time_us") + b"%b" + text("frames") + b"%b" + b"%bu")
+
+
 def event(action, address, size, frames=EMPTY, time=1, **more):
-    return mapping(action=text(action), addr=integer(address), size=integer(size),
-                   stream=ZERO, time_us=integer(time), frames=frames, **more)
+    rest = b"".join([text(key) + value for key, value in more.items()])
+    return EVENT % (text(action), integer(address), integer(size), integer(time), frames, rest)
 
 
 def block(address, size=512, state="active_allocated", **more):
