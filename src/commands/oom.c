@@ -1,5 +1,7 @@
 #include <getopt.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "commands/cli/arguments.h"
 #include "commands/cli/command.h"
@@ -92,14 +94,25 @@ static bool take_option(int option, void *to, struct error *err)
     }
 }
 
+/* A terminal, or /dev/null in a batch job, is not meant as a log. */
+static bool has_log_on_input(void)
+{
+    struct stat at;
+    return fstat(STDIN_FILENO, &at) == 0 &&
+           (S_ISFIFO(at.st_mode) || S_ISREG(at.st_mode) || S_ISSOCK(at.st_mode));
+}
+
 static enum status run(int argc, char **argv)
 {
+    static char *const standard_input[] = {"-"};
     struct oom_options options = {.max_memory = budget_default_limit(),
                                   .top = TEXT_RANKS,
                                   .files = {.what.logs = true, .most = 1}};
     enum status status;
     if (!options_read(&command_oom, argc, argv, take_option, &options, &status))
         return status;
+    if (argc == optind && has_log_on_input())
+        return files_run((char **)standard_input, 1, &options.files, oom, &options);
     if (argc == optind || (argc - optind > 1 && !options.files.has_rank))
         return complain_usage("oom: expected one log, or - for standard input");
     return files_run(argv + optind, argc - optind, &options.files, oom, &options);
@@ -117,11 +130,12 @@ static const struct option_spec options[] = {
 const struct command command_oom = {
     .name = "oom",
     .summary = "explain the out-of-memory errors in a log",
-    .arguments = "[OPTION]... LOG",
+    .arguments = "[OPTION]... [LOG]",
     .about = "Finds PyTorch's OutOfMemoryErrors in a log of any size, adds up the sizes in\n"
              "their texts, and says for each rank why it ran out of memory and what to do.\n"
-             "LOG may be compressed with gzip; - is standard input. The texts of PyTorch 1.10\n"
-             "and later are known, for CUDA, ROCm, XPU, NPU and MPS.\n"
+             "LOG may be compressed with gzip; - is standard input, and so is a pipe if there\n"
+             "is no LOG. The texts of PyTorch 1.10 and later are known, for CUDA, ROCm, XPU,\n"
+             "NPU and MPS.\n"
              "\n"
              "An error message has only sums. A snapshot also shows which code holds the\n"
              "memory; see 'memsnap help analyze'.\n",

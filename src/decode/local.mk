@@ -57,6 +57,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/layers/tree.c \
 	src/decode/layers/value.c \
 	src/decode/layers/value.h \
+	src/decode/log/escaped.c \
+	src/decode/log/escaped.h \
 	src/decode/log/facts.c \
 	src/decode/log/facts.h \
 	src/decode/log/lines.c \

@@ -21,6 +21,11 @@ check 'is the same compressed' cmp told.txt unpacked.txt
 run oom - <$log
 exits 0
 out_has 'standard input: 2 out-of-memory errors in 22 lines'
+mkfifo pipe
+cat $log >pipe &
+run oom <pipe
+exits 0
+out_has 'standard input: 2 out-of-memory errors in 22 lines'
 run oom $log --units MiB --top 1
 exits 0
 out_has '2,048.00 MiB requested'
@@ -83,7 +88,7 @@ err 'memsnap: empty.log: no out-of-memory error of PyTorch in 0 lines'
 run oom samples/oom.pickle.gz
 exits 3
 err "memsnap: samples/oom.pickle.gz: expected a log, not an allocator snapshot; see 'memsnap analyze'"
-run oom
+run oom </dev/null
 exits 2
 err 'memsnap: oom: expected one log, or - for standard input'
 run oom $log $log

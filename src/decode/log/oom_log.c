@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/log/escaped.h"
 #include "decode/log/lines.h"
 #include "decode/log/message.h"
 #include "decode/log/prefix.h"
@@ -17,6 +18,7 @@
 /* The output of one process. */
 struct stream {
     int64_t rank, pid;
+    uint64_t service;
     uint64_t worker; /* the last process of a DataLoader that the log says was killed; 0: none */
     uint64_t used;   /* the number of its last line */
     struct traceback traceback;
@@ -148,7 +150,8 @@ static struct stream *stream_new(struct log *log, struct error *err)
 
 static bool is_of(const struct stream *stream, const struct log_prefix *prefix)
 {
-    return stream->rank == prefix->rank && stream->pid == prefix->pid;
+    return stream->rank == prefix->rank && stream->pid == prefix->pid &&
+           stream->service == prefix->service;
 }
 
 static bool find_stream(struct log *log, const struct log_prefix *prefix, uint64_t line,
@@ -172,6 +175,7 @@ static bool find_stream(struct log *log, const struct log_prefix *prefix, uint64
             return false;
         stream->rank = prefix->rank;
         stream->pid = prefix->pid;
+        stream->service = prefix->service;
         stream->worker = 0;
         stream->has_message = false;
         traceback_clear(&stream->traceback);
@@ -192,6 +196,7 @@ static bool take_exception(struct log *log, struct text line, const char *at,
            (begin[-1] == '.' || begin[-1] == '_' || (begin[-1] >= 'A' && begin[-1] <= 'Z') ||
             (begin[-1] >= 'a' && begin[-1] <= 'z')))
         begin--;
+    begin += begin > line.bytes && begin[-1] == '\\'; /* the n of an escaped line feed */
     size_t size = (size_t)(end - begin);
     if (size < 5 || memcmp(end - 5, "Error", 5) != 0)
         return true;
@@ -219,16 +224,32 @@ static bool begin_message(struct log *log, struct stream *stream, const struct l
     return ok;
 }
 
-/* Takes in the text of an error in a line. The last in a line may go on in the next lines. */
+/* Takes in the frames of a traceback within a string; false if there are none. */
+static bool take_escaped(struct stream *stream, struct text text)
+{
+    struct escaped_lines lines;
+    struct text line;
+    if (!escaped_lines_open(&lines, text))
+        return false;
+    while (escaped_lines_next(&lines, &line))
+        if (lines.rest.size > 0 || traceback_may_begin(line)) /* the last may be any part of JSON */
+            traceback_take(&stream->traceback, line);
+    return true;
+}
+
+/* Takes in the text of an error in a line, after `before`. The last in a line may go on in the next
+ * lines. */
 static bool take_text(struct log *log, const struct log_prefix *prefix, const struct log_line *line,
-                      struct text text, const char *next, struct error *err)
+                      struct text before, struct text text, const char *next, struct error *err)
 {
     struct stream *stream;
     if (!find_stream(log, prefix, line->number, &stream, err))
         return false;
     bool was_open = is_open(stream);
-    if (!finish_before(log, stream, line->number, text, err) ||
-        !begin_message(log, stream, line, text.bytes, err))
+    if (!finish_before(log, stream, line->number, text, err))
+        return false;
+    take_escaped(stream, before);
+    if (!begin_message(log, stream, line, text.bytes, err))
         return false;
     append(stream, next ? (struct text){text.bytes, (size_t)(next - text.bytes)} : text);
     log->open_count += is_open(stream);
@@ -244,10 +265,11 @@ static bool take_texts(struct log *log, struct log_prefix prefix, const struct l
     const char *last = line->is_continued ? end - LOG_LINE_OVERLAP : end;
     while (at && at < last) {
         const char *next = oom_text_find(rest, &rest);
-        int64_t rank =
-            from < at ? log_prefix_last_rank((struct text){from, (size_t)(at - from)}) : -1;
+        struct text before = {from, from < at ? (size_t)(at - from) : 0};
+        int64_t rank = log_prefix_last_rank(before);
         prefix.rank = rank >= 0 ? rank : prefix.rank;
-        if (!take_text(log, &prefix, line, (struct text){at, (size_t)(end - at)}, next, err))
+        if (!take_text(log, &prefix, line, before, (struct text){at, (size_t)(end - at)}, next,
+                       err))
             return false;
         from = at;
         at = next;
@@ -262,7 +284,8 @@ static bool take_other(struct log *log, struct stream *stream, struct text line,
         append_line(stream, line);
     else if (!is_announced(stream) && !finish_message(log, stream, err))
         return false;
-    traceback_take(&stream->traceback, line);
+    if (!take_escaped(stream, line))
+        traceback_take(&stream->traceback, line);
     return true;
 }
 

@@ -1,12 +1,16 @@
 #define _GNU_SOURCE /* memmem */
 #include "decode/log/prefix.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/hash.h"
 
 #define LOOK_BYTES  ((size_t)160) /* a timestamp and a host may stand before the rank */
 #define PREFIXES    4             /* a time, torchrun's and PyTorch's own, one after the other */
 #define MOST_DIGITS 9
+#define NAME_MOST   ((size_t)64)
 
 static bool take_number(struct text line, size_t *at, int64_t *number)
 {
@@ -133,10 +137,28 @@ static bool take_tag(struct text line, size_t at, struct log_prefix *prefix)
     return true;
 }
 
+/* "trainer-1  | ", as Docker Compose writes: the container, padded so that the bars align */
+static bool take_service(struct text line, size_t at, struct log_prefix *prefix)
+{
+    size_t end = at;
+    while (end < line.size && end - at < NAME_MOST &&
+           (isalnum((unsigned char)line.bytes[end]) || strchr("_.-", line.bytes[end])))
+        end++;
+    size_t bar = end;
+    while (bar < line.size && bar - at < LOOK_BYTES && line.bytes[bar] == ' ')
+        bar++;
+    if (end == at || bar == end || !is_like(line, bar, "| "))
+        return false;
+    prefix->service = hash_bytes(line.bytes + at, end - at, hash_seed());
+    prefix->size = bar + strlen("| ");
+    return true;
+}
+
 static bool take_any(struct text line, struct log_prefix *prefix)
 {
     return take_bracket(line, prefix->size, prefix) || take_worker(line, prefix->size, prefix) ||
-           take_time(line, prefix->size, prefix) || take_tag(line, prefix->size, prefix);
+           take_time(line, prefix->size, prefix) || take_tag(line, prefix->size, prefix) ||
+           (prefix->size == 0 && take_service(line, 0, prefix));
 }
 
 struct log_prefix log_prefix_of(struct text line)

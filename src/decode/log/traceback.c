@@ -23,6 +23,7 @@ void traceback_clear(struct traceback *traceback)
 {
     traceback->count = 0;
     traceback->foreign = 0;
+    traceback->lead_size = 0;
 }
 
 /* Drops leading spaces and the frame that Rich draws around a traceback. */
@@ -104,17 +105,47 @@ static bool is_python(struct text file)
     return file.size > 3 && memcmp(file.bytes + file.size - 3, ".py", 3) == 0;
 }
 
+/* Keeps what stands before the indented 'File' of a frame. */
+static void keep_lead(struct traceback *traceback, struct text lead)
+{
+    for (int indent = 0; indent < 2 && lead.size > 0 && lead.bytes[lead.size - 1] == ' '; indent++)
+        lead.size--;
+    traceback->lead_size = lead.size;
+    if (lead.size > 0)
+        memcpy(traceback->lead, lead.bytes, lead.size);
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Drops what a logger wrote before the last frame, too: a level, a place in its code, the bar of an
+ * exception group. Digits may differ, as those of a time do. */
+static struct text strip_lead(const struct traceback *traceback, struct text line)
+{
+    size_t size = traceback->lead_size;
+    if (line.size < size)
+        return line;
+    for (size_t i = 0; i < size; i++)
+        if (line.bytes[i] != traceback->lead[i] &&
+            !(is_digit(line.bytes[i]) && is_digit(traceback->lead[i])))
+            return line;
+    return (struct text){line.bytes + size, line.size - size};
+}
+
 /* 'File "/app/train.py", line 27, in forward' */
-static bool take_plain(struct traceback *traceback, struct text line)
+static bool take_plain(struct traceback *traceback, struct text whole)
 {
     static const struct text module = {"<module>", 8};
-    struct text file, rest, name;
+    struct text lead, line, file, rest, name;
     uint32_t number;
-    if (!skip(&line, "File \"") || !split(line, "\", line ", &file, &rest) ||
-        !take_line_number(&rest, &number))
+    if (!split(whole, "File \"", &lead, &line) || lead.size > TRACEBACK_LEAD ||
+        !split(line, "\", line ", &file, &rest) || !take_line_number(&rest, &number))
         return false;
     name = skip(&rest, ", in ") ? rest : module;
     push(traceback, file, number, name);
+    keep_lead(traceback, lead);
     return true;
 }
 
@@ -169,14 +200,14 @@ static bool is_exception(struct text line)
     return at > 0 && (at == line.size || line.bytes[at] == ':');
 }
 
-void traceback_take(struct traceback *traceback, struct text line)
+void traceback_take(struct traceback *traceback, struct text whole)
 {
-    struct text trimmed = trim(line);
+    struct text line = strip_lead(traceback, whole), trimmed = trim(line);
     if (has(line, header)) {
         traceback_clear(traceback);
         return;
     }
-    if (take_plain(traceback, trimmed) || take_fancy(traceback, trimmed) ||
+    if (take_plain(traceback, whole) || take_fancy(traceback, trimmed) ||
         take_old(traceback, trimmed) || traceback->count == 0 || trimmed.bytes != line.bytes)
         return;
     if (line.size > 0 && (is_exception(line) || ++traceback->foreign > FOREIGN_MOST))

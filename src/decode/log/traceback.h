@@ -7,6 +7,7 @@
 #define TRACEBACK_FRAMES 64 /* the innermost ones are kept */
 #define TRACEBACK_FILE   256
 #define TRACEBACK_NAME   96
+#define TRACEBACK_LEAD   160
 
 struct traceback_frame {
     char file[TRACEBACK_FILE]; /* the end of a longer path */
@@ -16,13 +17,16 @@ struct traceback_frame {
 
 struct traceback {
     struct traceback_frame frames[TRACEBACK_FRAMES]; /* a ring, outermost first */
-    size_t count;     /* of all frames, including those that the ring has lost */
-    unsigned foreign; /* lines since the last frame that may be another process's */
+    size_t count;              /* of all frames, including those that the ring has lost */
+    unsigned foreign;          /* lines since the last frame that may be another process's */
+    char lead[TRACEBACK_LEAD]; /* what a logger wrote before the last frame: see strip_lead() */
+    size_t lead_size;
 };
 
 /* True if a line without its prefix may change a traceback that has no frames. Fast. */
 bool traceback_may_begin(struct text line);
-/* Takes in a line. A line that ends the traceback, such as another exception, clears it. */
+/* Takes in a line, before which a logger may have written anything. A line that ends the traceback,
+ * such as another exception, clears it. */
 void traceback_take(struct traceback *traceback, struct text line);
 void traceback_clear(struct traceback *traceback);
 /* The stack, innermost frame first; STACK_NONE if there are no frames. */

@@ -1,6 +1,8 @@
 /* Which process wrote a line, and the tracebacks above an error. */
 #include <stdio.h>
+#include <string.h>
 
+#include "base/buffer.h"
 #include "unit/decode/log/log.h"
 
 static void expect_functions(const char *text, const char *functions)
@@ -144,6 +146,84 @@ START_TEST(ranks_are_kept_apart)
 }
 END_TEST
 
+/* The traceback of `logged`, in which PREFIX stands for what a logger writes before a line. */
+static void expect_logged(const char *logged, const char *prefix, const char *functions)
+{
+    struct buffer text = BUFFER_INIT;
+    for (const char *at = logged; *at;) {
+        const char *end = strchr(at, '\n');
+        buffer_printf(&text, "%s%.*s\n", prefix, (int)(end - at), at);
+        at = end + 1;
+    }
+    ck_assert(!text.failed);
+    struct oom_log *log = log_load(text.bytes, text.size);
+    ck_assert_msg(strcmp(log_functions(log, &log->items[0].message), functions) == 0, "%s: %s",
+                  prefix, log_functions(log, &log->items[0].message));
+    oom_log_destroy(log);
+    buffer_release(&text);
+}
+
+START_TEST(loggers_write_before_each_line)
+{
+    static const char logged[] = "Traceback (most recent call last):\n"
+                                 "  File \"/a/run.py\", line 7, in f\n"
+                                 "    y: Tensor = model(x)\n"
+                                 "         ^^^^^^^^\n"
+                                 "  File \"/a/net.py\", line 31, in g\n"
+                                 "    return self.l(x)\n" OOM_TEXT "\n";
+    static const char *const prefixes[] = {
+        "trainer-1  | ",
+        "(EngineCore_DP0 pid=123) ERROR 01-01 12:00:00 [core.py:700] ",
+        "ERROR:root:",
+        "2026-07-01 12:33:44,123 ERROR    [train.py:88] ",
+        "(pid=4242, ip=10.0.0.3) ",
+        "[pod/trainer-0/main] ",
+        "  | ", /* an exception group */
+    };
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        expect_logged(logged, prefixes[i], "g:31 f:7");
+    /* an error before it has nothing to do with it */
+    expect_logged("  File \"/a/run.py\", line 7, in f\nKeyError: 1\n" OOM_TEXT "\n",
+                  "ERROR:a:", "");
+}
+END_TEST
+
+START_TEST(containers_are_kept_apart)
+{
+    struct oom_log *log = log_load_text("a-1   |   File \"/a.py\", line 1, in f\n"
+                                        "bc-1  |   File \"/b.py\", line 2, in g\n"
+                                        "a-1   | " OOM_TEXT "\n");
+    ck_assert_str_eq(log_functions(log, &log->items[0].message), "f:1");
+    oom_log_destroy(log);
+}
+END_TEST
+
+/* As JSON's strings, as strings within these, as repr() writes them, and line by line. */
+START_TEST(tracebacks_are_read_from_strings)
+{
+    static const char *const logs[] = {
+        "{\"m\": \"Traceback (most recent call last):\\n  File \\\"/a.py\\\", line 7, in f\\n"
+        "    y\\n  File \\\"C:\\\\new\\\\b.py\\\", line 31, in g\\r\\n    z\\n" OOM_TEXT "\"}\n",
+        "{\"m\": \"{\\\"e\\\": \\\"\\\\n  File \\\\\\\"/a.py\\\\\\\", line 7, in f\\\\n  File "
+        "\\\\\\\"/b.py\\\\\\\", line 31, in g\\\\n" OOM_TEXT "\\\"}\"}\n",
+        "error: 'Traceback:\\n  File \"/a.py\", line 7, in f\\n  File \"/b.py\", line 31, in "
+        "g\\n" OOM_TEXT "'\n",
+        "{\"log\":\"  File \\\"/a.py\\\", line 7, in f\\n\",\"stream\":\"stderr\"}\n"
+        "{\"log\":\"    y: int = 1\\n\",\"stream\":\"stderr\"}\n"
+        "{\"log\":\"  File \\\"/b.py\\\", line 31, in g\\n\",\"stream\":\"stderr\"}\n"
+        "{\"log\":\"" OOM_TEXT "\\n\",\"stream\":\"stderr\"}\n",
+    };
+    for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+        struct oom_log *log = log_load_text(logs[i]);
+        ck_assert_uint_eq(log->count, 1);
+        ck_assert_str_eq(log_functions(log, &log->items[0].message), "g:31 f:7");
+        ck_assert_str_eq(symbols_text(log->symbols, log->items[0].message.exception).bytes,
+                         "torch.OutOfMemoryError");
+        oom_log_destroy(log);
+    }
+}
+END_TEST
+
 /* Two processes that write at the same time may share a line. */
 START_TEST(ranks_of_one_line_are_kept_apart)
 {
@@ -197,6 +277,9 @@ TCase *log_processes_tests(void)
     tcase_add_test(tests, an_error_told_twice_counts_once);
     tcase_add_test(tests, ranks_are_kept_apart);
     tcase_add_test(tests, ranks_of_one_line_are_kept_apart);
+    tcase_add_test(tests, loggers_write_before_each_line);
+    tcase_add_test(tests, containers_are_kept_apart);
+    tcase_add_test(tests, tracebacks_are_read_from_strings);
     tcase_add_test(tests, a_killed_process_is_an_error_by_itself_only);
     tcase_add_test(tests, repeats_are_one_error);
     return tests;
