@@ -1715,11 +1715,46 @@ PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "addbmm", "_addmm_activation")
 BLAS_WORKSPACES = (4096 * 8 << 10, (4096 * 2 + 16 * 8) << 10, 1 << 20)
 
 
-def fixed_workspace(func, workspace):
-    """The part of the memory that an operator used besides its results that a larger batch would not enlarge."""
-    if func._schema.name.split("::")[-1] not in PRODUCTS:
-        return 0
-    return next((size for size in BLAS_WORKSPACES if size <= workspace), 0)
+REDUCTIONS = ("sum", "nansum", "mean", "linalg_vector_norm", "amax", "amin", "any", "all")
+TABLE_GRADIENTS = ("embedding_dense_backward", "_embedding_bag_backward", "_embedding_bag_dense_backward")
+WARP, BLOCK = 32, 128
+
+
+class Workspace:
+    """The memory that an operator used besides its results. With a larger batch, `fixed` bytes of it stay as they are, and
+    `limited` bytes grow until they are `limit`."""
+
+    def __init__(self, size=0, fixed=0, limited=0, limit=0):
+        self.size, self.fixed, self.limited, self.limit = size, fixed, limited, limit
+
+
+NOTHING = Workspace()
+
+
+def workspace_of(func, args, out, size):
+    name = func._schema.name.split("::")[-1]
+    if name in PRODUCTS:
+        return Workspace(size, fixed=next((fixed for fixed in BLAS_WORKSPACES if fixed <= size), 0))
+    if not size or not isinstance(out, torch.Tensor) or not out.is_cuda:
+        return Workspace(size)
+    if name in REDUCTIONS:
+        return Workspace(size, limited=size, limit=most_of_reduction(out))
+    if name in TABLE_GRADIENTS:
+        # A partial sum begins at each tenth of the sorted indices, and at each row of the table that they name.
+        row_bytes = -(-out[0].numel() // WARP) * WARP * 4
+        limited, limit = row_bytes * min(args[1].numel(), out.shape[0]), row_bytes * out.shape[0]
+        return Workspace(size, limited=limited if limited <= size else 0, limit=limit)
+    return Workspace(size)
+
+
+def most_of_reduction(out):
+    """The most bytes of partial results of a reduction, by the rules of PyTorch's ATen/native/cuda/Reduce.cuh: there are
+    about as many blocks as run at once. A block has up to 128 threads, which work at 128 results, and has room for 128
+    values of each."""
+    device = torch.cuda.get_device_properties(out.device)
+    at_once = device.multi_processor_count * device.max_threads_per_multi_processor // BLOCK
+    blocks = -(-at_once // -(-out.numel() // BLOCK))  # of each result
+    return out.numel() * BLOCK * blocks * max(out.element_size(), 4)
 
 
 class Storages:
@@ -1729,6 +1764,8 @@ class Storages:
         self.by_key = {}
         self.bytes = self.peak = 0
         self.growing = 0  # as peak, without what a larger batch would not enlarge
+        self.unlimited = 0  # as growing, without what a larger batch would enlarge only to a limit
+        self.limit = 0
         self.unseen = 0  # bytes that are allocated at the peak, but of no tensor
         self.swept = []  # storages of PyTorch 2.1, which cannot be watched
         for storage in storages:
@@ -1744,9 +1781,9 @@ class Storages:
         else:
             made.weak = StorageWeakRef(storage)  # keeps the key from being used again
             self.swept.append(made)
-        if self.bytes > self.growing:
+        if self.bytes > self.unlimited:
             self.sweep()
-            self.use(0)
+            self.use(NOTHING)
         return made
 
     def enlarge(self, new, rest):
@@ -1758,7 +1795,7 @@ class Storages:
                 if made.counted:
                     made.counted += rest // len(large)
                     self.bytes += rest // len(large)
-            self.use(0)
+            self.use(NOTHING)
 
     def on_free(self, key, made, _reference):
         self.uncount(made)
@@ -1776,18 +1813,25 @@ class Storages:
                     self.uncount(made)
             self.swept = [made for made in self.swept if not made.weak.expired()]
 
-    def use(self, workspace, fixed=0):
-        """Notes the bytes that an operator used only while it ran, and of these the fixed ones."""
-        self.peak = max(self.peak, self.bytes + workspace)
-        self.growing = max(self.growing, self.bytes + workspace - fixed)
+    def use(self, workspace):
+        """Notes the bytes that an operator used only while it ran."""
+        growing = self.bytes + workspace.size - workspace.fixed
+        self.peak = max(self.peak, self.bytes + workspace.size)
+        self.growing = max(self.growing, growing)
+        self.unlimited = max(self.unlimited, growing - workspace.limited)
+        if workspace.limited:
+            self.limit = max(self.limit, workspace.limit)
 
     def take_peak(self):
-        """The highest value since the last call, and how much lower it is without fixed workspaces."""
+        """The highest value since the last call. The workspace tells how much lower it is without fixed ones, and how much
+        lower that is without limited ones."""
         self.sweep()
-        self.use(0)
-        peak, growing = self.peak, self.growing
-        self.peak = self.growing = self.bytes
-        return peak, peak - growing
+        self.use(NOTHING)
+        limited = self.growing - self.unlimited
+        peak, found = self.peak, Workspace(0, self.peak - self.growing, limited, max(self.limit, limited))
+        self.peak = self.growing = self.unlimited = self.bytes
+        self.limit = 0
+        return peak, found
 
 
 class HeldResults:
@@ -2619,7 +2663,7 @@ class Structure(Hooks, TorchDispatchMode):
         before = call.before + (0 if call.reused else made_bytes)
         kept = self.device.kept(self.storages.bytes, call.unseen) if allocations > made_bytes else 0
         workspace = self.device.workspace(func, args, kwargs, made_bytes + kept, allocations, before + kept)
-        self.storages.use(workspace, fixed_workspace(func, workspace))
+        self.storages.use(workspace_of(func, args, out, workspace))
         if self.storages.peak > call.live_peak:
             self.allocated()
             self.storages.unseen = self.device.now_unseen
@@ -2903,8 +2947,11 @@ def written_row(source, keys, at, dropped):
     row = {name: source[name] for name in ("module_name", "module_params", "allocated", "reserved", "is_forward")}
     row.update(all_gathered=source["gathered"], cumul_all_gathered=source["cumul"] if source["is_forward"] else 0,
                is_leaf=source["is_leaf"], depth=source["depth"], peak_bytes=source["peak_bytes"] - dropped)
-    if source["workspace"]:
-        row["workspace_bytes"] = source["workspace"]
+    workspace = source["workspace"]
+    if workspace.fixed:
+        row["workspace_bytes"] = workspace.fixed
+    if workspace.limited:
+        row.update(limited_bytes=workspace.limited, limit_bytes=workspace.limit)
     if source["flops"]:
         row["flops"] = source["flops"]
     if not source["is_forward"]:

@@ -78,6 +78,18 @@ sed 's/"allocated": 20000/"allocated": 10000/; s/"peak_bytes": 1[26]000/&, "work
 run shard --optimizer sgd --batch 3 --format json fixed.json
 exits 0
 out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":34000,'
+# and 2,000 B of the 7,000 B grow until they are 3,000 B: 1,000 + 3 * 5,000 + 3,000 B, and 12,000 B as before. On a card with
+# 48,000 B beside the context and a fifth for fragmentation, 7 * 5,000 B fit, and not 8 * 5,000 B
+sed 's/"workspace_bytes": 1000/&, "limited_bytes": 2000, "limit_bytes": 3000/' fixed.json >limited.json
+run shard --optimizer sgd --batch 3 --format json limited.json
+exits 0
+out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":31000,'
+run shard --optimizer sgd --gpu $((512 * 1024 * 1024 + 61200)) --sweep world=8..8 batch=1..64 --format csv limited.json
+exits 0
+out_has 'ddp,8,7,false,51000,'
+run convert --to json limited.json
+exits 0
+out_has '"limited_bytes":2000,"limit_bytes":3000'
 # a teacher beside the model is there on every rank, and is not sent: of 8 ranks, one sends 88 of 100 B of buffers
 sed 's/"device": "cpu"/&, "buffer_bytes": 100, "beside_bytes": 3000/' workspace.json >teacher.json
 run shard --optimizer sgd --format json teacher.json

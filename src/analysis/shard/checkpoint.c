@@ -77,7 +77,7 @@ static bool add(struct rewrite *rewrite, struct shard_point point, int64_t less,
 {
     point.peak_bytes -= least(less, point.peak_bytes);
     point.end_bytes -= least(less, point.end_bytes);
-    point.fixed_bytes = least(point.fixed_bytes, point.peak_bytes);
+    shard_point_clamp(&point);
     return vec_push(rewrite->points, rewrite->point_count, rewrite->point_capacity,
                     rewrite->model->budget, err, point);
 }

@@ -15,12 +15,18 @@ static bool push_point(struct shard_model *model, struct shard_point point, stru
 {
     point.end_bytes = positive(point.end_bytes - model->library_bytes);
     point.peak_bytes = positive(point.peak_bytes);
-    if (point.fixed_bytes > point.peak_bytes)
-        point.fixed_bytes = point.peak_bytes;
+    shard_point_clamp(&point);
     if (point.end_bytes > point.peak_bytes)
         point.end_bytes = point.peak_bytes;
     return vec_push(model->points, model->point_count, model->point_capacity, model->budget, err,
                     point);
+}
+
+static void set_workspaces(struct shard_point *point, const struct layer_row *row)
+{
+    point->fixed_bytes = row->workspace_bytes;
+    point->limited_bytes = row->limited_bytes;
+    point->limit_bytes = row->limit_bytes;
 }
 
 static bool add_forward_points(struct layer_reader *reader, struct error *err)
@@ -29,7 +35,8 @@ static bool add_forward_points(struct layer_reader *reader, struct error *err)
     int64_t before = reader->trace->facts.before_bytes, saved = 0;
     for (size_t i = 0; i < model->layer_count; i++) {
         const struct layer_row *row = reader->rows[i];
-        struct shard_point point = {.layer = (uint32_t)i, .fixed_bytes = row->workspace_bytes};
+        struct shard_point point = {.layer = (uint32_t)i};
+        set_workspaces(&point, row);
         saved += model->layers[i].saved;
         point.peak_bytes = reader->has_peaks ? row->peak_bytes - before : saved;
         point.end_bytes = reader->has_peaks ? row->allocated - before : saved;
@@ -143,7 +150,7 @@ static bool add_backward_points(struct layer_reader *reader, const uint32_t *lay
         }
         point.early_elements = positive(early) / model->element_size;
         point.peak_bytes = rows[i]->peak_bytes - known;
-        point.fixed_bytes = rows[i]->workspace_bytes;
+        set_workspaces(&point, rows[i]);
         point.end_bytes = rows[i]->allocated - known;
         if (!push_point(model, point, err))
             return false;

@@ -69,9 +69,14 @@ struct shard_point {
     uint32_t first_tensor, end_tensor; /* backward: gradients made */
     int64_t peak_bytes, end_bytes;
     int64_t fixed_bytes;     /* of peak_bytes: what a larger batch would not enlarge */
+    int64_t limited_bytes;   /* and what it would enlarge to limit_bytes at most */
+    int64_t limit_bytes;     /* at least limited_bytes */
     int64_t packed_elements; /* of the parameters of layers that pack, from their forward on */
     int64_t early_elements;  /* of gradients that wait for those of earlier uses of a parameter */
 };
+
+/* Leaves no more of fixed and limited bytes than the peak has, and no limit below what is there. */
+void shard_point_clamp(struct shard_point *point);
 
 /* The modules that fsdp, fsdp1 and fsdp2 gather together. */
 struct shard_unit {

@@ -9,28 +9,38 @@ static int64_t workspace_of_step(const struct walk *walk)
     return walk->multiplies && more > 0 ? more : 0;
 }
 
-/* The bytes of `residual` that a larger batch does not enlarge: workspaces, which exist only at the
- * peak of a point. */
-static int64_t fixed_bytes(const struct walk *walk, int64_t residual)
+/* Divides `residual` by what a larger batch makes of it; returns the bytes that it leaves as they
+ * are. Workspaces exist only at the peak of a point. */
+static int64_t divide(const struct walk *walk, int64_t residual, struct shard_moment *moment)
 {
+    moment->growing_bytes = residual + walk->model->batch_bytes;
     if (*walk->point >= walk->model->point_count)
         return 0;
     const struct shard_point *point = &walk->model->points[*walk->point];
-    return residual == point->peak_bytes ? point->fixed_bytes : 0;
+    if (residual != point->peak_bytes)
+        return 0;
+    moment->limited_bytes = point->limited_bytes;
+    moment->limit_bytes = point->limit_bytes;
+    moment->growing_bytes -= point->fixed_bytes + point->limited_bytes;
+    return point->fixed_bytes;
+}
+
+int64_t shard_enlarged(const struct shard_moment *moment, double batch)
+{
+    int64_t limited = (int64_t)((double)moment->limited_bytes * batch);
+    if (limited > moment->limit_bytes)
+        limited = moment->limit_bytes;
+    return (int64_t)((double)moment->growing_bytes * batch) + limited;
 }
 
 void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,
                struct shard_memory memory, int64_t residual)
 {
     const struct shard_model *model = walk->model;
-    double batch = walk->options->batch;
-    int64_t fixed = fixed_bytes(walk, residual);
-    struct shard_moment moment = {.phase = phase,
-                                  .unit = unit,
-                                  .point = *walk->point,
-                                  .memory = memory,
-                                  .growing_bytes = residual - fixed + model->batch_bytes};
-    moment.memory.activation_bytes = fixed + (int64_t)((double)moment.growing_bytes * batch);
+    struct shard_moment moment = {
+        .phase = phase, .unit = unit, .point = *walk->point, .memory = memory};
+    int64_t fixed = divide(walk, residual, &moment);
+    moment.memory.activation_bytes = fixed + shard_enlarged(&moment, walk->options->batch);
     bool moves = walk->strategy != SHARD_DDP && walk->strategy != SHARD_ZERO;
     if (moves && *walk->point < model->point_count)
         moment.memory.activation_bytes +=

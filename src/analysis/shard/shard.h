@@ -68,7 +68,12 @@ struct shard_moment {
     size_t point; /* of the model; their number: after backward */
     struct shard_memory memory;
     int64_t growing_bytes; /* the part of activations that the factor of the batch multiplies */
+    int64_t limited_bytes; /* and the part that it multiplies until there are limit_bytes */
+    int64_t limit_bytes;
 };
+
+/* What the factor of the batch makes of the bytes of a moment that it multiplies. */
+int64_t shard_enlarged(const struct shard_moment *moment, double batch);
 
 /* How much more the first step may take at a moment: until its first gradient is reduced,
  * ShardedDataParallel holds the parameters twice. The optimizer has no state yet. 0 for the other

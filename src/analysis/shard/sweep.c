@@ -31,11 +31,11 @@ static void take_fitting(void *self, const struct shard_moment *moment)
 {
     struct fitter *fitter = self;
     int64_t staying = shard_memory_sum(&moment->memory) +
-                      shard_first_step_more(fitter->strategy, moment) - moment->growing_bytes;
+                      shard_first_step_more(fitter->strategy, moment) - shard_enlarged(moment, 1);
     size_t low = 0, high = fitter->count, middle = high;
     while (low < high) {
         double batch = (double)fit_value(fitter->batches, middle - 1);
-        int64_t bytes = staying + (int64_t)((double)moment->growing_bytes * batch);
+        int64_t bytes = staying + shard_enlarged(moment, batch);
         if ((uint64_t)bytes <= fitter->usable_bytes)
             low = middle;
         else

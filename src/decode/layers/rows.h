@@ -35,6 +35,8 @@ enum layer_field {
     LAYER_SAVED_PEAK_BYTES,
     LAYER_OLD_GRADIENT_BYTES,
     LAYER_WORKSPACE_BYTES,
+    LAYER_LIMITED_BYTES,
+    LAYER_LIMIT_BYTES,
     LAYER_FLOPS,
     LAYER_TAIL_FLOPS,
     LAYER_DTYPE,
@@ -80,9 +82,12 @@ struct layer_row {
                                        freed before the backward pass; not part of its peaks */
     int64_t workspace_bytes;        /* how much lower peak_bytes would be without workspaces that a
                                        larger batch does not enlarge */
-    string_id dtype;                /* of its parameters: "float32", or "bfloat16,float32" */
-    string_id tensors;              /* its parameters that no earlier row has: "7:3072x768,8:3072";
-                                       place in model.parameters(), shape, and ":frozen" */
+    int64_t limited_bytes;          /* and further without those that it enlarges only until they
+                                       have limit_bytes; not 0 */
+    int64_t limit_bytes;
+    string_id dtype;           /* of its parameters: "float32", or "bfloat16,float32" */
+    string_id tensors;         /* its parameters that no earlier row has: "7:3072x768,8:3072";
+                                  place in model.parameters(), shape, and ":frozen" */
     string_id traits;          /* what a checkpoint must allow for: names with commas between, of
                                   "batch_norm", "fsdp", "random" (draws random numbers),
                                   "recursive" (the module calls itself) */

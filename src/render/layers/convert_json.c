@@ -101,6 +101,10 @@ static void put_recorded(struct json_writer *json, const struct layer_trace *tra
         json_put_integer(json, "old_gradient_bytes", row->old_gradient_bytes);
     if (layer_has(row, LAYER_WORKSPACE_BYTES))
         json_put_integer(json, "workspace_bytes", row->workspace_bytes);
+    if (layer_has(row, LAYER_LIMITED_BYTES))
+        json_put_integer(json, "limited_bytes", row->limited_bytes);
+    if (layer_has(row, LAYER_LIMIT_BYTES))
+        json_put_integer(json, "limit_bytes", row->limit_bytes);
     if (layer_has(row, LAYER_FLOPS))
         json_put_integer(json, "flops", row->flops);
     if (layer_has(row, LAYER_TAIL_FLOPS))

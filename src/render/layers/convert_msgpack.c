@@ -33,6 +33,8 @@ static const char *const names[LAYER_FIELDS] = {
     [LAYER_SAVED_PEAK_BYTES] = "saved_peak_bytes",
     [LAYER_OLD_GRADIENT_BYTES] = "old_gradient_bytes",
     [LAYER_WORKSPACE_BYTES] = "workspace_bytes",
+    [LAYER_LIMITED_BYTES] = "limited_bytes",
+    [LAYER_LIMIT_BYTES] = "limit_bytes",
     [LAYER_FLOPS] = "flops",
     [LAYER_TAIL_FLOPS] = "tail_flops",
     [LAYER_DTYPE] = "dtype",
@@ -110,6 +112,8 @@ static int64_t number_of(const struct layer_row *row, enum layer_field field)
         [LAYER_SAVED_PEAK_BYTES] = row->saved_peak_bytes,
         [LAYER_OLD_GRADIENT_BYTES] = row->old_gradient_bytes,
         [LAYER_WORKSPACE_BYTES] = row->workspace_bytes,
+        [LAYER_LIMITED_BYTES] = row->limited_bytes,
+        [LAYER_LIMIT_BYTES] = row->limit_bytes,
         [LAYER_FLOPS] = row->flops,
         [LAYER_TAIL_FLOPS] = row->tail_flops,
     };

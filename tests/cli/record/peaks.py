@@ -132,6 +132,43 @@ def check_discriminator():
     assert {row["module_name"] for row in recording.backward_traces} >= {"0", "1", "2"}
 
 
+def workspaces_of(model, batch):
+    """What the row of the backward pass with most limited bytes says of its workspaces."""
+    step(model, batch)
+    memsnap_record.free_workspaces()
+    with memsnap_record.layers(model) as recording:
+        step(model, batch)
+    row = max(recording.backward_traces, key=lambda row: row.get("limited_bytes", 0))
+    return [row.get(name, 0) for name in ("workspace_bytes", "limited_bytes", "limit_bytes")]
+
+
+def check_growth():
+    """Workspaces of cuBLAS are the same with a larger batch, and those of reductions and tables grow to a limit."""
+    def rows(count):
+        return torch.zeros(count, 1024, device="cuda")
+
+    def indices(count):
+        return torch.zeros(count, dtype=torch.int64, device="cuda")
+
+    tables = [kind(20000, 64) for kind in (nn.Embedding, nn.EmbeddingBag)]
+    for model, make, counts in ((nn.Linear(1024, 1024), rows, (4096, 1 << 17)),
+                                *((table, lambda count: indices(count).view(-1, 4), (4096, 1 << 18)) for table in tables)):
+        small, large = (workspaces_of(nn.Sequential(model, nn.Tanh()).cuda(), make(count)) for count in counts)
+        assert 0 < small[1] < large[1], (model, small, large)
+        for _fixed, limited, limit in (small, large):
+            assert limited <= limit and abs(limit / large[1] - 1) < 0.02, (model, small, large)
+    linear = nn.Sequential(nn.Linear(1024, 1024, bias=False)).cuda()
+    step(linear, rows(64))
+    if memsnap_record.free_workspaces():  # cuBLAS keeps them from step to step
+        return
+    found = []
+    for count in (64, 640):
+        with memsnap_record.layers(linear) as recording:
+            step(linear, rows(count))
+        found.append([row["workspace_bytes"] for row in recording.trace["traces"] if row["is_forward"] and row["is_leaf"]])
+    assert found[0] == found[1] and found[0][0] >= 1 << 20, found
+
+
 def step(model, batch):
     model.zero_grad(set_to_none=True)
     model(batch).sum().backward()
@@ -165,6 +202,7 @@ def main():
     check_dropped()
     check_old_gradients()
     check_discriminator()
+    check_growth()
     check_rows(Tables().cuda(), torch.randint(500, (16384, 20), device="cuda"))
     print("all is right")
 

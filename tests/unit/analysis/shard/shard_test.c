@@ -315,6 +315,31 @@ START_TEST(workspaces_do_not_grow)
 }
 END_TEST
 
+/* Temporaries of reductions grow until there are limit_bytes. */
+START_TEST(some_temporaries_grow_to_a_limit)
+{
+    static const double batches[] = {1, 3, 100};
+    static const int64_t grown[] = {ALL, 3 * ALL, 5 * ALL};
+    by_hand_begin(&hand, 4000);
+    for (size_t at = 0; at < 3; at++) {
+        hand.options.batch = batches[at];
+        int64_t without = by_hand_predict(&hand, SHARD_DDP, 0).peak_bytes;
+        for (size_t k = 0; k < hand.model.point_count; k++) {
+            hand.model.points[k].peak_bytes += ALL;
+            hand.model.points[k].limited_bytes = ALL;
+            hand.model.points[k].limit_bytes = 5 * ALL;
+        }
+        ck_assert_int_le(by_hand_predict(&hand, SHARD_DDP, 0).peak_bytes, without + grown[at]);
+        ck_assert_int_gt(by_hand_predict(&hand, SHARD_DDP, 0).peak_bytes, without);
+        for (size_t k = 0; k < hand.model.point_count; k++) {
+            hand.model.points[k].peak_bytes -= ALL;
+            hand.model.points[k].limited_bytes = hand.model.points[k].limit_bytes = 0;
+        }
+    }
+    by_hand_end(&hand);
+}
+END_TEST
+
 static const struct shard_point *point_of(size_t layer, bool is_backward, bool recomputes)
 {
     for (size_t i = 0; i < hand.model.point_count; i++)
@@ -411,6 +436,7 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, buffers_are_sent_once_a_step);
     tcase_add_test(tcase, calls_for_buffers);
     tcase_add_test(tcase, workspaces_do_not_grow);
+    tcase_add_test(tcase, some_temporaries_grow_to_a_limit);
     tcase_add_test(tcase, checkpoints);
     tcase_add_test(tcase, refused);
     tcase_add_test(tcase, gathered_ahead_in_forward);

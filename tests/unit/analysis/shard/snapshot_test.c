@@ -50,6 +50,30 @@ START_TEST(a_workspace_is_no_gradient)
 }
 END_TEST
 
+/* A workspace of cuBLAS at the peak of a layer, which a larger batch would not enlarge. */
+START_TEST(a_workspace_is_fixed)
+{
+    for (int i = 0; i < 3; i++) {
+        const char *layer = i == 0 ? LINEAR "," MODEL(5) : LINEAR "," MODEL(6);
+        if (i == 1) {
+            capture_event_with(&capture, "alloc", 9000, CUBLASLT_WORKSPACE, layer,
+                               ",\"category\":\"workspace\"");
+            capture_free(&capture, 9000, CUBLASLT_WORKSPACE, layer);
+        }
+        keep(layer, true);
+    }
+    build();
+    size_t fixed = 0;
+    for (size_t i = 0; i < model.point_count; i++) {
+        const struct shard_point *point = &model.points[i];
+        fixed += point->fixed_bytes > 0;
+        ck_assert_int_lt(point->peak_bytes - point->fixed_bytes, 1000);
+        ck_assert(point->fixed_bytes == 0 || point->peak_bytes >= CUBLASLT_WORKSPACE);
+    }
+    ck_assert_uint_eq(fixed, 1);
+}
+END_TEST
+
 START_TEST(recurrent_layers_are_known)
 {
     keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
@@ -398,6 +422,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, units_are_what_lists_call);
     tcase_add_test(tests, a_workspace_is_no_gradient);
+    tcase_add_test(tests, a_workspace_is_fixed);
     tcase_add_test(tests, recurrent_layers_are_known);
     tcase_add_test(tests, recurrent_layers_have_several_parameters);
     tcase_add_test(tests, a_model_may_compute_its_loss);

@@ -135,6 +135,7 @@ START_TEST(recordings_are_read)
         "\"traces\":[" RECORDED("\"is_leaf\":false,\"reads\":[],\"saves\":[0,1],") "," RECORDED(
             "\"plain\":true,\"follows\":true,\"changes\":4,\"cast_bytes\":6,"
             "\"saved_peak_bytes\":8,\"old_gradient_bytes\":7,\"workspace_bytes\":6,\"tail_us\":0.5,"
+            "\"limited_bytes\":5,\"limit_bytes\":9,"
             "\"dtype\":\"float32\","
             "\"tensors\":\"0:2x3\","
             "\"traits\":\"random\",\"flops\":70,\"tail_flops\":30,"
@@ -164,6 +165,8 @@ START_TEST(recordings_are_read)
     ck_assert_int_eq(row->saved_peak_bytes, 8);
     ck_assert_int_eq(row->old_gradient_bytes, 7);
     ck_assert_int_eq(row->workspace_bytes, 6);
+    ck_assert_int_eq(row->limited_bytes, 5);
+    ck_assert_int_eq(row->limit_bytes, 9);
     ck_assert(row->tail_us == 0.5);
     ck_assert_int_eq(row->flops, 70);
     ck_assert_int_eq(row->tail_flops, 30);
