@@ -191,6 +191,22 @@ exits 0
 out_has '"master_copy":true'
 out_has '"parameters":3605760,"units":2,"master_copy_bytes":14423040,'
 
+# with checkpoints: parameters and buckets, 2 outputs of 100 MB, what the third unit makes again, and its output's gradient
+run shard --world 4 --optimizer sgd --parameters 3M --layers 3 --activations 3GB --unit-output 100MB --checkpointed --format json
+exits 0
+out_has '"name":"ddp","options":{"optimizer":"sgd","master_copy":false,"batch":1.0,"accumulation":1,"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":3028000000,'
+out_has '"name":"ddp","options":{"optimizer":"sgd","master_copy":false,"batch":1.0,"accumulation":1,"gradient_as_bucket_view":false},"checkpointed":true,"peak_bytes":1324000000,'
+out_has '"recomputed_share":1.0'
+run shard --world 4 --parameters 3M --layers 3 --activations 3GB --unit-output 100MB --checkpointed --code fsdp2 --format python
+exits 0
+out_has 'find_units(model)'
+run shard --parameters 3M --layers 3 --activations 3GB --checkpointed
+exits 2
+err 'memsnap: shard: --checkpointed needs a file, or --unit-output (for example 64MiB)'
+run shard --parameters 3M --layers 3 --activations 3GB --unit-output 2GB
+exits 2
+err 'memsnap: shard: --unit-output is more than --activations of one of --layers'
+
 # what FairScale advises for one machine and for several
 run shard --world 64 --parameters 7B --layers 32 --gpu h100
 out_has 'Use sdp'
@@ -222,7 +238,7 @@ exits 2
 err "memsnap: shard: invalid --parameters '7X' (for example 7B; at most 1T)"
 run shard --parameters 7B $trace
 exits 2
-err 'memsnap: shard: --parameters, --activations and --layers do not apply to a file'
+err 'memsnap: shard: --parameters, --activations, --unit-output and --layers do not apply to a file'
 run shard --layers 3
 exits 2
 run shard --batch nan $trace

@@ -102,8 +102,11 @@ static bool add_equal_layer(struct shard_model *model, size_t i, const struct sh
         each = sizes->elements - each * (int64_t)(n - 1);
         saved = sizes->activation_bytes - saved * (int64_t)(n - 1);
     }
-    struct shard_layer layer = {
-        .unit = unit, .first_tensor = tensor, .end_tensor = tensor + 1, .saved = saved};
+    struct shard_layer layer = {.unit = unit,
+                                .first_tensor = tensor,
+                                .end_tensor = tensor + 1,
+                                .saved = saved,
+                                .output = sizes->output_bytes};
     return vec_push(model->tensors, model->tensor_count, model->tensor_capacity, model->budget, err,
                     (struct shard_tensor){.elements = each, .unit = unit}) &&
            vec_push(model->layers, model->layer_count, model->layer_capacity, model->budget, err,

@@ -127,10 +127,11 @@ bool shard_model_check(const struct shard_model *model, struct error *err);
 
 int64_t shard_elements(const struct shard_model *model);
 
-/* A model of equal layers. Sizes in bytes; `elements` includes all layers. */
+/* A model of equal layers. Sizes in bytes; `elements` and `activation_bytes` include all layers. */
 struct shard_sizes {
     int64_t elements, activation_bytes, element_size;
     size_t layers;
+    int64_t output_bytes; /* of a layer, part of its activations; for checkpoints */
 };
 
 bool shard_model_by_hand(struct shard_model *model, const struct shard_sizes *sizes,

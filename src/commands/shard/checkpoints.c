@@ -82,7 +82,8 @@ static bool place(struct checkpoints *to, struct error *err)
     return ok;
 }
 
-/* All units of a snapshot: without the names of modules, the code can wrap no others. */
+/* All units, of a snapshot or given by hand: without the names of modules, the code can wrap no
+ * others. */
 static bool place_all(struct checkpoints *to, struct error *err)
 {
     struct shard_subject *subject = to->subject;
@@ -110,10 +111,14 @@ static bool place_all(struct checkpoints *to, struct error *err)
 /* What the checkpoints run again. A checkpoint stops at the last tensor that its module saves. */
 static bool add_extra(const struct checkpoints *to, struct error *err)
 {
-    const struct problem *problem = to->problem;
-    const struct chain *chain = &problem->chain;
     struct shard_subject *subject = to->subject;
     struct shard_extra *extra = &subject->extra;
+    const struct problem *problem = to->problem;
+    if (!problem) { /* all layers have checkpoints */
+        *extra = (struct shard_extra){.share = 1, .flops_share = -1};
+        return true;
+    }
+    const struct chain *chain = &problem->chain;
     int64_t again = 0;
     for (size_t k = 0; k < to->pieces.count; k++) {
         size_t i = to->pieces.segments[k].first;

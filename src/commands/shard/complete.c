@@ -45,15 +45,19 @@ bool shard_command_complete(struct shard_command *command, bool has_file, struct
                          "invalid --group %" PRId64 " (--world %" PRId64
                          " is not a multiple of it)",
                          options->group, options->world);
-    if (has_file && (by_hand || sizes->activation_bytes > 0 || sizes->layers > 0))
+    bool has_more = sizes->activation_bytes > 0 || sizes->layers > 0 || sizes->output_bytes > 0;
+    if (has_file && (by_hand || has_more))
         return error_set(err, STATUS_USAGE,
-                         "--parameters, --activations and --layers do not apply to a file");
-    if (!has_file && !by_hand && (sizes->activation_bytes > 0 || sizes->layers > 0))
-        return error_set(err, STATUS_USAGE, "--activations and --layers need --parameters");
+                         "--parameters, --activations, --unit-output and --layers do not apply to "
+                         "a file");
+    if (!has_file && !by_hand && has_more)
+        return error_set(err, STATUS_USAGE,
+                         "--activations, --unit-output and --layers need --parameters");
     if (by_hand && command->recorded_size > 0)
         return error_set(err, STATUS_USAGE, "--recorded-dtype needs a snapshot");
-    if (by_hand && command->is_checkpointed)
-        return error_set(err, STATUS_USAGE, "--checkpointed needs a layer trace");
+    if (by_hand && command->is_checkpointed && sizes->output_bytes == 0)
+        return error_set(err, STATUS_USAGE,
+                         "--checkpointed needs a file, or --unit-output (for example 64MiB)");
     bool has_curves = command->format == SHARD_FORMAT_JSON || command->format == SHARD_FORMAT_CSV;
     if (command->has_curve && (!has_curves || command->has_sweep))
         return error_set(err, STATUS_USAGE, "--curve needs --format json or csv, without --sweep");
@@ -68,6 +72,9 @@ bool shard_command_complete(struct shard_command *command, bool has_file, struct
         return false;
     if (sizes->layers == 0)
         sizes->layers = 1;
+    if (sizes->output_bytes > sizes->activation_bytes / (int64_t)sizes->layers)
+        return error_set(err, STATUS_USAGE,
+                         "--unit-output is more than --activations of one of --layers");
     sizes->element_size = sizeof(float);
     if (sizes->elements > 0 && (int64_t)sizes->layers > sizes->elements)
         return error_set(err, STATUS_USAGE, "more --layers than --parameters");

@@ -10,6 +10,7 @@
 enum {
     OPTION_ACCUMULATE = OPTION_LONG_ONLY,
     OPTION_ACTIVATIONS,
+    OPTION_OUTPUT_BYTES,
     OPTION_BACKWARD_PREFETCH,
     OPTION_BANDWIDTH,
     OPTION_BATCH,
@@ -106,6 +107,8 @@ const struct option_spec shard_option_specs[] = {
      "without FILE: the number of parameters, such as\n"
      "7B or 125M"},
     {OPTION_ACTIVATIONS, "activations", "SIZE", "without FILE: bytes kept for backward"},
+    {OPTION_OUTPUT_BYTES, "unit-output", "SIZE",
+     "without FILE: bytes of them that a unit passes on, for\n--checkpointed"},
     {OPTION_LAYERS, "layers", "N", "without FILE: divide both into N equal units (1)"},
     {OPTION_SWEEP, "sweep", "NAME=VALUES",
      "with --gpu: find the largest batch that fits, for\n"
@@ -293,6 +296,8 @@ bool shard_option(int option, void *to, struct error *err)
         return true;
     case OPTION_ACTIVATIONS:
         return shard_take_size("activations", &command->sizes.activation_bytes, err);
+    case OPTION_OUTPUT_BYTES:
+        return shard_take_size("unit-output", &command->sizes.output_bytes, err);
     case OPTION_PARAMETERS:
         return shard_take_parameters(command, err);
     case OPTION_GPU:

@@ -4,6 +4,7 @@
 #include "commands/cli/complain.h"
 #include "commands/cli/files.h"
 #include "commands/cli/options.h"
+#include "commands/shard/checkpoints.h"
 #include "commands/shard/load.h"
 #include "render/shard/shard.h"
 
@@ -100,9 +101,12 @@ static bool answer_sizes(const struct shard_command *command, FILE *out, struct 
     struct budget budget = {.limit = command->capture.max_memory};
     struct shard_subject subject = {.source = "sizes"};
     shard_model_init(&subject.model, &budget);
+    shard_model_init(&subject.checkpointed, &budget);
     bool ok = shard_model_by_hand(&subject.model, &command->sizes, err) &&
-              shard_model_check(&subject.model, err) && answer(command, &subject, out, err);
-    shard_model_release(&subject.model);
+              shard_model_check(&subject.model, err) &&
+              (!command->is_checkpointed || shard_add_checkpoints(&subject, NULL, err)) &&
+              answer(command, &subject, out, err);
+    shard_unload(&subject);
     return ok;
 }
 
