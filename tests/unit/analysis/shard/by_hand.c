@@ -15,7 +15,10 @@ void by_hand_begin_with(struct by_hand *hand, const struct shard_sizes *sizes)
 
 void by_hand_begin(struct by_hand *hand, int64_t activations)
 {
-    const struct shard_sizes sizes = {LAYERS * ELEMENTS, activations, 4, LAYERS};
+    const struct shard_sizes sizes = {.elements = LAYERS * ELEMENTS,
+                                      .activation_bytes = activations,
+                                      .element_size = 4,
+                                      .layers = LAYERS};
     by_hand_begin_with(hand, &sizes);
 }
 
