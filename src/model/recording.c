@@ -211,3 +211,16 @@ bool recording_find(struct trace *trace, const struct snapshot *snapshot, uint32
         recording_set(trace, hypothesis.missing);
     return ok;
 }
+
+bool recording_lacks_segments(const struct timeline *timeline)
+{
+    const struct snapshot *snapshot = timeline->snapshot;
+    const uint64_t *counts = timeline->by_action;
+    bool is_made = false;
+    for (size_t i = 0; i < snapshot->segment_count && !is_made; i++)
+        is_made = snapshot->segments[i].device == timeline->device &&
+                  snapshot->segments[i].stack != STACK_NONE;
+    return is_made && counts[ACTION_ALLOC] > 0 && timeline->preexisting_count == 0 &&
+           counts[ACTION_SEGMENT_ALLOC] == 0 && counts[ACTION_SEGMENT_MAP] == 0 &&
+           !timeline->trace->edge.present;
+}

@@ -9,7 +9,7 @@
 #ifndef MEMSNAP_MODEL_RECORDING_H
 #define MEMSNAP_MODEL_RECORDING_H
 
-#include "model/snapshot.h"
+#include "model/timeline.h"
 
 #define ACTION_BIT(action) (UINT32_C(1) << (action))
 
@@ -21,5 +21,10 @@ bool recording_find(struct trace *trace, const struct snapshot *snapshot, uint32
 
 /* Sets them for a trace that is known to be without the events of `missing`, which is not 0. */
 void recording_set(struct trace *trace, uint32_t missing);
+
+/* True if segments have stacks, so that they were made while events were recorded, and nothing was
+ * allocated before the trace, and yet no event makes a segment. Then reserved memory is known at
+ * the dump only: its curve is that of segments which were there from the start. */
+bool recording_lacks_segments(const struct timeline *timeline);
 
 #endif

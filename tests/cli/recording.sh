@@ -187,4 +187,46 @@ exits 0
 out_has 'Device 0: 1.50 KiB in use before the first event'
 out_has 'Live before the first event: 1.50 KiB in 2 allocations'
 
+# skip_actions=["segment_alloc"]: nothing lived before the trace, and a segment made while events
+# were recorded has a stack.
+frames='[{"filename": "/a/train.py", "line": 3, "name": "<module>"}]'
+segments() { # STACK ADDRESS-OF-AN-ALLOCATION
+    cat >segments.json <<EOF
+{"segments": [{"device": 0, "address": 4096, "total_size": 4096, "frames": $1, "blocks": [
+   {"address": 4096, "size": 1024, "requested_size": 1024, "state": "active_allocated"}]}],
+ "device_traces": [[{"action": "alloc", "addr": $2, "size": 1024, "frames": $frames}]]}
+EOF
+    run analyze segments.json
+    exits 0
+}
+segments "$frames" 4096
+out_has 'Device 0: peak 1.00 KiB, 25.0% of the 4.00 KiB reserved at the end'
+out_has 'warning: segment_alloc was not recorded (skip_actions): how much was reserved'
+run analyze --format json segments.json
+out_has '"reserved_is_assumed":true'
+segments '[]' 4096
+out_has '25.0% of the 4.00 KiB reserved then'
+out_has_not 'segment_alloc was'
+segments "$frames" 5120 # the block at 4096 is from before the trace
+out_has_not 'segment_alloc was'
+run analyze --format json segments.json
+out_has_not 'reserved_is_assumed'
+
+# Metadata of any type is as Python prints it.
+if [ -n "${PYTHON3-}" ]; then
+    "$PYTHON3" - <<'EOF'
+import pickle
+values = [2**70, -2**70, {1, 2}, set(), frozenset([3]), {None: bytearray(b"x")}, 1 << 2000]
+trace = [{"action": "alloc", "addr": 4096 * (i + 1), "size": 4096 - i, "user_metadata": value}
+         for i, value in enumerate(values)]
+pickle.dump({"segments": [], "device_traces": [trace]}, open("metadata.pickle", "wb"), 5)
+EOF
+    run analyze --by metadata metadata.pickle
+    exits 0
+    for text in 1180591620717411303424 -1180591620717411303424 '{1, 2}' 'set()' 'frozenset({3})' \
+        "{None: bytearray(b'x')}" '<an int beyond 64 bits>'; do
+        out_has "  $text"
+    done
+fi
+
 finish

@@ -4,7 +4,7 @@
 
 #include "analysis/report/notices.h"
 
-#define NOTICES_MOST 11 /* that one capture can get */
+#define NOTICES_MOST 12 /* that one capture can get */
 
 struct notice_list {
     struct notice *items; /* NOTICES_MOST of them */

@@ -95,6 +95,14 @@ static bool unrecorded(struct notice_list *list, const struct timeline *timeline
     return true;
 }
 
+static void unrecorded_segments(struct notice_list *list, const struct timeline *timeline)
+{
+    if (recording_lacks_segments(timeline))
+        notice_add(list, NOTICE_UNRECORDED,
+                   "segment_alloc was not recorded (skip_actions): how much was reserved is known "
+                   "for the end only, and assumed to be the same before");
+}
+
 /* True if the first event is of a call that programs make when they start recording again. */
 static bool begins_with_empty_cache(const struct timeline *timeline)
 {
@@ -176,6 +184,7 @@ bool notices_make(const struct timeline *timeline, int64_t unexplained_bytes, en
     } else {
         if (!unrecorded(&list, timeline))
             no_events(&list, timeline);
+        unrecorded_segments(&list, timeline);
         overflow(&list, timeline);
         no_stacks(&list, timeline);
     }

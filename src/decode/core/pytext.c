@@ -1,5 +1,6 @@
 #include "decode/core/pytext.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,6 +157,44 @@ void pytext_bytes(struct buffer *out, const uint8_t *bytes, size_t size)
         else if (!add_escape(out, bytes[i], quote))
             buffer_putc(out, (char)bytes[i]);
     buffer_putc(out, quote);
+}
+
+/* Divides the number by 10^9. Returns the remainder. */
+static uint32_t take_digits(uint32_t *words, size_t count)
+{
+    uint64_t rest = 0;
+    for (size_t i = count; i-- > 0;) {
+        rest = rest << 32 | words[i];
+        words[i] = (uint32_t)(rest / 1000000000);
+        rest %= 1000000000;
+    }
+    return (uint32_t)rest;
+}
+
+bool pytext_int(struct buffer *out, const uint8_t *bytes, size_t size)
+{
+    enum { WORDS = PYTEXT_INT_BYTES / 4, PARTS = PYTEXT_INT_BYTES * 8 / 29 + 1 };
+    uint32_t words[WORDS] = {0}, parts[PARTS], carry;
+    size_t count = 0;
+    if (size > PYTEXT_INT_BYTES)
+        return false;
+    bool is_negative = size > 0 && bytes[size - 1] >= 0x80;
+    carry = is_negative;
+    for (size_t i = 0; i < size; i++) { /* the magnitude: the complement plus 1 if below 0 */
+        uint32_t byte = (is_negative ? (uint8_t)~bytes[i] : bytes[i]) + carry;
+        carry = byte >> 8;
+        words[i / 4] |= (byte & 0xff) << 8 * (i % 4);
+    }
+    for (bool any = true; any; count++) {
+        parts[count] = take_digits(words, WORDS);
+        any = false;
+        for (size_t i = 0; i < WORDS; i++)
+            any = any || words[i] > 0;
+    }
+    buffer_printf(out, "%s%" PRIu32, is_negative ? "-" : "", parts[count - 1]);
+    for (size_t i = count - 1; i-- > 0;)
+        buffer_printf(out, "%09" PRIu32, parts[i]);
+    return true;
 }
 
 bool pytext_clip(struct buffer *out)

@@ -17,6 +17,11 @@ void pytext_quoted(struct buffer *out, const char *bytes, size_t size);
 /* repr() of a bytes object: b'text'. */
 void pytext_bytes(struct buffer *out, const uint8_t *bytes, size_t size);
 
+/* An int of `size` bytes of little-endian two's complement, in decimal. Returns false, and appends
+ * nothing, beyond PYTEXT_INT_BYTES. */
+#define PYTEXT_INT_BYTES 128
+bool pytext_int(struct buffer *out, const uint8_t *bytes, size_t size);
+
 /* The limits of a value that stands in a field of text. */
 #define PYTEXT_CLIP_BYTES  1024 /* of the text without the dots; of each string within */
 #define PYTEXT_CLIP_LEVELS 16   /* of containers; deeper items become "..." */

@@ -12,12 +12,13 @@ struct printer {
 
 static void add_value(const struct printer *printer, value v, unsigned levels);
 
-/* Adds the items of a list or, with `per` 2, the keys and values of a dict. */
+/* Adds the items of a container or, with `per` 2, the keys and values of a dict, between
+ * brackets. */
 static void add_items(const struct printer *printer, const value *items, size_t count, size_t per,
-                      unsigned levels)
+                      const char *brackets, unsigned levels)
 {
     struct buffer *out = printer->out;
-    buffer_putc(out, per == 2 ? '{' : '[');
+    buffer_putc(out, brackets[0]);
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             buffer_puts(out, ", ");
@@ -33,12 +34,36 @@ static void add_items(const struct printer *printer, const value *items, size_t 
         }
         add_value(printer, items[per * i + per - 1], levels - 1);
     }
-    buffer_putc(out, per == 2 ? '}' : ']');
+    buffer_putc(out, brackets[1]);
 }
 
 static size_t at_most(const struct printer *printer, size_t size)
 {
     return size < printer->limit ? size : printer->limit;
+}
+
+/* "{1, 2}", "frozenset({1})", "set()" */
+static void add_set(const struct printer *printer, const struct node *node, unsigned levels)
+{
+    bool is_frozen = node->kind == NODE_FROZENSET;
+    bool is_call = is_frozen || node->count == 0;
+    buffer_puts(printer->out, is_frozen ? "frozenset(" : is_call ? "set(" : "");
+    if (node->count > 0)
+        add_items(printer, node->as.items, node->count, 1, "{}", levels);
+    buffer_puts(printer->out, is_call ? ")" : "");
+}
+
+static bool is_bytes(const struct values *values, value v)
+{
+    return value_is_node(values, v, NODE_BYTES) || value_is_node(values, v, NODE_BYTEARRAY);
+}
+
+static void add_bytes(const struct printer *printer, const struct node *node)
+{
+    bool is_array = node->kind == NODE_BYTEARRAY;
+    buffer_puts(printer->out, is_array ? "bytearray(" : "");
+    pytext_bytes(printer->out, node->as.bytes, at_most(printer, node->count));
+    buffer_puts(printer->out, is_array ? ")" : "");
 }
 
 static void add_scalar(const struct printer *printer, value v)
@@ -58,10 +83,10 @@ static void add_scalar(const struct printer *printer, value v)
         pytext_quoted(out, text.bytes, at_most(printer, text.size));
     } else if (value_is_node(values, v, NODE_FLOAT)) {
         pytext_real(out, value_node(values, v)->as.real);
-    } else if (value_is_node(values, v, NODE_BYTES)) {
-        const struct node *node = value_node(values, v);
-        pytext_bytes(out, node->as.bytes, at_most(printer, node->count));
-    } else {
+    } else if (is_bytes(values, v)) {
+        add_bytes(printer, value_node(values, v));
+    } else if (!value_is_node(values, v, NODE_BIGINT) ||
+               !pytext_int(out, value_node(values, v)->as.bytes, value_node(values, v)->count)) {
         buffer_printf(out, "<%s>", value_kind_name(values, v));
     }
 }
@@ -71,9 +96,12 @@ static void add_value(const struct printer *printer, value v, unsigned levels)
     const value *items;
     size_t count;
     if (value_sequence(printer->values, v, &items, &count))
-        add_items(printer, items, count, 1, levels);
+        add_items(printer, items, count, 1, "[]", levels);
     else if (value_mapping(printer->values, v, &items, &count))
-        add_items(printer, items, count, 2, levels);
+        add_items(printer, items, count, 2, "{}", levels);
+    else if (value_is_node(printer->values, v, NODE_SET) ||
+             value_is_node(printer->values, v, NODE_FROZENSET))
+        add_set(printer, value_node(printer->values, v), levels);
     else
         add_scalar(printer, v);
 }

@@ -194,6 +194,8 @@ static void put_device(struct json_writer *json, const char *key, const struct a
     put_object(json, &allocated_type, &timeline->literal.allocated, &context);
     if (has_segments)
         put_object(json, &reserved_type, &reserved, &context);
+    if (recording_lacks_segments(timeline))
+        json_put_bool(json, "reserved_is_assumed", true);
     put_recording(json, timeline, &context);
     if (has_segments)
         put_object(json, &state_type, &timeline->state, &context);

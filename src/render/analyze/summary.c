@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/device.h"
+#include "model/recording.h"
 #include "render/analyze/memory.h"
 #include "render/core/escape.h"
 #include "render/core/fit.h"
@@ -47,7 +48,9 @@ static void headline(const struct page *page, const struct device_report *report
         snprintf(text, sizeof(text), "%s: peak %s", DEVICE_TITLE(timeline->device), used_text);
     else
         snprintf(text, sizeof(text),
-                 has_peak   ? "%s: peak %s, %s of the %s reserved then"
+                 recording_lacks_segments(timeline)
+                     ? "%s: peak %s, %s of the %s reserved at the end"
+                 : has_peak ? "%s: peak %s, %s of the %s reserved then"
                  : is_start ? "%s: %s in use before the first event, %s of the %s reserved then"
                             : "%s: %s in use when the snapshot was taken, %s of the %s reserved",
                  DEVICE_TITLE(timeline->device), used_text, share, reserved_text);

@@ -115,9 +115,42 @@ START_TEST(strings_as_python_prints_them)
 }
 END_TEST
 
+START_TEST(ints_of_any_size)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *text;
+    } ints[] = {
+        {"", 0, "0"},
+        {"\x7f", 1, "127"},
+        {"\x80", 1, "-128"},
+        {"\x00\xff", 2, "-256"},
+        {"\0\xca\x9a\x3b", 4, "1000000000"},
+        {"\0\0\0\0\0\0\0\0\1", 9, "18446744073709551616"},
+        {"\0\0\0\0\0\0\0\0\xff", 9, "-18446744073709551616"},
+    };
+    uint8_t large[PYTEXT_INT_BYTES + 1] = {0};
+    for (size_t i = 0; i < sizeof(ints) / sizeof(ints[0]); i++) {
+        struct buffer out = BUFFER_INIT;
+        ck_assert(pytext_int(&out, (const uint8_t *)ints[i].bytes, ints[i].size));
+        ck_assert_str_eq(out.bytes, ints[i].text);
+        buffer_release(&out);
+    }
+    struct buffer out = BUFFER_INIT;
+    ck_assert(!pytext_int(&out, large, sizeof(large)));
+    memset(large, 0xff, sizeof(large)); /* 2^1023 - 1, which has 308 digits */
+    large[PYTEXT_INT_BYTES - 1] = 0x7f;
+    ck_assert(pytext_int(&out, large, PYTEXT_INT_BYTES));
+    ck_assert_uint_eq(out.size, 308);
+    buffer_release(&out);
+}
+END_TEST
+
 TCase *pytext_tests(void)
 {
     TCase *tests = tcase_create("pytext");
+    tcase_add_test(tests, ints_of_any_size);
     tcase_add_loop_test(tests, reals_as_python_prints_them, 0,
                         (int)(sizeof(reals) / sizeof(reals[0])));
     tcase_add_test(tests, strings_as_python_prints_them);
