@@ -170,8 +170,21 @@ static void note_line(struct call_tree *tree, stack_id path, size_t levels)
         tree->first_line[k] = frames.frames[k];
 }
 
-/* Sets tree->first_alike and first_line: looks from the first run back to lifetime `from` for
- * allocations in the same calls. */
+/* Notes the line just before the first run where its path leaves that of the first run. */
+static void note_line_before(struct call_tree *tree, stack_id path)
+{
+    struct stack a = symbols_stack_at(tree->symbols, path);
+    struct stack b = symbols_stack_at(tree->symbols, tree->runs[0].path);
+    size_t k = 0;
+    while (k < a.count && k < b.count && a.frames[k] == b.frames[k])
+        k++;
+    if (k > 0 && k < a.count && k < b.count && k < CALL_MOST_LEVELS &&
+        !same_function(tree->symbols, a.frames[k], b.frames[k]))
+        tree->line_before[k] = a.frames[k];
+}
+
+/* Sets tree->first_alike, first_line and line_before: looks from the first run back to lifetime
+ * `from` for allocations in the same calls. */
 static bool find_alike(struct collector *collector, size_t from, struct error *err)
 {
     const struct timeline *timeline = collector->timeline;
@@ -181,11 +194,15 @@ static bool find_alike(struct collector *collector, size_t from, struct error *e
     bool checkpointed;
     for (size_t k = 0; k < CALL_MOST_LEVELS; k++)
         tree->first_alike[k] = tree->runs[0].lifetime;
+    for (size_t k = 0; k < CALL_MOST_LEVELS; k++)
+        tree->line_before[k] = NO_FRAME;
     note_line(tree, later, CALL_MOST_LEVELS);
     for (size_t i = tree->runs[0].lifetime; i-- > from; later = path) {
         stack_id id = timeline->trace->stack[timeline->lifetimes[i].alloc];
         if (!chain_paths_find(&collector->paths, id, &path, &checkpointed, err))
             return false;
+        if (later == tree->runs[0].path)
+            note_line_before(tree, path);
         size_t same = same_calls(collector->symbols, path, later);
         levels = same < levels ? same : levels;
         for (size_t k = 0; k < levels; k++)

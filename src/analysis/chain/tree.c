@@ -140,18 +140,61 @@ static frame_id loop_head(const struct call_tree *tree, const struct call_node *
     return is_in_all ? earlier : first;
 }
 
-/* An iteration begins wherever the first line of the loop appears again after another line. */
+/* The line of a run of the loop; after its last run, NO_FRAME. */
+static frame_id line_in(const struct call_tree *tree, const struct call_node *loop, uint32_t run)
+{
+    return run < loop->end_run ? call_frame(tree, run, loop->level) : NO_FRAME;
+}
+
+/* The number of times that line `head` comes right after line `before`. */
+static size_t successions(const struct call_tree *tree, const struct call_node *loop,
+                          frame_id before, frame_id head)
+{
+    size_t count = 0;
+    for (uint32_t run = loop->first_run; run + 1 < loop->end_run; run++)
+        count += line_in(tree, loop, run) == before && line_in(tree, loop, run + 1) == head;
+    return count;
+}
+
+/* The line with which iterations begin if that is not their first one in the loop: a line ran just
+ * before the loop's first run, and runs just before each later appearance of its line. The first
+ * iteration lacks that line, since there it made no activations. NO_FRAME if there is none. The
+ * line may appear elsewhere in the iterations, too, as that of a convolution does. */
+static frame_id line_around(const struct call_tree *tree, const struct call_node *loop)
+{
+    frame_id first = call_frame(tree, loop->first_run, loop->level);
+    frame_id before = loop->first_run == 0 && loop->level < CALL_MOST_LEVELS
+                          ? tree->line_before[loop->level]
+                          : NO_FRAME;
+    size_t times = before == NO_FRAME || before == first ? 0 : appearances(tree, loop, first);
+    return times > 1 && successions(tree, loop, before, first) == times - 1 ? before : NO_FRAME;
+}
+
+/* True if a line that comes just before the loop's first line, and not the rest of its runs, begins
+ * at a run. */
+static bool begins_around(const struct call_tree *tree, const struct call_node *loop, uint32_t run)
+{
+    frame_id around = line_in(tree, loop, run), head = line_in(tree, loop, loop->first_run);
+    while (line_in(tree, loop, run) == around && run < loop->end_run)
+        run++;
+    return line_in(tree, loop, run) == head;
+}
+
+/* An iteration begins wherever the first line of the loop appears again after another line, or the
+ * line around it. */
 static bool divide_loop(struct divider *divider, uint32_t index, struct error *err)
 {
     struct call_node node = divider->tree->nodes[index];
-    frame_id head = loop_head(divider->tree, &node);
+    frame_id around = line_around(divider->tree, &node);
+    frame_id head = around == NO_FRAME ? loop_head(divider->tree, &node) : around;
     frame_id last = call_frame(divider->tree, node.first_run, node.level);
     uint32_t first = node.first_run, iteration = 0;
     for (uint32_t run = node.first_run + 1; run <= node.end_run; run++) {
         frame_id frame = run < node.end_run ? call_frame(divider->tree, run, node.level) : head;
         bool begins = run == node.end_run || (frame == head && last != head);
         last = frame;
-        if (!begins)
+        if (!begins ||
+            (around != NO_FRAME && run < node.end_run && !begins_around(divider->tree, &node, run)))
             continue;
         struct call_node child = {.parent = index,
                                   .first_run = first,

@@ -54,6 +54,9 @@ struct call_tree {
     frame_id first_line[CALL_MOST_LEVELS];  /* by level: the first line of the call that the first
                                              * run is in; it may have run before the first run, as
                                              * that of a block whose input has no gradient */
+    frame_id line_before[CALL_MOST_LEVELS]; /* by level: the line just before the first run if one
+                                             * line, such as that of a container, called both; else
+                                             * NO_FRAME */
     bool has_forward;                       /* some path has a function named forward */
     bool has_stacks;                        /* some path is not empty */
     size_t run_capacity, node_capacity;

@@ -212,6 +212,31 @@ START_TEST(a_sequential_is_a_loop)
 }
 END_TEST
 
+/* The result of the first convolution of each iteration is freed once the ReLU has run. That of the
+ * first iteration is made before the first activation; the others are still parts of their own
+ * iterations, and no outputs of those before. */
+START_TEST(a_sequential_may_begin_before_its_first_activation)
+{
+    for (int i = 0; i < 3; i++) {
+        uint64_t passing = next++;
+        capture_event(&capture, "alloc", passing, 90, frames_of("t9 m20 S259 a385"));
+        keep(30, "t9 m20 S259 b143");
+        capture_free(&capture, passing, 90, "");
+        keep(60, "t9 m20 S259 a385");
+        keep(30, "t9 m20 S259 q769");
+    }
+    keep(1, "t9 m21");
+    backward(90);
+    build();
+    ck_assert_uint_eq(chain.count, 4);
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(chain.elements[i].activation_bytes, 120);
+        ck_assert_int_eq(chain.elements[i].output_bytes, 30);
+    }
+    expect(3, "model.py:21 forward", 1, 1);
+}
+END_TEST
+
 START_TEST(other_levels_are_asked_for)
 {
     for (int i = 0; i < 2; i++)
@@ -266,6 +291,7 @@ TCase *forward_chain_tests(void)
     tcase_add_test(tests, an_encoder_and_a_decoder_are_two_loops);
     tcase_add_test(tests, recursion_is_a_call_like_others);
     tcase_add_test(tests, a_sequential_is_a_loop);
+    tcase_add_test(tests, a_sequential_may_begin_before_its_first_activation);
     tcase_add_test(tests, other_levels_are_asked_for);
     return tests;
 }
