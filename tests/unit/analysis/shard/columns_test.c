@@ -41,7 +41,10 @@ static void check_layers(uint32_t layers)
     struct budget budget = {.limit = 1 << 24};
     struct shard_model model;
     struct shard_options options;
-    const struct shard_sizes sizes = {layers * 10, 4000 * (int64_t)layers, 4, layers};
+    const struct shard_sizes sizes = {.elements = layers * 10,
+                                      .activation_bytes = 4000 * (int64_t)layers,
+                                      .element_size = 4,
+                                      .layers = layers};
     shard_model_init(&model, &budget);
     ck_assert_msg(shard_model_by_hand(&model, &sizes, &err), "%s", err.text);
     shard_options_init(&options);

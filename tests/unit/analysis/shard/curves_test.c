@@ -30,7 +30,8 @@ static bool take(void *self, const struct shard_curve_group *group, struct error
 
 static void begin(int64_t world)
 {
-    const struct shard_sizes sizes = {40 * LAYERS, 4000, 4, LAYERS};
+    const struct shard_sizes sizes = {
+        .elements = 40 * LAYERS, .activation_bytes = 4000, .element_size = 4, .layers = LAYERS};
     by_hand_begin_with(&hand, &sizes);
     hand.options.world = world;
 }

@@ -106,7 +106,8 @@ END_TEST
 
 START_TEST(large_units_of_fairscale)
 {
-    const struct shard_sizes sizes = {8 * MIB, 0, 4, 1}; /* 32 MiB: beyond its bucket */
+    const struct shard_sizes sizes = {
+        .elements = 8 * MIB, .element_size = 4, .layers = 1}; /* 32 MiB: beyond its bucket */
     by_hand_begin_with(&hand, &sizes);
     hand.options.optimizer = shard_optimizer_find("momentum");
     /* shard and state, then the unit, its gradients, and those in one piece */

@@ -226,11 +226,11 @@ static struct shard_traffic traffic_of(enum shard_strategy strategy)
 /* Gradients of 4 MiB: the first is a bucket, seven have the size of the second, four are left. */
 START_TEST(ddp_sends_whole_gradients)
 {
-    const struct shard_sizes sizes = {12 * MIB, 0, 4, 12};
+    const struct shard_sizes sizes = {.elements = 12 * MIB, .element_size = 4, .layers = 12};
     by_hand_begin_with(&hand, &sizes);
     ck_assert_int_eq(traffic_of(SHARD_DDP).calls[SHARD_ALL_REDUCE], 3);
     by_hand_end(&hand);
-    const struct shard_sizes giant = {400 * MIB, 0, 4, 2};
+    const struct shard_sizes giant = {.elements = 400 * MIB, .element_size = 4, .layers = 2};
     by_hand_begin_with(&hand, &giant);
     ck_assert_int_eq(traffic_of(SHARD_DDP).calls[SHARD_ALL_REDUCE], 2);
     by_hand_end(&hand);
@@ -240,7 +240,7 @@ END_TEST
 /* 12 gradients of 4 MiB: six fit into a bucket. What is larger is not put into one. */
 START_TEST(fairscale_fills_buckets)
 {
-    const struct shard_sizes sizes = {12 * MIB, 0, 4, 12};
+    const struct shard_sizes sizes = {.elements = 12 * MIB, .element_size = 4, .layers = 12};
     by_hand_begin_with(&hand, &sizes);
     ck_assert_int_eq(traffic_of(SHARD_FSDP).calls[SHARD_REDUCE_SCATTER], 2);
     ck_assert_int_eq(traffic_of(SHARD_FSDP2).calls[SHARD_REDUCE_SCATTER], 12);
@@ -248,7 +248,7 @@ START_TEST(fairscale_fills_buckets)
     hand.options.reduce_buffer = 3 * MIB; /* two of each owner's six gradients */
     ck_assert_int_eq(traffic_of(SHARD_SDP).calls[SHARD_REDUCE], 2 + 2 * 4);
     by_hand_end(&hand);
-    const struct shard_sizes giant = {400 * MIB, 0, 4, 2};
+    const struct shard_sizes giant = {.elements = 400 * MIB, .element_size = 4, .layers = 2};
     by_hand_begin_with(&hand, &giant);
     ck_assert_int_eq(traffic_of(SHARD_FSDP).calls[SHARD_REDUCE_SCATTER], 2);
     by_hand_end(&hand);

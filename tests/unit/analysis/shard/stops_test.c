@@ -15,7 +15,8 @@ static struct shard_tensor *tensors;
 static void begin(void)
 {
     struct error err;
-    const struct shard_sizes sizes = {600, 0, 4, (size_t)UNITS * EACH};
+    const struct shard_sizes sizes = {
+        .elements = 600, .element_size = 4, .layers = (size_t)UNITS * EACH};
     budget = (struct budget){.limit = 1 << 20};
     shard_model_init(&model, &budget);
     ck_assert_msg(shard_model_by_hand(&model, &sizes, &err), "%s", err.text);
