@@ -160,6 +160,15 @@ static enum reason unfinished_reason(const struct classifier *classifier,
     return tally && tally->early > 0 ? REASON_UNFINISHED_GRADIENT : REASON_UNFINISHED_BACKWARD;
 }
 
+/* True if what outlives a backward pass stays with a graph that the pass keeps, and has the size of
+ * no weight. Then it is no gradient. */
+static bool is_left_in_graph(const struct classifier *classifier, const struct evidence *evidence)
+{
+    return classifier->phases->runs[evidence->birth_run].keeps_graph &&
+           classifier->early_bytes > 0 &&
+           !classifier_has_early(classifier, evidence_size(classifier, evidence));
+}
+
 static enum reason backward_reason(const struct classifier *classifier,
                                    const struct evidence *evidence)
 {
@@ -169,9 +178,12 @@ static enum reason backward_reason(const struct classifier *classifier,
         return REASON_BACKWARD_ACCUMULATED;
     if (is_saved_again(classifier, evidence))
         return REASON_BACKWARD_SAVED;
-    if (outlives_pass(classifier, evidence))
-        return is_dropped_by_thread(classifier, evidence) ? REASON_BACKWARD_PASSED_ON
-                                                          : left_reason(classifier, evidence);
+    if (outlives_pass(classifier, evidence)) {
+        if (is_dropped_by_thread(classifier, evidence))
+            return REASON_BACKWARD_PASSED_ON;
+        return is_left_in_graph(classifier, evidence) ? REASON_BACKWARD_SAVED
+                                                      : left_reason(classifier, evidence);
+    }
     if (evidence->end_run == NO_RUN)
         return unfinished_reason(classifier, evidence);
     return is_scratch(classifier, evidence) ? REASON_BACKWARD_SCRATCH : REASON_BACKWARD_PASSED_ON;

@@ -9,6 +9,7 @@
 struct pass_sums {
     double freed;
     double left;   /* while sums are made: the difference to the run before */
+    double kept;   /* by number of the pass instead of the run: see sum_kept() */
     uint32_t used; /* the item of its second allocation; EVENT_NEVER if there is none */
 };
 
@@ -53,6 +54,25 @@ static void sum_lifetimes(struct phases *phases, const struct timeline *timeline
     }
 }
 
+/* Sets `kept` of every pass, by its number: what its forward runs made and no backward run frees,
+ * less what backward runs free, with the weight that the comparison gives it. */
+static void sum_kept(const struct phases *phases, const struct timeline *timeline,
+                     struct pass_sums *sums)
+{
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
+        uint32_t born = phases->of_lifetime[i].birth, end = phases->of_lifetime[i].end;
+        if (phases->runs[born].phase != PHASE_FORWARD)
+            continue;
+        double size = (double)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        uint32_t pass = phases->runs[born].pass;
+        if (end == NO_RUN || phases->runs[end].phase != PHASE_BACKWARD)
+            sums[pass].kept += phases->runs[born].evidence < PHASE_BY_LIFETIMES ? size : 0;
+        else
+            sums[pass].kept -= MOST_FREED * size;
+    }
+}
+
 bool phases_mark_recorded(struct phases *phases, const struct timeline *timeline, struct error *err)
 {
     struct pass_sums *sums = NULL;
@@ -64,11 +84,14 @@ bool phases_mark_recorded(struct phases *phases, const struct timeline *timeline
     sums[phases->count] = (struct pass_sums){0};
     count_updates(phases);
     sum_lifetimes(phases, timeline, sums);
+    sum_kept(phases, timeline, sums);
     double left = 0;
     for (size_t run = 0; run < phases->count; run++) {
         left += sums[run].left;
         phases->runs[run].is_recorded =
             phases->runs[run].phase == PHASE_BACKWARD && left > MOST_FREED * sums[run].freed;
+        phases->runs[run].keeps_graph =
+            phases->runs[run].phase == PHASE_BACKWARD && sums[phases->runs[run].pass].kept > 0;
     }
     vec_free(sums, capacity, sizeof(*sums), phases->budget);
     return true;

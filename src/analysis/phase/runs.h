@@ -27,6 +27,7 @@ struct phase_run {
     uint8_t evidence; /* enum phase_evidence */
     bool is_saved;    /* a backward pass of its step frees what it made */
     bool is_recorded; /* a backward pass that a later one goes through again (recorded.h) */
+    bool keeps_graph; /* a backward pass that leaves what the forward pass saved (recorded.h) */
     bool joins_next;  /* the iteration goes on with the next forward run (call_groups.h) */
     uint32_t pass;    /* number of backward passes before it that a forward pass has followed */
     uint32_t updates; /* number of optimizer runs before it, except those only lifetimes show */

@@ -170,6 +170,31 @@ START_TEST(python_stacks_suffice_to_find_a_recorded_pass)
 }
 END_TEST
 
+/* Each pass retains the graph, and the program drops it: a Newton step with Hessian-vector
+ * products. What has the size of no weight was saved by autograd.grad(create_graph=True). */
+START_TEST(a_graph_that_no_pass_frees_keeps_what_the_pass_saved)
+{
+    capture_block(&capture, 99, 1000, "");
+    for (unsigned i = 0; i < 2; i++) {
+        born(1, 500, PYTHON_FORWARD);
+        born(2, 300, PYTHON_FORWARD);
+        born(90, 8, PYTHON_ROOT);
+        born(3, 300, ""); /* saved */
+        born(4, 1000, "");
+        freed(90, 8, "");
+        born(5, 16, SCRIPT);
+        freed(5, 16, SCRIPT);
+        if (i == 1)
+            break;
+        for (uint64_t addr = 1; addr <= 4; addr++)
+            freed(addr, (const uint64_t[]){500, 300, 300, 1000}[addr - 1], SCRIPT);
+    }
+    capture_load(&capture);
+    expect(3, CATEGORY_ACTIVATION);
+    expect(4, CATEGORY_GRADIENT);
+}
+END_TEST
+
 START_TEST(a_thread_may_drop_the_last_graph_when_the_next_pass_begins)
 {
     for (uint64_t i = 0; i < 3; i++) {
@@ -333,6 +358,7 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, a_pass_may_be_recorded_for_a_later_one);
     tcase_add_test(tests, a_thread_may_hold_gradients);
     tcase_add_test(tests, python_stacks_suffice_to_find_a_recorded_pass);
+    tcase_add_test(tests, a_graph_that_no_pass_frees_keeps_what_the_pass_saved);
     tcase_add_test(tests, a_thread_may_drop_the_last_graph_when_the_next_pass_begins);
     tcase_add_test(tests, a_transform_computes_gradients_of_a_function);
     tcase_add_test(tests, a_thread_may_drop_a_graph_late);
