@@ -216,12 +216,14 @@ static bool is_late_copy(const struct lists *lists, size_t index)
            !facts_make_zeros(site_table_symbols(classifier->sites), facts_at(lists, index));
 }
 
-/* Decides for a member of a list. True if it is a weight. */
+/* Decides for a member of a list. True if it is a weight. Passes may leave several gradients of one
+ * weight, so that the weights of a model whose making was seen count instead, once it trains. */
 static bool judge_member(struct lists *lists, size_t index, bool may_copy)
 {
     struct size_tally *tally = weight_tally(lists, size_at(lists, index));
     bool is_later = lists->begun[birth_run(lists, index)] > 0;
-    uint32_t missing = tally->count > tally->live_weights ? tally->count - tally->live_weights : 0;
+    uint32_t weights = is_later && tally->made > 0 ? tally->made : tally->count;
+    uint32_t missing = weights > tally->live_weights ? weights - tally->live_weights : 0;
     bool is_weight = missing > 0 && (!is_later || tally->grouped <= missing);
     enum reason reason = is_weight ? REASON_PLAIN_WEIGHT : REASON_PLAIN_STATE;
     if (!is_weight && may_copy && is_late_copy(lists, index))

@@ -73,6 +73,32 @@ START_TEST(a_model_may_grow)
 }
 END_TEST
 
+/* A Newton step makes two gradients of each weight, and states anew for every batch. The model is
+ * complete, so that these replace no weight. */
+START_TEST(states_of_a_step_with_two_gradients_are_no_weights)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_event(&capture, "alloc", 1 + i, size_of(i, 0),
+                      PY("convert", TORCH "nn/modules/module.py", 1355) "," SCRIPT);
+    for (unsigned i = 1; i <= 3; i++) {
+        capture_event(&capture, "alloc", 1000, 50, STACK_FORWARD);
+        for (unsigned layer = 0; layer < LAYERS; layer++)
+            for (unsigned copy = 0; copy < 2; copy++)
+                capture_event(&capture, "alloc", 2000 + 10 * copy + layer, size_of(layer, 0),
+                              STACK_BACKWARD);
+        capture_free(&capture, 1000, 50, ENGINE);
+        make(100 * i, 1, 0, ZEROS);
+        if (i > 1)
+            drop(100 * (i - 1), 1, 0);
+        drop(2000, 2, 0);
+    }
+    step(0);
+    capture_load(&capture);
+    expect_all(100, LAYERS, CATEGORY_OPTIMIZER_STATE);
+    expect_all(200, LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 /* A result of the size of a weight is no weight, however long a variable holds it. */
 START_TEST(one_block_of_a_weight_size_is_no_list)
 {
@@ -349,6 +375,7 @@ TCase *category_plain_weights_tests(void)
     TCase *tests = tcase_create("weights that plain code makes");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_model_may_grow);
+    tcase_add_test(tests, states_of_a_step_with_two_gradients_are_no_weights);
     tcase_add_test(tests, one_block_of_a_weight_size_is_no_list);
     tcase_add_test(tests, a_copy_may_take_the_place_of_its_weight);
     tcase_add_test(tests, a_new_state_is_no_weight);
