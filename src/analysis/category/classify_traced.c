@@ -167,6 +167,20 @@ static bool count_sample_gradients(struct classifier *classifier, uint64_t size,
     return tally != NULL;
 }
 
+/* Counts a buffer of several gradients of a rank, which no weight has the size of. */
+static bool count_reduced(struct classifier *classifier, const struct evidence *evidence,
+                          struct error *err)
+{
+    if (!mark_flat(classifier, evidence, err))
+        return false;
+    struct size_tally *tally =
+        size_tallies_at(&classifier->tallies, evidence_size(classifier, evidence), err);
+    if (tally && evidence->end_run != NO_RUN)
+        note_twin(classifier, tally, classifier_phase(classifier, evidence->end_run),
+                  CATEGORY_GRADIENT);
+    return tally != NULL;
+}
+
 /* Counts what the size and the end of an allocation imply for other blocks. */
 static bool count_sizes(struct classifier *classifier, const struct evidence *evidence,
                         enum category category, enum reason reason, struct error *err)
@@ -194,6 +208,8 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
         tally->is_vector = true;
         return true;
     }
+    if (category == CATEGORY_GRADIENT && evidence->birth->communicates)
+        return count_reduced(classifier, evidence, err);
     if (reason == REASON_MAIN_GRADIENT) /* it exists besides the gradient of the pass itself */
         return mark_flat(classifier, evidence, err);
     if (reason == REASON_BACKWARD_KEPT &&

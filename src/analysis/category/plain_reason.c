@@ -25,8 +25,7 @@ static bool has_gradient_size(const struct classifier *classifier, uint64_t size
     return tally && (tally->gradients.most > 0 || (or_used && tally->accumulated.most > 0));
 }
 
-/* True if a block of the size and the category was freed earlier, after the phase that made it. */
-static bool has_twin(const struct classifier *classifier, uint64_t size, enum category category)
+bool has_twin(const struct classifier *classifier, uint64_t size, enum category category)
 {
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
     for (int phase = 0; tally && phase < PHASE_COUNT; phase++)

@@ -280,6 +280,20 @@ static bool is_workspace_of_product(const struct classifier *classifier,
     return trace->stack[before] == evidence->birth_stack && trace_size(trace, before) != size;
 }
 
+/* FSDP2 makes the gradients of a rank views of the buffer that a reduce-scatter fills. Then
+ * zero_grad() frees the buffer, unless the trace ends before that. */
+static enum reason communication_reason(const struct classifier *classifier,
+                                        const struct evidence *evidence)
+{
+    if (evidence->end && evidence->end->context == CONTEXT_ZERO_GRAD)
+        return REASON_ZERO_GRAD_FREED;
+    if (evidence->end_run == NO_RUN && outlives_pass(classifier, evidence) &&
+        classifier_phase(classifier, evidence->birth_run) == PHASE_BACKWARD &&
+        has_twin(classifier, evidence_size(classifier, evidence), CATEGORY_GRADIENT))
+        return REASON_BACKWARD_KEPT;
+    return REASON_COMMUNICATION;
+}
+
 enum reason traced_reason(const struct classifier *classifier, const struct evidence *evidence)
 {
     if (evidence->birth->is_benchmark)
@@ -287,7 +301,7 @@ enum reason traced_reason(const struct classifier *classifier, const struct evid
     if (evidence->birth->is_workspace)
         return REASON_WORKSPACE;
     if (evidence->birth->communicates)
-        return REASON_COMMUNICATION;
+        return communication_reason(classifier, evidence);
     if (evidence->birth_stack == STACK_NONE && evidence->end_run == NO_RUN &&
         evidence_size(classifier, evidence) == CUBLAS_WORKSPACE)
         return REASON_WORKSPACE_SIZE;

@@ -10,6 +10,8 @@
 #define ZERO_IN_HOOK                                                                               \
     PY("zero_grad", TORCH "optim/optimizer.py", 9)                                                 \
     "," HOOK "," ACCUMULATE
+#define REDUCE                                                                                     \
+    PY("allocate", TORCH "distributed/fsdp/_fully_shard/_fsdp_collectives.py", 50) "," ENGINE
 #define SAVED_DIES CPP("torch::autograd::SavedVariable::reset_data()")
 #define NODE_DIES  CPP("torch::autograd::Node::~Node()")
 #define STACK_INIT                                                                                 \
@@ -195,6 +197,27 @@ START_TEST(a_graph_that_no_pass_frees_keeps_what_the_pass_saved)
 }
 END_TEST
 
+/* FSDP2: the gradients of a rank are views of the buffer that a reduce-scatter fills. */
+START_TEST(a_buffer_that_zero_grad_frees_holds_gradients)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        born(1, 500, STACK_FORWARD);
+        born(2, 800, REDUCE);
+        born(3 + 10 * i, 400, REDUCE); /* the trace ends before the second one is freed */
+        freed(1, 500, ENGINE);
+        freed(2, 800, ENGINE);
+        born(4, 16, STACK_STEP);
+        freed(4, 16, STACK_STEP);
+        if (i == 0)
+            freed(3, 400, PY("zero_grad", TORCH "optim/optimizer.py", 9) "," SCRIPT);
+    }
+    capture_load(&capture);
+    expect(2, CATEGORY_COMMUNICATION);
+    expect(3, CATEGORY_GRADIENT);
+    expect(13, CATEGORY_GRADIENT);
+}
+END_TEST
+
 START_TEST(a_thread_may_drop_the_last_graph_when_the_next_pass_begins)
 {
     for (uint64_t i = 0; i < 3; i++) {
@@ -359,6 +382,7 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, a_thread_may_hold_gradients);
     tcase_add_test(tests, python_stacks_suffice_to_find_a_recorded_pass);
     tcase_add_test(tests, a_graph_that_no_pass_frees_keeps_what_the_pass_saved);
+    tcase_add_test(tests, a_buffer_that_zero_grad_frees_holds_gradients);
     tcase_add_test(tests, a_thread_may_drop_the_last_graph_when_the_next_pass_begins);
     tcase_add_test(tests, a_transform_computes_gradients_of_a_function);
     tcase_add_test(tests, a_thread_may_drop_a_graph_late);
