@@ -6,10 +6,13 @@ writes FOLDER/MODEL.autosac.json.
 
 AutoSAC (torch.distributed._tools) chooses modules to checkpoint and, in each, the calls of operators whose results are
 kept, with an integer program for a budget of memory. It chooses among the blocks (ac_units): with all
-modules to choose from the program takes minutes. Needs pulp, pwlf and scipy."""
+modules to choose from the program takes minutes. Its figures and its decisions may take MOST_MINUTES each; what takes
+longer is an error in the file. Needs pulp, pwlf and scipy."""
+import contextlib
 import itertools
 import json
 import os
+import signal
 import sys
 
 import torch
@@ -27,7 +30,23 @@ from measure import Bench
 GPU = "NVIDIA H100"
 MODE = "operator-level-cost-model"
 GIB = 1 << 30
+MOST_MINUTES = 10
 SHARES = 0.7, 0.4  # of the way from the parameters to the peak without checkpoints, by AutoSAC's own estimate
+
+
+@contextlib.contextmanager
+def time_limit(what):
+    """Raises TimeoutError within the block after MOST_MINUTES. An operator or a wait that runs then ends first."""
+    def stop(_signal, _frame):
+        raise TimeoutError("%s took more than %d minutes" % (what, MOST_MINUTES))
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(60 * MOST_MINUTES)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def fake(model, mode):
@@ -91,25 +110,47 @@ def apply_decisions(model, decisions, operators):
         wrap(model.get_submodule(name.partition(".")[2]), keeps)
 
 
+def decide(graph, share, blocks):
+    """AutoSAC's decisions by module, and its own estimate of the peak in bytes; negative if it has no plan."""
+    peak, _ = get_peak_memory_runtime_baseline(graph)
+    parameters = graph.nodes[0]["param_per_module"]
+    budget = parameters + share * (peak - parameters)
+    with time_limit("the integer program"):
+        decisions, _, estimated = sac_milp(graph, budget / GIB, ac_units=blocks)
+    return decisions, estimated
+
+
+def add_plan(bench, graph, operators, share):
+    """Measures AutoSAC's plan for a share of the memory, and memsnap's for the same peak."""
+    root = graph.nodes[0]["fqn"]
+    blocks = ["%s.%s" % (root, block) for blocks in bench.plain["blocks"] for block in blocks]
+    row = {"share": share}
+    bench.rows.append(row)
+    try:
+        row["modules"], row["estimated"] = decide(graph, share, blocks)
+    except TimeoutError as error:
+        row["found"] = {"error": str(error)}
+        return
+    if row["estimated"] < 0:
+        row["found"] = {"error": "no plan"}
+        return
+    row["found"] = bench.measure(lambda model: apply_decisions(model, row["modules"], operators))
+    if "peak" in row["found"]:
+        row["same_peak"] = bench.plan_within(row["found"]["peak"])
+
+
 def main():
     name, batch, memsnap, folder = sys.argv[1:]
     bench = Bench(name, int(batch), memsnap, folder)
     bench.record()
-    graph, operators = estimate(name, int(batch))
-    peak, _ = get_peak_memory_runtime_baseline(graph)
-    parameters, root = graph.nodes[0]["param_per_module"], graph.nodes[0]["fqn"]
-    blocks = ["%s.%s" % (root, block) for blocks in bench.plain["blocks"] for block in blocks]
-    for share in SHARES:
-        budget = parameters + share * (peak - parameters)
-        decisions, _, estimated = sac_milp(graph, budget / GIB, ac_units=blocks)
-        row = {"share": share, "estimated": estimated, "modules": decisions}
-        bench.rows.append(row)
-        if estimated < 0:
-            row["found"] = {"error": "no plan"}
-            continue
-        row["found"] = bench.measure(lambda model: apply_decisions(model, decisions, operators))
-        if "peak" in row["found"]:
-            row["same_peak"] = bench.plan_within(row["found"]["peak"])
+    try:
+        with time_limit("the estimators"):
+            graph, operators = estimate(name, int(batch))
+    except TimeoutError as error:
+        bench.rows.append({"found": {"error": str(error)}})
+    else:
+        for share in SHARES:
+            add_plan(bench, graph, operators, share)
     with open(os.path.join(folder, name + ".autosac.json"), "w") as file:
         json.dump({"model": name, "batch": int(batch), "plain": bench.plain, "rows": bench.rows}, file, indent=1)
 
