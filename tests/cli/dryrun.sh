@@ -167,6 +167,7 @@ run_calls() {
 }
 run_calls nccl
 run_calls solver
+run_calls kernel
 
 # Programs that fail, and that cannot be run.
 dry -o failed.pickle -- "$PYTHON3" train.py 100 fail

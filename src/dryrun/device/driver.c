@@ -222,6 +222,11 @@ API int cuFuncGetAttribute(int *value, int attribute)
     return CUDA_OK;
 }
 
+API int cuKernelGetAttribute(int *value, int attribute)
+{
+    return cuFuncGetAttribute(value, attribute);
+}
+
 API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count)
 {
     *count = 2;

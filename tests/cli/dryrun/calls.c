@@ -160,12 +160,24 @@ static void test_solver(void)
     expect("status of a batch", info, 0);
 }
 
+static void test_kernel(void)
+{
+    enum { THREADS = 0, REGISTERS = 4, SHARED_BYTES = 1 };
+    int value = -1;
+    CALL((int *, int, void *, int), "cuKernelGetAttribute", &value, THREADS, NULL, 0);
+    expect("threads of a block", value, 1024);
+    CALL((int *, int, void *, int), "cuKernelGetAttribute", &value, REGISTERS, NULL, 0);
+    expect("registers of a thread", value, 32);
+    CALL((int *, int, void *), "cuFuncGetAttribute", &value, SHARED_BYTES, NULL);
+    expect("shared memory", value, 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*test)(void);
-    } groups[] = {{"nccl", test_nccl}, {"solver", test_solver}};
+    } groups[] = {{"nccl", test_nccl}, {"solver", test_solver}, {"kernel", test_kernel}};
     if (argc != 3 || !(library = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL))) {
         fprintf(stderr, "%s\n", argc == 3 ? dlerror() : "usage: calls LIBRARY GROUP");
         return 1;
