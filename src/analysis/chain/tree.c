@@ -157,9 +157,10 @@ static size_t successions(const struct call_tree *tree, const struct call_node *
 }
 
 /* The line with which iterations begin if that is not their first one in the loop: a line ran just
- * before the loop's first run, and runs just before each later appearance of its line. The first
- * iteration lacks that line, since there it made no activations. NO_FRAME if there is none. The
- * line may appear elsewhere in the iterations, too, as that of a convolution does. */
+ * before the loop's first run, and runs just before each later appearance of its line, of which
+ * there are two at least: one may be chance. The first iteration lacks that line, since there it
+ * made no activations. NO_FRAME if there is none. The line may appear elsewhere in the iterations,
+ * too, as that of a convolution does. */
 static frame_id line_around(const struct call_tree *tree, const struct call_node *loop)
 {
     frame_id first = call_frame(tree, loop->first_run, loop->level);
@@ -167,7 +168,7 @@ static frame_id line_around(const struct call_tree *tree, const struct call_node
                           ? tree->line_before[loop->level]
                           : NO_FRAME;
     size_t times = before == NO_FRAME || before == first ? 0 : appearances(tree, loop, first);
-    return times > 1 && successions(tree, loop, before, first) == times - 1 ? before : NO_FRAME;
+    return times > 2 && successions(tree, loop, before, first) == times - 1 ? before : NO_FRAME;
 }
 
 /* True if a line that comes just before the loop's first line, and not the rest of its runs, begins
