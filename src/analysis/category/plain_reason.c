@@ -25,7 +25,7 @@ static bool has_gradient_size(const struct classifier *classifier, uint64_t size
     return tally && (tally->gradients.most > 0 || (or_used && tally->accumulated.most > 0));
 }
 
-bool has_twin(const struct classifier *classifier, uint64_t size, enum category category)
+bool classifier_has_twin(const struct classifier *classifier, uint64_t size, enum category category)
 {
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
     for (int phase = 0; tally && phase < PHASE_COUNT; phase++)
@@ -60,7 +60,8 @@ static bool is_main_gradient(const struct classifier *classifier, const struct e
         return evidence->end_run >= step && (has_gradient_size(classifier, size, true) ||
                                              has_gradient_size(classifier, half, true));
     /* more passes add to it before the step, in which the trace may end */
-    bool is_open = evidence->end_run == NO_RUN && has_twin(classifier, size, CATEGORY_GRADIENT);
+    bool is_open =
+        evidence->end_run == NO_RUN && classifier_has_twin(classifier, size, CATEGORY_GRADIENT);
     bool goes_on = next == PHASE_FORWARD && is_freed_after_step(classifier, evidence);
     return (goes_on || (is_open && next <= PHASE_FORWARD)) &&
            (has_gradient_size(classifier, size, false) ||
@@ -226,7 +227,7 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
         return REASON_AFTER_FORWARD;
     if (goes_in && trains && evidence->birth->context == CONTEXT_OTHER &&
         (end != NO_RUN ||
-         has_twin(classifier, evidence_size(classifier, evidence), CATEGORY_INPUT)))
+         classifier_has_twin(classifier, evidence_size(classifier, evidence), CATEGORY_INPUT)))
         return REASON_BEFORE_FORWARD;
     if (end == birth)
         return REASON_PLAIN_FREED;

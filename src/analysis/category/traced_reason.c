@@ -289,7 +289,7 @@ static enum reason communication_reason(const struct classifier *classifier,
         return REASON_ZERO_GRAD_FREED;
     if (evidence->end_run == NO_RUN && outlives_pass(classifier, evidence) &&
         classifier_phase(classifier, evidence->birth_run) == PHASE_BACKWARD &&
-        has_twin(classifier, evidence_size(classifier, evidence), CATEGORY_GRADIENT))
+        classifier_has_twin(classifier, evidence_size(classifier, evidence), CATEGORY_GRADIENT))
         return REASON_BACKWARD_KEPT;
     return REASON_COMMUNICATION;
 }

@@ -63,7 +63,8 @@ bool goes_into_forward(const struct classifier *classifier, const struct evidenc
 bool is_batch_after_update(const struct classifier *classifier, const struct evidence *evidence);
 
 /* True if a block of the size and the category was freed earlier, after the phase that made it. */
-bool has_twin(const struct classifier *classifier, uint64_t size, enum category category);
+bool classifier_has_twin(const struct classifier *classifier, uint64_t size,
+                         enum category category);
 
 /* True if the size is the sum of the last gradients that a backward run left, of at least two of
  * them. */
