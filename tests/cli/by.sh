@@ -88,6 +88,14 @@ done
 sed 's/twice/memsnap:workspaces/' named.json >noted.json
 run analyze --format json --by category noted.json
 out_has_not '"name":"workspace'
+
+# Outside of compiled regions PyTorch writes "N/A"; other recordings have no such text.
+sed 's/"user_metadata": "one\\u001b\[31m"/"compile_context": "0\/1"/
+    s/"user_metadata": "(no metadata)"/"compile_context": "N\/A"/' named.json >compiled.json
+run analyze --format json --by compile compiled.json
+out_has '"key":"compile","rows":[{"bytes":1570,"count":3,"name":"(in no compiled region)"},{"bytes":1000,"count":1,"name":"0/1"}]'
+run analyze --by compile compiled.json
+out_has 'compiled region'
 run analyze --format json --by pool named.json
 out_has '"rows":[{"bytes":2570,"count":4,"name":"small, private pool (0, 3)"}]'
 run analyze --format json --by stream --range 0:2 named.json
@@ -106,7 +114,7 @@ out_has '"bytes":1000,"count":1,"name":"{'"'step': 7, 'of': ['\\\\x1b', None]}"'
 
 run analyze --by colour named.json
 exits 2
-err 'memsnap: analyze: invalid --by '\''colour'\'' (expected site, category, metadata, module, pool, stream, phase or annotation)'
+err 'memsnap: analyze: invalid --by '\''colour'\'' (expected site, category, metadata, module, pool, stream, phase, annotation or compile)'
 run analyze --by pool --stacks named.json
 exits 2
 err 'memsnap: analyze: --stacks needs --by site'

@@ -32,7 +32,7 @@ for capture in samples/newest/*.pickle.gz; do
     written analyze "$capture"
 done
 written analyze --allocations --at end samples/leak.pickle.gz
-for by in category metadata module pool stream phase annotation; do
+for by in category metadata module pool stream phase annotation compile; do
     written analyze --by "$by" samples/joined.pickle.gz
 done
 written analyze --with-trace samples/joined.pt.trace.json.gz samples/joined.pickle.gz

@@ -43,12 +43,13 @@ static const char *const names[] = {
     [BY_METADATA] = "metadata", [BY_MODULE] = "module",
     [BY_POOL] = "pool",         [BY_STREAM] = "stream",
     [BY_PHASE] = "phase",       [BY_ANNOTATION] = "annotation",
+    [BY_COMPILE] = "compile",
 };
 
 static const char *const names_of_none[] = {
     [BY_METADATA] = "(no metadata)",     [BY_MODULE] = "(in no forward function)",
     [BY_POOL] = "(pool not known)",      [BY_STREAM] = "(stream not known)",
-    [BY_ANNOTATION] = "(no annotation)",
+    [BY_ANNOTATION] = "(no annotation)", [BY_COMPILE] = "(in no compiled region)",
 };
 
 const char *group_by_name(enum group_by by)
@@ -125,6 +126,12 @@ static void take_place(const struct grouping *grouping, const struct live *live,
     group->parts[2] = class == CLASS_SMALL;
 }
 
+/* PyTorch writes "N/A" for an allocation outside of every compiled region. */
+static bool is_compiled(const struct symbols *symbols, string_id context)
+{
+    return context != STRING_EMPTY && !text_equals(symbols_text(symbols, context), "N/A");
+}
+
 static bool take(struct grouping *grouping, const struct live *live, struct error *err)
 {
     struct group *group = &grouping->groups[grouping->count++];
@@ -145,6 +152,12 @@ static bool take(struct grouping *grouping, const struct live *live, struct erro
             return false;
         group->parts[0] = annotation;
         group->is_none = annotation == STRING_EMPTY;
+        return true;
+    case BY_COMPILE:
+        extra = live_extra(grouping->set->timeline, live);
+        group->is_none = !extra || !is_compiled(site_table_symbols(grouping->set->sites),
+                                                extra->compile_context);
+        group->parts[0] = group->is_none ? STRING_EMPTY : extra->compile_context;
         return true;
     case BY_MODULE:
         return take_module(grouping, live, group, err);
@@ -225,6 +238,7 @@ static void write_name(struct grouping *grouping, const struct group *group)
         break;
     case BY_METADATA:
     case BY_ANNOTATION:
+    case BY_COMPILE:
         label_add_name(text, symbols_text(symbols, (string_id)parts[0]));
         break;
     case BY_MODULE:

@@ -46,6 +46,7 @@ enum group_by {
     BY_STREAM,
     BY_PHASE,
     BY_ANNOTATION,
+    BY_COMPILE, /* the region of torch.compile that allocated */
 };
 
 /* Live allocations of one group; see report/grouping.h. */

@@ -29,7 +29,7 @@ enum {
 
 const struct option_words analyze_option_words[] = {
     {"at", WORDS_MOMENT, NULL},
-    {"by", "site category metadata module pool stream phase annotation", NULL},
+    {"by", "site category metadata module pool stream phase annotation compile", NULL},
     {"units", WORDS_UNITS, NULL},
     {"format", "text json", NULL},
     {NULL, NULL, NULL},
@@ -138,8 +138,8 @@ const struct option_spec analyze_option_specs[] = {
      "find what other processes held when memory ran out"},
     {OPTION_BY, "by", "WHAT",
      "group live memory by site (the default), category,\n"
-     "metadata, module, pool, stream, phase or\n"
-     "annotation"},
+     "metadata, module, pool, stream, phase, annotation\n"
+     "or compile"},
     {OPTION_TOP, "top", "N", "list N call sites and N allocations (0: all)"},
     {OPTION_STACKS, "stacks", "[=all]",
      "print a stack below each call site: the operator and\n"

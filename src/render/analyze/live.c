@@ -236,7 +236,7 @@ static const struct row_type group_types[] = {
     [BY_CATEGORY] = GROUPS("category"),     [BY_METADATA] = GROUPS("metadata"),
     [BY_MODULE] = GROUPS("module"),         [BY_POOL] = GROUPS("pool"),
     [BY_STREAM] = GROUPS("stream"),         [BY_PHASE] = GROUPS("phase"),
-    [BY_ANNOTATION] = GROUPS("annotation"),
+    [BY_ANNOTATION] = GROUPS("annotation"), [BY_COMPILE] = GROUPS("compiled region"),
 };
 #undef GROUPS
 #undef ROW
