@@ -31,12 +31,13 @@ static bool has_same_sizes(const struct oom_message *a, const struct oom_message
            is_same_size(&a->own_process, &b->own_process) && is_same_size(&a->other, &b->other);
 }
 
-/* True if the texts state the same. */
+/* True if the texts state the same, even of two processes in one container: a process prints the
+ * errors of its workers again. */
 static bool is_same(const struct oom_message *a, const struct oom_message *b)
 {
-    return a->rank == b->rank && a->device == b->device && a->source == b->source &&
-           a->process_count == b->process_count && strcmp(a->backend, b->backend) == 0 &&
-           has_same_sizes(a, b);
+    return a->rank == b->rank && a->container == b->container && a->device == b->device &&
+           a->source == b->source && a->process_count == b->process_count &&
+           strcmp(a->backend, b->backend) == 0 && has_same_sizes(a, b);
 }
 
 static struct oom_entry *find_same(const struct oom_log *log, const struct oom_message *message)

@@ -10,7 +10,7 @@
 
 struct oom_entry {
     struct oom_message message; /* of the first occurrence */
-    uint64_t count;             /* how often the log has this text for the same rank */
+    uint64_t count;             /* how often the log has this text for this rank and container */
 };
 
 struct oom_log {

@@ -41,6 +41,20 @@ exits 0
 no_err
 golden oom-log.json
 
+# two containers without ranks, and two processes in one of them
+sed -n 's/^\[rank[0-9]*\]: \(torch.OutOfMemoryError.*\)/\1/p' $log | sed 1q >one.txt
+{ sed 's/^/trainer-1  | /' one.txt; sed 's/^/trainer-2  | /' one.txt
+  sed 's/^/trainer-2  | (W pid=7) /; s/to allocate [0-9]*/to allocate 1/' one.txt; } >containers.log
+run oom containers.log
+exits 0
+out_has '3 out-of-memory errors in 3 lines'
+out_has 'trainer-1, GPU'
+out_has 'trainer-2, GPU'
+out_has 'trainer-2, process 7, GPU'
+out_has_not 'earlier'
+run oom --format json containers.log
+out_has '"pid":7,"container":"trainer-2"'
+
 # errors that are not about PyTorch's memory on the device
 printf 'DataLoader worker (pid 7) is killed by signal: Killed. \n' >killed.log
 run oom killed.log

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "decode/log/escaped.h"
 #include "decode/log/lines.h"
 #include "decode/log/message.h"
@@ -18,9 +19,9 @@
 /* The output of one process. */
 struct stream {
     int64_t rank, pid;
-    uint64_t service;
-    uint64_t worker; /* the last process of a DataLoader that the log says was killed; 0: none */
-    uint64_t used;   /* the number of its last line */
+    uint64_t container; /* a hash of its name */
+    uint64_t worker;    /* the last process of a DataLoader that the log says was killed; 0: none */
+    uint64_t used;      /* the number of its last line */
     struct traceback traceback;
     bool has_message;
     struct oom_message message; /* its text is complete later */
@@ -148,20 +149,26 @@ static struct stream *stream_new(struct log *log, struct error *err)
     return stream;
 }
 
-static bool is_of(const struct stream *stream, const struct log_prefix *prefix)
+static uint64_t container_of(const struct log_prefix *prefix)
+{
+    return hash_bytes(prefix->container.bytes, prefix->container.size, hash_seed());
+}
+
+static bool is_of(const struct stream *stream, const struct log_prefix *prefix, uint64_t container)
 {
     return stream->rank == prefix->rank && stream->pid == prefix->pid &&
-           stream->service == prefix->service;
+           stream->container == container;
 }
 
 static bool find_stream(struct log *log, const struct log_prefix *prefix, uint64_t line,
                         struct stream **found, struct error *err)
 {
     struct stream *stream = NULL;
-    if (log->stream_count > 0 && is_of(log->streams[log->last], prefix))
+    uint64_t container = container_of(prefix);
+    if (log->stream_count > 0 && is_of(log->streams[log->last], prefix, container))
         stream = log->streams[log->last];
     for (size_t i = 0; !stream && i < log->stream_count; i++)
-        if (is_of(log->streams[i], prefix)) {
+        if (is_of(log->streams[i], prefix, container)) {
             stream = log->streams[i];
             log->last = i;
         }
@@ -175,7 +182,7 @@ static bool find_stream(struct log *log, const struct log_prefix *prefix, uint64
             return false;
         stream->rank = prefix->rank;
         stream->pid = prefix->pid;
-        stream->service = prefix->service;
+        stream->container = container;
         stream->worker = 0;
         stream->has_message = false;
         traceback_clear(&stream->traceback);
@@ -203,18 +210,22 @@ static bool take_exception(struct log *log, struct text line, const char *at,
     return symbols_string(log->symbols, begin, size, &message->exception, err);
 }
 
-static bool begin_message(struct log *log, struct stream *stream, const struct log_line *line,
-                          const char *at, struct error *err)
+static bool begin_message(struct log *log, struct stream *stream, const struct log_prefix *prefix,
+                          const struct log_line *line, const char *at, struct error *err)
 {
     struct oom_message *message = &stream->message;
     *message = (struct oom_message){.line = line->number,
                                     .offset = line->offset,
                                     .column = (uint64_t)(at - line->text.bytes),
                                     .rank = stream->rank,
+                                    .pid = stream->pid,
                                     .device = -1};
     stream->has_message = true;
     stream->text_size = 0;
     stream->message_lines = 1;
+    if (!symbols_string(log->symbols, prefix->container.bytes, prefix->container.size,
+                        &message->container, err))
+        return false;
     if (log->stacks >= STACKS_MOST)
         return true;
     log->stacks++;
@@ -249,7 +260,7 @@ static bool take_text(struct log *log, const struct log_prefix *prefix, const st
     if (!finish_before(log, stream, line->number, text, err))
         return false;
     take_escaped(stream, before);
-    if (!begin_message(log, stream, line, text.bytes, err))
+    if (!begin_message(log, stream, prefix, line, text.bytes, err))
         return false;
     append(stream, next ? (struct text){text.bytes, (size_t)(next - text.bytes)} : text);
     log->open_count += is_open(stream);

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/hash.h"
-
 #define LOOK_BYTES  ((size_t)160) /* a timestamp and a host may stand before the rank */
 #define PREFIXES    4             /* a time, torchrun's and PyTorch's own, one after the other */
 #define MOST_DIGITS 9
@@ -138,7 +136,7 @@ static bool take_tag(struct text line, size_t at, struct log_prefix *prefix)
 }
 
 /* "trainer-1  | ", as Docker Compose writes: the container, padded so that the bars align */
-static bool take_service(struct text line, size_t at, struct log_prefix *prefix)
+static bool take_container(struct text line, size_t at, struct log_prefix *prefix)
 {
     size_t end = at;
     while (end < line.size && end - at < NAME_MOST &&
@@ -149,7 +147,7 @@ static bool take_service(struct text line, size_t at, struct log_prefix *prefix)
         bar++;
     if (end == at || bar == end || !is_like(line, bar, "| "))
         return false;
-    prefix->service = hash_bytes(line.bytes + at, end - at, hash_seed());
+    prefix->container = (struct text){line.bytes + at, end - at};
     prefix->size = bar + strlen("| ");
     return true;
 }
@@ -158,12 +156,12 @@ static bool take_any(struct text line, struct log_prefix *prefix)
 {
     return take_bracket(line, prefix->size, prefix) || take_worker(line, prefix->size, prefix) ||
            take_time(line, prefix->size, prefix) || take_tag(line, prefix->size, prefix) ||
-           (prefix->size == 0 && take_service(line, 0, prefix));
+           (prefix->size == 0 && take_container(line, 0, prefix));
 }
 
 struct log_prefix log_prefix_of(struct text line)
 {
-    struct log_prefix prefix = {.rank = -1, .pid = -1};
+    struct log_prefix prefix = {.rank = -1, .pid = -1, .container = {"", 0}};
     size_t look = line.size < LOOK_BYTES ? line.size : LOOK_BYTES;
     for (int i = 0; i < PREFIXES && take_any(line, &prefix); i++)
         ;

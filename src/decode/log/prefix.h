@@ -10,7 +10,7 @@ struct log_prefix {
     size_t size;  /* bytes to skip */
     int64_t rank; /* "[rank3]:", "[default3]:", srun's "3: ", mpirun's "[1,3]<stderr>:"; or -1 */
     int64_t pid;  /* Ray's "(Worker pid=123)", or -1 */
-    uint64_t service; /* a hash of the container's name in "trainer-1  | ", or 0 */
+    struct text container; /* the name in "trainer-1  | ", within the line; or empty */
 };
 
 struct log_prefix log_prefix_of(struct text line);

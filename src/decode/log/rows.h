@@ -42,11 +42,13 @@ struct oom_process {
 
 /* The text of one error. Sizes that the text leaves out are not stated. */
 struct oom_message {
-    uint64_t line;   /* number of its first line, from 1 */
-    uint64_t offset; /* of that line in the decoded bytes */
-    uint64_t column; /* of the text in the line, from 0 */
-    int64_t rank;    /* from the prefix of the line, or -1 */
-    int64_t device;  /* or -1 */
+    uint64_t line;       /* number of its first line, from 1 */
+    uint64_t offset;     /* of that line in the decoded bytes */
+    uint64_t column;     /* of the text in the line, from 0 */
+    int64_t rank;        /* of the process, from the prefix of the line, or -1 */
+    int64_t pid;         /* the same */
+    int64_t device;      /* or -1 */
+    string_id container; /* of the process, from the prefix; or STRING_EMPTY */
     enum oom_source source;
     char backend[OOM_BACKEND_SIZE]; /* "CUDA", "HIP", "XPU", "MPS", "JAX"; empty for the CPU */
     string_id exception;            /* "torch.OutOfMemoryError", or STRING_EMPTY */

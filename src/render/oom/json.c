@@ -24,7 +24,8 @@ static void put_size(struct json_writer *json, const char *key, const struct sta
         json_put_count(json, key, size->bytes);
 }
 
-static void put_place(struct json_writer *json, const struct oom_entry *entry)
+static void put_place(struct json_writer *json, const struct oom_log *log,
+                      const struct oom_entry *entry)
 {
     const struct oom_message *message = &entry->message;
     json_put_count(json, "line", message->line);
@@ -32,6 +33,10 @@ static void put_place(struct json_writer *json, const struct oom_entry *entry)
     json_put_count(json, "count", entry->count);
     if (message->rank >= 0)
         json_put_integer(json, "rank", message->rank);
+    if (message->pid >= 0)
+        json_put_integer(json, "pid", message->pid);
+    if (message->container != STRING_EMPTY)
+        json_put_text(json, "container", symbols_text(log->symbols, message->container));
     if (message->device >= 0)
         json_put_integer(json, "device", message->device);
     if (*message->backend)
@@ -107,7 +112,7 @@ static void put_error(struct json_writer *json, const struct oom_log *log,
                       const struct oom_error *error)
 {
     json_put_open(json, NULL, '{');
-    put_place(json, error->entry);
+    put_place(json, log, error->entry);
     put_stated(json, &error->entry->message);
     put_account(json, &error->account);
     json_put_string(json, "verdict", oom_verdict_name(error->verdict));

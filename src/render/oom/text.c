@@ -25,19 +25,27 @@ static bool put(const struct page *page, const char *lead, const char *words)
     return ok;
 }
 
-static bool is_same_rank(const struct oom_error *a, const struct oom_error *b)
+static bool is_same_process(const struct oom_error *a, const struct oom_error *b)
 {
     const struct oom_message *x = &a->entry->message, *y = &b->entry->message;
-    return x->rank == y->rank && x->device == y->device;
+    return x->rank == y->rank && x->pid == y->pid && x->container == y->container &&
+           x->device == y->device;
 }
 
-/* "rank 3, GPU 0, line 1,201" */
-static void add_place(struct buffer *text, const struct oom_error *error)
+/* "trainer-1, rank 3, GPU 0, line 1,201" */
+static void add_place(struct buffer *text, const struct oom_log *log, const struct oom_error *error)
 {
     const struct oom_message *message = &error->entry->message;
     char number[UNITS_TEXT_SIZE];
+    struct text container = symbols_text(log->symbols, message->container);
+    if (container.size > 0) {
+        escape_text(text, container.bytes, container.size);
+        buffer_puts(text, ", ");
+    }
     if (message->rank >= 0)
         buffer_printf(text, "rank %" PRId64 ", ", message->rank);
+    else if (message->pid >= 0)
+        buffer_printf(text, "process %" PRId64 ", ", message->pid);
     if (message->device >= 0)
         buffer_printf(text, "%s %" PRId64 ", ", strcmp(message->backend, "NPU") ? "GPU" : "NPU",
                       message->device);
@@ -66,11 +74,12 @@ static void add_request(const struct page *page, struct buffer *text, const stru
     }
 }
 
-static bool headline(const struct page *page, const struct oom_error *error)
+static bool headline(const struct page *page, const struct oom_log *log,
+                     const struct oom_error *error)
 {
     struct buffer text = BUFFER_INIT;
     char count[UNITS_TEXT_SIZE];
-    add_place(&text, error);
+    add_place(&text, log, error);
     add_request(page, &text, error);
     if (error->entry->count > 1)
         buffer_printf(&text, " (in the log %s times)", units_count(count, error->entry->count));
@@ -193,19 +202,20 @@ static bool contradiction(const struct page *page, const struct oom_account *acc
     return ok;
 }
 
-static bool earlier(const struct page *page, const struct oom_errors *errors, size_t last)
+static bool earlier(const struct page *page, const struct oom_report *report, size_t last)
 {
+    const struct oom_errors *errors = report->errors;
     size_t told[EARLIER_TOLD], count = 0;
     struct buffer text = BUFFER_INIT;
     for (size_t i = last; i-- > 0 && count < EARLIER_TOLD;)
-        if (is_same_rank(&errors->items[i], &errors->items[last]))
+        if (is_same_process(&errors->items[i], &errors->items[last]))
             told[count++] = i;
     bool ok = true;
     while (ok && count-- > 0) {
         const struct oom_error *error = &errors->items[told[count]];
         buffer_clear(&text);
         buffer_puts(&text, "earlier, ");
-        add_place(&text, error);
+        add_place(&text, report->log, error);
         add_request(page, &text, error);
         buffer_printf(&text, "; %s", oom_verdict_text(error->verdict));
         ok = !text.failed;
@@ -221,18 +231,18 @@ static bool earlier(const struct page *page, const struct oom_errors *errors, si
 static bool is_last(const struct oom_errors *errors, size_t at)
 {
     for (size_t i = at + 1; i < errors->count; i++)
-        if (is_same_rank(&errors->items[i], &errors->items[at]))
+        if (is_same_process(&errors->items[i], &errors->items[at]))
             return false;
     return true;
 }
 
-static bool explain(const struct page *page, const struct oom_errors *errors, size_t at)
+static bool explain(const struct page *page, const struct oom_report *report, size_t at)
 {
-    const struct oom_error *error = &errors->items[at];
+    const struct oom_error *error = &report->errors->items[at];
     fputc('\n', page->out);
-    return headline(page, error) && division(page, error) && used(page, error) &&
+    return headline(page, report->log, error) && division(page, error) && used(page, error) &&
            contradiction(page, &error->account) && put(page, "", error->sentence) &&
-           put(page, "next: ", error->next) && earlier(page, errors, at);
+           put(page, "next: ", error->next) && earlier(page, report, at);
 }
 
 static bool title(const struct page *page, const struct oom_report *report)
@@ -301,7 +311,7 @@ bool oom_report_text(const struct page *page, const struct oom_report *report)
     for (size_t i = 0; ok && i < errors->count; i++) {
         if (!is_last(errors, i) || (++ranks > report->top && report->top > 0))
             continue;
-        ok = explain(page, errors, i);
+        ok = explain(page, report, i);
     }
     if (ok && report->top > 0 && ranks > report->top)
         fprintf(page->out, "\n%s more rank%s ran out of memory; --top 0 explains all\n",

@@ -188,6 +188,21 @@ START_TEST(loggers_write_before_each_line)
 }
 END_TEST
 
+START_TEST(containers_have_errors_of_their_own)
+{
+    struct oom_log *log = log_load_text("a-1   | " OOM_TEXT "\n"
+                                        "bc-1  | " OOM_TEXT "\n"
+                                        "(W pid=7) " OOM_TEXT "\n");
+    ck_assert_uint_eq(log->total, 3);
+    ck_assert_str_eq(symbols_text(log->symbols, log->items[0].message.container).bytes, "a-1");
+    ck_assert_str_eq(symbols_text(log->symbols, log->items[1].message.container).bytes, "bc-1");
+    ck_assert_int_eq(log->items[1].message.pid, -1);
+    ck_assert_int_eq(log->items[2].message.pid, 7);
+    ck_assert_uint_eq(log->items[2].message.container, STRING_EMPTY);
+    oom_log_destroy(log);
+}
+END_TEST
+
 START_TEST(containers_are_kept_apart)
 {
     struct oom_log *log = log_load_text("a-1   |   File \"/a.py\", line 1, in f\n"
@@ -279,6 +294,7 @@ TCase *log_processes_tests(void)
     tcase_add_test(tests, ranks_of_one_line_are_kept_apart);
     tcase_add_test(tests, loggers_write_before_each_line);
     tcase_add_test(tests, containers_are_kept_apart);
+    tcase_add_test(tests, containers_have_errors_of_their_own);
     tcase_add_test(tests, tracebacks_are_read_from_strings);
     tcase_add_test(tests, a_killed_process_is_an_error_by_itself_only);
     tcase_add_test(tests, repeats_are_one_error);
