@@ -4,8 +4,10 @@
  */
 #include "analysis/category/classifier.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
+#include "analysis/code/paths.h"
 #include "analysis/phase/births.h"
 #include "base/bisect.h"
 #include "base/text.h"
@@ -23,7 +25,8 @@ struct block {
         place; /* `place`: first the address or the birth, later the index in that order */
     uint8_t *category, *reason;
     bool is_eligible;
-    bool is_empty; /* plain code made it after a model, without contents */
+    bool is_empty; /* plain code made it without contents, and after a model or in code that is
+                      called a cache of keys and values */
 };
 
 struct pool_finder {
@@ -59,6 +62,41 @@ static bool makes_empty(const struct pool_finder *finder, const struct stack_fac
     return false;
 }
 
+/* "init_kv_cache", "KVCache.__init__" or "kv_cache.py" */
+static bool names_cache(struct text text)
+{
+    static const char word[] = "kvcache";
+    size_t matched = 0;
+    for (size_t i = 0; i < text.size && word[matched]; i++) {
+        char letter = (char)tolower((unsigned char)text.bytes[i]);
+        if (letter == word[matched])
+            matched++;
+        else if (letter != '_')
+            matched = letter == word[0];
+    }
+    return !word[matched];
+}
+
+/* True if the innermost function, or the one around it if that is a comprehension, or its file is
+ * called a cache of keys and values. */
+static bool is_named_cache(const struct pool_finder *finder, stack_id id)
+{
+    struct site_table *sites = finder->classifier->sites;
+    const struct symbols *symbols = site_table_symbols(sites);
+    struct stack stack = symbols_stack_at(symbols, id);
+    for (size_t i = 0; i < stack.count; i++) {
+        if (site_frame_kind(sites, stack.frames[i]) == FRAME_NATIVE)
+            continue;
+        struct frame frame = symbols_frame_at(symbols, stack.frames[i]);
+        struct text name = symbols_text(symbols, frame.name);
+        if (names_cache(name) || names_cache(path_base(symbols_text(symbols, frame.file))))
+            return true;
+        if (!text_ends(name, "comp>"))
+            return false;
+    }
+    return false;
+}
+
 static bool add_block(struct pool_finder *finder, uint64_t size, uint64_t place, stack_id stack,
                       uint8_t *category, uint8_t *reason, struct error *err)
 {
@@ -71,8 +109,9 @@ static bool add_block(struct pool_finder *finder, uint64_t size, uint64_t place,
     struct block block = {.size = size, .place = place, .category = category, .reason = reason};
     block.is_eligible = is_eligible(facts, reason_of(*reason));
     finder->has_model = finder->has_model || (facts && facts->context == CONTEXT_INIT);
-    block.is_empty = block.is_eligible && finder->has_model && facts &&
-                     facts->context == CONTEXT_OTHER && makes_empty(finder, facts);
+    block.is_empty = block.is_eligible && facts && facts->context == CONTEXT_OTHER &&
+                     makes_empty(finder, facts) &&
+                     (finder->has_model || is_named_cache(finder, stack));
     finder->bytes += (double)size;
     if (size <= SCALAR)
         return true;

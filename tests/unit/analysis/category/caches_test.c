@@ -146,8 +146,9 @@ END_TEST
 
 #define MODEL                                                                                      \
     CPP("at::_ops::empty::call(x)") "," PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT
-#define POOL CPP("at::_ops::zeros::call(x)") "," PY("make", "/home/u/pages.py", 4) "," SCRIPT
-#define ONE  CPP("at::_ops::zeros::call(x)") "," PY("table", "/home/u/pages.py", 7) "," SCRIPT
+#define EMPTY CPP("at::_ops::empty::call(x)") ","
+#define POOL  CPP("at::_ops::zeros::call(x)") "," PY("make", "/home/u/pages.py", 4) "," SCRIPT
+#define ONE   CPP("at::_ops::zeros::call(x)") "," PY("table", "/home/u/pages.py", 7) "," SCRIPT
 
 START_TEST(a_pool_of_equal_blocks)
 {
@@ -182,6 +183,46 @@ START_TEST(a_pool_from_before_the_trace)
         expect(weight, CATEGORY_PARAMETER, REASON_INFERENCE);
     for (uint64_t cache = 10; cache < 16; cache++)
         expect(cache, CATEGORY_KV_CACHE, REASON_KV_CACHE_POOL);
+}
+END_TEST
+
+/* Two equal blocks that `maker` makes before the first pass, in a trace that begins after the
+ * model was made. */
+static void pool_of(const char *maker, enum category expected)
+{
+    born(1, 90, SCRIPT);
+    born(2, 100, maker);
+    born(3, 100, maker);
+    for (uint64_t pass = 0; pass < 3; pass++) {
+        born(10 + pass, 50, STACK_FORWARD);
+        freed(10 + pass, 50, IN_MODEL);
+        born(20 + pass, 1, SCRIPT);
+    }
+    capture_load(&capture);
+    ck_assert_msg(capture_category(&capture, 2) == expected, "%s", maker);
+    ck_assert_msg(capture_category(&capture, 3) == expected, "%s", maker);
+}
+
+START_TEST(a_pool_by_the_name_of_its_code)
+{
+    static const char *const makers[] = {
+        EMPTY PY("__init__", "/home/u/kv_cache.py", 60) "," SCRIPT,
+        EMPTY PY("KVCache.__init__", "/home/u/model.py", 60) "," SCRIPT,
+        EMPTY PY("<listcomp>", "/home/u/model.py", 8) "," PY("init_kv_cache", "/home/u/model.py",
+                                                             8),
+    };
+    pool_of(makers[_i], CATEGORY_KV_CACHE);
+}
+END_TEST
+
+START_TEST(no_pool_by_the_name_of_other_code)
+{
+    static const char *const makers[] = {
+        EMPTY PY("__init__", "/home/u/cache.py", 60) "," SCRIPT,
+        EMPTY PY("helper", "/home/u/model.py", 8) "," PY("init_kv_cache", "/home/u/model.py", 8),
+        CPP("at::_ops::_to_copy::call(x)") "," PY("__init__", "/home/u/kv_cache.py", 6),
+    };
+    pool_of(makers[_i], CATEGORY_PARAMETER);
 }
 END_TEST
 
@@ -366,6 +407,8 @@ TCase *category_caches_tests(void)
     tcase_add_test(tests, a_pool_of_equal_blocks);
     tcase_add_test(tests, a_pool_from_before_the_trace);
     tcase_add_test(tests, a_pool_with_counters_between);
+    tcase_add_loop_test(tests, a_pool_by_the_name_of_its_code, 0, 3);
+    tcase_add_loop_test(tests, no_pool_by_the_name_of_other_code, 0, 3);
     tcase_add_test(tests, equal_weights_beside_large_activations);
     tcase_add_test(tests, a_cache_of_one_request);
     tcase_add_test(tests, caches_of_requests_that_are_done);
