@@ -78,7 +78,7 @@ START_TEST(containers)
     pickle_check(WRAP("K\x01K\x02\x86"), "setting k=[1, 2]\n");
     pickle_check(WRAP("K\x01K\x02K\x03\x87"), "setting k=[1, 2, 3]\n");
     pickle_check(WRAP("\x8f(K\x01\x90"), "setting k={1}\n");
-    pickle_check(WRAP("(K\x01\x91"), "setting k=<a frozenset>\n");
+    pickle_check(WRAP("(K\x01\x91"), "setting k=frozenset({1})\n");
     pickle_check(WRAP("}(\x8c\x01"
                       "aK\x01\x8c\x01"
                       "bK\x02u"),
