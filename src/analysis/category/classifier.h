@@ -106,6 +106,8 @@ bool classifier_count_early(struct classifier *classifier, struct error *err);
 /* True if blocks of the size existed before the first step and stay. Also true if blocks of the
  * size of a single sample do, and this size may be that of the gradients of a whole batch. */
 bool classifier_has_early(const struct classifier *classifier, uint64_t size);
+/* True if blocks existed before the first step and stay, as weights do, but none of the size. */
+bool classifier_lacks_early(const struct classifier *classifier, uint64_t size);
 
 /* True if a block is freed by zero_grad(), as annotations show in a trace without stacks, and has
  * the size of a weight. */

@@ -262,8 +262,7 @@ static uint8_t byte_of(const struct classifier *classifier, const struct evidenc
     bool is_recorded = classifier->phases->runs[evidence->birth_run].is_recorded;
     bool may_be_saved = reason == REASON_BACKWARD_KEPT &&
                         ((is_recorded && !evidence->birth->in_operator) ||
-                         (classifier->early_bytes > 0 &&
-                          !classifier_has_early(classifier, evidence_size(classifier, evidence))));
+                         classifier_lacks_early(classifier, evidence_size(classifier, evidence)));
     if (reason == REASON_ZERO_GRAD_FREED) /* certain, wherever it was made */
         return reason_byte(reason, DOUBT_NONE);
     uint8_t byte = classifier_doubt(classifier, reason, evidence->birth_run);

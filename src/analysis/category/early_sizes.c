@@ -224,6 +224,11 @@ bool classifier_has_early(const struct classifier *classifier, uint64_t size)
     return (tally && tally->early > 0) || (part && part->early > 0);
 }
 
+bool classifier_lacks_early(const struct classifier *classifier, uint64_t size)
+{
+    return classifier->early_bytes > 0 && !classifier_has_early(classifier, size);
+}
+
 bool classifier_zero_grad_frees(const struct classifier *classifier, uint64_t size, uint32_t end)
 {
     const struct step_marks *marks = &classifier->zero_grads;

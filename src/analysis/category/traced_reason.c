@@ -160,13 +160,12 @@ static enum reason unfinished_reason(const struct classifier *classifier,
     return tally && tally->early > 0 ? REASON_UNFINISHED_GRADIENT : REASON_UNFINISHED_BACKWARD;
 }
 
-/* True if what outlives a backward pass stays with a graph that the pass keeps, and has the size of
- * no weight. Then it is no gradient. */
+/* True for a tensor that a backward pass saved in the graph, if the pass keeps its graph. A
+ * gradient stays after the pass, too, but has the size of a weight. */
 static bool is_left_in_graph(const struct classifier *classifier, const struct evidence *evidence)
 {
     return classifier->phases->runs[evidence->birth_run].keeps_graph &&
-           classifier->early_bytes > 0 &&
-           !classifier_has_early(classifier, evidence_size(classifier, evidence));
+           classifier_lacks_early(classifier, evidence_size(classifier, evidence));
 }
 
 static enum reason backward_reason(const struct classifier *classifier,

@@ -192,10 +192,10 @@ static bool find_alike(struct collector *collector, size_t from, struct error *e
     stack_id later = tree->runs[0].path, path;
     size_t levels = CALL_MOST_LEVELS;
     bool checkpointed;
-    for (size_t k = 0; k < CALL_MOST_LEVELS; k++)
+    for (size_t k = 0; k < CALL_MOST_LEVELS; k++) {
         tree->first_alike[k] = tree->runs[0].lifetime;
-    for (size_t k = 0; k < CALL_MOST_LEVELS; k++)
         tree->line_before[k] = NO_FRAME;
+    }
     note_line(tree, later, CALL_MOST_LEVELS);
     for (size_t i = tree->runs[0].lifetime; i-- > from; later = path) {
         stack_id id = timeline->trace->stack[timeline->lifetimes[i].alloc];

@@ -68,15 +68,10 @@ static bool add_up(struct rewrite *rewrite)
     return true;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static bool add(struct rewrite *rewrite, struct shard_point point, int64_t less, struct error *err)
 {
-    point.peak_bytes -= least(less, point.peak_bytes);
-    point.end_bytes -= least(less, point.end_bytes);
+    point.peak_bytes -= shard_least(less, point.peak_bytes);
+    point.end_bytes -= shard_least(less, point.end_bytes);
     shard_point_clamp(&point);
     return vec_push(rewrite->points, rewrite->point_count, rewrite->point_capacity,
                     rewrite->model->budget, err, point);
@@ -91,7 +86,7 @@ static bool add_forward(struct rewrite *rewrite, const struct shard_point *point
         size_t first = rewrite->segments[segment].first;
         int64_t saved = saved_by(rewrite, first, point->layer);
         if (point->layer > first) /* the running layer's input */
-            saved -= least(saved, model->layers[point->layer - 1].output);
+            saved -= shard_least(saved, model->layers[point->layer - 1].output);
         less += saved;
     }
     return add(rewrite, *point, less, err);

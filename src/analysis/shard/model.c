@@ -70,16 +70,12 @@ bool shard_model_check(const struct shard_model *model, struct error *err)
     return true;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 void shard_point_clamp(struct shard_point *point)
 {
-    point->fixed_bytes = least(point->fixed_bytes, point->peak_bytes);
-    point->limited_bytes = least(point->limited_bytes, point->peak_bytes - point->fixed_bytes);
-    point->limit_bytes = least(point->limit_bytes, SHARD_MOST_BYTES);
+    point->fixed_bytes = shard_least(point->fixed_bytes, point->peak_bytes);
+    point->limited_bytes =
+        shard_least(point->limited_bytes, point->peak_bytes - point->fixed_bytes);
+    point->limit_bytes = shard_least(point->limit_bytes, SHARD_MOST_BYTES);
     if (point->limit_bytes < point->limited_bytes)
         point->limit_bytes = point->limited_bytes;
 }

@@ -75,6 +75,11 @@ struct shard_point {
     int64_t early_elements;  /* of gradients that wait for those of earlier uses of a parameter */
 };
 
+static inline int64_t shard_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Leaves no more of fixed and limited bytes than the peak has, and no limit below what is there. */
 void shard_point_clamp(struct shard_point *point);
 

@@ -72,7 +72,8 @@ struct shard_moment {
     int64_t limit_bytes;
 };
 
-/* What the factor of the batch makes of the bytes of a moment that it multiplies. */
+/* The growing and the limited bytes of a moment if the batch is `batch` times as large as the
+ * recorded one. */
 int64_t shard_enlarged(const struct shard_moment *moment, double batch);
 
 /* How much more the first step may take at a moment: until its first gradient is reduced,
