@@ -17,4 +17,12 @@ static inline unsigned unit_share(unsigned count)
     return parts > 1 ? count / (unsigned)parts + 1 : count;
 }
 
+/* ck_assert() for conditions checked thousands of times: for each of its own that holds, Check
+ * writes to a file, which then takes most of the time. */
+#define unit_assert(condition)                                                                     \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            ck_abort_msg("Assertion '%s' failed", #condition);                                     \
+    } while (0)
+
 #endif

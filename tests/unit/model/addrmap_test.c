@@ -27,7 +27,7 @@ static void destroy(void)
 static struct addrmap_slot *put(uint64_t addr)
 {
     struct addrmap_slot *slot;
-    ck_assert(addrmap_put(&map, addr, &slot, &err));
+    unit_assert(addrmap_put(&map, addr, &slot, &err));
     return slot;
 }
 

@@ -53,7 +53,7 @@ static void push(struct loader *loader, uint32_t device, const struct kind *kind
             row.action_name = annotate;
             row.extra.user_metadata = note;
         }
-        ck_assert(sink.event(sink.self, device, &row, &err));
+        unit_assert(sink.event(sink.self, device, &row, &err));
     }
 }
 

@@ -30,8 +30,8 @@ static bool see(void *self, const struct layout_segment *segment, struct error *
 {
     struct seen *seen = self;
     (void)err;
-    ck_assert_uint_lt(seen->segment_count, MOST);
-    ck_assert_uint_le(seen->span_count + segment->span_count, MOST);
+    unit_assert(seen->segment_count < MOST);
+    unit_assert(seen->span_count + segment->span_count <= MOST);
     seen->segments[seen->segment_count++] = *segment;
     for (size_t i = 0; i < segment->span_count; i++)
         seen->spans[seen->span_count++] = segment->spans[i];
@@ -166,12 +166,12 @@ static bool see_tiled(void *self, const struct layout_segment *segment, struct e
 {
     uint64_t *end = self, at = segment->address;
     (void)err;
-    ck_assert_uint_ge(segment->address, *end);
+    unit_assert(segment->address >= *end);
     for (size_t i = 0; i < segment->span_count; i++) {
-        ck_assert_uint_eq(segment->spans[i].addr, at);
+        unit_assert(segment->spans[i].addr == at);
         at += segment->spans[i].size;
     }
-    ck_assert_uint_eq(at - segment->address, segment->size);
+    unit_assert(at - segment->address == segment->size);
     *end = at;
     return true;
 }

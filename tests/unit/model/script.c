@@ -1,6 +1,6 @@
 #include "unit/model/script.h"
+#include "unit/unit.h"
 
-#include <check.h>
 #include <string.h>
 
 void script_init(struct script *script)
@@ -13,7 +13,7 @@ struct event_row *script_event(struct script *script, enum action action, uint64
                                uint64_t size)
 {
     size_t i = script->event_count++;
-    ck_assert_uint_lt(i, SCRIPT_EVENTS);
+    unit_assert(i < SCRIPT_EVENTS);
     script->events[i].device = script->device;
     script->events[i].row = (struct event_row){.action = action,
                                                .addr = addr,
@@ -26,7 +26,7 @@ struct event_row *script_event(struct script *script, enum action action, uint64
 void script_segment(struct script *script, uint64_t total_size)
 {
     size_t i = script->segment_count++;
-    ck_assert_uint_lt(i, SCRIPT_SEGMENTS);
+    unit_assert(i < SCRIPT_SEGMENTS);
     script->segments[i].row =
         (struct segment_row){.device = script->device, .total_size = total_size};
 }
@@ -34,10 +34,10 @@ void script_segment(struct script *script, uint64_t total_size)
 void script_block(struct script *script, uint64_t addr, uint64_t size, uint64_t requested,
                   enum block_state state)
 {
-    ck_assert_uint_gt(script->segment_count, 0);
+    unit_assert(script->segment_count > 0);
     struct segment_row *segment = &script->segments[script->segment_count - 1].row;
     size_t i = segment->block_count++;
-    ck_assert_uint_lt(i, SCRIPT_BLOCKS);
+    unit_assert(i < SCRIPT_BLOCKS);
     script->segments[script->segment_count - 1].blocks[i] =
         (struct block_row){.address = addr,
                            .size = size,

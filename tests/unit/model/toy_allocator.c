@@ -1,6 +1,6 @@
 #include "unit/model/toy_allocator.h"
+#include "unit/unit.h"
 
-#include <check.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void note(struct toy *toy, const char *action, uint64_t addr, uint64_t si
 {
     if (!toy->recording)
         return;
-    ck_assert_uint_lt(toy->event_count, TOY_EVENTS);
+    unit_assert(toy->event_count < TOY_EVENTS);
     buffer_printf(&toy->events,
                   "%s{\"action\":\"%s\",\"%s\":%" PRIu64 ",\"size\":%" PRIu64 ",\"stream\":%" PRId64
                   "}",
@@ -33,7 +33,7 @@ static void note(struct toy *toy, const char *action, uint64_t addr, uint64_t si
 
 static void insert(struct toy_region *region, size_t at, struct toy_cell cell)
 {
-    ck_assert_uint_lt(region->count, TOY_CELLS);
+    unit_assert(region->count < TOY_CELLS);
     memmove(&region->cells[at + 1], &region->cells[at],
             (region->count++ - at) * sizeof(region->cells[0]));
     region->cells[at] = cell;

@@ -30,8 +30,8 @@ static void check_layout(enum cost_layout layout, int32_t layers, int32_t slots)
         for (int32_t j = i; j < layers; j++)
             for (int32_t m = 0; m <= slots; m++) {
                 size_t at = cost_cell_index(&table, i, j, m);
-                ck_assert_uint_lt(at, cells);
-                ck_assert_int_eq(table.cells[at], 0);
+                unit_assert(at < cells);
+                unit_assert(table.cells[at] == 0);
                 table.cells[at] = 1;
             }
     cost_table_release(&table, &budget);

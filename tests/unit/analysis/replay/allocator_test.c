@@ -54,11 +54,11 @@ START_TEST(many_free_blocks)
     size_t many = unit_share(MANY);
     struct memory_block **blocks = calloc(many, sizeof(*blocks));
     for (size_t i = 0; i < many; i++)
-        ck_assert(allocator_malloc(allocator, 0, 512 + 512 * (i * 7919 % 500), &blocks[i], &err));
+        unit_assert(allocator_malloc(allocator, 0, 512 + 512 * (i * 7919 % 500), &blocks[i], &err));
     uint64_t reserved = allocator_totals(allocator)->reserved;
     for (size_t first = 0; first < 2; first++)
         for (size_t i = first; i < many; i += 2)
-            ck_assert(allocator_free_completed(allocator, &blocks[i], &err));
+            unit_assert(allocator_free_completed(allocator, &blocks[i], &err));
     ck_assert_uint_eq(allocator_totals(allocator)->reserved, reserved);
     ck_assert_uint_eq(allocator_totals(allocator)->allocated, 0);
     ck_assert(allocator_empty_cache(allocator, &err));

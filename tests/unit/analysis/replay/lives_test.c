@@ -12,7 +12,7 @@ static uint64_t take(const struct lives *lives, size_t *at)
     uint64_t number = 0;
     unsigned shift = 0;
     for (;; shift += 7) {
-        ck_assert_uint_lt(*at, lives->packed.size);
+        unit_assert(*at < lives->packed.size);
         uint8_t byte = (uint8_t)lives->packed.bytes[(*at)++];
         number |= (uint64_t)(byte & 0x7F) << shift;
         if (byte < 0x80)
@@ -43,7 +43,7 @@ static struct unpacked unpack(const struct lives *lives)
             uint64_t wait = moments % 2 ? take(lives, &at) : 0;
             if (moments % 2)
                 life.pending = wait > 0 ? (uint32_t)(from + wait - 1) : MOMENT_NEVER;
-            ck_assert_uint_lt(all.count, lives->block_count);
+            unit_assert(all.count < lives->block_count);
             all.blocks[all.count++] = life;
         }
     }
