@@ -22,6 +22,7 @@ LABELLED = ("alloc", "free_requested", "free_completed")
 NO_FRAMES = []
 # torch.profiler has no name for these, and labels what an operator puts out in the forward pass
 ALSO = {"activation": ("kv_cache", "cast_cache")}
+CHECKPOINT, AUTOGRAD = "/torch/utils/checkpoint.py", "/torch/autograd/__init__.py"
 # Scratch of one operator is freed within this many events. Without C++ frames, nobody can tell a library's workspace.
 SHORT_LIFE = 40
 
@@ -36,7 +37,6 @@ class Allocation:
     label: "str | None"  # a category, or several with "|" between
     right: tuple = ()    # the categories that are right
     weights: dict = field(default_factory=dict)  # by measure
-    recomputed: bool = False  # by torch.utils.checkpoint, in the backward pass
 
     @property
     def key(self):
@@ -52,20 +52,16 @@ class Allocation:
 class Measured:
     """All of it in units of one measure."""
     correct: int = 0
-    recomputed: int = 0  # incorrect, but recomputed and labelled as activation
     labelled: int = 0
     unlabelled: int = 0
     confusion: dict = field(default_factory=lambda: defaultdict(int))  # (label, memsnap's category) -> weight
     by_label: dict = field(default_factory=lambda: defaultdict(lambda: [0, 0]))       # -> [correct, labelled]
     by_confidence: dict = field(default_factory=lambda: defaultdict(lambda: [0, 0]))  # the same
+    by_reason: dict = field(default_factory=lambda: defaultdict(lambda: [0, 0]))  # the same, by reason and confidence
 
     @property
     def share(self):
         return self.correct / self.labelled
-
-    @property
-    def share_with_recomputed(self):
-        return (self.correct + self.recomputed) / self.labelled
 
     @property
     def unlabelled_share(self):
@@ -75,13 +71,13 @@ class Measured:
         if not allocation.label:
             self.unlabelled += weight
             return
-        category, confidence = answer
+        category, confidence, reason = answer
         is_right = allocation.is_right(category, mode)
         self.labelled += weight
         self.correct += weight * is_right
-        self.recomputed += weight * (not is_right and allocation.recomputed and category == "activation")
         self.confusion[allocation.label, category] += weight
-        for sums in (self.by_label[allocation.label], self.by_confidence[confidence]):
+        for sums in (self.by_label[allocation.label], self.by_confidence[confidence],
+                     self.by_reason[reason, confidence]):
             sums[0] += weight * is_right
             sums[1] += weight
 
@@ -102,24 +98,42 @@ def truth_beside(path):
     return [[known["names"][number] for number in numbers] for numbers in known["labels"]]
 
 
-def is_recomputation(frames):
-    """True if torch.utils.checkpoint is recomputing a part of the forward pass."""
-    return any(frame["filename"].endswith("torch/utils/checkpoint.py") and frame["name"] in ("recompute_fn", "backward")
-               for frame in frames)
+def made_in_checkpoint(frames):
+    """The category of what torch.utils.checkpoint makes in the backward pass, or None if it did not make this.
+
+    torch.profiler takes all of it for details of autograd or for scratch of one node.
+    """
+    in_nested_pass = False
+    for frame in frames:  # the innermost first
+        if frame["filename"].endswith(AUTOGRAD) and frame["name"] == "backward":
+            in_nested_pass = True
+        if frame["filename"].endswith(CHECKPOINT) and frame["name"] in ("recompute_fn", "backward"):
+            return "autograd_detail" if in_nested_pass else "activation"
+    return None
+
+
+def corrected(allocation, made, trace):
+    """The categories that are right beside torch.profiler's label; made: what made_in_checkpoint() gives.
+
+    A reentrant checkpoint runs a backward pass of its own. The gradient of its input is a tensor's `.grad` meanwhile, so
+    the profiler calls it a gradient. But the pass around it uses it up.
+    """
+    also = ALSO.get(allocation.label, ())
+    if allocation.label in ("temporary", "autograd_detail") and made:
+        return *also, made
+    freed = trace[allocation.freed].get("frames", ()) if allocation.freed >= 0 else ()
+    if allocation.label == "gradient" and made and any("autograd::Engine::" in frame["name"] for frame in freed):
+        return *also, "autograd_detail"
+    return also
 
 
 def allocations_of(capture, device):
     """Those from before the trace, then in order of allocation; labelled as the capture says."""
     trace = capture["device_traces"][device]
     live, carried, born = {}, [], []
-    recomputes = {}  # by the identity of a list of frames, which events share
     for index, event in enumerate(trace):
         if event["action"] == "alloc":
-            frames = event.get("frames", ())
-            if id(frames) not in recomputes:
-                recomputes[id(frames)] = is_recomputation(frames)
-            live[event["addr"]] = Allocation(device, event["addr"], event["size"], index, -1, event.get("category"),
-                                             recomputed=recomputes[id(frames)])
+            live[event["addr"]] = Allocation(device, event["addr"], event["size"], index, -1, event.get("category"))
             born.append(live[event["addr"]])
         elif event["action"] == "free_completed":
             allocation = live.pop(event["addr"], None)
@@ -163,6 +177,14 @@ def add_weights(allocations, trace):
 def truth(capture, beside=None):
     """All allocations of all devices that have a trace; beside: what truth_beside() gives."""
     result = []
+    in_checkpoints = {}  # by the identity of a list of frames, which events share
+
+    def made(allocation, trace):
+        frames = trace[allocation.born].get("frames", ()) if allocation.born >= 0 else ()
+        if id(frames) not in in_checkpoints:
+            in_checkpoints[id(frames)] = made_in_checkpoint(frames)
+        return in_checkpoints[id(frames)]
+
     for device, trace in enumerate(capture["device_traces"]):
         if not trace:
             continue
@@ -172,7 +194,8 @@ def truth(capture, beside=None):
                 allocation.label = label
         for allocation in carried + born:
             names = allocation.label.split("|") if allocation.label else []
-            allocation.right = (*names, *(ALSO.get(allocation.label, ()) if beside is None else ()))
+            also = corrected(allocation, made(allocation, trace), trace) if beside is None else ()
+            allocation.right = *names, *also
         add_weights(carried + born, trace)
         result += carried + born
     return result
@@ -229,9 +252,9 @@ def ask(program, data):
 
 
 def answers(report):
-    """An allocation's key -> (bytes, category, confidence)."""
+    """An allocation's key -> (bytes, category, confidence, reason)."""
     return {(entry["device"], row["address"], row["born_event"], row["freed_event"]):
-            (row["bytes"], row["category"], row.get("confidence"))
+            (row["bytes"], row["category"], row.get("confidence"), row.get("reason"))
             for entry in report["devices"] if entry["trace"]["events"] for row in entry["allocations"]}
 
 

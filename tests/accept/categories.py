@@ -11,7 +11,7 @@ from recording.capture import add_labels
 
 # The least share that has to carry the label, by folder and measure: (full, python, none), see bench/README.md.
 # Without C++ frames, memsnap may know nothing of a short run.
-# "mean" is over all captures, "worst" any one of them. What a checkpoint computes again is right as an activation.
+# "mean" is over all captures, "worst" any one of them.
 LEAST = {
     "labelled": {"time": {"mean": (0.98, 0.97, 0.94), "worst": (0.90, 0.90, 0.75)},
                  "peak": {"mean": (0.95, 0.95, 0.80), "worst": (0.95, 0.95, 0.35)}},
@@ -25,23 +25,23 @@ def problems_of_scorer(path):
     capture = labelled.load(path)
     beside = labelled.truth_beside(path)
     allocations = labelled.truth(capture, beside)
-    right = {item.key: (item.bytes, item.right[0] if item.label else "unknown", "high") for item in allocations}
+    right = {item.key: (item.bytes, item.right[0] if item.label else "unknown", "high", "why") for item in allocations}
     for measure, share in shares(labelled.score(allocations, right)).items():
         if share != 1:
             yield f"{measure}: right answers score {share}"
-    wrong = {key: (size, "nonsense", "low") for key, (size, *_) in right.items()}
+    wrong = {key: (size, "nonsense", "low", "why") for key, (size, *_) in right.items()}
     for measure, share in shares(labelled.score(allocations, wrong)).items():
         if share != 0:
             yield f"{measure}: wrong answers score {share}"
     for measure in labelled.MEASURES:
         heaviest = max((item for item in allocations if item.label), key=lambda item: item.weights[measure])
-        one = labelled.score(allocations, right | {heaviest.key: (heaviest.bytes, "nonsense", "low")})[measure]
+        one = labelled.score(allocations, right | {heaviest.key: (heaviest.bytes, "nonsense", "low", "why")})[measure]
         weight = heaviest.weights[measure]
         if (one.correct != one.labelled - weight or one.confusion[heaviest.label, "nonsense"] != weight
-                or one.by_confidence["low"] != [0, weight]):
+                or one.by_confidence["low"] != [0, weight] or one.by_reason["why", "low"] != [0, weight]):
             yield f"{measure}: one wrong answer costs other than its weight"
-    for odd in ({key: right[key] for key in list(right)[1:]}, right | {(0, 1, -1, -1): (1, "unknown", "low")},
-                right | {heaviest.key: (heaviest.bytes + 1, heaviest.label, "high")}):
+    for odd in ({key: right[key] for key in list(right)[1:]}, right | {(0, 1, -1, -1): (1, "unknown", "low", "why")},
+                right | {heaviest.key: (heaviest.bytes + 1, heaviest.label, "high", "why")}):
         try:
             labelled.score(allocations, odd)
             yield "another list of allocations is accepted"
@@ -108,7 +108,7 @@ def check_folder(tally, folder, least):
         return
     scores = labelled.measure(captures.MEMSNAP, paths)
     for measure, limits in least.items():
-        columns = [[both[measure].share_with_recomputed for (_, other), both in scores.items() if other == mode]
+        columns = [[both[measure].share for (_, other), both in scores.items() if other == mode]
                    for mode in labelled.MODES]
         for name, of in (("mean", lambda column: sum(column) / len(column)), ("worst", min)):
             print(f"{folder}, {measure}, {name}:")
