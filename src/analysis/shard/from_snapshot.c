@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/phase/births.h"
 #include "analysis/shard/snapshot_reader.h"
 
 /* Gradients are made in the reverse order. */
@@ -97,11 +98,23 @@ static uint32_t backward_end(const struct snapshot_reader *reader, size_t layer)
     return layer > 0 ? chain->backward + low : chain->end;
 }
 
-/* Where the operator that made a gradient has ended, as far as it only frees: what it had saved. */
-static uint32_t after_frees(const struct snapshot_reader *reader, uint32_t item, uint32_t end)
+/* Where the operator that made a gradient has ended, as far as it only frees, what it had saved, or
+ * makes scratch space: a sum over a batch, which is the gradient of a bias, allocates its output
+ * first. */
+static uint32_t after_operator(const struct snapshot_reader *reader, uint32_t item, uint32_t end)
 {
-    while (item < end && reader->change[item - reader->chain->first] <= 0)
-        item++;
+    const struct timeline *timeline = reader->timeline;
+    size_t next = births_from(timeline, item);
+    while (item < end) {
+        while (next < timeline->lifetime_count && timeline->lifetimes[next].alloc < item)
+            next++;
+        const struct lifetime *life = &timeline->lifetimes[next];
+        bool allocates = next < timeline->lifetime_count && life->alloc == item;
+        uint32_t freed = snapshot_end_of(life->free_requested, life->free_completed);
+        if (allocates && (freed >= end || !birth_is_leaf(timeline, next)))
+            break;
+        item = allocates ? freed + 1 : item + 1;
+    }
     return item;
 }
 
@@ -129,7 +142,7 @@ static bool add_backward(struct snapshot_reader *reader, struct stretch *stretch
         }
         last = gradient->item + 1;
     }
-    last = last < end ? after_frees(reader, last, end) : last;
+    last = last < end ? after_operator(reader, last, end) : last;
     if (layer->unit != SHARD_ROOT && last < end) {
         if (!add_point(reader, stretch, last, point, err))
             return false;

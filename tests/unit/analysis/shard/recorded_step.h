@@ -26,8 +26,8 @@ static struct shard_model model;
 static uint64_t kept[MOST_KEPT], kept_bytes[MOST_KEPT], next;
 static bool is_trained[MOST_KEPT];
 static size_t count, tables;
-static size_t copies;       /* of gradients, which the program makes behind the backward pass */
-static bool has_workspaces; /* of operators of the backward pass, behind their gradients */
+static size_t copies;          /* of gradients, which the program makes behind the backward pass */
+static uint64_t scratch_bytes; /* of operators of the backward pass, behind their gradients */
 
 static void create(void)
 {
@@ -36,7 +36,7 @@ static void create(void)
     model = (struct shard_model){0};
     next = 4096;
     count = tables = copies = 0;
-    has_workspaces = true;
+    scratch_bytes = 8;
 }
 
 static void destroy(void)
@@ -117,9 +117,9 @@ static inline void build(void)
         if (is_trained[i])
             capture_event_with(&capture, "alloc", next++, 400, STACK_BACKWARD,
                                ",\"category\":\"gradient\"");
-        if (has_workspaces) {
-            capture_event(&capture, "alloc", next, 8, STACK_BACKWARD);
-            capture_free(&capture, next++, 8, STACK_BACKWARD);
+        if (scratch_bytes > 0) {
+            capture_event(&capture, "alloc", next, scratch_bytes, STACK_BACKWARD);
+            capture_free(&capture, next++, scratch_bytes, STACK_BACKWARD);
         }
         capture_free(&capture, kept[i], kept_bytes[i], STACK_BACKWARD);
     }

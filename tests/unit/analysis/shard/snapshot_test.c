@@ -231,7 +231,7 @@ END_TEST
 /* What an operator had saved is freed when it has made its last gradient, before a unit has run. */
 START_TEST(units_end_after_frees)
 {
-    has_workspaces = false;
+    scratch_bytes = 0;
     for (int i = 0; i < 3; i++) {
         keep_more(LINEAR "," BLOCK(20) "," SEQUENTIAL "," MODEL(6), true, 256);
         keep(LINEAR "," BLOCK(21) "," SEQUENTIAL "," MODEL(6), false);
@@ -243,6 +243,24 @@ START_TEST(units_end_after_frees)
         i++;
     ck_assert_uint_eq(model.tensors[2].unit, 3);
     ck_assert_int_eq(model.points[i].end_bytes, 2 * (256 + 64 + 16 + 64) - 64); /* next output */
+}
+END_TEST
+
+/* Scratch space of the operator that made it is of the unit, too. */
+START_TEST(units_end_after_scratch_space)
+{
+    scratch_bytes = 1 << 20;
+    for (int i = 0; i < 3; i++) {
+        keep(LINEAR "," BLOCK(20) "," SEQUENTIAL "," MODEL(6), true);
+        keep(LINEAR "," BLOCK(21) "," SEQUENTIAL "," MODEL(6), true);
+    }
+    build();
+    for (size_t i = 0; i < model.point_count; i++) {
+        const struct shard_point *point = &model.points[i];
+        bool makes = point->is_backward && point->end_tensor > point->first_tensor;
+        ck_assert_int_eq(point->peak_bytes > 1 << 20, makes);
+        ck_assert(!makes || !point->is_outside_unit);
+    }
 }
 END_TEST
 
@@ -431,6 +449,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, blocks_that_keep_little_are_units);
     tcase_add_test(tests, stages_of_a_list_are_units);
     tcase_add_test(tests, units_end_after_frees);
+    tcase_add_test(tests, units_end_after_scratch_space);
     tcase_add_test(tests, copies_of_gradients_are_no_parameters);
     tcase_add_test(tests, gradients_appear_one_by_one);
     tcase_add_test(tests, tables_of_a_list_are_units);
