@@ -108,12 +108,15 @@ static uint32_t after_operator(const struct snapshot_reader *reader, uint32_t it
     while (item < end) {
         while (next < timeline->lifetime_count && timeline->lifetimes[next].alloc < item)
             next++;
+        if (next >= timeline->lifetime_count || timeline->lifetimes[next].alloc > item) {
+            item++;
+            continue;
+        }
         const struct lifetime *life = &timeline->lifetimes[next];
-        bool allocates = next < timeline->lifetime_count && life->alloc == item;
         uint32_t freed = snapshot_end_of(life->free_requested, life->free_completed);
-        if (allocates && (freed >= end || !birth_is_leaf(timeline, next)))
+        if (freed >= end || !birth_is_leaf(timeline, next))
             break;
-        item = allocates ? freed + 1 : item + 1;
+        item = freed + 1;
     }
     return item;
 }
