@@ -21,7 +21,7 @@ libmemsnap_a_SOURCES += \
 	src/base/symbols.c \
 	src/base/symbols.h \
 	src/base/text.c \
-	src/base/text.h \
+	src/base/ascii.h src/base/text.h \
 	src/base/thread.c \
 	src/base/thread.h \
 	src/base/traceback.c \

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
+
 #define INNERMOST_WITHIN ((size_t)16 << 10) /* bytes, so that each read takes bounded time */
 
 static const char file_word[] = "File \"", line_word[] = "\", line ", in_word[] = ", in ";
@@ -21,7 +23,7 @@ static bool read_number(struct text *text, uint32_t *number)
 {
     uint64_t value = 0;
     size_t size = 0;
-    while (size < text->size && text->bytes[size] >= '0' && text->bytes[size] <= '9') {
+    while (size < text->size && ascii_is_digit(text->bytes[size])) {
         value = 10 * value + (uint64_t)(text->bytes[size] - '0');
         if (value > UINT32_MAX)
             value = (uint64_t)UINT32_MAX + 1;

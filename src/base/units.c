@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "base/ascii.h"
+
 __extension__ typedef unsigned __int128 uint128;
 
 struct unit_row {
@@ -133,17 +135,12 @@ static uint64_t bytes_of_suffix(const char *text)
     return 0;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool units_parse_bytes(const char *text, uint64_t *bytes)
 {
     uint64_t ones = 0, fraction = 0, scale = 1;
-    if (!is_digit(*text))
+    if (!ascii_is_digit(*text))
         return false;
-    for (; is_digit(*text); text++)
+    for (; ascii_is_digit(*text); text++)
         if (__builtin_mul_overflow(ones, 10, &ones) ||
             __builtin_add_overflow(ones, (uint64_t)(*text - '0'), &ones))
             return false;
@@ -151,9 +148,9 @@ bool units_parse_bytes(const char *text, uint64_t *bytes)
     bool has_fraction = *text == '.';
     if (has_fraction) {
         text++;
-        if (!is_digit(*text))
+        if (!ascii_is_digit(*text))
             return false;
-        for (; is_digit(*text); text++) {
+        for (; ascii_is_digit(*text); text++) {
             if (scale == UINT64_C(1000000000000))
                 continue; /* less than a byte of the largest unit */
             fraction = fraction * 10 + (uint64_t)(*text - '0');

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "decode/core/sniff.h"
 #include "decode/json/members.h"
 #include "model/shard_curve.h"
@@ -35,8 +36,7 @@ static bool read_flag(struct reader *in, bool *to)
 static bool is_name(struct text text)
 {
     for (size_t i = 0; i < text.size; i++)
-        if (!(text.bytes[i] >= 'a' && text.bytes[i] <= 'z') &&
-            !(text.bytes[i] >= '0' && text.bytes[i] <= '9'))
+        if (!(text.bytes[i] >= 'a' && text.bytes[i] <= 'z') && !ascii_is_digit(text.bytes[i]))
             return false;
     return text.size > 0 && text.size < SHARD_FILE_NAME;
 }

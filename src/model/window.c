@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "model/device.h"
 
 #define FRACTION_DIGITS 9
@@ -16,17 +17,12 @@ struct side {
     size_t size;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Removes leading digits. False if there are none, or if the value exceeds 2^63-1. */
 static bool take_digits(struct side *side, int64_t *value)
 {
     int64_t sum = 0;
     size_t i = 0;
-    for (; i < side->size && is_digit(side->text[i]); i++) {
+    for (; i < side->size && ascii_is_digit(side->text[i]); i++) {
         if (__builtin_mul_overflow(sum, 10, &sum) ||
             __builtin_add_overflow(sum, side->text[i] - '0', &sum))
             return false;

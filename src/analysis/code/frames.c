@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct role_rule {
@@ -225,7 +227,7 @@ static bool is_python_name(struct text name)
     for (size_t i = 0; i < name.size; i++) {
         unsigned char c = (unsigned char)name.bytes[i];
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
-        if (!letter && !(c >= '0' && c <= '9') && c != '<' && c != '>' && c != '.')
+        if (!letter && !ascii_is_digit(c) && c != '<' && c != '>' && c != '.')
             return false;
     }
     return true;

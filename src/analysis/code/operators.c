@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 #define NAME_PREFIX 512 /* bytes of a function's name that are examined */
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -89,7 +91,7 @@ static bool is_identifier(const char *name, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         char c = name[i];
-        if (!(c >= 'a' && c <= 'z') && !is_upper(c) && !(c >= '0' && c <= '9') && c != '_')
+        if (!(c >= 'a' && c <= 'z') && !is_upper(c) && !ascii_is_digit(c) && c != '_')
             return false;
     }
     return size > 0;
@@ -112,7 +114,7 @@ static enum native_role classify_profiled(struct text function, char name[NATIVE
 static bool is_profiled_node(struct text function)
 {
     size_t size = function.size;
-    while (size > 0 && function.bytes[size - 1] >= '0' && function.bytes[size - 1] <= '9')
+    while (size > 0 && ascii_is_digit(function.bytes[size - 1]))
         size--;
     return text_ends((struct text){function.bytes, size}, "Backward") &&
            is_identifier(function.bytes, function.size) && function.size < NATIVE_NAME_SIZE;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
+
 /* Longer names are classified by their ending alone, which bounds the work per name. */
 #define PATH_LONGEST 4096
 
@@ -201,7 +203,7 @@ struct text path_base(struct text file)
 static bool is_interpreter_folder(struct text name)
 {
     size_t at = text_starts(name, "python") ? 6 : text_starts(name, "pypy") ? 4 : 0;
-    return at > 0 && at < name.size && name.bytes[at] >= '0' && name.bytes[at] <= '9';
+    return at > 0 && at < name.size && ascii_is_digit(name.bytes[at]);
 }
 
 /* Classifies a file by one folder of its path and what follows it; false if that decides nothing.

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
+
 static bool has_room(const struct program *program, size_t more)
 {
     return more <= REGEX_STATES_MOST - program->count;
@@ -99,8 +101,8 @@ static bool set_has(const struct byte_set *set, unsigned char byte)
 
 int byte_is_word(int byte)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '_';
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || ascii_is_digit(byte) ||
+           byte == '_';
 }
 
 /* The states that are reached at one position of the text, each once. */

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 #define VALUE_MOST (UINT64_C(1) << 53) /* doubles hold all of them */
 
 static bool is_letter(char c)
@@ -10,17 +12,12 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Moves `*at` past the name and its "=". */
 static bool read_name(const char **at, char name[FIT_NAME_SIZE])
 {
     const char *text = *at;
     size_t size = 0;
-    while (is_letter(text[size]) || (size > 0 && is_digit(text[size])))
+    while (is_letter(text[size]) || (size > 0 && ascii_is_digit(text[size])))
         size++;
     if (size == 0 || size >= FIT_NAME_SIZE || text[size] != '=')
         return false;
@@ -33,7 +30,7 @@ static bool read_name(const char **at, char name[FIT_NAME_SIZE])
 static bool read_number(const char **at, uint64_t *number)
 {
     const char *digit = *at;
-    for (*number = 0; is_digit(*digit) && *number <= VALUE_MOST; digit++)
+    for (*number = 0; ascii_is_digit(*digit) && *number <= VALUE_MOST; digit++)
         *number = *number * 10 + (uint64_t)(*digit - '0');
     bool ok = digit > *at && *number <= VALUE_MOST;
     *at = digit;

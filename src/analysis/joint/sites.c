@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "model/sums.h"
 
 #define MODULE_MOST ((size_t)1024)
@@ -80,7 +81,7 @@ static size_t without_numbers(char out[MODULE_MOST], struct text name)
     for (size_t i = 0; i < name.size; i++) {
         out[size++] = name.bytes[i];
         size_t end = i + 1;
-        while (end < name.size && name.bytes[end] >= '0' && name.bytes[end] <= '9')
+        while (end < name.size && ascii_is_digit(name.bytes[end]))
             end++;
         if (name.bytes[i] == '_' && end > i + 1 && (end == name.size || name.bytes[end] == '.')) {
             out[size++] = '*';

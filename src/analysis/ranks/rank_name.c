@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/ascii.h"
+
 #define DIGITS_MOST    9
 #define NAME_DIGITS    5 /* of a rank at the end of a name; more are a date */
 #define VERSION_DIGITS 3 /* after a dot, at most; more are a date */
@@ -15,7 +17,7 @@ static int64_t number_at(const char *at, const char *end)
 {
     int64_t number = 0;
     int digits = 0;
-    for (; at < end && isdigit((unsigned char)*at); at++, digits++) {
+    for (; at < end && ascii_is_digit(*at); at++, digits++) {
         if (digits == DIGITS_MOST)
             return -1;
         number = 10 * number + (*at - '0');
@@ -50,7 +52,7 @@ static int64_t by_pattern(const char *path, const char *pattern)
         if ((size_t)(end - at) < before || memcmp(at, pattern, before) != 0)
             continue;
         /* The number must be all of the digits: "w{RANK}" does not begin within "w12". */
-        if (before == 0 && at > path && isdigit((unsigned char)at[-1]))
+        if (before == 0 && at > path && ascii_is_digit(at[-1]))
             continue;
         const char *digits = at + before;
         int64_t rank = number_at(digits, end);
@@ -108,7 +110,7 @@ static bool is_word(const char *begin, const char *end, const char *const words[
 static int64_t number_before(const char *begin, const char **at)
 {
     const char *from = *at, *end = *at;
-    while (from > begin && isdigit((unsigned char)from[-1]))
+    while (from > begin && ascii_is_digit(from[-1]))
         from--;
     if (from == end || (from > begin && !strchr("_-", from[-1])))
         return -1;
@@ -158,7 +160,7 @@ static int64_t at_end_of_name(const char *begin, const char *end)
         "tp", "pp", "dp", "ep", "cp", "mp", "stage"};
     const char *dot = memchr(begin, '.', (size_t)(end - begin)), *stop = dot ? dot : end;
     const char *at = stop;
-    while (at > begin && isdigit((unsigned char)at[-1]))
+    while (at > begin && ascii_is_digit(at[-1]))
         at--;
     if (at == stop || at == begin || (at[-1] != '_' && at[-1] != '-'))
         return -1;

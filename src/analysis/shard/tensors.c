@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
+
 #define FROZEN  ":frozen"
 #define STRIDED ":strided"
 
@@ -60,7 +62,7 @@ static bool take_number(struct list_reader *list, int64_t *number)
 {
     const char *first = list->at;
     *number = 0;
-    for (; list->at < list->end && *list->at >= '0' && *list->at <= '9'; list->at++)
+    for (; list->at < list->end && ascii_is_digit(*list->at); list->at++)
         if (__builtin_mul_overflow(*number, 10, number) ||
             __builtin_add_overflow(*number, *list->at - '0', number))
             return false;

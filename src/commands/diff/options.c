@@ -1,5 +1,6 @@
 #include "commands/diff/options.h"
 
+#include "base/ascii.h"
 #include "commands/cli/options.h"
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +91,7 @@ static bool take_limit(struct diff_settings *settings, struct error *err)
     settings->fail_over = optarg;
     if (size > 1 && optarg[size - 1] == '%') {
         settings->fail_share = strtod(optarg, &end) / 100;
-        if (*optarg >= '0' && *optarg <= '9' && end == optarg + size - 1 &&
-            settings->fail_share < 1e6)
+        if (ascii_is_digit(*optarg) && end == optarg + size - 1 && settings->fail_share < 1e6)
             return true;
     } else if (units_parse_bytes(optarg, &bytes)) {
         settings->fail_bytes = (int64_t)bytes;

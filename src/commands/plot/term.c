@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "commands/cli/complain.h"
 #include "commands/plot/process.h"
 #include "render/core/escape.h"
@@ -78,7 +79,7 @@ static bool names_sixel(const char *answer)
     const char *at = strstr(answer, "\x1b[?");
     if (!at || !strchr(at, 'c'))
         return false;
-    for (at += 3; *at >= '0' && *at <= '9';) {
+    for (at += 3; ascii_is_digit(*at);) {
         char *end;
         if (strtoul(at, &end, 10) == SIXEL)
             return true;
@@ -226,7 +227,7 @@ static bool is_sixel(const char *bytes, size_t size)
     if (size < 5 || memcmp(bytes, begin, 2) != 0 || memcmp(bytes + size - 2, end, 2) != 0)
         return false;
     size_t at = 2;
-    while ((bytes[at] >= '0' && bytes[at] <= '9') || bytes[at] == ';')
+    while (ascii_is_digit(bytes[at]) || bytes[at] == ';')
         at++;
     if (bytes[at] != 'q')
         return false;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/units.h"
 
 bool replay_argument_conf(struct replay_options *options, struct allocator_settings *settings,
@@ -29,7 +30,7 @@ bool replay_argument_torch(enum tie_break *tie_break, struct error *err)
 {
     char *end;
     unsigned long major = strtoul(optarg, &end, 10), minor = 0;
-    bool ok = *optarg >= '0' && *optarg <= '9' && *end == '.' && end[1] >= '0' && end[1] <= '9';
+    bool ok = ascii_is_digit(*optarg) && *end == '.' && ascii_is_digit(end[1]);
     if (ok)
         minor = strtoul(end + 1, &end, 10);
     if (!ok || (*end && *end != '.') || major < 2 || (major == 2 && minor == 0))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 #define MAX_DIGITS 17 /* enough for any double */
@@ -42,7 +43,7 @@ static size_t shortest(double value, char digits[MAX_DIGITS + 1], int *exponent)
     }
     /* the decimal point depends on the locale, but is never a digit */
     for (const char *p = text; *p != 'e'; p++)
-        if (*p >= '0' && *p <= '9')
+        if (ascii_is_digit(*p))
             digits[count++] = *p;
     *exponent = atoi(strchr(text, 'e') + 1);
     return count;

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "decode/core/others.h"
 #include "decode/core/plain.h"
@@ -16,14 +17,14 @@ const uint8_t *find_run_moment(const uint8_t *begin, const uint8_t *end)
 {
     for (const uint8_t *at = begin; (at = memchr(at, '.', (size_t)(end - at))) != NULL;) {
         const uint8_t *first = at, *last = at + 1;
-        while (first > begin && isdigit(first[-1]))
+        while (first > begin && ascii_is_digit(first[-1]))
             first--;
         while (last < end && is_name_byte(*last))
             last++;
         struct text rest = {(const char *)at, (size_t)(last - at)};
         size_t cut = text_ends(rest, ".start") ? 6 : text_ends(rest, ".end") ? 4 : 0;
         if (first < at && cut > 0 && rest.size > cut &&
-            isdigit((uint8_t)rest.bytes[rest.size - cut - 1]))
+            ascii_is_digit(rest.bytes[rest.size - cut - 1]))
             return first;
         at = last;
     }

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "decode/core/formats.h"
 #include "decode/core/others.h"
@@ -178,7 +179,7 @@ static bool is_timeline(const uint8_t *p, const uint8_t *end)
             return false;
         p = bytes_skip_space(p + 1, end);
     }
-    return p < end && (*p == '-' || *p == ']' || isdigit(*p));
+    return p < end && (*p == '-' || *p == ']' || ascii_is_digit(*p));
 }
 
 static bool is_log_with(const struct source *source, const char *word)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "decode/json/scan.h"
 
 void json_reader_init(struct json_reader *reader, struct source *source)
@@ -62,7 +63,7 @@ static const char *describe(const struct source *source, char out[32])
     case 'n':
         return "null";
     default:
-        if ((c >= '0' && c <= '9') || c == '-')
+        if (ascii_is_digit(c) || c == '-')
             return "a number";
         snprintf(out, 32, c > 0x20 && c < 0x7f ? "'%c'" : "byte 0x%02x", c);
         return out;

@@ -1,6 +1,7 @@
 /* Numbers and literals, and values that are skipped. */
 #include <string.h>
 
+#include "base/ascii.h"
 #include "decode/json/scan.h"
 
 #define LONGEST_LITERAL 16 /* "-Infinity" and the byte after it */
@@ -28,23 +29,23 @@ static const uint8_t *number_end(const uint8_t *p, bool *integer)
 {
     if (*p == '-')
         p++;
-    if (!json_is_digit(*p))
+    if (!ascii_is_digit(*p))
         return NULL;
     if (*p++ != '0')
-        while (json_is_digit(*p))
+        while (ascii_is_digit(*p))
             p++;
     *integer = true;
-    if (*p == '.' && json_is_digit(p[1])) {
+    if (*p == '.' && ascii_is_digit(p[1])) {
         *integer = false;
-        for (p++; json_is_digit(*p); p++)
+        for (p++; ascii_is_digit(*p); p++)
             ;
     }
     if (*p == 'e' || *p == 'E') {
         size_t sign = p[1] == '+' || p[1] == '-';
 
-        if (json_is_digit(p[1 + sign])) {
+        if (ascii_is_digit(p[1 + sign])) {
             *integer = false;
-            for (p += 1 + sign; json_is_digit(*p); p++)
+            for (p += 1 + sign; ascii_is_digit(*p); p++)
                 ;
         }
     }
@@ -90,12 +91,12 @@ bool json_read_integer(struct json_reader *reader, const char *what, struct json
     p = source->pos + negative;
     if (!is_whole(source, p, BYTES_AFTER, err))
         return false;
-    if (!json_is_digit(*p))
+    if (!ascii_is_digit(*p))
         return json_unexpected(reader, what, err);
     if (*p == '0')
         p++; /* the number must end here */
     else
-        for (; json_is_digit(*p) && !overflow; p++)
+        for (; ascii_is_digit(*p) && !overflow; p++)
             overflow = __builtin_mul_overflow(magnitude, 10, &magnitude) ||
                        __builtin_add_overflow(magnitude, (uint64_t)(*p - '0'), &magnitude);
     if (!is_whole(source, p, BYTES_AFTER, err))
@@ -160,7 +161,7 @@ static bool skip_scalar(struct json_reader *reader, uint8_t first, struct error 
 
     if (first == '"')
         return json_scan_string(reader->source, NULL, NULL, err);
-    if (json_is_digit(first))
+    if (ascii_is_digit(first))
         return json_read_number(reader, &number, err);
     if (!json_read_literal(reader, &literal, err))
         return false;

@@ -3,6 +3,8 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 static bool is_continuation(uint8_t byte)
 {
     return (byte & 0xc0) == 0x80;
@@ -27,7 +29,7 @@ static size_t utf8_sequence(const uint8_t *p)
 
 static bool is_hex(uint8_t c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    return ascii_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 /* Length of the escape sequence that the backslash at `p` begins, 0 if it is invalid. */

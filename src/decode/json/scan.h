@@ -9,12 +9,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/ascii.h"
 #include "decode/json/reader.h"
-
-static inline bool json_is_digit(uint8_t byte)
-{
-    return byte >= '0' && byte <= '9';
-}
 
 /* The first byte at or after `p` that is not plain ASCII in a string: a quote, a backslash, a
  * control character (including the padding) or a byte above 127. */

@@ -1,6 +1,7 @@
 /* Reads single values of a snapshot in JSON. */
 #include <string.h>
 
+#include "base/ascii.h"
 #include "decode/json/decoder.h"
 #include "decode/json/scan.h"
 
@@ -119,7 +120,7 @@ static bool store_pool(struct json_decoder *decoder, const struct field *field, 
 
     if (!json_peek(&decoder->reader, &byte, err))
         return false;
-    if (byte == '-' || (byte >= '0' && byte <= '9')) {
+    if (byte == '-' || ascii_is_digit(byte)) {
         if (!store_integer(decoder, &single, pair, err))
             return false;
         memcpy(pool, pair, sizeof(pair));

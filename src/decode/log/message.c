@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "decode/log/facts.h"
 
 #define CUDA_FAILURE "Cuda failure" /* then a number or none, and the name of the error */
@@ -60,7 +61,7 @@ static const struct opening {
 /* Names of back ends and libraries are in capitals: "CUDA", "CUBLAS". */
 static bool is_capital(char c)
 {
-    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return (c >= 'A' && c <= 'Z') || ascii_is_digit(c);
 }
 
 static const char *name_before(const char *begin, const char *at)

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/ascii.h"
+
 #define LOOK_BYTES  ((size_t)160) /* a timestamp and a host may stand before the rank */
 #define PREFIXES    4             /* a time, torchrun's and PyTorch's own, one after the other */
 #define MOST_DIGITS 9
@@ -13,8 +15,7 @@
 static bool take_number(struct text line, size_t *at, int64_t *number)
 {
     size_t from = *at;
-    while (*at < line.size && *at - from < MOST_DIGITS && line.bytes[*at] >= '0' &&
-           line.bytes[*at] <= '9')
+    while (*at < line.size && *at - from < MOST_DIGITS && ascii_is_digit(line.bytes[*at]))
         ++*at;
     return text_number((struct text){line.bytes + from, *at - from}, number);
 }
@@ -95,7 +96,7 @@ static bool is_like(struct text line, size_t at, const char *pattern)
     if (line.size < size || at > line.size - size)
         return false;
     for (size_t i = 0; i < size; i++) {
-        bool is_digit = line.bytes[at + i] >= '0' && line.bytes[at + i] <= '9';
+        bool is_digit = ascii_is_digit(line.bytes[at + i]);
         if (pattern[i] == '0' ? !is_digit : line.bytes[at + i] != pattern[i])
             return false;
     }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
+
 #define MOST_DIGITS 24 /* digits of a number; longer numbers are no sizes of PyTorch */
 
 static bool is_space(char c)
@@ -54,7 +56,7 @@ bool cursor_seek(struct cursor *cursor, const char *words)
 
 static bool is_digit(const struct cursor *cursor)
 {
-    return cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9';
+    return cursor->at < cursor->end && ascii_is_digit(*cursor->at);
 }
 
 /* Moves past a digit, and past a line break within the number. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
+
 /* Other processes may print between the lines of a traceback. */
 #define FOREIGN_MOST 64
 
@@ -65,7 +67,7 @@ static bool take_line_number(struct text *text, uint32_t *line)
 {
     size_t size = 0;
     int64_t number;
-    while (size < text->size && text->bytes[size] >= '0' && text->bytes[size] <= '9')
+    while (size < text->size && ascii_is_digit(text->bytes[size]))
         size++;
     if (!text_number((struct text){text->bytes, size}, &number) || number > INT32_MAX)
         return false;
@@ -115,11 +117,6 @@ static void keep_lead(struct traceback *traceback, struct text lead)
         memcpy(traceback->lead, lead.bytes, lead.size);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Drops what a logger wrote before the last frame, too: a level, a place in its code, the bar of an
  * exception group. Digits may differ, as those of a time do. */
 static struct text strip_lead(const struct traceback *traceback, struct text line)
@@ -129,7 +126,7 @@ static struct text strip_lead(const struct traceback *traceback, struct text lin
         return line;
     for (size_t i = 0; i < size; i++)
         if (line.bytes[i] != traceback->lead[i] &&
-            !(is_digit(line.bytes[i]) && is_digit(traceback->lead[i])))
+            !(ascii_is_digit(line.bytes[i]) && ascii_is_digit(traceback->lead[i])))
             return line;
     return (struct text){line.bytes + size, line.size - size};
 }
@@ -193,7 +190,7 @@ static bool is_exception(struct text line)
 {
     size_t at = 0;
     while (at < line.size && (line.bytes[at] == '_' || line.bytes[at] == '.' ||
-                              (line.bytes[at] >= '0' && line.bytes[at] <= '9' && at > 0) ||
+                              (ascii_is_digit(line.bytes[at]) && at > 0) ||
                               (line.bytes[at] >= 'A' && line.bytes[at] <= 'Z') ||
                               (line.bytes[at] >= 'a' && line.bytes[at] <= 'z')))
         at++;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "decode/pickle/vm.h"
 
@@ -121,7 +122,7 @@ static bool float_line(struct pickle_vm *vm)
 
 static int hex_digit(uint8_t c)
 {
-    return c >= '0' && c <= '9'   ? c - '0'
+    return ascii_is_digit(c)      ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
            : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                   : -1;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
+
 bool profile_frames_init(struct profile_frames *frames, struct profile *profile, struct error *err)
 {
     *frames = (struct profile_frames){.profile = profile};
@@ -37,8 +39,7 @@ static void split(struct text text, struct text *file, uint32_t *line, struct te
         size_t digit = at;
         if (text.bytes[at] != ')' || text.size - at < 3 || text.bytes[at + 1] != ':')
             continue;
-        while (digit > 0 && text.bytes[digit - 1] >= '0' && text.bytes[digit - 1] <= '9' &&
-               at - digit < 9) {
+        while (digit > 0 && ascii_is_digit(text.bytes[digit - 1]) && at - digit < 9) {
             number += unit * (uint64_t)(text.bytes[--digit] - '0');
             unit *= 10;
         }
@@ -66,7 +67,7 @@ static uint32_t split_line(struct text text, struct text *file)
 {
     uint64_t number = 0, unit = 1;
     size_t at = text.size;
-    while (at > 0 && text.size - at < 9 && text.bytes[at - 1] >= '0' && text.bytes[at - 1] <= '9') {
+    while (at > 0 && text.size - at < 9 && ascii_is_digit(text.bytes[at - 1])) {
         number += unit * (uint64_t)(text.bytes[--at] - '0');
         unit *= 10;
     }

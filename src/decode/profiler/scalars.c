@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "decode/profiler/chrome.h"
 
 #define LARGEST_TIME_US (INT64_MAX / 1000 / 4) /* so that sums of two times do not overflow */
@@ -23,10 +24,10 @@ bool chrome_read_time(struct chrome *chrome, int64_t *time_ns)
         return false;
     const char *p = number.bytes, *end = number.bytes + number.size;
     bool negative = *p == '-';
-    for (p += negative; p < end && *p >= '0' && *p <= '9' && whole <= LARGEST_TIME_US; p++)
+    for (p += negative; p < end && ascii_is_digit(*p) && whole <= LARGEST_TIME_US; p++)
         whole = whole * 10 + (*p - '0');
     if (p < end && *p == '.')
-        for (p++; p < end && *p >= '0' && *p <= '9'; p++, unit /= 10)
+        for (p++; p < end && ascii_is_digit(*p); p++, unit /= 10)
             fraction += unit * (*p - '0');
     if (p < end && (*p == 'e' || *p == 'E')) {
         char digits[JSON_MAX_NUMBER + 1];
@@ -56,7 +57,7 @@ bool chrome_read_thread_name(struct chrome *chrome, struct thread_name *name)
     if (byte == '"') {
         if (!json_read_string(&chrome->reader, "a thread", &text, chrome->err))
             return false;
-    } else if (byte == '-' || (byte >= '0' && byte <= '9')) {
+    } else if (byte == '-' || ascii_is_digit(byte)) {
         if (!json_read_number(&chrome->reader, &number, chrome->err))
             return false;
         text = (struct text){number.bytes, number.size};

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 #define DIGITS_MOST 9
@@ -26,8 +27,7 @@ int64_t profile_rank(const struct source *source)
     struct text rank = after(info, "\"rank\"");
     int64_t number = 0;
     size_t digits = 0;
-    while (digits < rank.size && isdigit((unsigned char)rank.bytes[digits]) &&
-           digits <= DIGITS_MOST)
+    while (digits < rank.size && ascii_is_digit(rank.bytes[digits]) && digits <= DIGITS_MOST)
         number = 10 * number + (rank.bytes[digits++] - '0');
     return digits > 0 && digits <= DIGITS_MOST ? number : -1;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "decode/core/others.h"
 #include "decode/stats/stats.h"
 
@@ -77,7 +78,7 @@ static bool read_number(struct stats_tables *reader, uint64_t line, struct text 
 {
     bool is_negative = text_starts(cell, "-"); /* counters of a pool that another allocator frees */
     size_t begin = is_negative, end = begin;
-    while (end < cell.size && cell.bytes[end] >= '0' && cell.bytes[end] <= '9')
+    while (end < cell.size && ascii_is_digit(cell.bytes[end]))
         end++;
     struct text unit = text_trim((struct text){cell.bytes + end, cell.size - end});
     int64_t factor = unit_factor(unit, is_bytes);
@@ -162,7 +163,7 @@ static bool open_table(struct stats_tables *reader, uint64_t line, struct text r
     size_t digits = 0;
     if (!close_table(reader, true))
         return false;
-    while (digits < rest.size && rest.bytes[digits] >= '0' && rest.bytes[digits] <= '9')
+    while (digits < rest.size && ascii_is_digit(rest.bytes[digits]))
         digits++;
     reader->row = (struct stats_row){.device = -1, .line = line};
     if (digits > 0 && digits < 10)

@@ -1,3 +1,4 @@
+#include "base/ascii.h"
 #include "decode/timeline/internal.h"
 
 #define LARGEST_NUMBER (INT64_MAX / 4) /* so that sums of two do not overflow */
@@ -30,7 +31,7 @@ bool timeline_number(struct timeline_decoder *decoder, const char *what, int64_t
     bool is_negative = byte == '-', is_whole = true;
     text = (struct text){text.bytes + is_negative, text.size - is_negative};
     for (size_t i = 0; i < text.size; i++)
-        is_whole = is_whole && text.bytes[i] >= '0' && text.bytes[i] <= '9';
+        is_whole = is_whole && ascii_is_digit(text.bytes[i]);
     if (!is_whole)
         return error_set_at(decoder->err, STATUS_BAD_INPUT, offset,
                             "expected %s, found a number that is not whole", what);

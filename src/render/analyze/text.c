@@ -1,8 +1,8 @@
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "model/device.h"
 #include "render/analyze/findings.h"
 #include "render/analyze/growth.h"
@@ -48,7 +48,7 @@ static void add_pair(struct buffer *out, struct text key, struct text value)
 static struct text stem(struct text key)
 {
     size_t size = key.size;
-    while (size > 0 && isdigit((unsigned char)key.bytes[size - 1]))
+    while (size > 0 && ascii_is_digit(key.bytes[size - 1]))
         size--;
     bool is_class = size > 1 && size < key.size && key.bytes[size - 1] == '.';
     return is_class ? text_first(key, size - 1) : key;

@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 struct range {
@@ -97,7 +99,7 @@ void escape_folded(struct buffer *out, const char *bytes, size_t size)
         char next = out->bytes[i + 1];
         if (out->bytes[i] == ';')
             out->bytes[i] = ':';
-        else if (out->bytes[i] == ' ' && next >= '0' && next <= '9')
+        else if (out->bytes[i] == ' ' && ascii_is_digit(next))
             out->bytes[i] = '_';
     }
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/buffer.h"
 #include "render/core/escape.h"
 
@@ -152,8 +153,8 @@ static bool read_settings(struct parser *parser)
 static const char *find_template(struct parser *parser)
 {
     size_t number = (size_t)*parser->at - '0';
-    bool is_there = *parser->at >= '0' && *parser->at <= '9' && !parser->at[1] &&
-                    number < parser->parts->template_count;
+    bool is_there =
+        ascii_is_digit(*parser->at) && !parser->at[1] && number < parser->parts->template_count;
     return is_there ? parser->parts->templates[number] : NULL;
 }
 

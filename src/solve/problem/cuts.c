@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/code/site_pattern.h"
+#include "base/ascii.h"
 #include "base/hash.h"
 
 #define SHOWN_NAMES     3
@@ -121,7 +122,7 @@ static size_t stem_size(const struct prefix *prefix)
 {
     const char *from = component(prefix);
     size_t size = component_size(prefix);
-    while (size > 0 && from[size - 1] >= '0' && from[size - 1] <= '9')
+    while (size > 0 && ascii_is_digit(from[size - 1]))
         size--;
     return size;
 }

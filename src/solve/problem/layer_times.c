@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 #define LEAST_NUMBER 32 /* longest number in characters */
 
 static int compare_items(const void *a, const void *b)
@@ -85,7 +87,7 @@ static struct text without_iteration(struct text name)
     size_t size = name.size;
     if (size < 4 || name.bytes[size - 1] != ']')
         return name;
-    for (size--; size > 0 && name.bytes[size - 1] >= '0' && name.bytes[size - 1] <= '9';)
+    for (size--; size > 0 && ascii_is_digit(name.bytes[size - 1]);)
         size--;
     bool is_one = size + 1 < name.size && size > 2 && name.bytes[size - 1] == '[' &&
                   name.bytes[size - 2] == ' ';
