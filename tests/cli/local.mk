@@ -73,7 +73,7 @@ dist_check_SCRIPTS += $(cli_tests)
 # Only the test of a build --with-mpi.
 .PHONY: check-mpi
 check-mpi: memsnap$(EXEEXT)
-	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS=tests/cli/mpi.sh
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS=tests/cli/mpi.sh check_PROGRAMS=
 
 EXTRA_DIST += tests/cli/lib.sh tests/cli/layer_trace.sh tests/cli/json_members.py tests/cli/on_terminal.py tests/cli/press_interrupt.py
 

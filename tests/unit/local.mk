@@ -42,4 +42,4 @@ check-decoders:
 	@chosen=; for runner in $(unit_runners); do \
 	    case $$runner in tests/unit/decode/*) chosen="$$chosen $$runner" ;; esac; \
 	done; \
-	$(MAKE) $(AM_MAKEFLAGS) $$chosen && $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$chosen"
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$chosen" check_PROGRAMS="$$chosen"
