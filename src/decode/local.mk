@@ -69,6 +69,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/log/oom_log.h \
 	src/decode/log/prefix.c \
 	src/decode/log/prefix.h \
+	src/decode/log/record.c \
+	src/decode/log/record.h \
 	src/decode/log/rows.h \
 	src/decode/log/sizes.c \
 	src/decode/log/sizes.h \

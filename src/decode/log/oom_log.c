@@ -7,7 +7,7 @@
 #include "decode/log/escaped.h"
 #include "decode/log/lines.h"
 #include "decode/log/message.h"
-#include "decode/log/prefix.h"
+#include "decode/log/record.h"
 #include "decode/log/traceback.h"
 
 #define STREAMS_MOST  1024 /* processes with an open traceback or text; 30 MiB */
@@ -328,9 +328,13 @@ static bool take_line(struct log *log, const struct log_line *line, struct error
     if (!at && log->open_count == 0 && !traceback_may_begin(line->text))
         return true;
     struct log_prefix prefix = log_prefix_of(line->text);
+    struct log_line narrowed = *line;
+    if (!line->is_continued)
+        log_record_take(line->text, &prefix);
+    narrowed.text.size = prefix.end;
     if (at)
-        return take_texts(log, prefix, line, at, after, err);
-    struct text rest = {line->text.bytes + prefix.size, line->text.size - prefix.size};
+        return take_texts(log, prefix, &narrowed, at, after, err);
+    struct text rest = {line->text.bytes + prefix.size, prefix.end - prefix.size};
     struct stream *stream;
     if (!find_stream(log, &prefix, line->number, &stream, err))
         return false;

@@ -11,6 +11,7 @@
 #define PREFIXES    4             /* a time, torchrun's and PyTorch's own, one after the other */
 #define MOST_DIGITS 9
 #define NAME_MOST   ((size_t)64)
+#define POD_MOST    ((size_t)320) /* names of pods have at most 253 characters, of containers 63 */
 
 static bool take_number(struct text line, size_t *at, int64_t *number)
 {
@@ -153,23 +154,42 @@ static bool take_container(struct text line, size_t at, struct log_prefix *prefi
     return true;
 }
 
+/* "[pod/trainer-0/main] ", as kubectl logs --prefix writes: the pod and the container */
+static bool take_pod(struct text line, size_t at, struct log_prefix *prefix)
+{
+    static const char word[] = "[pod/";
+    if (!is_like(line, at, word))
+        return false;
+    size_t name = at + strlen(word), end = name;
+    while (end < line.size && end - name < POD_MOST &&
+           (isalnum((unsigned char)line.bytes[end]) || strchr("_.-/", line.bytes[end])))
+        end++;
+    if (!is_like(line, end, "] "))
+        return false;
+    prefix->container = (struct text){line.bytes + name, end - name};
+    prefix->size = end + strlen("] ");
+    return true;
+}
+
 static bool take_any(struct text line, struct log_prefix *prefix)
 {
     return take_bracket(line, prefix->size, prefix) || take_worker(line, prefix->size, prefix) ||
            take_time(line, prefix->size, prefix) || take_tag(line, prefix->size, prefix) ||
+           take_pod(line, prefix->size, prefix) ||
            (prefix->size == 0 && take_container(line, 0, prefix));
 }
 
 struct log_prefix log_prefix_of(struct text line)
 {
-    struct log_prefix prefix = {.rank = -1, .pid = -1, .container = {"", 0}};
-    size_t look = line.size < LOOK_BYTES ? line.size : LOOK_BYTES;
+    struct log_prefix prefix = {.end = line.size, .rank = -1, .pid = -1, .container = {"", 0}};
     for (int i = 0; i < PREFIXES && take_any(line, &prefix); i++)
         ;
     if (prefix.size == 0)
         take_label(line, &prefix);
-    if (prefix.pid < 0) /* a host may stand before the rank */
-        for (size_t at = prefix.size; at < look && prefix.rank < 0; at++)
+    bool is_record = prefix.size < line.size && line.bytes[prefix.size] == '{'; /* record.h */
+    if (prefix.pid < 0 && !is_record) /* a host may stand before the rank */
+        for (size_t at = prefix.size;
+             at < line.size && at - prefix.size < LOOK_BYTES && prefix.rank < 0; at++)
             if (line.bytes[at] == '[')
                 take_bracket(line, at, &prefix);
     return prefix;

@@ -213,6 +213,65 @@ START_TEST(containers_are_kept_apart)
 }
 END_TEST
 
+/* kubectl logs --prefix, and structured logs: the lines of two containers that take turns */
+START_TEST(containers_of_pods_are_kept_apart)
+{
+    static const char *const logs[] = {
+        "[pod/w-0/main]   File \"/a.py\", line 1, in f\n"
+        "[pod/w-1/main]   File \"/b.py\", line 2, in g\n"
+        "[pod/w-0/main] torch." OOM_TEXT "\n",
+        "{\"kubernetes\": {\"pod_name\": \"w-0/main\"}, \"log\": \"  File \\\"/a.py\\\", line 1, "
+        "in f\"}\n"
+        "{\"kubernetes\": {\"pod_name\": \"w-1/main\"}, \"log\": \"  File \\\"/b.py\\\", line 2, "
+        "in g\"}\n"
+        "{\"kubernetes\": {\"pod_name\": \"w-0/main\"}, \"log\": \"torch." OOM_TEXT "\"}\n",
+    };
+    for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+        struct oom_log *log = log_load_text(logs[i]);
+        ck_assert_uint_eq(log->count, 1);
+        ck_assert_str_eq(log_functions(log, &log->items[0].message), "f:1");
+        ck_assert_str_eq(symbols_text(log->symbols, log->items[0].message.container).bytes,
+                         "w-0/main");
+        oom_log_destroy(log);
+    }
+}
+END_TEST
+
+/* Records of two ranks; what stands after the message is no part of it. */
+START_TEST(ranks_of_records_are_kept_apart)
+{
+#define RECORD(rank, message)                                                                      \
+    "{\"rank\": " rank ", \"message\": \"" message "\", \"file\": \"a.py\"}\n"
+    struct oom_log *log = log_load_text(RECORD("0", "  File \\\"/a.py\\\", line 1, in f") RECORD(
+        "1", "  File \\\"/b.py\\\", line 2, in g") RECORD("0", OOM_TEXT) RECORD("1", OOM_TEXT));
+    ck_assert_uint_eq(log->count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(log->items[i].message.rank, (int)i);
+        ck_assert_str_eq(log_functions(log, &log->items[i].message), i == 0 ? "f:1" : "g:2");
+    }
+    oom_log_destroy(log);
+    /* the rank is in the message */
+    log =
+        log_load_text("{\"message\": \"[rank1]:   File \\\"/a.py\\\", line 1, in f\", \"at\": 1}\n"
+                      "{\"message\": \"[rank1]: " OOM_TEXT "\", \"at\": 2}\n");
+    ck_assert_uint_eq(log->count, 1);
+    ck_assert_int_eq(log->items[0].message.rank, 1);
+    ck_assert_str_eq(log_functions(log, &log->items[0].message), "f:1");
+    oom_log_destroy(log);
+    /* the traceback is not in the message */
+    log = log_load_text("{\"message\": \"failed\", \"exc_info\": \"Traceback:\\n  File "
+                        "\\\"/a.py\\\", line 1, in f\\n" OOM_TEXT "\"}\n");
+    ck_assert_uint_eq(log->count, 1);
+    ck_assert_str_eq(log_functions(log, &log->items[0].message), "f:1");
+    oom_log_destroy(log);
+    /* no JSON */
+    log = log_load_text("{\"rank\": \"1, \"message: \n{\"message\": " OOM_TEXT "\n");
+    ck_assert_uint_eq(log->count, 1);
+    ck_assert_int_eq(log->items[0].message.rank, -1);
+    oom_log_destroy(log);
+}
+END_TEST
+
 /* As JSON's strings, as strings within these, as repr() writes them, and line by line. */
 START_TEST(tracebacks_are_read_from_strings)
 {
@@ -295,6 +354,8 @@ TCase *log_processes_tests(void)
     tcase_add_test(tests, loggers_write_before_each_line);
     tcase_add_test(tests, containers_are_kept_apart);
     tcase_add_test(tests, containers_have_errors_of_their_own);
+    tcase_add_test(tests, containers_of_pods_are_kept_apart);
+    tcase_add_test(tests, ranks_of_records_are_kept_apart);
     tcase_add_test(tests, tracebacks_are_read_from_strings);
     tcase_add_test(tests, a_killed_process_is_an_error_by_itself_only);
     tcase_add_test(tests, repeats_are_one_error);
