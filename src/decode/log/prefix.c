@@ -13,6 +13,11 @@
 #define NAME_MOST   ((size_t)64)
 #define POD_MOST    ((size_t)320) /* names of pods have at most 253 characters, of containers 63 */
 
+static bool is_one_of(char c, const char *characters)
+{
+    return c && strchr(characters, c);
+}
+
 static bool take_number(struct text line, size_t *at, int64_t *number)
 {
     size_t from = *at;
@@ -115,7 +120,7 @@ static bool take_time(struct text line, size_t at, struct log_prefix *prefix)
     if (!is_like(line, from, day) || !is_like(line, then, time))
         return false;
     for (then += strlen(time); then < line.size && line.bytes[then] != ' '; then++)
-        if (!strchr("0123456789.,:+-Z]", line.bytes[then]))
+        if (!is_one_of(line.bytes[then], "0123456789.,:+-Z]"))
             return false;
     prefix->size = then < line.size ? then + 1 : then;
     for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
@@ -142,7 +147,7 @@ static bool take_container(struct text line, size_t at, struct log_prefix *prefi
 {
     size_t end = at;
     while (end < line.size && end - at < NAME_MOST &&
-           (isalnum((unsigned char)line.bytes[end]) || strchr("_.-", line.bytes[end])))
+           (isalnum((unsigned char)line.bytes[end]) || is_one_of(line.bytes[end], "_.-")))
         end++;
     size_t bar = end;
     while (bar < line.size && bar - at < LOOK_BYTES && line.bytes[bar] == ' ')
@@ -162,7 +167,7 @@ static bool take_pod(struct text line, size_t at, struct log_prefix *prefix)
         return false;
     size_t name = at + strlen(word), end = name;
     while (end < line.size && end - name < POD_MOST &&
-           (isalnum((unsigned char)line.bytes[end]) || strchr("_.-/", line.bytes[end])))
+           (isalnum((unsigned char)line.bytes[end]) || is_one_of(line.bytes[end], "_.-/")))
         end++;
     if (!is_like(line, end, "] "))
         return false;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "decode/log/message.h"
 
 #define NONE SIZE_MAX
@@ -48,7 +49,7 @@ static bool next_member(struct text line, size_t *at, struct member *member)
         end = is_string ? string_end(line, value) : value;
         if (end == NONE)
             return false;
-        while (!is_string && end < line.size && line.bytes[end] >= '0' && line.bytes[end] <= '9')
+        while (!is_string && end < line.size && ascii_is_digit(line.bytes[end]))
             end++;
         *at = end + is_string;
         member->value = (struct text){line.bytes + value, end - value};
