@@ -91,6 +91,30 @@ static bool is_first_state(const struct growth_fit *fit, const struct site_group
     return index != NO_FRAME && site_frame_kind(sites, stack.frames[index]) == FRAME_LIBRARY;
 }
 
+/* Says nothing of results that grow only because batches do. */
+static bool doubt_results(const struct growth_builder *builder, struct candidate *candidates,
+                          struct error *err)
+{
+    const struct site_groups *groups = &builder->survivors.groups;
+    struct growth_series series;
+    struct batches batches = {0};
+    bool any = false;
+    for (size_t i = 0; i < groups->count; i++)
+        any |= candidates[i].fit.kind == GROWTH_GROWING && candidates[i].fit.replaced;
+    if (any && !batches_find(&batches, &builder->set, builder->steps, &builder->ends, err))
+        return false;
+    for (size_t i = 0; any && i < groups->count; i++) {
+        struct growth_fit *fit = &candidates[i].fit;
+        survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, &series);
+        if (!is_of_larger_batch(&batches, fit, &series, &groups->items[i]))
+            continue;
+        fit->kind = GROWTH_UNCLEAR;
+        fit->bytes_per_step = 0;
+    }
+    batches_release(&batches);
+    return true;
+}
+
 /* Says nothing of what LBFGS keeps: its history grows to history_size entries, and no further. Nor
  * of states of weights, and of batches. */
 static bool doubt_known(const struct growth_builder *builder, struct candidate *candidates,
@@ -254,7 +278,8 @@ static bool make_rows(struct growth_builder *builder, struct candidate *candidat
     struct growth *growth = builder->growth;
     size_t count = builder->survivors.groups.count;
     fit_groups(builder, candidates);
-    if (!doubt_parts(builder, candidates, err) || !doubt_known(builder, candidates, err))
+    if (!doubt_parts(builder, candidates, err) || !doubt_known(builder, candidates, err) ||
+        !doubt_results(builder, candidates, err))
         return false;
     if (count > 0)
         qsort(candidates, count, sizeof(*candidates), compare_candidates);

@@ -183,6 +183,42 @@ START_TEST(a_longer_concatenation_is_growth)
 }
 END_TEST
 
+/* Steps that keep the result of a batch in a variable. The batch is of 400 bytes and `more` bytes
+ * for each step before, the result of 200 and `result_more`. */
+static void steps_with_result(unsigned more, unsigned result_more)
+{
+    for (unsigned step = 0; step < 6; step++) {
+        annotate("START", step);
+        born(10, 400 + more * step, STACK_BATCH);
+        born(1, 10, STACK_FORWARD);
+        freed(1, 10, STACK_FORWARD);
+        freed(10, 400 + more * step, STACK_BATCH);
+        born(1000 + step, 200 + result_more * step, STACK_CAT);
+        if (step > 0)
+            freed(999 + step, 200 + result_more * (step - 1), STACK_CAT);
+        annotate("END", step);
+    }
+}
+
+START_TEST(a_result_of_longer_batches_is_no_growth)
+{
+    steps_with_result(100, 50);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->growing, 0);
+    ck_assert_int_eq(growth->bytes_per_step, 0);
+}
+END_TEST
+
+START_TEST(a_result_that_outgrows_batches_is_growth)
+{
+    if (_i == 0)
+        steps_with_result(0, 50);
+    else
+        steps_with_result(20, 200);
+    ck_assert_uint_eq(find()->growing, 1);
+}
+END_TEST
+
 START_TEST(two_steps_cannot_tell)
 {
     leaky_steps(2, 0);
@@ -404,6 +440,8 @@ TCase *growth_tests(void)
     tcase_add_test(tests, growth_is_per_iteration);
     tcase_add_test(tests, a_longer_batch_is_no_growth);
     tcase_add_test(tests, a_longer_concatenation_is_growth);
+    tcase_add_test(tests, a_result_of_longer_batches_is_no_growth);
+    tcase_add_loop_test(tests, a_result_that_outgrows_batches_is_growth, 0, 2);
     tcase_add_test(tests, two_steps_cannot_tell);
     tcase_add_test(tests, many_steps_are_sampled);
     tcase_add_test(tests, a_loss_with_its_graph);
