@@ -38,8 +38,9 @@ static bool collect_sizes(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
     for (size_t i = 0; i < timeline->preexisting_count; i++)
-        if (timeline->preexisting[i].free_completed == EVENT_NEVER &&
-            finder->categories->of_preexisting[i] != CATEGORY_GRADIENT &&
+        if ((timeline->preexisting[i].free_completed == EVENT_NEVER
+                 ? finder->categories->of_preexisting[i] != CATEGORY_GRADIENT
+                 : is_updated(finder->categories->of_preexisting[i])) &&
             !add_size(finder, timeline->preexisting[i].size, err))
             return false;
     for (size_t n = 0; n < finder->phases->outliving_count; n++) {

@@ -87,6 +87,27 @@ START_TEST(gradients_freed_after_the_forward)
 }
 END_TEST
 
+/* A recording that begins late and lasts until the program ends: the weight is older than the
+ * trace, and freed after training. */
+START_TEST(gradients_of_weights_that_the_end_frees)
+{
+    for (unsigned step = 0; step < 3; step++) {
+        born(1, 40, STACK_FORWARD);
+        if (step > 0)
+            freed(2, 100, STACK_ZERO);
+        born(2, 100, STACK_BACKWARD);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+    }
+    freed(2, 100, STACK_ZERO);
+    freed(9, 100, SCRIPT);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_int_eq(growth->gradients.bytes, 100);
+}
+END_TEST
+
 /* Each step also makes the gradient of an input, which has the size of a weight. The next forward
  * pass frees both when it sets the variable again. */
 static void train_with_input(bool zeroes)
@@ -468,6 +489,7 @@ TCase *growth_gradients_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, gradients_freed_in_time);
     tcase_add_test(tests, gradients_freed_after_the_forward);
+    tcase_add_test(tests, gradients_of_weights_that_the_end_frees);
     tcase_add_test(tests, gradients_of_inputs);
     tcase_add_test(tests, gradients_zeroed_after_the_forward);
     tcase_add_test(tests, gradients_freed_after_an_inferred_forward);
