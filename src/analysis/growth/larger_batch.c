@@ -1,5 +1,8 @@
 #include "analysis/growth/larger_batch.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/forward.h"
@@ -42,6 +45,12 @@ static bool add_inputs(struct batches *batches, const struct live_set *set, cons
     return true;
 }
 
+static int by_stack(const void *a, const void *b)
+{
+    const struct batch_input *x = a, *y = b;
+    return (x->stack > y->stack) - (x->stack < y->stack);
+}
+
 bool batches_find(struct batches *batches, const struct live_set *set, const struct steps *steps,
                   const struct step_ends *ends, struct error *err)
 {
@@ -53,6 +62,10 @@ bool batches_find(struct batches *batches, const struct live_set *set, const str
             return false;
         }
     }
+    for (size_t i = 0; i < made.count; i++)
+        sum_add_capped(&made.bytes[made.items[i].step], made.items[i].bytes);
+    if (made.count > 0)
+        qsort(made.items, made.count, sizeof(*made.items), by_stack);
     *batches = made;
     return true;
 }
@@ -63,20 +76,34 @@ void batches_release(struct batches *batches)
     *batches = (struct batches){0};
 }
 
+/* The inputs of each step, but for those of one stack. */
+static void inputs_of_others(const struct batches *batches, stack_id own, int64_t *bytes)
+{
+    size_t low = 0, high = batches->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (batches->items[middle].stack < own)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memcpy(bytes, batches->bytes, sizeof(batches->bytes));
+    for (; low < batches->count && batches->items[low].stack == own; low++)
+        bytes[batches->items[low].step] -= batches->items[low].bytes;
+}
+
 bool is_of_larger_batch(const struct batches *batches, const struct growth_fit *fit,
                         const struct growth_series *series, const struct site_group *group)
 {
-    int64_t inputs[GROWTH_STEPS] = {0};
+    int64_t inputs[GROWTH_STEPS];
     size_t last = series->count - 1;
     if (fit->kind != GROWTH_GROWING || !fit->replaced || group->category == CATEGORY_KV_CACHE)
         return false;
-    for (size_t i = 0; i < batches->count; i++)
-        if (batches->items[i].stack != group->source.own)
-            sum_add_capped(&inputs[batches->items[i].step], batches->items[i].bytes);
+    inputs_of_others(batches, group->source.own, inputs);
     for (size_t k = 1; k < series->count; k++)
         if (series->bytes[k] > series->bytes[k - 1] && inputs[k] <= inputs[k - 1])
             return false;
-    if (inputs[0] == 0 || series->bytes[0] == 0)
+    if (inputs[0] <= 0 || series->bytes[0] == 0)
         return false;
     double ratio = (double)inputs[last] / (double)inputs[0];
     return (double)series->bytes[last] <= ratio * ratio * (double)series->bytes[0];

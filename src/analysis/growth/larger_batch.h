@@ -22,9 +22,10 @@ struct batch_input {
 };
 
 struct batches {
-    struct batch_input *items;
+    struct batch_input *items; /* by stack */
     size_t count, capacity;
-    struct budget *budget; /* not owned */
+    int64_t bytes[GROWTH_STEPS]; /* their sum in each step */
+    struct budget *budget;       /* not owned */
 };
 
 /* Finds the inputs that the steps with these ends make. */
