@@ -45,6 +45,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/weight_lists.c \
 	src/analysis/chain/at_peak.c \
 	src/analysis/chain/at_peak.h \
+	src/analysis/chain/call_births.c \
 	src/analysis/chain/callers.c \
 	src/analysis/chain/callers.h \
 	src/analysis/chain/calls.c \

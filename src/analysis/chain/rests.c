@@ -44,30 +44,6 @@ static bool add_rest(struct forward_chain *chain, const struct timeline *timelin
                                         .stays = rest.stays});
 }
 
-/* A range of lifetimes. */
-struct births {
-    size_t first, end;
-};
-
-/* The lifetimes that begin in the module calls of an element: in the whole element if its calls are
- * not known precisely, and none if it is not module calls. */
-static struct births births_in(const struct chain_measure *measure,
-                               const struct forward_chain *chain, size_t element)
-{
-    size_t first = births_from(measure->timeline, chain->elements[element].first_item), end;
-    end = element + 1 < chain->count
-              ? births_from(measure->timeline, chain->elements[element + 1].first_item)
-              : births_from(measure->timeline, chain->backward);
-    if (!chain_is_modules(chain, element))
-        return (struct births){end, end};
-    size_t from = measure->tree->first_inside;
-    const struct chain_call *one = chain_first_call(chain, element);
-    const struct chain_call *last = chain_last_call(chain, element);
-    struct births found = {from + one->first_allocation, from + last->end_allocation};
-    bool is_known = last->run == 0 && found.first >= first && found.end <= end;
-    return is_known ? found : (struct births){first, end};
-}
-
 /* Adds the inputs that other code makes for an element: between the calls of the previous element
  * and its own, freed after its calls and before the next allocation. */
 static bool add_entering(struct forward_chain *chain, const struct chain_measure *measure,
@@ -147,7 +123,7 @@ static bool find_rests(struct forward_chain *chain, const struct chain_measure *
 {
     size_t before = births_from(measure->timeline, chain->first);
     for (size_t i = 0; i < chain->count; i++) {
-        struct births calls = births_in(measure, chain, i);
+        struct births calls = chain_births_in_calls(chain, measure, i);
         set_calls(chain, measure, i, calls);
         if (!chain_is_modules(chain, i))
             continue;

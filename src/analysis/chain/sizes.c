@@ -162,11 +162,19 @@ static uint32_t returned_by(const struct forward_chain *chain, const struct chai
     return before == EVENT_NEVER ? output : before;
 }
 
+/* True if other code of an element makes a lifetime after the element's module calls. */
+static bool is_made_after_calls(const struct forward_chain *chain,
+                                const struct chain_measure *measure, size_t i, uint32_t lifetime)
+{
+    return chain_is_modules(chain, i) && lifetime >= chain_births_in_calls(chain, measure, i).end;
+}
+
 /* Takes the largest allocation that the last run leaves, of the runs that leave any. It need not be
  * the last allocation, since an operator may allocate a mask after the result. A tensor without a
  * gradient, such as a copy that a program collects, gives way to what earlier runs leave. Between
  * module calls, a tensor that is not handed on, such as a sum over all layers, gives way if that
- * has the same size. */
+ * has the same size. What other code makes after module calls for several elements, such as a mask,
+ * gives way to the result of the calls if the next element keeps that. */
 static void infer_output(struct forward_chain *chain, const struct chain_measure *measure,
                          const struct gradient_sizes *sizes, size_t i)
 {
@@ -189,6 +197,11 @@ static void infer_output(struct forward_chain *chain, const struct chain_measure
             if (!is_weak)
                 break;
         }
+    }
+    if (found != EVENT_NEVER && is_made_after_calls(chain, measure, i, found) &&
+        !is_handed_on(measure, chain, i, found)) {
+        uint32_t result = chain_result_of_calls(chain, measure, i);
+        found = result == EVENT_NEVER ? found : result;
     }
     if (found != EVENT_NEVER)
         set_output(element, measure, found, OUTPUT_LAST);

@@ -20,6 +20,21 @@ struct chain_measure {
  * `element`. */
 size_t chain_loop_end(const struct forward_chain *chain, size_t element);
 
+/* A range of lifetimes. */
+struct births {
+    size_t first, end;
+};
+
+/* call_births.c: the lifetimes that begin in the module calls of an element: in the whole element
+ * if its calls are not known precisely, and none if it is not module calls. Requires first_item. */
+struct births chain_births_in_calls(const struct forward_chain *chain,
+                                    const struct chain_measure *measure, size_t element);
+
+/* call_births.c: the lifetime of what the last line of an element's module calls returns, if the
+ * trace shows that the next element keeps it; otherwise EVENT_NEVER. Requires first_item. */
+uint32_t chain_result_of_calls(const struct forward_chain *chain,
+                               const struct chain_measure *measure, size_t element);
+
 /* Sets first_item, allocations, activation_bytes, checkpointed, output_item, output_bytes,
  * output_from and output_passes. */
 bool chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure,

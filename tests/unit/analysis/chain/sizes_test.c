@@ -114,6 +114,29 @@ START_TEST(what_has_no_gradient_gives_way)
 }
 END_TEST
 
+/* After a module call, other code makes a mask for all blocks. The first block's norm keeps the
+ * result of the call, which the backward pass frees together with the statistics of the norm. */
+START_TEST(a_mask_is_not_the_result_of_the_calls_before_it)
+{
+    options.level = CHAIN_CALLS;
+    uint64_t input = allocate(64, "t9 m50 b3"), mask = allocate(60, "t9 m51");
+    uint64_t statistics = allocate(3, "t9 m53 b9");
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 40);
+    capture_free(&capture, mask, 60, "");
+    backward(60);
+    uint64_t gradient = next++;
+    capture_event(&capture, "alloc", gradient, 3, STACK_BACKWARD);
+    capture_free(&capture, input, 64, STACK_BACKWARD);
+    capture_free(&capture, statistics, 3, STACK_BACKWARD);
+    capture_free(&capture, gradient, 3, STACK_BACKWARD);
+    build();
+    ck_assert(chain_is_modules(&chain, 0));
+    ck_assert_int_eq(chain.elements[0].activation_bytes, 64);
+    ck_assert_int_eq(chain.elements[0].output_bytes, 64);
+}
+END_TEST
+
 static bool is_kept(uint32_t item)
 {
     for (size_t k = 0; k < chain.kept_count; k++)
@@ -253,6 +276,7 @@ TCase *chain_sizes_tests(void)
     tcase_add_test(tests, a_result_may_be_kept_by_its_operator);
     tcase_add_test(tests, what_the_program_holds_crosses);
     tcase_add_test(tests, what_has_no_gradient_gives_way);
+    tcase_add_test(tests, a_mask_is_not_the_result_of_the_calls_before_it);
     tcase_add_test(tests, a_sum_over_all_layers_is_not_handed_on);
     tcase_add_test(tests, what_keeps_nothing_joins_its_neighbour);
     tcase_add_test(tests, checkpointed_blocks_are_a_loop);
