@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/chain/loops.h"
+
 /* Loops are found as in a control-flow graph. The lines of a function are numbered in the order of
  * their first appearance. A run that goes back to an earlier line is a back edge: it closes a loop
  * over all lines from that one on. Overlapping loops are one loop. Nested loops are found in the
@@ -156,17 +158,59 @@ static size_t successions(const struct call_tree *tree, const struct call_node *
     return count;
 }
 
-/* The line with which iterations begin if that is not their first one in the loop: a line ran just
- * before the loop's first run, and runs just before each later appearance of its line, of which
- * there are two at least: one may be chance. The first iteration lacks that line, since there it
- * made no activations. NO_FRAME if there is none. The line may appear elsewhere in the iterations,
- * too, as that of a convolution does. */
+/* True if `before` comes before each later appearance of the loop's first line as the first line of
+ * a function does that runs again: the line before it is a later line of that function. */
+static bool begins_again(const struct call_tree *tree, const struct call_node *loop,
+                         frame_id before)
+{
+    frame_id first = line_in(tree, loop, loop->first_run);
+    struct frame head = symbols_frame_at(tree->symbols, before);
+    frame_id last = NO_FRAME, line = first; /* the lines before the present one */
+    for (uint32_t run = loop->first_run; run < loop->end_run; run++) {
+        frame_id now = line_in(tree, loop, run);
+        if (now == line)
+            continue;
+        if (now == first && line == before) {
+            if (last == NO_FRAME)
+                return false;
+            struct frame frame = symbols_frame_at(tree->symbols, last);
+            if (!call_same_function(frame, head) || frame.line <= head.line)
+                return false;
+        }
+        last = line;
+        line = now;
+    }
+    return line != before;
+}
+
+/* The line before the second appearance of the loop's first line, or NO_FRAME. */
+static frame_id line_before_second(const struct call_tree *tree, const struct call_node *loop)
+{
+    frame_id first = line_in(tree, loop, loop->first_run), last = first;
+    for (uint32_t run = loop->first_run; run < loop->end_run; run++) {
+        frame_id now = line_in(tree, loop, run);
+        if (now == first && last != first)
+            return last;
+        last = now;
+    }
+    return NO_FRAME;
+}
+
+/* The line with which iterations begin if that is not their first one in the loop. NO_FRAME if
+ * there is none. The first iteration lacks that line: there it made no activations, or no
+ * allocations, as the norm that some models leave out of their first block. The line runs just
+ * before each later appearance of the loop's first line, of which there are two at least: one may
+ * be chance. It ran just before the loop's first run, too, or it begins_again(). The line may
+ * appear elsewhere in the iterations, as that of a convolution does. */
 static frame_id line_around(const struct call_tree *tree, const struct call_node *loop)
 {
-    frame_id first = call_frame(tree, loop->first_run, loop->level);
+    frame_id first = line_in(tree, loop, loop->first_run);
     frame_id before = loop->first_run == 0 && loop->level < CALL_MOST_LEVELS
                           ? tree->line_before[loop->level]
                           : NO_FRAME;
+    frame_id second = before == NO_FRAME ? line_before_second(tree, loop) : NO_FRAME;
+    if (second != NO_FRAME && begins_again(tree, loop, second))
+        before = second;
     size_t times = before == NO_FRAME || before == first ? 0 : appearances(tree, loop, first);
     return times > 2 && successions(tree, loop, before, first) == times - 1 ? before : NO_FRAME;
 }

@@ -170,6 +170,32 @@ START_TEST(blocks_begin_with_a_line_that_kept_nothing_at_first)
 }
 END_TEST
 
+/* The first block lacks a norm, whose line is that of an argument, after the line of the call that
+ * takes it. Iterations begin with that line, because lines before it are later ones of the block.
+ * A later line that the last block lacks, as that of a pool between blocks, ends iterations. */
+START_TEST(blocks_begin_with_a_line_that_the_first_one_lacks)
+{
+    for (int at_end = 0; at_end < 2; at_end++) {
+        for (int i = 0; i < 4; i++) {
+            if (!at_end && i > 0)
+                keep(20, "t9 m53 b11");
+            keep(30, "t9 m53 b10");
+            keep(50, "t9 m53 b14");
+            if (at_end && i < 3)
+                keep(20, "t9 m53 b16");
+        }
+        backward(1);
+        build();
+        ck_assert_uint_eq(chain.count, 4);
+        for (size_t i = 0; i < 4; i++)
+            ck_assert_int_eq(chain.elements[i].activation_bytes,
+                             i == (at_end ? 3u : 0u) ? 80 : 100);
+        pass_destroy();
+        pass_create();
+    }
+}
+END_TEST
+
 /* If a line calls another function, another call begins. */
 START_TEST(other_modules_are_other_calls)
 {
@@ -398,6 +424,7 @@ TCase *chain_calls_tests(void)
     tcase_add_test(tests, calls_have_the_allocations_that_they_make);
     tcase_add_test(tests, the_first_call_begins_where_it_makes_something);
     tcase_add_test(tests, blocks_begin_with_a_line_that_kept_nothing_at_first);
+    tcase_add_test(tests, blocks_begin_with_a_line_that_the_first_one_lacks);
     tcase_add_test(tests, other_modules_are_other_calls);
     tcase_add_test(tests, what_keeps_nothing_leads_on_to_other_code);
     tcase_add_test(tests, other_code_is_divided_at_calls);
