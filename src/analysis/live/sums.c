@@ -108,9 +108,10 @@ static bool add_all(const struct live_set *set, const struct live_facts *facts,
     return true;
 }
 
-/* Sets *found if the line also called the model for allocations that pass the test. */
+/* Sets *found if the line also made, or called the model for, allocations that pass the test. */
 static bool line_also_made(const struct live_set *set, const struct live_facts *facts,
-                           live_test *test, frame_id line, bool *found, struct error *err)
+                           live_test *test, bool by_model_call, frame_id line, bool *found,
+                           struct error *err)
 {
     *found = false;
     for (size_t i = 0; i < set->count && !*found; i++) {
@@ -118,10 +119,22 @@ static bool line_also_made(const struct live_set *set, const struct live_facts *
         frame_id frame;
         if (!live_source_of(set, &set->items[i], &source, err))
             return false;
-        *found = test(set, facts, &set->items[i], &source) && line_of(set, &source, true, &frame) &&
-                 frame == line;
+        *found = test(set, facts, &set->items[i], &source) &&
+                 line_of(set, &source, by_model_call, &frame) && frame == line;
     }
     return true;
+}
+
+/* Makes a sum anew with another division by lines, and names its line. */
+static bool sum_by(const struct live_set *set, const struct live_facts *facts, live_test *counts,
+                   bool by_model_call, struct parts *parts, struct live_sum *sum, struct error *err)
+{
+    struct live_question question = {.counts = counts, .by_model_call = by_model_call};
+    live_sum_release(sum);
+    parts->count = 0;
+    parts->top = NO_FRAME;
+    return add_all(set, facts, &question, 1, sum, parts, err) &&
+           (parts->count == 0 || label_top(set, parts, by_model_call, sum, err));
 }
 
 /* Names the line that holds most of a sum. */
@@ -136,15 +149,21 @@ static bool label(const struct live_set *set, const struct live_facts *facts,
         return false;
     if (!question->unless || parts->top == NO_FRAME)
         return true;
-    if (!line_also_made(set, facts, question->unless, parts->top, &shared, err))
+    if (!line_also_made(set, facts, question->unless, true, parts->top, &shared, err))
         return false;
     if (!shared)
         return true;
-    live_sum_release(sum);
-    parts->count = 0;
-    struct live_question inside = {.counts = question->counts};
-    return add_all(set, facts, &inside, 1, sum, parts, err) &&
-           (parts->count == 0 || label_top(set, parts, false, sum, err));
+    if (!sum_by(set, facts, question->counts, false, parts, sum, err))
+        return false;
+    if (parts->top != NO_FRAME &&
+        !line_also_made(set, facts, question->unless, false, parts->top, &shared, err))
+        return false;
+    if (!shared)
+        return true;
+    if (!sum_by(set, facts, question->counts, true, parts, sum, err))
+        return false;
+    sum->top_is_shared = true;
+    return true;
 }
 
 bool live_sums(const struct live_set *set, const struct live_facts *facts,

@@ -12,6 +12,7 @@ struct live_sum {
     int64_t largest_bytes;   /* of one allocation */
     struct buffer top_label; /* of the line of code that holds most; empty if none has a stack */
     int64_t top_bytes;       /* bytes that the line holds */
+    bool top_is_shared;      /* the line also called the model for allocations that do not count */
 };
 
 /* Facts about the trace and the moment that tests use. Nothing is owned. */
@@ -54,7 +55,8 @@ struct live_question {
     bool by_model_call; /* by the line that called the model, not by the line inside it */
     live_test *unless;  /* with by_model_call: if the line with most of the bytes also called the
                            model for allocations that pass this test, bytes are divided by the line
-                           inside it after all; NULL: never */
+                           inside it after all, unless that line is shared in the same way, as if
+                           one line calls the model twice; NULL: never */
 };
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is

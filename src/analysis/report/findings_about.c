@@ -19,7 +19,10 @@ bool finding_about_dropped(struct findings_maker *maker, const struct live_sum *
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_NO_GRAD, .save_bytes = save, .at_least = true},
-        "Run the code there under torch.no_grad() or torch.inference_mode().",
+        sum->top_is_shared
+            ? "That line also computes what a backward pass uses. Run only the call that none uses "
+              "under torch.no_grad() or torch.inference_mode()."
+            : "Run the code there under torch.no_grad() or torch.inference_mode().",
         "At the peak, autograd keeps %s for a backward pass that never comes%s.",
         finding_size(maker, sum->bytes).text, most->bytes);
 }

@@ -219,6 +219,25 @@ START_TEST(a_graph_that_is_dropped_within_a_model_in_training)
 }
 END_TEST
 
+/* One line calls the model twice, and a backward pass uses the second result. No line inside of the
+ * model tells the calls apart. */
+START_TEST(a_graph_that_is_dropped_by_a_line_with_two_calls)
+{
+    forward(layers);
+    for (uint64_t i = 0; i < 5; i++)
+        capture_event(&capture, "alloc", 300 + i, 90, layers[i]);
+    drop(GRAPH_DIES);
+    capture_event(&capture, "alloc", 400, 10, STACK_BACKWARD);
+    for (uint64_t i = 0; i < 5; i++)
+        capture_free(&capture, 300 + i, 90, SAVED_DIES);
+    capture_event(&capture, "alloc", 500, 10, STACK_STEP);
+    const struct finding *finding = find(FINDING_NO_GRAD);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_ptr_nonnull(strstr(finding->what, "train.py:9"));
+    ck_assert_ptr_nonnull(strstr(finding->next, "only the call that none uses"));
+}
+END_TEST
+
 /* A variable keeps a teacher's graph over the backward pass, which leaves it alone. */
 START_TEST(a_graph_that_the_backward_pass_leaves_alone)
 {
@@ -415,6 +434,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, an_unused_part_of_a_training_graph);
     tcase_add_test(tests, a_graph_that_is_dropped_before_the_backward_pass);
     tcase_add_test(tests, a_graph_that_is_dropped_within_a_model_in_training);
+    tcase_add_test(tests, a_graph_that_is_dropped_by_a_line_with_two_calls);
     tcase_add_test(tests, a_graph_that_the_backward_pass_leaves_alone);
     tcase_add_test(tests, a_call_that_the_backward_pass_leaves_alone);
     tcase_add_test(tests, a_backward_pass_that_begins_to_free_late);
