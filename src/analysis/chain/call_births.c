@@ -1,6 +1,8 @@
 #include "analysis/chain/sizes.h"
 #include "analysis/phase/births.h"
 
+#define RESULTS_MOST 64 /* of one line, each of which is looked for in a whole element */
+
 struct births chain_births_in_calls(const struct forward_chain *chain,
                                     const struct chain_measure *measure, size_t element)
 {
@@ -53,7 +55,8 @@ uint32_t chain_result_of_calls(const struct forward_chain *chain,
     if (element + 1 >= chain->count || calls.first == calls.end)
         return EVENT_NEVER;
     uint32_t last = timeline->lifetimes[calls.end - 1].alloc, found = EVENT_NEVER;
-    for (size_t k = calls.end; k-- > calls.first;) {
+    size_t from = calls.end - calls.first > RESULTS_MOST ? calls.end - RESULTS_MOST : calls.first;
+    for (size_t k = calls.end; k-- > from;) {
         uint32_t item = timeline->lifetimes[k].alloc;
         if (timeline->trace->stack[item] != timeline->trace->stack[last])
             break;
