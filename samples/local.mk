@@ -90,6 +90,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/plain_script.py \
 	samples/programs/ppo.py \
 	samples/programs/prefetch.py \
+	samples/programs/pytrees.py \
 	samples/programs/quantized.py \
 	samples/programs/radiance.py \
 	samples/programs/recommender.py \
@@ -198,6 +199,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/ppo.truth.json.gz \
 	samples/recorded/prefetch.pickle.gz \
 	samples/recorded/prefetch.truth.json.gz \
+	samples/recorded/pytrees.pickle.gz \
+	samples/recorded/pytrees.truth.json.gz \
 	samples/recorded/quantized.pickle.gz \
 	samples/recorded/quantized.truth.json.gz \
 	samples/recorded/radiance.pickle.gz \

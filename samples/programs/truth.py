@@ -35,6 +35,8 @@ def note(kind, *things):
         elif hasattr(thing, "to_local"):  # a tensor that is distributed over ranks
             note(kind, thing.to_local())
         elif isinstance(thing, torch.Tensor) and thing.is_cuda:
+            while torch._C._functorch.is_functorch_wrapped_tensor(thing):
+                thing = torch._C._functorch.get_unwrapped(thing)
             storage = thing.untyped_storage()
             if storage.nbytes():
                 place = thing.device.index, storage.data_ptr(), _count(thing.device.index)[0]

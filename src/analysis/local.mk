@@ -35,6 +35,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/roles_masters.c \
 	src/analysis/category/roles_tables.c \
 	src/analysis/category/roles_unseen.c \
+	src/analysis/category/saved_again.c \
 	src/analysis/category/size_tally.c \
 	src/analysis/category/size_tally.h \
 	src/analysis/category/replaced_gradients.c \

@@ -25,6 +25,7 @@ struct classifier {
     uint32_t first_step_run;     /* the first run that is forward, backward or optimizer */
     uint32_t first_backward_run; /* NO_RUN if none */
     uint32_t last_backward_run;  /* NO_RUN if there are not several passes */
+    uint32_t transform_run;      /* the last backward run so far that torch.func began, or NO_RUN */
     bool has_forward;
     bool has_model;         /* an allocation seen so far made a model */
     bool is_guess;          /* some phases are only guessed */

@@ -279,6 +279,8 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
         if (!gather_evidence(classifier, i, &evidence, err))
             return false;
         classifier->shows_copies = classifier->shows_copies || evidence.birth->to_device;
+        if (evidence.birth->is_transformed && evidence.birth->context == CONTEXT_BACKWARD)
+            classifier->transform_run = evidence.birth_run;
         enum reason reason = REASON_FILE;
         enum category category = CATEGORY_COUNT;
         if (evidence.birth->own != OWN_RULES_NONE) {

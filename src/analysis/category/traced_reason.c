@@ -35,27 +35,6 @@ static bool is_scratch(const struct classifier *classifier, const struct evidenc
     return birth_is_leaf(classifier->timeline, evidence->index);
 }
 
-/* True if autograd saved an allocation, because the pass that made it was itself recorded
- * (create_graph=True). C++ frames show that a graph releases what it saved. Without them, a later
- * backward pass must free it, or the program drops the graph before the next forward pass. A thread
- * of autograd that holds the results of a pass frees them in the next pass; C++ frames tell those
- * from saved ones. */
-static bool is_saved_again(const struct classifier *classifier, const struct evidence *evidence)
-{
-    const struct phase_run *runs = classifier->phases->runs;
-    if (evidence->end && evidence->end->releases_saved)
-        return true;
-    if (evidence->end_run == NO_RUN || evidence_ends_in_run(evidence) ||
-        !runs[evidence->birth_run].is_recorded)
-        return false;
-    enum context context = evidence->end ? (enum context)evidence->end->context : CONTEXT_NONE;
-    if (runs[evidence->end_run].phase == PHASE_BACKWARD)
-        return !evidence->end || context == CONTEXT_NONE ||
-               (context == CONTEXT_BACKWARD && !evidence->birth->in_operator);
-    return context != CONTEXT_ZERO_GRAD &&
-           runs[evidence->end_run].pass == runs[evidence->birth_run].pass;
-}
-
 /* True if a thread of autograd frees an allocation after the pass, and adds to no gradient there.
  * The thread drops the graph of a pass when the pass has ended, or at the latest when the next pass
  * begins. It also drops the results of torch.autograd.grad(), but those have the sizes of weights.
@@ -175,7 +154,7 @@ static enum reason backward_reason(const struct classifier *classifier,
         return REASON_HOOK_STATE;
     if (evidence->birth->accumulates_grad && outlives_pass(classifier, evidence))
         return REASON_BACKWARD_ACCUMULATED;
-    if (is_saved_again(classifier, evidence))
+    if (saved_again(classifier, evidence))
         return REASON_BACKWARD_SAVED;
     if (outlives_pass(classifier, evidence)) {
         if (is_dropped_by_thread(classifier, evidence))

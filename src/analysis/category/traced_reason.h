@@ -25,6 +25,13 @@ static inline bool evidence_ends_in_run(const struct evidence *evidence)
     return evidence->end_run == evidence->birth_run;
 }
 
+/* saved_again.c: true if autograd saved an allocation, because the pass that made it was itself
+ * recorded (create_graph=True). C++ frames show that a graph releases what it saved. Without them,
+ * torch.func must have begun the pass, a later backward pass must free it, or the program drops the
+ * graph before the next forward pass. A thread of autograd that holds the results of a pass frees
+ * them in the next pass; C++ frames tell those from saved ones. */
+bool saved_again(const struct classifier *classifier, const struct evidence *evidence);
+
 /* The reason for a category, by stack, phases and lifetime; REASON_NONE if they do not tell. Uses
  * the sizes counted so far, so allocations must be taken in order of time. */
 enum reason traced_reason(const struct classifier *classifier, const struct evidence *evidence);
