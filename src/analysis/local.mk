@@ -307,6 +307,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/rows.c \
 	src/analysis/phase/rows.h \
 	src/analysis/phase/root_gradients.c \
+	src/analysis/phase/rooted_passes.c \
 	src/analysis/phase/runs.c \
 	src/analysis/phase/runs.h \
 	src/analysis/phase/sample_gradients.c \

@@ -164,6 +164,9 @@ bool passes_from_samples(struct pattern *pattern, struct error *err);
 /* anchors.c: adds the passes before each annotated optimizer step that has none yet, and
  * the update after the passes of a closure. Sorts the passes by time. */
 bool passes_from_anchors(struct pattern *pattern, struct error *err);
+/* rooted_passes.c: adds the passes that roots of backward passes show, if there are no others and
+ * no annotated steps. */
+bool passes_from_roots(struct pattern *pattern, struct error *err);
 /* late_turns.c: moves turns from forward to backward that lie too early; pattern->change is lost.
  */
 void passes_correct_turns(struct pattern *pattern);

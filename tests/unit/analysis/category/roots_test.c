@@ -95,6 +95,34 @@ START_TEST(states_that_hooks_make_are_no_gradients)
 }
 END_TEST
 
+/* A script's variables hold all but one of its few results. So only roots show passes. The loss
+ * encloses the gradients, too, but lives longer. */
+START_TEST(roots_show_passes_that_save_little)
+{
+    capture_block(&capture, 20, 90000, ""); /* the data */
+    for (unsigned pass = 0; pass < 4; pass++) {
+        born(100, ACTIVATION);
+        born(LOSS + 2 * pass, 4);
+        if (pass > 0)
+            freed(LOSS + 2 * (pass - 1), 4);
+        born(ROOT + 2 * pass, 4);
+        for (unsigned i = LAYERS; i-- > 0;) {
+            born(TRANSIENT, 9000 + i);
+            born(301 + i, PARAMETER + i);
+            freed(TRANSIENT, 9000 + i);
+        }
+        freed(100, ACTIVATION);
+        freed(ROOT + 2 * pass, 4);
+        for (unsigned i = 0; i < LAYERS; i++)
+            freed(301 + i, PARAMETER + i);
+    }
+    capture_load(&capture);
+    capture_expect(&capture, 301, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+    capture_expect(&capture, 100, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    capture_expect(&capture, 601, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
 /* Makes a block for a variable, which held another until then. */
 static void assign(uint64_t addr, unsigned pass, uint64_t size)
 {
@@ -203,6 +231,7 @@ TCase *category_roots_tests(void)
     TCase *tests = tcase_create("roots of backward passes");
     tcase_add_checked_fixture(tests, create_model, destroy);
     tcase_add_test(tests, the_backward_pass_begins_with_its_root);
+    tcase_add_test(tests, roots_show_passes_that_save_little);
     tcase_add_test(tests, states_that_hooks_make_are_no_gradients);
     tcase_add_test(tests, held_results_are_no_batch);
     tcase_add_test(tests, layers_that_save_nothing_make_one_backward_pass);
