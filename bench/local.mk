@@ -68,6 +68,7 @@ EXTRA_DIST += \
 	bench/shard/cases.py \
 	bench/shard/kinds.py \
 	bench/shard/library_models.py \
+	bench/shard/media_models.py \
 	bench/shard/models.py \
 	bench/shard/more_models.py \
 	bench/shard/newer_models.py \

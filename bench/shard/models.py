@@ -4,6 +4,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from library_models import LIBRARY_MODELS
+from media_models import MEDIA_MODELS
 from more_models import MORE_MODELS
 from newer_models import NEWER_MODELS
 
@@ -550,6 +551,7 @@ MODELS = {
     **LIBRARY_MODELS,
     **MORE_MODELS,
     **NEWER_MODELS,
+    **MEDIA_MODELS,
 }
 
 
