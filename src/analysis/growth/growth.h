@@ -44,6 +44,9 @@ struct growth {
     int64_t activation_bytes_per_step;
     int64_t graph_bytes_per_step; /* activations, and memory that may be activations */
     int64_t save_bytes;
+    /* All that these call sites hold at the peak, from whatever step, and that outlives its step:
+     * more than that nobody saves by storing less. 0 for caches of keys and values, as above. */
+    int64_t most_bytes;
     enum growth_graph graph;
     bool has_variables; /* more grows than graphs keep: see kept_graph.h */
     struct private_growth pools;

@@ -128,8 +128,8 @@ static bool may_be_held(const struct last_step *last, const struct lifetime *lif
             (next < last->holder_count && last->holders[next] < last->again[stack]));
 }
 
-int64_t last_step_left_over(const struct last_step *last, const struct survivors *survivors,
-                            size_t group)
+static int64_t live_at_peak(const struct last_step *last, const struct survivors *survivors,
+                            size_t group, bool only_left_over)
 {
     const struct timeline *timeline = last->timeline;
     int64_t sum = 0;
@@ -138,11 +138,24 @@ int64_t last_step_left_over(const struct last_step *last, const struct survivors
         if (!live->in_trace)
             continue;
         const struct lifetime *lifetime = &timeline->lifetimes[live->index];
-        if (lifetime->alloc >= last->since || (int64_t)lifetime->free_completed <= last->peak)
+        if ((int64_t)lifetime->alloc > last->peak ||
+            (int64_t)lifetime->free_completed <= last->peak ||
+            (only_left_over && (lifetime->alloc >= last->since || may_be_held(last, lifetime))))
             continue;
         uint64_t size = trace_size(timeline->trace, lifetime->alloc);
-        if (!may_be_held(last, lifetime))
-            sum_add_capped(&sum, size < INT64_MAX ? (int64_t)size : INT64_MAX);
+        sum_add_capped(&sum, size < INT64_MAX ? (int64_t)size : INT64_MAX);
     }
     return sum;
+}
+
+int64_t last_step_left_over(const struct last_step *last, const struct survivors *survivors,
+                            size_t group)
+{
+    return live_at_peak(last, survivors, group, true);
+}
+
+int64_t last_step_at_peak(const struct last_step *last, const struct survivors *survivors,
+                          size_t group)
+{
+    return live_at_peak(last, survivors, group, false);
 }

@@ -182,12 +182,12 @@ static bool is_small(const struct candidate *candidate)
     return candidate->end_bytes <= (int64_t)(SCALAR_BYTES * candidate->blocks);
 }
 
-/* The bytes at the peak that earlier steps left over. Without stacks, one group has what grows and
- * what is constant: only what surely grows counts. */
-static int64_t left_over(const struct growth_builder *builder, const struct candidate *candidate)
+/* The part of a candidate's bytes at the peak that counts as growth. Without stacks, one group has
+ * what grows and what is constant: only what surely grows counts. */
+static int64_t left_over(const struct growth_builder *builder, const struct candidate *candidate,
+                         int64_t bytes)
 {
     const struct site_group *group = &builder->survivors.groups.items[candidate->group];
-    int64_t bytes = last_step_left_over(&builder->last, &builder->survivors, candidate->group);
     if (group->category == CATEGORY_KV_CACHE)
         return 0; /* the next token needs all of it */
     if (group->source.own != STACK_NONE)
@@ -210,9 +210,14 @@ static bool sum_growing(struct growth_builder *builder, struct candidate *candid
         const struct site_group *group = &survivors->groups.items[candidates[i].group];
         bool graph = !is_small(&candidates[i]) && (group->category == CATEGORY_ACTIVATION ||
                                                    group->category == CATEGORY_UNKNOWN);
-        candidates[i].save_bytes = left_over(builder, &candidates[i]);
+        candidates[i].save_bytes =
+            left_over(builder, &candidates[i],
+                      last_step_left_over(&builder->last, survivors, candidates[i].group));
         growth->growing++;
         sum_add_capped(&growth->save_bytes, candidates[i].save_bytes);
+        sum_add_capped(&growth->most_bytes, left_over(builder, &candidates[i],
+                                                      last_step_at_peak(&builder->last, survivors,
+                                                                        candidates[i].group)));
         sum_add_capped(&growth->bytes_per_step, candidates[i].fit.bytes_per_step);
         if (group->category == CATEGORY_ACTIVATION)
             sum_add_capped(&growth->activation_bytes_per_step, candidates[i].fit.bytes_per_step);

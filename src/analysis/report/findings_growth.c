@@ -9,8 +9,9 @@ bool finding_of_kept_gradients(struct findings_maker *maker)
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_KEPT_GRADIENTS, .save_bytes = stale->save_bytes},
-        "Call optimizer.zero_grad(set_to_none=True) before the forward pass. If the program does, "
-        "a variable still refers to them, such as the result of torch.autograd.grad(): delete it.",
+        "Call optimizer.zero_grad(set_to_none=True) right after optimizer.step(). If the program "
+        "does, a variable still refers to them, such as the result of torch.autograd.grad(): "
+        "delete it.",
         "%llu gradients (%s) stay allocated during the next forward pass.",
         (unsigned long long)stale->count, finding_size(maker, stale->bytes).text);
 }
@@ -47,10 +48,12 @@ static bool about_earlier_model(struct findings_maker *maker, const struct idle_
                       "its parameters (%s).",
                       finding_size(maker, idle->parameter_bytes).text);
     bool ok = !what.failed && !next.failed;
-    ok = ok ? finding_add(
-                  maker,
-                  (struct finding){.kind = FINDING_IDLE_GRADIENTS, .save_bytes = idle->save_bytes},
-                  next.bytes, "%s stay allocated while another model is trained.", what.bytes)
+    ok = ok ? finding_add(maker,
+                          (struct finding){.kind = FINDING_IDLE_GRADIENTS,
+                                           .save_bytes = idle->save_bytes,
+                                           .at_least = true},
+                          next.bytes, "%s stay allocated while another model is trained.",
+                          what.bytes)
             : error_out_of_memory(maker->err);
     buffer_release(&what);
     buffer_release(&next);
@@ -179,11 +182,10 @@ static bool add_next(const struct findings_maker *maker, const char *next, struc
 
 /* All that is left over from earlier steps goes with a graph that nothing keeps any more, and what
  * other code derives from it. Without a backward pass, a variable may keep the graph of the last
- * result until the next one is there. Of stored results, a program may need some. */
+ * result until the next one is there. */
 static int64_t saving_of_growth(const struct growth *growth, bool trains)
 {
-    bool is_kept = growth->graph == GRAPH_KEPT && !trains;
-    int64_t save_bytes = growth->save_bytes - (is_kept ? growth->bytes_per_step : 0);
+    int64_t save_bytes = growth->save_bytes - (trains ? 0 : growth->bytes_per_step);
     return save_bytes > 0 ? save_bytes : growth->save_bytes;
 }
 
@@ -198,16 +200,19 @@ bool finding_of_growth(struct findings_maker *maker)
     struct growth_words words = words_of_growth(growth, trains);
     bool has_stack = row->stack != STACK_NONE;
     struct buffer next = BUFFER_INIT;
-    bool ok = add_next(maker, words.next, &next) &&
-              finding_add(maker,
-                          (struct finding){.kind = FINDING_GROWTH,
-                                           .save_bytes = saving_of_growth(growth, trains),
-                                           .at_least = has_graphs,
-                                           .at_most = !has_graphs},
-                          next.bytes, "Memory grows by %s a step%s%s %s.",
-                          finding_size(maker, growth->bytes_per_step).text, has_stack ? ", " : "",
-                          has_stack ? words.where : "; its allocations were recorded",
-                          has_stack ? row->label.full : "without stacks");
+    /* of stored results, a program may need some */
+    bool ok =
+        add_next(maker, words.next, &next) &&
+        finding_add(maker,
+                    (struct finding){.kind = FINDING_GROWTH,
+                                     .save_bytes = has_graphs ? saving_of_growth(growth, trains)
+                                                              : growth->most_bytes,
+                                     .at_least = has_graphs,
+                                     .at_most = !has_graphs},
+                    next.bytes, "Memory grows by %s a step%s%s %s.",
+                    finding_size(maker, growth->bytes_per_step).text, has_stack ? ", " : "",
+                    has_stack ? words.where : "; its allocations were recorded",
+                    has_stack ? row->label.full : "without stacks");
     buffer_release(&next);
     return ok;
 }

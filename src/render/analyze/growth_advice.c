@@ -225,7 +225,7 @@ bool growth_advice(const struct page *page, const struct device_report *report, 
     else
         site_advice(page, report, text);
     if (growth->save_bytes > 0)
-        buffer_printf(text, " At the peak, %s were left over from earlier %s.",
+        buffer_printf(text, " At the peak, at least %s were left over from earlier %s.",
                       page_bytes(page, bytes, growth->save_bytes), growth_steps(report));
     if (growth->rows[0].fit.confidence == CONFIDENCE_LOW)
         buffer_printf(text, " It grew in too few %s to be sure: record more.",

@@ -78,7 +78,7 @@ START_TEST(most_bytes_come_first)
     struct nothing n;
     begin(&n);
     n.pending.at_peak_bytes = 30;
-    n.growth.save_bytes = 400;
+    n.growth.save_bytes = n.growth.most_bytes = 400;
     n.growth.gradients = (struct stale_gradients){.count = 3, .bytes = 300, .save_bytes = 50};
     n.fragmentation.dump.advice[SETTING_EXPANDABLE_SEGMENTS].would_save_bytes = 100;
     expect(&n, "growth 400, fragmentation 100, kept_gradients 50, pending_frees 30");
@@ -93,7 +93,7 @@ START_TEST(a_kept_loss_is_named)
     struct findings findings;
     struct error err = {0};
     begin(&n);
-    n.growth.save_bytes = 400;
+    n.growth.save_bytes = n.growth.most_bytes = 400;
     ck_assert(findings_make(&findings, &n.evidence, &err));
     ck_assert_ptr_nonnull(strstr(findings.items[0].what, "cache.py:7 keep"));
     ck_assert_ptr_null(strstr(findings.items[0].next, "loss.item()"));
