@@ -4,6 +4,7 @@
  * outlive it. Other scalars may enclose gradients as well, such as the loss itself, but live
  * longer. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/phase/births.h"
 #include "analysis/phase/passes.h"
@@ -40,28 +41,42 @@ static size_t count_kinds(const struct pattern *pattern)
     return kinds;
 }
 
-/* The bytes of the gradients that a scalar encloses; 0 if they have too few different sizes. */
+/* The index in `stays` of the size of a birth, if it is a gradient that outlives `end`; otherwise
+ * SIZE_MAX. */
+static size_t gradient_at(const struct pattern *pattern, size_t birth, uint32_t end)
+{
+    const struct lifetime *life = &pattern->timeline->lifetimes[birth];
+    uint64_t size = trace_size(pattern->timeline->trace, life->alloc);
+    if (!(pattern->flags[birth] & PATTERN_WEIGHT) || size < LEAST_WEIGHT ||
+        lifetime_end(life) <= end)
+        return SIZE_MAX;
+    return bisect_less_64(pattern->stays, sizeof(size), pattern->stay_count, size);
+}
+
+/* The bytes of the gradients that a scalar encloses; 0 if they have too few different sizes. No
+ * mark is set before or after. */
 static double enclosed(struct pattern *pattern, struct enclosures *found,
                        const struct lifetime *scalar, size_t least)
 {
     const struct timeline *timeline = pattern->timeline;
     uint32_t end = lifetime_end(scalar);
+    size_t first = births_from(timeline, scalar->alloc + 1), last = births_from(timeline, end);
     double bytes = 0;
     size_t kinds = 0;
-    for (size_t i = 0; i < pattern->stay_count; i++)
-        pattern->marks[i] = 0;
-    for (size_t i = births_from(timeline, scalar->alloc + 1);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
-        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
-        found->entries++;
-        if (!(pattern->flags[i] & PATTERN_WEIGHT) || size < LEAST_WEIGHT ||
-            lifetime_end(&timeline->lifetimes[i]) <= end)
+    for (size_t i = first; i < last; i++) {
+        size_t at = gradient_at(pattern, i, end);
+        if (at == SIZE_MAX)
             continue;
-        size_t at = bisect_less_64(pattern->stays, sizeof(size), pattern->stay_count, size);
         kinds += !pattern->marks[at];
         pattern->marks[at] = 1;
-        bytes += (double)size;
+        bytes += (double)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
     }
+    for (size_t i = first; bytes > 0 && i < last; i++) {
+        size_t at = gradient_at(pattern, i, end);
+        if (at != SIZE_MAX)
+            pattern->marks[at] = 0;
+    }
+    found->entries += last - first;
     return kinds >= least ? bytes : 0;
 }
 
@@ -70,6 +85,7 @@ static bool find_enclosures(struct pattern *pattern, struct enclosures *found, s
     const struct timeline *timeline = pattern->timeline;
     size_t kinds = count_kinds(pattern), most = timeline->lifetime_count * MOST_ENTRIES;
     size_t least = kinds / KINDS_PART > LEAST_KINDS ? kinds / KINDS_PART : LEAST_KINDS;
+    memset(pattern->marks, 0, pattern->stay_count * sizeof(*pattern->marks));
     for (size_t i = 0; i < timeline->lifetime_count && found->entries < most; i++) {
         const struct lifetime *scalar = &timeline->lifetimes[i];
         if (lifetime_end(scalar) == EVENT_NEVER ||
