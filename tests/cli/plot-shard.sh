@@ -91,7 +91,7 @@ run shard --gpu 1MiB --sweep world=3 batch=1 --format json -o none.json $trace #
 run shard --format json -o unknown.json $trace # no GPU
 run shard --gpu 80GiB --format json -o far.json $trace
 run shard --batch 0.01 --world 4 --curve --format json -o steps.json $trace
-run shard --gpu 935MiB --checkpointed --sweep world=2..16*2 batch=1..8 --format json -o both.json $trace
+run shard --gpu 1000MiB --checkpointed --sweep world=2..16*2 batch=1..8 --format json -o both.json $trace
 for file in peaks sweep large both none unknown far curves steps; do
     for format in png svg; do
         run plot $file.json --out $file.$format

@@ -119,6 +119,6 @@ run shard --world 8 --gpu 975MiB --bandwidth 1GB samples/gpt.layers.json.gz
 out_has 'Use sdp: of those that fit, it takes the least time for its traffic.'
 run shard --world 8 --gpu 872MiB --checkpointed samples/gpt.layers.json.gz
 out_has 'Use ddp with checkpoints: nothing fits without checkpoints; with them, every'
-run shard --world 8 --gpu 760MiB --checkpointed samples/gpt.layers.json.gz
+run shard --world 8 --gpu 790MiB --checkpointed samples/gpt.layers.json.gz
 out_has 'Use sdp with checkpoints: nothing fits without checkpoints, and of those that'
 finish

@@ -80,13 +80,19 @@ exits 0
 out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":34000,'
 # and 2,000 B of the 7,000 B grow until they are 3,000 B: 1,000 + 3 * 5,000 + 3,000 B, and 12,000 B as before. On a card with
 # 48,000 B beside the context and a fifth for fragmentation, 7 * 5,000 B fit, and not 8 * 5,000 B
-sed 's/"workspace_bytes": 1000/&, "limited_bytes": 2000, "limit_bytes": 3000/' fixed.json >limited.json
+sed 's/"workspace_bytes": 1000/&, "limited_bytes": 2000, "limit_bytes": 3000/; s/"gradient_bytes": 4000/&, "output_bytes": 500/' \
+    fixed.json >limited.json
 run shard --optimizer sgd --batch 3 --format json limited.json
 exits 0
 out_has '"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":31000,'
 run shard --optimizer sgd --gpu $((512 * 1024 * 1024 + 61200)) --sweep world=8..8 batch=1..64 --format csv limited.json
 exits 0
 out_has 'ddp,8,7,false,51000,'
+# a tensor of 4,000 B that layers save needs room for two of it: 16,000 B and 3 * 5,000 B fit with 3 * 8,000 B, and not 4
+sed 's/"traces"/"storages": [[4000, 0]], &/' limited.json >holes.json
+run shard --optimizer sgd --gpu $((512 * 1024 * 1024 + 61200)) --sweep world=8..8 batch=1..64 --format csv holes.json
+exits 0
+out_has 'ddp,8,3,false,31000,'
 run convert --to json limited.json
 exits 0
 out_has '"limited_bytes":2000,"limit_bytes":3000'

@@ -126,11 +126,11 @@ out_has '"name":"fsdp2","world":8,"largest_batch":2,"is_last":false'
 run shard --gpu 1760MiB --sweep world=2,8 --format csv $trace
 exits 0
 check 'has a row for each strategy and world' test "$(wc -l <.run/out)" -eq 15
-run shard --gpu 935MiB --sweep world=2,8 --sweep batch=1..8 --checkpointed $trace
+run shard --gpu 1000MiB --sweep world=2,8 --sweep batch=1..8 --checkpointed $trace
 exits 0
 no_err
 golden shard-sweep-checkpointed.txt
-run shard --gpu 935MiB --sweep world=2,4,8 --sweep batch=1..8 --checkpointed --group 4 --format json $trace
+run shard --gpu 1040MiB --sweep world=2,4,8 --sweep batch=1..8 --checkpointed --group 4 --format json $trace
 exits 0
 [ -z "${PYTHON3-}" ] || check 'divides ranks into groups, and tries checkpoints' "$PYTHON3" -c '
 import json, sys

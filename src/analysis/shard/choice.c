@@ -72,7 +72,8 @@ static bool has_room(const struct shard_choice *choice, const struct shard_row *
     for (size_t i = 0; i < row->result.rank_count; i++)
         if (row->result.ranks[i].first_peak_bytes > most)
             most = row->result.ranks[i].first_peak_bytes;
-    return (uint64_t)most <= shard_usable_bytes(strategy, choice->unit_bytes, choice->gpu_bytes);
+    return (uint64_t)most <=
+           shard_usable_bytes(strategy, &choice->room, choice->options->batch, choice->gpu_bytes);
 }
 
 static bool add_rows(struct shard_choice *choice, const struct shard_model *model,
@@ -194,7 +195,7 @@ bool shard_choose(struct shard_choice *choice, const struct shard_model *model,
                                     .optimizer = options->optimizer,
                                     .mixes_units = shard_model_mixes(model)};
     bool ok = find_stops(choice, model, err) &&
-              shard_find_largest_unit(model, options, &choice->unit_bytes, err) &&
+              shard_room_find(&choice->room, model, options, err) &&
               add_rows(choice, model, NULL, options, err) &&
               (!checkpointed || add_rows(choice, checkpointed, extra, options, err));
     if (!ok) {

@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_ANALYSIS_SHARD_CHOICE_H
 #define MEMSNAP_ANALYSIS_SHARD_CHOICE_H
 
+#include "analysis/shard/room.h"
 #include "analysis/shard/shard.h"
 #include "analysis/shard/stops.h"
 
@@ -40,11 +41,11 @@ struct shard_choice {
     size_t count;
     uint64_t gpu_bytes; /* 0: none given */
     enum shard_reason reason;
-    size_t row;         /* that the reason is about */
-    size_t tight;       /* a cheaper row that fits without room, or their number */
-    int64_t unit_bytes; /* of the largest unit, gathered */
-    bool is_stateless;  /* the optimizer has no state, so zero and oss save nothing */
-    bool mixes_units;   /* some units have trained and frozen parameters */
+    size_t row;   /* that the reason is about */
+    size_t tight; /* a cheaper row that fits without room, or their number */
+    struct shard_room room;
+    bool is_stateless; /* the optimizer has no state, so zero and oss save nothing */
+    bool mixes_units;  /* some units have trained and frozen parameters */
     enum shard_stop stops[SHARD_STRATEGIES];
     bool divides[SHARD_STRATEGIES]; /* see shard_divides() */
     const struct shard_options *options;

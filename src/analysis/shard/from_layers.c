@@ -20,6 +20,15 @@ static int64_t library_bytes(const struct layer_reader *reader)
     return facts->peak_bytes > highest ? facts->peak_bytes - highest : 0;
 }
 
+static int64_t largest_storage(const struct layer_trace *trace)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < trace->storage_count; i++)
+        if (trace->storages[i].bytes > most)
+            most = trace->storages[i].bytes;
+    return most;
+}
+
 static bool read_all(struct layer_reader *reader, struct error *err)
 {
     struct shard_model *model = reader->model;
@@ -39,6 +48,7 @@ static bool read_all(struct layer_reader *reader, struct error *err)
         model->buffer_bytes = INT64_MAX; /* shard_model_check() refuses it */
     model->beside_bytes = facts->beside_bytes;
     model->batch_bytes = facts->batch_bytes;
+    model->tensor_bytes = largest_storage(reader->trace);
     return true;
 }
 

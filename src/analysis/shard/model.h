@@ -111,6 +111,8 @@ struct shard_model {
     bool lacks_lines;      /* a profile: it does not tell which line of a function runs */
     int64_t unknown_bytes; /* of those, and of buffer_bytes: neither parameters nor state */
     int64_t batch_bytes;
+    int64_t tensor_bytes;  /* of the largest tensor of the passes that a batch enlarges, if it is
+                              known to be larger than the outputs of layers */
     int64_t library_bytes; /* that the allocator had at the peak, but no tensor: workspaces */
     int64_t end_bytes;     /* left when backward has ended: outputs that the program keeps, and
                               workspaces that the allocator still has */

@@ -120,6 +120,8 @@ void snapshot_count_blocks(struct snapshot_reader *reader)
         bool is_kept = category_is_saved((enum category)category) && life->alloc >= chain->first &&
                        life->alloc < chain->backward && freed >= chain->backward &&
                        freed < chain->end;
+        if (is_kept && size > reader->model->tensor_bytes)
+            reader->model->tensor_bytes = size;
         uint32_t *latest = is_kept ? &reader->latest[freed - chain->backward] : NULL;
         if (latest && *latest < life->alloc + 1)
             *latest = life->alloc + 1;

@@ -15,7 +15,7 @@ struct sweeper {
     struct shard_options options;
     const struct fit_values *batches;
     uint64_t gpu_bytes;
-    int64_t unit_bytes; /* of the largest unit, gathered */
+    struct shard_room room;
 };
 
 /* Finds the largest batch in one walk: a moment of the step has bytes that stay and bytes that the
@@ -23,8 +23,9 @@ struct sweeper {
 struct fitter {
     const struct fit_values *batches;
     enum shard_strategy strategy;
-    uint64_t usable_bytes; /* of the GPU */
-    size_t count;          /* of the values that fit */
+    const struct shard_room *room;
+    uint64_t gpu_bytes;
+    size_t count; /* of the values that fit */
 };
 
 static void take_fitting(void *self, const struct shard_moment *moment)
@@ -36,7 +37,8 @@ static void take_fitting(void *self, const struct shard_moment *moment)
     while (low < high) {
         double batch = (double)fit_value(fitter->batches, middle - 1);
         int64_t bytes = staying + shard_enlarged(moment, batch);
-        if ((uint64_t)bytes <= fitter->usable_bytes)
+        if ((uint64_t)bytes <=
+            shard_usable_bytes(fitter->strategy, fitter->room, batch, fitter->gpu_bytes))
             low = middle;
         else
             high = middle - 1;
@@ -54,9 +56,8 @@ static void take_peak(void *self, const struct shard_moment *moment)
 static void walk_row(struct sweeper *sweeper, struct walk *walk, struct shard_sweep_row *row)
 {
     const struct fit_values *batches = sweeper->batches;
-    struct fitter fitter = {
-        batches, row->strategy,
-        shard_usable_bytes(row->strategy, sweeper->unit_bytes, sweeper->gpu_bytes), batches->count};
+    struct fitter fitter = {batches, row->strategy, &sweeper->room, sweeper->gpu_bytes,
+                            batches->count};
     struct shard_traffic traffic;
     sweeper->options.batch = 1;
     walk->take = take_fitting;
@@ -156,7 +157,7 @@ bool shard_sweep_make(struct shard_sweep *sweep, const struct shard_model *model
                                .each = SHARD_STRATEGIES * (checkpointed ? 2 : 1)};
     if (!check(model, checkpointed, worlds, batches, err) ||
         !check_groups(worlds, (uint64_t)options->group, err) ||
-        !shard_find_largest_unit(model, options, &sweeper.unit_bytes, err))
+        !shard_room_find(&sweeper.room, model, options, err))
         return false;
     made.rows = calloc(worlds->count, made.each * sizeof(*made.rows));
     if (!made.rows)

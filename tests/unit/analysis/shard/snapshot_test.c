@@ -264,6 +264,17 @@ START_TEST(units_end_after_scratch_space)
 }
 END_TEST
 
+/* What the forward pass keeps for the backward pass, and no workspace of it. */
+START_TEST(the_largest_tensor_is_known)
+{
+    scratch_bytes = 4096;
+    keep_blocks(2);
+    keep_more(LINEAR "," BLOCK(20) "," SEQUENTIAL "," MODEL(6), true, 256);
+    build();
+    ck_assert_int_eq(model.tensor_bytes, 256);
+}
+END_TEST
+
 /* As of gradients in bfloat16, for an optimizer that has its parameters in float32. */
 START_TEST(copies_of_gradients_are_no_parameters)
 {
@@ -450,6 +461,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, stages_of_a_list_are_units);
     tcase_add_test(tests, units_end_after_frees);
     tcase_add_test(tests, units_end_after_scratch_space);
+    tcase_add_test(tests, the_largest_tensor_is_known);
     tcase_add_test(tests, copies_of_gradients_are_no_parameters);
     tcase_add_test(tests, gradients_appear_one_by_one);
     tcase_add_test(tests, tables_of_a_list_are_units);

@@ -26,11 +26,41 @@ static int64_t peak_of(enum shard_strategy strategy, int64_t world, uint64_t bat
 START_TEST(a_gpu_has_room_for_more_than_active_memory)
 {
     const uint64_t mib = 1 << 20, gpu = 512 * mib + 120 * mib;
-    ck_assert_uint_eq(shard_usable_bytes(SHARD_DDP, 6 * 1024, gpu), 100 * mib);
-    ck_assert_uint_eq(shard_usable_bytes(SHARD_SDP, 6 * 1024, gpu), 100 * mib);
-    ck_assert_uint_eq(shard_usable_bytes(SHARD_FSDP2, 6 * 1024, gpu), 100 * mib - 5 * 1024);
-    ck_assert_uint_eq(shard_usable_bytes(SHARD_DDP, 0, 512 * mib), 0);
-    ck_assert_uint_eq(shard_usable_bytes(SHARD_FSDP2, (int64_t)gpu, gpu), 0);
+    const struct shard_room room = {.unit_bytes = 6 * 1024}, none = {0},
+                            all = {.unit_bytes = (int64_t)gpu};
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_DDP, &room, 1, gpu), 100 * mib);
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_SDP, &room, 1, gpu), 100 * mib);
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_FSDP2, &room, 1, gpu), 100 * mib - 5 * 1024);
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_DDP, &none, 1, 512 * mib), 0);
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_FSDP2, &all, 1, gpu), 0);
+}
+END_TEST
+
+/* Holes as large as two of the largest tensors, where these are more than a fifth of the peak. */
+START_TEST(large_tensors_need_more_room)
+{
+    const uint64_t mib = 1 << 20, gpu = 512 * mib + 120 * mib;
+    const struct shard_room room = {.tensor_bytes = 8 * 1024 * 1024};
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_DDP, &room, 1, gpu), 100 * mib);
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_DDP, &room, 2, gpu), 88 * mib);
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_DDP, &room, 7.5, gpu), 0);
+    ck_assert_uint_eq(shard_usable_bytes(SHARD_DDP, &room, 65536, gpu), 0);
+}
+END_TEST
+
+/* The largest tensor is the largest output of a layer, or one that is known to be larger. */
+START_TEST(outputs_of_layers_are_tensors)
+{
+    struct shard_room room;
+    struct error err;
+    by_hand_begin(&hand, 4000);
+    hand.model.layers[0].output = 700;
+    ck_assert(shard_room_find(&room, &hand.model, &hand.options, &err));
+    ck_assert_int_eq(room.tensor_bytes, 700);
+    hand.model.tensor_bytes = 900;
+    ck_assert(shard_room_find(&room, &hand.model, &hand.options, &err));
+    ck_assert_int_eq(room.tensor_bytes, 900);
+    by_hand_end(&hand);
 }
 END_TEST
 
@@ -38,13 +68,13 @@ END_TEST
 START_TEST(sweep_finds_the_largest_batch)
 {
     const uint64_t gpu = SHARD_CONTEXT_BYTES + 25000;
-    int64_t unit;
+    struct shard_room room;
     struct fit_values worlds, batches;
     struct shard_sweep sweep;
     struct error err;
     by_hand_begin(&hand, 4000);
-    ck_assert(shard_find_largest_unit(&hand.model, &hand.options, &unit, &err));
-    ck_assert_int_gt(unit, 0);
+    ck_assert(shard_room_find(&room, &hand.model, &hand.options, &err));
+    ck_assert_int_gt(room.unit_bytes, 0);
     ck_assert(fit_values_parse("world=1,2,4,16", &worlds, &err));
     ck_assert(fit_values_parse("batch=1..8", &batches, &err));
     ck_assert(
@@ -53,7 +83,7 @@ START_TEST(sweep_finds_the_largest_batch)
     for (size_t i = 0; i < sweep.count; i++) {
         const struct shard_sweep_row *row = &sweep.rows[i];
         int64_t world = (int64_t)row->world;
-        int64_t usable = (int64_t)shard_usable_bytes(row->strategy, unit, gpu);
+        int64_t usable = (int64_t)shard_usable_bytes(row->strategy, &room, 1, gpu);
         if (row->strategy == SHARD_FSDP) { /* its bucket does not fit */
             ck_assert_uint_eq(row->largest_batch, 0);
             ck_assert_int_gt(row->peak_bytes, usable);
@@ -95,6 +125,8 @@ TCase *shard_sweep_tests(void)
 {
     TCase *tcase = tcase_create("shard --sweep");
     tcase_add_test(tcase, a_gpu_has_room_for_more_than_active_memory);
+    tcase_add_test(tcase, large_tensors_need_more_room);
+    tcase_add_test(tcase, outputs_of_layers_are_tensors);
     tcase_add_test(tcase, sweep_finds_the_largest_batch);
     tcase_add_test(tcase, the_first_step_of_sdp_may_take_more);
     return tcase;
