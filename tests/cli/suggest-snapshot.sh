@@ -35,6 +35,18 @@ run suggest --budget 1MiB "$loop"
 exits 1
 out_has 'nothing fits'
 
+# Layers of a loop may get different arguments, which a snapshot does not show. Those of a Sequential
+# get only results.
+run suggest --budget least samples/recorded/oom-batch.pickle.gz
+exits 0
+out_has "each gets a checkpoint of its own, and the step peaks at 224.16 MiB"
+run suggest --budget least --format json samples/recorded/oom-batch.pickle.gz
+out_has '"total_peak_bytes":230858752'
+out_has '"total_peak_at_most_bytes":235053056'
+run suggest --budget 60% --format json samples/recorded/resnet50.pickle.gz
+exits 0
+out_has_not 'total_peak_at_most_bytes'
+
 # What the plan leaves as it is may need more.
 run suggest --budget least samples/recorded/muon.pickle.gz
 exits 0

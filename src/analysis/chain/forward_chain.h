@@ -82,6 +82,8 @@ struct chain_call {
                            pass; 0 runs if there is only one */
     uint32_t model; /* calls with the same number are in the same outermost forward; 0 if stacks do
                        not tell */
+    bool in_container; /* a container such as torch.nn.Sequential makes it, which passes on results
+                          and nothing else */
 };
 
 struct chain_element {

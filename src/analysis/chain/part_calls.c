@@ -130,7 +130,8 @@ static bool add_to_chain(struct writer *writer, struct forward_chain *chain,
                               .end_allocation = tree->runs[call->end_run].lifetime - begin,
                               .run = call->model_run,
                               .runs = (uint32_t)writer->calls->model_run_count,
-                              .model = model_of(writer, call)};
+                              .model = model_of(writer, call),
+                              .in_container = call->frame != call->line};
     buffer_clear(&writer->text);
     write_path(writer, call);
     if (writer->text.failed)

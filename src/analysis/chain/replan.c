@@ -96,6 +96,47 @@ static bool find_edited(const struct device_replay *replay, const struct forward
     return ok;
 }
 
+/* True if a segment has several elements, all of module calls, and the trace does not show that
+ * each gets only the result of the one before it. */
+static bool is_divisible(const struct forward_chain *chain, const struct chain_segment *segment)
+{
+    bool modules = true, is_known = true;
+    for (size_t i = segment->first; i < segment->end && modules; i++) {
+        modules = chain_is_modules(chain, i);
+        is_known &= modules && (i == segment->first || chain_first_call(chain, i)->in_container);
+    }
+    return modules && !is_known;
+}
+
+/* Finds alone_total. Nested segments are left as they are. */
+static bool find_alone(const struct device_replay *replay, const struct forward_chain *chain,
+                       const struct chain_segment *segments, size_t count, struct replan *replan,
+                       struct error *err)
+{
+    struct chain_segment *alone = NULL;
+    size_t capacity = 0, made = 0;
+    uint64_t most = 0;
+    bool is_too_long = false, ok = true, nested = false;
+    replan->alone_total = replan->with_total;
+    for (size_t k = 0; k + 1 < count; k++)
+        nested |= segments[k].end > segments[k + 1].first;
+    for (size_t k = 0; k < count && ok && !nested; k++) {
+        size_t step = is_divisible(chain, &segments[k]) ? 1 : segments[k].end - segments[k].first;
+        struct chain_segment part = segments[k];
+        for (; ok && part.first < segments[k].end; part.first = part.end) {
+            part.end = part.first + step;
+            ok = vec_push(alone, made, capacity, chain->budget, err, part);
+        }
+    }
+    if (ok && made > count)
+        ok = find_edited(replay, chain, alone, made, chain->doubt_count > 0, &most, &is_too_long,
+                         err);
+    if (ok && !is_too_long && most > replan->alone_total)
+        replan->alone_total = most;
+    vec_free(alone, capacity, sizeof(*alone), chain->budget);
+    return ok;
+}
+
 static bool find_totals(const struct device_replay *replay, struct site_table *sites,
                         const struct forward_chain *chain, const struct chain_segment *segments,
                         size_t count, struct replan *replan, struct error *err)
@@ -111,7 +152,8 @@ static bool find_totals(const struct device_replay *replay, struct site_table *s
               ((chain->doubt_count == 0 || find_edited(replay, chain, segments, count, true,
                                                        &replan->worst_total, &is_too_long, err)) &&
                find_total(&replay->program, NULL, &replan->without_total, err) &&
-               include_other_passes(replay->timeline, sites, chain, replan, err));
+               include_other_passes(replay->timeline, sites, chain, replan, err) &&
+               find_alone(replay, chain, segments, count, replan, err));
     if (replan->worst_total < replan->with_total)
         replan->worst_total = replan->with_total;
     return ok;

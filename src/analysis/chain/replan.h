@@ -30,6 +30,8 @@ struct replan {
     uint64_t own_total; /* with_total for this pass alone; less than with_total if other code of the
                          * step has the peak */
     uint64_t worst_total; /* with_total if the program holds all of chain->doubts; >= with_total */
+    uint64_t alone_total; /* with_total if the module calls that share a checkpoint turn out to be
+                             no chain, so that each gets one of its own; >= with_total */
 };
 
 /* Replays from the beginning of the pass to the end of its step, or to the next pass of the same

@@ -64,8 +64,11 @@ static void put_reserved(struct json_writer *json, const struct suggest_subject 
         json_put_integer(json, "no_checkpoint_total_peak_bytes", (int64_t)replan->without_total);
         if (replan->own_total < replan->with_total)
             json_put_count(json, "total_peak_at_least_bytes", replan->own_total);
-        if (replan->worst_total > replan->with_total)
-            json_put_count(json, "total_peak_at_most_bytes", replan->worst_total);
+        uint64_t most = replan->worst_total;
+        if (subject->problem->by_calls && replan->alone_total > most)
+            most = replan->alone_total;
+        if (most > replan->with_total)
+            json_put_count(json, "total_peak_at_most_bytes", most);
         uint64_t elsewhere = subject->forward->elsewhere.bytes;
         if (subject->forward->unused.bytes <= replan->with_total)
             json_put_count(json, "trace_total_peak_bytes",

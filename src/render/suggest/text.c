@@ -76,6 +76,22 @@ static void worst_text(const struct page *page, const struct replan *replan)
                 page_bytes(page, bytes, (int64_t)replan->worst_total));
 }
 
+#define CLOSE 100 /* predictions of chains are about that exact */
+
+/* Layers that share a checkpoint may turn out to be no chain when the code runs. */
+static void alone_text(const struct page *page, const struct replan *replan)
+{
+    char bytes[UNITS_TEXT_SIZE];
+    if (replan->alone_total - replan->with_total < replan->with_total / CLOSE)
+        return;
+    suggest_say(page,
+                "If layers that share a checkpoint do not all get the same arguments besides the "
+                "result of the layer before, as where masks differ from layer to layer, each gets "
+                "a checkpoint of its own, and the step peaks at %s. A snapshot does not show that; "
+                "the Python code says so when it first runs.",
+                page_bytes(page, bytes, (int64_t)replan->alone_total));
+}
+
 /* Another pass of the step has the peak, and may run modules of the plan. */
 static void other_pass_text(const struct page *page, const struct replan *replan)
 {
@@ -111,6 +127,8 @@ static void reserved_text(const struct page *page, const struct suggest_subject 
                              : "");
     if (replan->has_totals)
         worst_text(page, replan);
+    if (replan->has_totals && subject->problem->by_calls)
+        alone_text(page, replan);
     if (replan->has_totals)
         other_pass_text(page, replan);
     if (replan->has_totals)
