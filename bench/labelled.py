@@ -22,6 +22,7 @@ LABELLED = ("alloc", "free_requested", "free_completed")
 NO_FRAMES = []
 # torch.profiler has no name for these, and labels what an operator puts out in the forward pass
 ALSO = {"activation": ("kv_cache", "cast_cache")}
+OPTIMIZER = "/torch/optim/optimizer.py"
 CHECKPOINT, AUTOGRAD = "/torch/utils/checkpoint.py", "/torch/autograd/__init__.py"
 # Scratch of one operator is freed within this many events. Without C++ frames, nobody can tell a library's workspace.
 SHORT_LIFE = 40
@@ -117,11 +118,18 @@ def corrected(allocation, made, trace):
 
     A reentrant checkpoint runs a backward pass of its own. The gradient of its input is a tensor's `.grad` meanwhile, so
     the profiler calls it a gradient. But the pass around it uses it up.
+
+    What an optimizer step makes and soon frees is scratch, though the profiler may take it for an activation, or for a
+    parameter that a later operator of the step writes to.
     """
     also = ALSO.get(allocation.label, ())
     if allocation.label in ("temporary", "autograd_detail") and made:
         return *also, made
     freed = trace[allocation.freed].get("frames", ()) if allocation.freed >= 0 else ()
+    if 0 < allocation.freed - allocation.born < SHORT_LIFE and all(
+            any(frame["filename"].endswith(OPTIMIZER) for frame in frames)
+            for frames in (trace[allocation.born].get("frames", ()), freed)):
+        return *also, "temporary"
     if allocation.label == "gradient" and made and any("autograd::Engine::" in frame["name"] for frame in freed):
         return *also, "autograd_detail"
     return also

@@ -250,10 +250,11 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
            count_sample_gradients(classifier, evidence_size(classifier, evidence), pass, err);
 }
 
-/* The reason byte, with a doubt in two cases. Without stacks, an allocation between passes may be a
- * result or a weight instead of a batch. And what a pass leaves may be a tensor that is saved for a
+/* The reason byte, with a doubt in three cases. Without stacks, an allocation between passes may be
+ * a result or a weight instead of a batch. What a pass leaves may be a tensor that is saved for a
  * later pass: if the pass is itself recorded, unless C++ frames show otherwise, or if no weight has
- * its size. */
+ * its size. And a backward() of the user's may compute something other than gradients, such as a
+ * state that it goes through again. */
 static uint8_t byte_of(const struct classifier *classifier, const struct evidence *evidence,
                        enum reason reason)
 {
@@ -263,10 +264,12 @@ static uint8_t byte_of(const struct classifier *classifier, const struct evidenc
     bool may_be_saved = reason == REASON_BACKWARD_KEPT &&
                         ((is_recorded && !evidence->birth->in_operator) ||
                          classifier_lacks_early(classifier, evidence_size(classifier, evidence)));
+    bool may_be_state = reason == REASON_BACKWARD_PASSED_ON && !evidence->birth->by_hook &&
+                        evidence->birth->site.user_frame != NO_FRAME;
     if (reason == REASON_ZERO_GRAD_FREED) /* certain, wherever it was made */
         return reason_byte(reason, DOUBT_NONE);
     uint8_t byte = classifier_doubt(classifier, reason, evidence->birth_run);
-    return (may_be_other || may_be_saved) && byte == reason_byte(reason, DOUBT_NONE)
+    return (may_be_other || may_be_saved || may_be_state) && byte == reason_byte(reason, DOUBT_NONE)
                ? reason_byte(reason, DOUBT_INFERRED)
                : byte;
 }

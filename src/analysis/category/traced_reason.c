@@ -18,6 +18,28 @@ static bool outlives_pass(const struct classifier *classifier, const struct evid
     return !(in_last_run && classifier->is_cut);
 }
 
+#define NODE_BIRTHS 64 /* births of one autograd node that are examined */
+
+/* True if an allocation was made and freed inside one autograd node. A later node may have the same
+ * name, as those of equal layers do; then others run before it. */
+static bool is_scratch_of_node(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct timeline *timeline = classifier->timeline;
+    string_id node = evidence->birth->site.node;
+    if (!evidence->end || node == STRING_EMPTY || evidence->end->site.node != node)
+        return false;
+    uint32_t end = lifetime_end(&timeline->lifetimes[evidence->index]);
+    for (size_t i = evidence->index + 1;
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
+        struct error err; /* the stack's own allocation reports it */
+        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
+        const struct stack_facts *facts = site_stack_facts(classifier->sites, stack, &err);
+        if (!facts || facts->site.node != node || i - evidence->index > NODE_BIRTHS)
+            return false;
+    }
+    return true;
+}
+
 /* True if an allocation was made and freed inside one operator or autograd node. Without C++
  * frames: if one line of Python, or unknown code, makes and frees it, and nothing is made meanwhile
  * that outlives it. */
@@ -26,7 +48,7 @@ static bool is_scratch(const struct classifier *classifier, const struct evidenc
     const struct stack_facts *birth = evidence->birth, *end = evidence->end;
     if (!ends_in_pass(classifier, evidence))
         return false;
-    if (end && end->site.node != STRING_EMPTY && end->site.node == birth->site.node)
+    if (is_scratch_of_node(classifier, evidence))
         return true;
     if (birth->in_operator && end)
         return end->in_operator;

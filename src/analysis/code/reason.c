@@ -104,7 +104,7 @@ static const struct {
                            CATEGORY_PARAMETER, CONFIDENCE_HIGH},
     [REASON_MODEL_MADE_FREED] = {"model-made-freed",
                                  "made and freed while a model was built, loaded or moved",
-                                 CATEGORY_TEMPORARY, CONFIDENCE_HIGH},
+                                 CATEGORY_TEMPORARY, CONFIDENCE_MEDIUM},
     [REASON_BACKWARD_FREES] = {"backward-frees", "allocated before the backward pass that freed it",
                                CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_LOSS] = {"loss", "made between a forward pass and its backward pass",
@@ -188,7 +188,7 @@ static const struct {
                               "made by plain code after an optimizer step, and as large as several "
                               "gradients together: the weights joined in one vector, or computed "
                               "of it",
-                              CATEGORY_PARAMETER, CONFIDENCE_MEDIUM},
+                              CATEGORY_PARAMETER, CONFIDENCE_LOW},
     [REASON_MODEL_COPY] = {"model-copy",
                            "never freed, and of a size that has more blocks than weights and "
                            "states need: an averaged model, a teacher, or another copy",

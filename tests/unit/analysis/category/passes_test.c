@@ -232,6 +232,49 @@ START_TEST(a_thread_may_drop_the_last_graph_when_the_next_pass_begins)
 }
 END_TEST
 
+#define OTHER_NODE                                                                                 \
+    CPP("at::_ops::mul::call(x)")                                                                  \
+    "," CPP("torch::autograd::generated::MulBackward0::apply(x)") "," ENGINE
+#define NODE_ENDS CPP("torch::autograd::generated::MmBackward0::apply(x)") "," ENGINE
+
+/* Layers that are alike have nodes of the same name. */
+START_TEST(a_later_node_of_the_same_name_is_another)
+{
+    born(1, 300, STACK_FORWARD);
+    born(2, 500, STACK_BACKWARD);
+    born(3, 600, STACK_BACKWARD);
+    freed(3, 600, NODE_ENDS);
+    born(4, 500, OTHER_NODE);
+    freed(2, 500, NODE_ENDS);
+    freed(4, 500, NODE_ENDS);
+    freed(1, 300, NODE_ENDS);
+    capture_load(&capture);
+    expect(2, CATEGORY_AUTOGRAD_DETAIL);
+    expect(3, CATEGORY_TEMPORARY);
+}
+END_TEST
+
+#define OWN_ENDS PY("backward", "/home/u/train.py", 6) "," ENGINE
+
+/* The backward() of a function may solve an equation again, whose states are no gradients. */
+START_TEST(a_function_may_compute_anything_in_its_backward_pass)
+{
+    const char *own = CPP("at::_ops::sub_Tensor::call(x)") "," PY(
+        "backward", "/home/u/train.py", 5) "," CPP("torch::autograd::PyNode::apply(x)") "," ENGINE;
+    born(1, 300, STACK_FORWARD);
+    born(2, 500, STACK_BACKWARD);
+    born(3, 500, own);
+    born(4, 700, STACK_BACKWARD);
+    freed(2, 500, ENGINE);
+    freed(3, 500, OWN_ENDS);
+    freed(4, 700, ENGINE);
+    freed(1, 300, ENGINE);
+    capture_load(&capture);
+    capture_expect(&capture, 2, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_HIGH);
+    capture_expect(&capture, 3, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
 #define TRANSFORM(line)                                                                            \
     PY("grad_and_value_impl", TORCH "_functorch/eager_transforms.py", line)                        \
     "," PY("fn", TORCH "_functorch/vmap.py", 56) "," SCRIPT
@@ -389,6 +432,8 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, a_graph_that_no_pass_frees_keeps_what_the_pass_saved);
     tcase_add_test(tests, a_buffer_that_zero_grad_frees_holds_gradients);
     tcase_add_test(tests, a_thread_may_drop_the_last_graph_when_the_next_pass_begins);
+    tcase_add_test(tests, a_later_node_of_the_same_name_is_another);
+    tcase_add_test(tests, a_function_may_compute_anything_in_its_backward_pass);
     tcase_add_test(tests, a_transform_computes_gradients_of_a_function);
     tcase_add_test(tests, a_thread_may_drop_a_graph_late);
     tcase_add_test(tests, a_thread_without_stacks_may_drop_a_graph_late);
