@@ -7,6 +7,7 @@
 #include "analysis/phase/pattern.h"
 #include "analysis/phase/recorded.h"
 #include "analysis/phase/refine.h"
+#include "analysis/phase/rollouts.h"
 #include "analysis/phase/step_marks.h"
 #include "analysis/phase/unfinished.h"
 
@@ -340,7 +341,8 @@ bool phases_build(struct phases *phases, const struct timeline *timeline, struct
                                phases_guess_forward(&made, timeline, err)
                          : phases_from_lifetimes(&made, timeline, &marks.kinds[MARK_STEP], err));
     sum_up(&made);
-    ok = ok && index_runs(&made, timeline, err) && call_groups_find(&made, timeline, sites, err);
+    ok = ok && index_runs(&made, timeline, err) && call_groups_find(&made, timeline, sites, err) &&
+         rollouts_note_inputs(&made, timeline, sites, err);
     marks_release(&marks);
     vec_free(known.phases, known.capacity, 1, made.budget);
     if (!ok) {

@@ -22,15 +22,17 @@ const char *phase_name(enum phase phase);
 
 /* Consecutive items in one phase. */
 struct phase_run {
-    uint32_t first;   /* item */
-    uint16_t phase;   /* enum phase */
-    uint8_t evidence; /* enum phase_evidence */
-    bool is_saved;    /* a backward pass of its step frees what it made */
-    bool is_recorded; /* a backward pass that a later one goes through again (recorded.h) */
-    bool keeps_graph; /* a backward pass that leaves what the forward pass saved (recorded.h) */
-    bool joins_next;  /* the iteration goes on with the next forward run (call_groups.h) */
-    uint32_t pass;    /* number of backward passes before it that a forward pass has followed */
-    uint32_t updates; /* number of optimizer runs before it, except those only lifetimes show */
+    uint32_t first;       /* item */
+    uint16_t phase;       /* enum phase */
+    uint8_t evidence;     /* enum phase_evidence */
+    bool is_saved;        /* a backward pass of its step frees what it made */
+    bool is_recorded;     /* a backward pass that a later one goes through again (recorded.h) */
+    bool keeps_graph;     /* a backward pass that leaves what the forward pass saved (recorded.h) */
+    bool joins_next;      /* the iteration goes on with the next forward run (call_groups.h) */
+    uint32_t pass;        /* number of backward passes before it that a forward pass has followed */
+    uint32_t updates;     /* number of optimizer runs before it, except those only lifetimes show */
+    uint64_t input_bytes; /* other code, or data loading: what it copies to the device, or makes
+                             there from nothing, and what outlives it (rollouts.h) */
 };
 
 /* Other Python code of at most this many events inside the backward pass or the optimizer step (a

@@ -1,6 +1,7 @@
 #include "analysis/phase/steps.h"
 
 #include "analysis/phase/repeats.h"
+#include "analysis/phase/rollouts.h"
 #include "analysis/phase/step_groups.h"
 #include "analysis/phase/steps_internal.h"
 #include "base/bisect.h"
@@ -168,7 +169,8 @@ static bool find(struct steps_finder *finder, struct error *err)
     }
     bool optimizer =
         finder->steps->source == STEPS_ANNOTATION || finder->steps->source == STEPS_OPTIMIZER;
-    if (optimizer && !step_groups_find(marks, finder->timeline, err))
+    if (optimizer && (!step_groups_find(marks, finder->timeline, err) ||
+                      !rollouts_find(marks, finder->timeline, finder->phases, err)))
         return false;
     return finder->steps->source == STEPS_ANNOTATION ? steps_of_marks(finder, STEPS_ANNOTATION, err)
                                                      : add_steps_of_phases(finder, err);

@@ -13,9 +13,10 @@
  *
  * Several optimizer steps (or backward passes) without a forward pass between them end one step, as
  * with an optimizer for each parameter or with several losses. So do optimizers that take turns
- * (step_groups.h), and calls of several models that take turns in inference (call_groups.h). An
- * annotation carries the device that was current. A device without annotations of its own takes
- * those of the lowest device that has some. */
+ * (step_groups.h), optimizer steps that learn from one rollout (rollouts.h), and calls of several
+ * models that take turns in inference (call_groups.h). An annotation carries the device that was
+ * current. A device without annotations of its own takes those of the lowest device that has some.
+ */
 #ifndef MEMSNAP_ANALYSIS_PHASE_STEPS_H
 #define MEMSNAP_ANALYSIS_PHASE_STEPS_H
 

@@ -110,6 +110,7 @@ TCase *shard_tests(void);
 TCase *site_names_tests(void);
 TCase *site_pattern_tests(void);
 TCase *site_tests(void);
+TCase *rollouts_tests(void);
 TCase *steps_inferred_tests(void);
 TCase *phase_training_tests(void);
 TCase *steps_tests(void);

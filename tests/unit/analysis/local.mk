@@ -80,6 +80,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/one_report.h \
 	tests/unit/analysis/phase/forward_test.c \
 	tests/unit/analysis/phase/steps_fixture.h \
+	tests/unit/analysis/phase/rollouts_test.c \
 	tests/unit/analysis/phase/steps_inferred_test.c \
 	tests/unit/analysis/phase/training_test.c \
 	tests/unit/analysis/phase/steps_test.c \

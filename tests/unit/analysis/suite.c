@@ -10,6 +10,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, idle_gradients_tests());
     suite_add_tcase(suite, kept_results_tests());
     suite_add_tcase(suite, layer_results_tests());
+    suite_add_tcase(suite, rollouts_tests());
     suite_add_tcase(suite, steps_inferred_tests());
     suite_add_tcase(suite, phase_training_tests());
     suite_add_tcase(suite, steps_tests());
