@@ -35,6 +35,42 @@ run suggest --budget 1MiB "$loop"
 exits 1
 out_has 'nothing fits'
 
+# A model without loops calls three stages of four blocks, each from a line of its own. Checkpoints
+# around stages hold more than checkpoints around blocks.
+awk '
+function frame(name, file, line) { return sprintf("{\"name\":\"%s\",\"filename\":\"%s\",\"line\":%d}", name, file, line) }
+function event(action, address, size, frames) {
+    printf "%s{\"action\":\"%s\",\"addr\":%d,\"size\":%d,\"stream\":0,\"frames\":[%s]}", comma, action, address, size, frames
+    comma = ","
+}
+BEGIN {
+    size[3] = size[4] = 1048576
+    size[5] = 65536
+    call = frame("_call_impl", "/site-packages/torch/nn/modules/module.py", 1790)
+    backward = frame("at::_ops::mm::call(x)", "??", 0) "," \
+        frame("torch::autograd::generated::MmBackward0::apply(x)", "??", 0) "," \
+        frame("torch::autograd::Node::operator()(x)", "??", 0) "," \
+        frame("torch::autograd::Engine::evaluate_function(x)", "??", 0)
+    printf "{\"segments\":[],\"device_traces\":[["
+    for (stage = 50; stage < 53; stage++)
+        for (block = 10; block < 14; block++)
+            for (line = 3; line < 6; line++)
+                event("alloc", ++n * 1048576, size[line], frame("at::_ops::mm::call(x)", "??", 0) "," \
+                    frame("forward", "/home/u/block.py", line) "," call "," frame("forward", "/home/u/stage.py", block) "," \
+                    call "," frame("forward", "/home/u/model.py", stage) "," call "," frame("<module>", "/home/u/train.py", 9))
+    for (; n > 0; n--) {
+        event("alloc", 1e9, 65536, backward)
+        event("free_completed", n * 1048576, size[(n - 1) % 3 + 3], backward)
+        event("free_completed", 1e9, 65536, backward)
+    }
+    print "]]}"
+}' >stages.json
+run suggest --budget 20% --no-code stages.json
+exits 0
+out_has 'stage.py:10 forward'
+run suggest --budget 20% --granularity 1 --no-code stages.json
+exits 1
+
 # Layers of a loop may get different arguments, which a snapshot does not show. Those of a Sequential
 # get only results.
 run suggest --budget least samples/recorded/oom-batch.pickle.gz

@@ -231,10 +231,12 @@ bool cut_choose(struct cut *cut, const struct call_tree *tree, const struct chai
         bool by_loops =
             used.level == CHAIN_BLOCKS || used.level == CHAIN_CALLS || used.level == CHAIN_LOOPS;
         bool has_lists = cutter.places[0] != LIST_NONE;
-        if (by_loops && !has_lists &&
-            cutter.looped[0] < cutter_weight(&cutter, &tree->nodes[0]) / 2)
-            used = (struct chain_options){
-                .level = CHAIN_DEPTH, .depth = cutter_dividing_depth(&cutter), .most = used.most};
+        made.by_depth = by_loops && !has_lists &&
+                        cutter.looped[0] < cutter_weight(&cutter, &tree->nodes[0]) / 2;
+        if (made.by_depth)
+            used = (struct chain_options){.level = CHAIN_DEPTH,
+                                          .depth = cutter_dividing_depth(&cutter) + used.inner,
+                                          .most = used.most};
         ok = visit_all(&cutter, err);
         if (ok && cutter.label.failed)
             ok = error_out_of_memory(err);

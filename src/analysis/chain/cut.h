@@ -9,6 +9,7 @@ struct cut {
     uint32_t *nodes; /* in order; together they cover all runs of the tree */
     bool *joined;    /* by node: it belongs to the same element as the node before it */
     size_t count, nodes_capacity, joined_capacity;
+    bool by_depth;         /* loops hold less than half of the model */
     bool matched;          /* with CHAIN_PATTERN: at least one line matched */
     struct budget *budget; /* not owned */
 };

@@ -97,8 +97,9 @@ static bool add_divided(struct divided *divided, const struct module_calls *call
 bool cut_at_calls(struct cut *cut, struct call_tree *tree, const struct module_calls *calls,
                   size_t most, struct error *err)
 {
-    struct divided divided = {.cut = {.budget = cut->budget, .matched = cut->matched},
-                              .tree = tree};
+    struct divided divided = {
+        .cut = {.budget = cut->budget, .matched = cut->matched, .by_depth = cut->by_depth},
+        .tree = tree};
     bool ok = true;
     for (size_t i = 0; ok && i < cut->count && divided.cut.count <= most; i++)
         ok = is_mixed(tree, calls, &tree->nodes[cut->nodes[i]])

@@ -170,6 +170,7 @@ static bool make_elements(struct build *build, struct error *err)
         chain->absence = CHAIN_UNMATCHED;
         return true;
     }
+    chain->by_depth = build->cut.by_depth;
     struct symbols *symbols = site_table_symbols(build->sites);
     if (!divide_at_calls(build, err) ||
         !chain_name_parts(chain, &build->tree, &build->cut, build->sites, err) ||

@@ -39,6 +39,8 @@ struct chain_options {
     size_t depth;        /* >= 1 */
     const char *pattern; /* see site_pattern.h; compared from the file's base name on */
     size_t most;         /* number of elements above which neighbours are joined; >= 1 */
+    size_t inner; /* CHAIN_BLOCKS, CHAIN_CALLS: levels deeper at which a model that loops hold
+                     less than half of is cut (by_depth) */
 };
 
 /* A snapshot does not record the output of an element. The output is inferred from the allocations
@@ -194,6 +196,7 @@ struct forward_chain {
     bool calls_in_loop; /* as far as stacks tell, code outside of the model calls modules in a loop
                          */
     uint32_t allocations; /* of the model's forward, including those that it frees itself */
+    bool by_depth;        /* loops hold less than half of the model, so it is cut at lines */
     size_t joined;        /* number of elements before neighbours were joined; 0 if none were */
 
     /* The pass that the chain is made from. Items first..backward-1 are its forward pass, items

@@ -86,11 +86,12 @@ static bool explain_unmatched(const struct suggest_snapshot *snapshot,
 /* If calls of modules do not keep most of the activations, the plan is for lines of code: then the
  * chain is cut where loops are, not at calls within their iterations. */
 static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cuts, size_t most,
-                       bool by_calls, struct error *err)
+                       bool by_calls, size_t inner, struct error *err)
 {
     struct capture *capture = &snapshot->capture;
     const struct timeline *timeline = capture_highest(capture);
-    const struct chain_options chain_options = options_of(cuts, most, by_calls);
+    struct chain_options chain_options = options_of(cuts, most, by_calls);
+    chain_options.inner = inner;
     if (!timeline)
         return error_set(err, STATUS_BAD_INPUT, "the snapshot has no device");
     if (timeline->device == DEVICE_HOST)
@@ -109,7 +110,7 @@ static bool read_chain(struct suggest_snapshot *snapshot, const struct cuts *cut
         return explain_absence(snapshot, timeline, err);
     if (chain_options.level == CHAIN_CALLS && !forward_mostly_modules(&snapshot->chain)) {
         forward_chain_release(&snapshot->chain);
-        return read_chain(snapshot, cuts, most, false, err);
+        return read_chain(snapshot, cuts, most, false, inner, err);
     }
     return forward_problem_create(&snapshot->problem, &snapshot->chain, by_calls,
                                   capture->snapshot->symbols, capture->snapshot->budget, err);
@@ -124,12 +125,32 @@ bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *inpu
     with_launches.launches = true;
     if (!capture_open_input(&opened.capture, input, &with_launches, NULL, err))
         return false;
-    if (!read_chain(&opened, cuts, most, by_calls, err)) {
+    if (!read_chain(&opened, cuts, most, by_calls, 0, err)) {
         suggest_snapshot_close(&opened);
         return false;
     }
     *snapshot = opened;
     return true;
+}
+
+bool suggest_snapshot_deepen(const struct suggest_snapshot *snapshot, const struct cuts *cuts,
+                             size_t most, bool by_calls, size_t inner,
+                             struct suggest_snapshot *deeper, struct error *err)
+{
+    struct suggest_snapshot made = {.capture = snapshot->capture};
+    if (!read_chain(&made, cuts, most, by_calls, inner, err)) {
+        suggest_snapshot_drop(&made);
+        return false;
+    }
+    *deeper = made;
+    return true;
+}
+
+void suggest_snapshot_drop(struct suggest_snapshot *deeper)
+{
+    struct budget *budget = deeper->capture.snapshot->budget;
+    forward_problem_release(&deeper->problem, budget);
+    forward_chain_release(&deeper->chain);
 }
 
 void suggest_snapshot_close(struct suggest_snapshot *snapshot)

@@ -18,6 +18,14 @@ struct suggest_snapshot {
 bool suggest_snapshot_open(struct suggest_snapshot *snapshot, struct input *input,
                            const struct capture_options *options, const struct cuts *cuts,
                            size_t most, bool by_calls, struct error *err);
+/* Makes the same chain again, cut `inner` levels deeper (struct chain_options). `cuts`, `most` and
+ * `by_calls` as before. Both are to be closed; `deeper` before the snapshot, whose capture it uses.
+ */
+bool suggest_snapshot_deepen(const struct suggest_snapshot *snapshot, const struct cuts *cuts,
+                             size_t most, bool by_calls, size_t inner,
+                             struct suggest_snapshot *deeper, struct error *err);
+/* Releases what suggest_snapshot_deepen() made. */
+void suggest_snapshot_drop(struct suggest_snapshot *deeper);
 void suggest_snapshot_close(struct suggest_snapshot *snapshot);
 /* Closes an input of a kind that has no layers. Reports STATUS_BAD_INPUT, and returns false. */
 bool suggest_refuse_kind(struct input *input, enum file_kind kind, struct error *err);

@@ -51,18 +51,20 @@ static bool answer_problem(struct suggest_run *run, struct problem *problem, con
     return suggest_answer(run, err);
 }
 
-/* The least total peak of a problem. */
-static bool find_least(const struct suggest_run *run, struct problem *problem, int64_t *least,
-                       struct error *err)
+/* The least total peak of a problem whose layers are `what`; of activations, if totals are not
+ * known.
+ */
+static bool find_least(const struct suggest_run *run, struct problem *problem, const char *what,
+                       int64_t *least, struct error *err)
 {
     const struct plan_options options = {.model = PLAN_PEAK};
     const int64_t budget = ADVICE_LEAST;
     struct budget_plan plan;
     struct rotor_report report;
-    if (!problem_restrict(problem, run->trace, &run->options->restriction, "module", err) ||
+    if (!problem_restrict(problem, run->trace, &run->options->restriction, what, err) ||
         !advise_budgets(problem, &budget, 1, &options, &plan, &report, run->budget, err))
         return false;
-    *least = plan.total_bytes;
+    *least = plan.total_bytes > 0 ? plan.total_bytes : plan.peak_bytes;
     budget_plan_release(&plan, run->budget);
     return true;
 }
@@ -81,8 +83,8 @@ static bool prefer_inner(struct suggest_run *run, struct problem *problem, struc
         return false;
     bool ok = true, better = false;
     if (inner.chain.layers > problem->chain.layers) {
-        ok = find_least(run, problem, &outer_least, err) &&
-             find_least(run, &inner, &inner_least, err);
+        ok = find_least(run, problem, "module", &outer_least, err) &&
+             find_least(run, &inner, "module", &inner_least, err);
         better = ok && inner_least < outer_least - outer_least / 20;
     }
     if (better) {
@@ -114,18 +116,55 @@ static bool answer_trace(struct suggest_run *run, struct input *input, struct er
     return ok;
 }
 
+#define MOST_DEEPER 3 /* levels */
+
+/* A model without loops, such as a tree of modules, is cut at deeper lines if that makes a plan
+ * with less memory. */
+static bool prefer_deeper(struct suggest_run *run, struct suggest_snapshot *snapshot, bool by_calls,
+                          struct error *err)
+{
+    int64_t least, inner_least;
+    if (run->options->cuts.kind != CUT_BLOCKS || !snapshot->chain.by_depth ||
+        !snapshot->problem.problem.by_calls)
+        return true;
+    if (!find_least(run, &snapshot->problem.problem, "line", &least, err))
+        return false;
+    for (size_t inner = 1; inner <= MOST_DEEPER; inner++) {
+        struct suggest_snapshot deeper;
+        if (!suggest_snapshot_deepen(snapshot, &run->options->cuts, most_layers(run->options),
+                                     by_calls, inner, &deeper, err))
+            return false;
+        run->trace = &deeper.problem.trace;
+        bool ok = !deeper.problem.problem.by_calls ||
+                  find_least(run, &deeper.problem.problem, "line", &inner_least, err);
+        if (ok && deeper.problem.problem.by_calls && inner_least < least - least / 20) {
+            struct suggest_snapshot outer = *snapshot;
+            *snapshot = deeper;
+            deeper = outer;
+            least = inner_least;
+        }
+        run->trace = &snapshot->problem.trace;
+        suggest_snapshot_drop(&deeper);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
 static bool answer_snapshot(struct suggest_run *run, struct input *input, struct error *err)
 {
     struct suggest_snapshot snapshot;
+    bool by_calls = !asks_for_nested(run->options);
     if (!suggest_snapshot_open(&snapshot, input, &run->options->capture, &run->options->cuts,
-                               most_layers(run->options), !asks_for_nested(run->options), err))
+                               most_layers(run->options), by_calls, err))
         return false;
     clock_gettime(CLOCK_MONOTONIC, &run->read); /* the chain is found while it is read */
     run->snapshot = &snapshot;
     run->trace = &snapshot.problem.trace;
     run->problem = &snapshot.problem.problem;
     run->budget = snapshot.capture.snapshot->budget;
-    bool ok = answer_problem(run, &snapshot.problem.problem, "line", err);
+    bool ok = prefer_deeper(run, &snapshot, by_calls, err) &&
+              answer_problem(run, &snapshot.problem.problem, "line", err);
     suggest_snapshot_close(&snapshot);
     return ok;
 }

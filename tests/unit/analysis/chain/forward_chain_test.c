@@ -42,6 +42,33 @@ START_TEST(a_line_with_nearly_all_is_divided)
 }
 END_TEST
 
+/* Lines 50 and 60 call trees of modules, which are cut one level deeper if that is asked for. */
+START_TEST(a_model_without_loops_is_cut_deeper)
+{
+    for (size_t inner = 0; inner < 2; inner++) {
+        options.inner = inner;
+        keep(90, "t9 m50 b10");
+        keep(80, "t9 m50 b11");
+        keep(70, "t9 m60 b10");
+        backward(3);
+        build();
+        ck_assert(chain.by_depth);
+        ck_assert_uint_eq(chain.count, inner == 0 ? 2 : 3);
+        expect(0, inner == 0 ? "model.py:50 forward" : "block.py:10 forward", inner == 0 ? 170 : 90,
+               inner == 0 ? 80 : 90);
+        pass_destroy();
+        pass_create();
+    }
+    options.inner = 1;
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 8);
+    backward(3);
+    build();
+    ck_assert(!chain.by_depth);
+    ck_assert_uint_eq(chain.count, 3);
+}
+END_TEST
+
 /* The first line of the loop's body may come before or after its second line in the file. */
 START_TEST(a_loop_may_have_lines_of_its_own)
 {
@@ -249,13 +276,13 @@ START_TEST(other_levels_are_asked_for)
         size_t count;
         const char *second;
     } cases[] = {
-        {{CHAIN_DEPTH, 1, NULL, 99}, 3, "model.py:53 forward [1]"},
-        {{CHAIN_DEPTH, 2, NULL, 99}, 7, "block.py:11 forward [0]"},
-        {{CHAIN_DEPTH, 9, NULL, 99}, 7, "attention.py:3 forward [0]"},
-        {{CHAIN_LINES, 0, NULL, 99}, 7, "attention.py:3 forward [0]"},
-        {{CHAIN_PATTERN, 0, "block.py:11 *", 99}, 5, "block.py:11 forward [0]"},
-        {{CHAIN_PATTERN, 0, "model.py:53*", 99}, 3, "model.py:53 forward [1]"},
-        {{CHAIN_LINES, 0, NULL, 2}, 2, "block.py:10 forward [1]"},
+        {{CHAIN_DEPTH, 1, NULL, 99, 0}, 3, "model.py:53 forward [1]"},
+        {{CHAIN_DEPTH, 2, NULL, 99, 0}, 7, "block.py:11 forward [0]"},
+        {{CHAIN_DEPTH, 9, NULL, 99, 0}, 7, "attention.py:3 forward [0]"},
+        {{CHAIN_LINES, 0, NULL, 99, 0}, 7, "attention.py:3 forward [0]"},
+        {{CHAIN_PATTERN, 0, "block.py:11 *", 99, 0}, 5, "block.py:11 forward [0]"},
+        {{CHAIN_PATTERN, 0, "model.py:53*", 99, 0}, 3, "model.py:53 forward [1]"},
+        {{CHAIN_LINES, 0, NULL, 2, 0}, 2, "block.py:10 forward [1]"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err;
@@ -267,7 +294,7 @@ START_TEST(other_levels_are_asked_for)
         ck_assert_uint_eq(chain.joined, i == 6 ? 7 : 0);
         forward_chain_release(&chain);
     }
-    options = (struct chain_options){CHAIN_PATTERN, 0, "nothing", 99};
+    options = (struct chain_options){CHAIN_PATTERN, 0, "nothing", 99, 0};
     struct error err;
     ck_assert(forward_chain_build(&chain, capture.timeline, capture.sites, &options, &err));
     ck_assert_int_eq(chain.absence, CHAIN_UNMATCHED);
@@ -281,6 +308,7 @@ TCase *forward_chain_tests(void)
     tcase_add_checked_fixture(tests, pass_create, pass_destroy);
     tcase_add_test(tests, a_loop_lies_between_lines);
     tcase_add_test(tests, a_line_with_nearly_all_is_divided);
+    tcase_add_test(tests, a_model_without_loops_is_cut_deeper);
     tcase_add_test(tests, a_loop_may_have_lines_of_its_own);
     tcase_add_test(tests, loops_within_loops_are_cut_inside);
     tcase_add_test(tests, an_iteration_with_nearly_everything_is_cut_inside);

@@ -123,7 +123,8 @@ START_TEST(elements_cover_the_pass)
     capture_load(&capture);
     for (int level = CHAIN_BLOCKS; level <= CHAIN_PATTERN; level++) {
         struct error err;
-        options = (struct chain_options){(enum chain_level)level, 1 + (size_t)_i % 3, "b*", 1000};
+        options =
+            (struct chain_options){(enum chain_level)level, 1 + (size_t)_i % 3, "b*", 1000, 0};
         ck_assert(forward_chain_build(&chain, capture.timeline, capture.sites, &options, &err));
         int64_t found = 0;
         for (size_t i = 0; i < chain.count; i++)
