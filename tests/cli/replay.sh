@@ -86,6 +86,47 @@ err_has "--torch: invalid version '1.13' (2.1 or later)"
 run replay a b
 exits 2
 
+# Of two requests that ran out of memory, the first needs more than there is, and the second failed
+# because of fragmentation: expandable segments make it fit, as analyze says.
+MIB=1048576
+first=$((0x7f0000000000)) second=$((0x7f0010000000)) comma=
+event() {
+    printf '%s{"action":"%s","addr":%d,"size":%d,"stream":0%s}\n' "$comma" "$1" "$2" $(($3 * MIB)) "${4-}"
+    comma=,
+}
+freed() {
+    event free_requested "$1" "$2"
+    event free_completed "$1" "$2"
+}
+segment() { # 30 of 40 MiB are in use
+    printf '{"device":0,"address":%d,"total_size":%d,"stream":0,"segment_type":"large","blocks":[
+        {"size":%d,"state":"active_allocated"},{"size":%d,"state":"inactive"}]}%s' \
+        "$1" $((40 * MIB)) $((30 * MIB)) $((10 * MIB)) "$2"
+}
+{
+    echo '{"segments":['
+    segment $first ,
+    segment $second ''
+    echo '],"device_traces":[['
+    event segment_alloc $first 40
+    event alloc $first 40
+    event segment_alloc $second 40
+    event alloc $second 40
+    event oom 0 60 ",\"device_free\":$((20 * MIB))"
+    freed $first 40
+    event alloc $first 30
+    freed $second 40
+    event alloc $second 30
+    event oom 0 36 ",\"device_free\":$((20 * MIB))"
+    echo ']]}'
+} >twice.json
+run replay twice.json
+exits 0
+out_has '2 of 2 segment'
+run analyze --format json twice.json
+exits 0
+out_has 'replayed with it, this request fits, but an earlier one still fails'
+
 # no trace, no figures
 run replay samples/history-off.pickle
 exits 3

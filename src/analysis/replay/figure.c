@@ -27,14 +27,15 @@ static bool run(const struct device_replay *replay, const struct allocator_setti
     if (!figure->ran_out)
         return true;
     question.no_tries = false;
-    question.stops = true;
     question.device.capacity = program->oom_capacity;
     if (!what_if_run(program, &question, &result, err))
         return false;
     figure->fits = result.totals.ooms == 0;
+    figure->fits_some = !figure->fits && !result.fails_more && result.totals.ooms < program->ooms;
+    figure->first_failed = result.first_failed;
+    figure->last_failed = result.last_failed;
     figure->fitting_bytes = result.totals.peak_reserved;
     question.settings = replay->settings;
-    question.stops = false;
     question.device.capacity = CAPACITY_NONE;
     return what_if_run(program, &question, &result, err) &&
            what_if_least_capacity(program, &question, &result, &figure->needed_bytes, err);

@@ -12,9 +12,11 @@ struct replay_figure {
     bool is_known; /* false: the trace cannot be replayed, or the replay cannot be trusted */
     uint64_t recorded_bytes, replayed_bytes; /* peaks of reserved memory */
     bool ran_out;                            /* requests of the recording ran out of memory */
-    bool fits;              /* ran_out: all of these requests fit with the setting */
-    uint64_t fitting_bytes; /* fits: the peak of reserved memory with these requests */
-    uint64_t needed_bytes;  /* the least memory that the recorded settings need for them */
+    bool fits;      /* ran_out: all of these requests fit with the setting */
+    bool fits_some; /* ran_out: what fails with the setting are some of these, no others */
+    int64_t first_failed, last_failed; /* fits_some: the items of the first and the last of them */
+    uint64_t fitting_bytes;            /* fits: the peak of reserved memory with these requests */
+    uint64_t needed_bytes; /* the least memory that the recorded settings need for them */
 };
 
 /* The peak of reserved memory that `memsnap replay` prints for a setting. */

@@ -39,11 +39,16 @@ static bool run_step(struct runner *runner, const struct program_step *step, str
     }
 }
 
+static int64_t item_of(const struct program_step *step)
+{
+    return step->item == UINT32_MAX ? -1 : (int64_t)step->item;
+}
+
 static bool add_point(struct runner *runner, const struct program_step *step, struct error *err)
 {
     struct reserved_points *points = runner->question->points;
     uint64_t reserved = allocator_totals(runner->allocator)->reserved;
-    int64_t item = step->item == UINT32_MAX ? -1 : (int64_t)step->item;
+    int64_t item = item_of(step);
     if (!points || reserved == runner->reserved)
         return true;
     runner->reserved = reserved;
@@ -55,19 +60,30 @@ static bool add_point(struct runner *runner, const struct program_step *step, st
                     (struct reserved_point){item, reserved});
 }
 
+static void add_failure(struct what_if_result *result, const struct program_step *step, bool first)
+{
+    result->last_failed = item_of(step);
+    result->first_failed = first ? result->last_failed : result->first_failed;
+    result->fails_more |= step->kind != STEP_TRY;
+}
+
 static bool run(struct runner *runner, struct what_if_result *result, struct error *err)
 {
     const struct program *program = runner->program;
     const struct allocator_totals *totals = allocator_totals(runner->allocator);
-    size_t i = 0;
-    for (; i < program->step_count; i++) {
-        const struct program_step *step = &program->steps[i];
+    struct what_if_result made = {.steps = 0};
+    for (; made.steps < program->step_count; made.steps++) {
+        const struct program_step *step = &program->steps[made.steps];
+        uint64_t before = totals->ooms;
         if (!run_step(runner, step, err) || !add_point(runner, step, err))
             return false;
+        if (totals->ooms > before)
+            add_failure(&made, step, before == 0);
         if (totals->ooms > 0 && runner->question->stops)
             break;
     }
-    *result = (struct what_if_result){*totals, i};
+    made.totals = *totals;
+    *result = made;
     return true;
 }
 

@@ -30,6 +30,9 @@ struct what_if {
 struct what_if_result {
     struct allocator_totals totals;
     size_t steps; /* steps done: fewer than the program has if what_if.stops ended it */
+    /* totals.ooms > 0: the items of the first and the last request that did not fit */
+    int64_t first_failed, last_failed; /* -1: before the first item */
+    bool fails_more;                   /* requests that succeeded in the recording are among them */
 };
 
 bool what_if_run(const struct program *program, const struct what_if *question,

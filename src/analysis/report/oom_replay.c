@@ -18,6 +18,22 @@ static void add(struct oom_row *row, const struct replay_figure *figure, enum un
              units_bytes(needed, (int64_t)figure->needed_bytes, unit));
 }
 
+/* True if the request of an event fits, although others fail with the setting, too. Of those
+ * between the first and the last that fail, nothing is known. */
+static bool fits_alone(const struct oom_row *row, const struct replay_figure *figure)
+{
+    return figure->fits_some &&
+           (row->item < figure->first_failed || row->item > figure->last_failed);
+}
+
+static void add_alone(struct oom_row *row, const struct replay_figure *figure)
+{
+    size_t size = strlen(row->next);
+    snprintf(row->next + size, sizeof(row->next) - size,
+             "; replayed with it, this request fits, but %s still fails",
+             row->item > figure->last_failed ? "an earlier one" : "a later one");
+}
+
 /* Takes back the advice to use the setting, which comes first, and keeps what follows it. */
 static void retract(struct oom_row *row)
 {
@@ -46,6 +62,8 @@ bool oom_replay_add(struct ooms *ooms, const struct timeline *timeline, struct s
         is_made = true;
         if (figure.is_known && figure.ran_out && figure.fits)
             add(row, &figure, unit);
+        else if (figure.is_known && figure.ran_out && fits_alone(row, &figure))
+            add_alone(row, &figure);
         else if (figure.is_known && figure.ran_out)
             retract(row);
     }
