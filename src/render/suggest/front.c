@@ -6,6 +6,7 @@
 /* A row of the table: a point of the front, or a point of comparison. */
 struct front_line {
     int64_t peak_bytes, extra_time;
+    int64_t total_bytes; /* with the gradients of parameters; -1: not known */
     const char *remark;
 };
 
@@ -20,8 +21,12 @@ const char *suggest_comparison_remark(const char *name)
 static void add_line(struct table *table, const struct page *page, const struct problem *problem,
                      const struct front_line *line)
 {
-    char peak[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE], extra[UNITS_TEXT_SIZE];
+    char peak[UNITS_TEXT_SIZE], total[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE],
+        extra[UNITS_TEXT_SIZE];
     table_add(table, page_bytes(page, peak, line->peak_bytes));
+    bool has_total = problem->has_totals && line->total_bytes >= 0;
+    table_add(table,
+              has_total ? page_bytes(page, total, problem->before_bytes + line->total_bytes) : "");
     table_add(table, page_share(share, line->peak_bytes, suggest_peak_without(problem)));
     table_add(table, suggest_extra(extra, problem, line->extra_time));
     table_add(table, line->remark);
@@ -73,6 +78,7 @@ static void add_comparisons(struct table *table, const struct page *page,
             return;
         const struct comparison_point *point = &front->comparison[least];
         struct front_line line = {point->outcome.peak_bytes, point->outcome.extra_time,
+                                  point->outcome.total_bytes,
                                   suggest_comparison_remark(point->name)};
         add_line(table, page, subject->problem, &line);
         told[least] = true;
@@ -139,6 +145,7 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
 {
     const struct table_column columns[] = {
         {.title = "peak", .kind = COLUMN_NUMBER},
+        {.title = "whole step", .kind = COLUMN_NUMBER},
         {.title = "relative", .kind = COLUMN_NUMBER, .optional = 1},
         {.title = subject->problem->timed ? "extra compute" : "recomputed", .kind = COLUMN_NUMBER},
         {.title = "", .kind = COLUMN_PROSE, .least = 18},
@@ -154,13 +161,13 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
     table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < front->nested.count; i++) {
         const struct rotor_point *point = &front->nested.points[i];
-        struct front_line line = {point->peak_bytes, point->extra_time, "nested"};
+        struct front_line line = {point->peak_bytes, point->extra_time, -1, "nested"};
         add_line(&table, page, subject->problem, &line);
     }
     for (size_t i = 0; i < count; i++) {
         if (!is_shown(front, i))
             continue;
-        struct front_line line = {points[i].peak_bytes, points[i].extra_time,
+        struct front_line line = {points[i].peak_bytes, points[i].extra_time, points[i].total_bytes,
                                   point_remark(subject->problem, front, i)};
         add_comparisons(&table, page, subject, front, told, line.peak_bytes);
         add_line(&table, page, subject->problem, &line);
