@@ -275,7 +275,12 @@ class Recorder:
         memory._record_memory_history = record
 
     def start(self):
-        self.record(stacks=self.config["stacks"])
+        import inspect
+        options = {"stacks": self.config["stacks"]}
+        record = getattr(self.torch.cuda.memory, "_record_memory_history_impl", self.record)
+        if "record_pinned_host_memory" in inspect.signature(record).parameters:
+            options["record_pinned_host_memory"] = True  # recent versions of PyTorch
+        self.record(**options)
         self.is_recording = True
 
     def dump(self, name):

@@ -91,6 +91,11 @@ out_has 'step 5'
 dry -o all.pickle -- "$PYTHON3" train.py 100 catch
 exits 0
 err_has 'memory ran out 1 times, and the program went on'
+PINNED=8192
+export PINNED
+dry -o pinned.pickle -- "$PYTHON3" train.py 100
+unset PINNED
+out_has 'Host memory: peak 8.00 KiB'
 dry --format json -o json.pickle -- "$PYTHON3" train.py 100
 exits 0
 err_has 'step 2'

@@ -19,7 +19,7 @@ class OutOfMemoryError(RuntimeError):
 
 
 class _State:
-    queued, observers, events, hooks = [], [], None, []
+    queued, observers, events, host_events, hooks = [], [], None, [], []
     is_initialized = False
     live = {}  # sizes by address
 
@@ -63,8 +63,11 @@ def delete(address, size):
     _native.give_back(address)
 
 
-def _record_memory_history(enabled="all", stacks="all"):
+def _record_memory_history(enabled="all", stacks="all", record_pinned_host_memory=False):
     _State.events = [] if enabled else None
+    # $PINNED bytes of the host
+    pinned = int(os.environ.get("PINNED", 0)) if enabled and record_pinned_host_memory else 0
+    _State.host_events = [dict(action="alloc", addr=4096, size=pinned, stream=0, time_us=1, frames=[])] if pinned else []
 
 
 def _segment(address, size):
@@ -76,7 +79,8 @@ def _segment(address, size):
 def _dump_snapshot(path):
     segments = [_segment(*one) for one in sorted(_State.live.items())]
     with open(path, "wb") as file:
-        pickle.dump({"segments": segments, "device_traces": [_State.events], "allocator_settings": {}}, file, 4)
+        pickle.dump({"segments": segments, "device_traces": [_State.events], "host_segments": [],
+                     "host_traces": _State.host_events, "allocator_settings": {}}, file, 4)
 
 
 class Optimizer:
