@@ -1,4 +1,4 @@
-/* What a backward pass makes and autograd saves, because the pass was itself recorded. */
+/* Recognises tensors of a backward pass that autograd saved, because it recorded the pass, too. */
 #include "analysis/category/traced_reason.h"
 #include "analysis/phase/births.h"
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/forward.h"
+#include "base/bisect.h"
 #include "model/sums.h"
 
 bool is_larger_batch(const struct growth_fit *fit, const struct site_group *group,
@@ -16,7 +16,7 @@ bool is_larger_batch(const struct growth_fit *fit, const struct site_group *grou
     struct text op = symbols_text(symbols, facts->site.op);
     if (op.size == 0)
         return group->category == CATEGORY_INPUT && group->source.own != STACK_NONE;
-    return op_makes_input(symbols, facts->site.op) || operator_makes_storage(op);
+    return op_may_make_input(symbols, facts->site.op);
 }
 
 /* Adds the inputs of one step. */
@@ -34,10 +34,8 @@ static bool add_inputs(struct batches *batches, const struct live_set *set, cons
         const struct stack_facts *facts = site_stack_facts(set->sites, stack, err);
         if (!facts)
             return false;
-        struct text op = symbols_text(symbols, facts->site.op);
         struct batch_input input = {index, stack, (int64_t)trace_size(timeline->trace, alloc)};
-        if ((op.size == 0 || op_makes_input(symbols, facts->site.op) ||
-             operator_makes_storage(op)) &&
+        if (op_may_make_input(symbols, facts->site.op) &&
             !vec_push(batches->items, batches->count, batches->capacity, batches->budget, err,
                       input))
             return false;
@@ -79,17 +77,12 @@ void batches_release(struct batches *batches)
 /* The inputs of each step, but for those of one stack. */
 static void inputs_of_others(const struct batches *batches, stack_id own, int64_t *bytes)
 {
-    size_t low = 0, high = batches->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (batches->items[middle].stack < own)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t count = batches->count, i = 0;
+    if (count > 0)
+        i = bisect_less(&batches->items->stack, sizeof(*batches->items), count, own);
     memcpy(bytes, batches->bytes, sizeof(batches->bytes));
-    for (; low < batches->count && batches->items[low].stack == own; low++)
-        bytes[batches->items[low].step] -= batches->items[low].bytes;
+    for (; i < count && batches->items[i].stack == own; i++)
+        bytes[batches->items[i].step] -= batches->items[i].bytes;
 }
 
 bool is_of_larger_batch(const struct batches *batches, const struct growth_fit *fit,

@@ -1,5 +1,6 @@
 #include "analysis/phase/forward.h"
 
+#include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 
 #define MOST_INTERRUPTIONS 1024 /* runs that are searched for the end of a backward pass */
@@ -9,6 +10,12 @@ bool op_makes_input(const struct symbols *symbols, string_id op)
     static const char *const ops[] = {"aten::_to_copy", "aten::to",    "aten::copy_",
                                       "aten::randint",  "aten::randn", "aten::rand"};
     return text_is_one_of(symbols_text(symbols, op), ops, sizeof(ops) / sizeof(ops[0]));
+}
+
+bool op_may_make_input(const struct symbols *symbols, string_id op)
+{
+    struct text name = symbols_text(symbols, op);
+    return name.size == 0 || op_makes_input(symbols, op) || operator_makes_storage(name);
 }
 
 bool op_computes(const struct symbols *symbols, string_id op)

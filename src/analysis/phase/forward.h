@@ -47,5 +47,8 @@ bool op_computes(const struct symbols *symbols, string_id op);
 
 /* True if the operator copies a batch to the device or draws one there. */
 bool op_makes_input(const struct symbols *symbols, string_id op);
+/* True if that may be so: also for operators that only make storage, and if the operator is not
+ * known. */
+bool op_may_make_input(const struct symbols *symbols, string_id op);
 
 #endif

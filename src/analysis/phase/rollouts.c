@@ -1,6 +1,5 @@
 #include "analysis/phase/rollouts.h"
 
-#include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/forward.h"
 
@@ -13,7 +12,7 @@
 /* 1 in this many bytes of a batch, such as the numbers of its samples, may be made anew. */
 #define NEW_PART 8
 
-/* What happens from the end of one optimizer step to the backward pass before the next. */
+/* The part of the trace from the end of an optimizer step to the backward pass of the next step. */
 struct gap {
     uint32_t first, forward, backward; /* items: the beginning, the first pass, the backward pass */
     size_t from, to;                   /* runs of phases from `first` to `backward` */
@@ -53,8 +52,7 @@ bool rollouts_note_inputs(struct phases *phases, const struct timeline *timeline
             site_stack_facts(sites, timeline->trace->stack[alloc], err);
         if (!facts)
             return false;
-        struct text op = symbols_text(symbols, facts->site.op);
-        if (op.size == 0 || op_makes_input(symbols, facts->site.op) || operator_makes_storage(op))
+        if (op_may_make_input(symbols, facts->site.op))
             run->input_bytes += trace_size(timeline->trace, alloc);
     }
     return true;

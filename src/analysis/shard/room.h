@@ -8,7 +8,7 @@
 /* Of the GPU, as `memsnap dryrun` assumes it. */
 #define SHARD_CONTEXT_BYTES (UINT64_C(512) << 20)
 
-/* What decides how much that is. */
+/* The sizes in a model that this memory depends on. */
 struct shard_room {
     int64_t unit_bytes;   /* of the largest unit, gathered in the type of the computation */
     int64_t tensor_bytes; /* of the largest tensor that a batch enlarges, as recorded */
