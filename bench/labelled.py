@@ -99,6 +99,17 @@ def truth_beside(path):
     return [[known["names"][number] for number in numbers] for numbers in known["labels"]]
 
 
+def by_stack(function):
+    """function(frames), called once for each list of frames: events share them. Only while their capture lives."""
+    known = {}
+
+    def answer(frames):
+        if id(frames) not in known:
+            known[id(frames)] = function(frames)
+        return known[id(frames)]
+    return answer
+
+
 def made_in_checkpoint(frames):
     """The category of what torch.utils.checkpoint makes in the backward pass, or None if it did not make this.
 
@@ -113,8 +124,17 @@ def made_in_checkpoint(frames):
     return None
 
 
-def corrected(allocation, made, trace):
-    """The categories that are right beside torch.profiler's label; made: what made_in_checkpoint() gives.
+def is_in_optimizer(frames):
+    return any(frame["filename"].endswith(OPTIMIZER) for frame in frames)
+
+
+def stack_at(trace, index):
+    return trace[index].get("frames", ()) if index >= 0 else ()
+
+
+def corrected(allocation, trace, made_by, optimizes):
+    """The categories that are right beside torch.profiler's label; made_by(), optimizes(): made_in_checkpoint() and
+    is_in_optimizer() by stack.
 
     A reentrant checkpoint runs a backward pass of its own. The gradient of its input is a tensor's `.grad` meanwhile, so
     the profiler calls it a gradient. But the pass around it uses it up.
@@ -123,12 +143,11 @@ def corrected(allocation, made, trace):
     parameter that a later operator of the step writes to.
     """
     also = ALSO.get(allocation.label, ())
+    born, freed = stack_at(trace, allocation.born), stack_at(trace, allocation.freed)
+    made = made_by(born)
     if allocation.label in ("temporary", "autograd_detail") and made:
         return *also, made
-    freed = trace[allocation.freed].get("frames", ()) if allocation.freed >= 0 else ()
-    if 0 < allocation.freed - allocation.born < SHORT_LIFE and all(
-            any(frame["filename"].endswith(OPTIMIZER) for frame in frames)
-            for frames in (trace[allocation.born].get("frames", ()), freed)):
+    if 0 < allocation.freed - allocation.born < SHORT_LIFE and optimizes(born) and optimizes(freed):
         return *also, "temporary"
     if allocation.label == "gradient" and made and any("autograd::Engine::" in frame["name"] for frame in freed):
         return *also, "autograd_detail"
@@ -185,14 +204,7 @@ def add_weights(allocations, trace):
 def truth(capture, beside=None):
     """All allocations of all devices that have a trace; beside: what truth_beside() gives."""
     result = []
-    in_checkpoints = {}  # by the identity of a list of frames, which events share
-
-    def made(allocation, trace):
-        frames = trace[allocation.born].get("frames", ()) if allocation.born >= 0 else ()
-        if id(frames) not in in_checkpoints:
-            in_checkpoints[id(frames)] = made_in_checkpoint(frames)
-        return in_checkpoints[id(frames)]
-
+    made_by, optimizes = by_stack(made_in_checkpoint), by_stack(is_in_optimizer)
     for device, trace in enumerate(capture["device_traces"]):
         if not trace:
             continue
@@ -202,7 +214,7 @@ def truth(capture, beside=None):
                 allocation.label = label
         for allocation in carried + born:
             names = allocation.label.split("|") if allocation.label else []
-            also = corrected(allocation, made(allocation, trace), trace) if beside is None else ()
+            also = corrected(allocation, trace, made_by, optimizes) if beside is None else ()
             allocation.right = *names, *also
         add_weights(carried + born, trace)
         result += carried + born
@@ -215,28 +227,24 @@ def is_python(frame):
 
 def stripped(capture, mode):
     """The capture without its labels, and with the frames that a recording of this mode has."""
-    kept = {}
+    # Stacks stay shared, as they are in the file.
+    frames_of = by_stack({"full": lambda frames: frames, "python": lambda frames: list(filter(is_python, frames)),
+                          "none": lambda frames: NO_FRAMES}[mode])
 
-    def frames_of(frames):
-        if mode == "full":
-            return frames
-        # Stacks stay shared, as they are in the file.
-        if id(frames) not in kept:
-            kept[id(frames)] = [frame for frame in frames if is_python(frame)] if mode == "python" else NO_FRAMES
-        return kept[id(frames)]
-
-    def bare(row, forget):
+    def bare(row, forget_frames=False):
+        if mode == "full" and "category" not in row:
+            return row
         new = row.copy()
-        for key in forget:
-            new.pop(key, None)
-        if "frames" in new:
+        new.pop("category", None)
+        if forget_frames:
+            new.pop("frames", None)
+        elif "frames" in new:
             new["frames"] = frames_of(row["frames"])
         return new
 
-    forgotten = ("category", "frames") if mode == "none" else ("category",)
-    segments = [bare(segment, ()) | {"blocks": [bare(block, ("category",)) for block in segment["blocks"]]}
+    segments = [bare(segment) | {"blocks": [bare(block) for block in segment["blocks"]]}
                 for segment in capture["segments"]]
-    traces = [[bare(event, forgotten) for event in trace] for trace in capture["device_traces"]]
+    traces = [[bare(event, mode == "none") for event in trace] for trace in capture["device_traces"]]
     return capture | {"segments": segments, "device_traces": traces}
 
 

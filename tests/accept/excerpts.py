@@ -218,7 +218,7 @@ def problems_of(path, out, viz):
     cut(path, out)
     with open(out, "rb") as file:
         data = file.read()
-    if len(data) < captures.LARGE:  # slow, and strict where the unpickler is not
+    if len(data) < captures.LARGE // 4:  # slow, and strict where the unpickler is not
         pickletools.dis(data, out=open(os.devnull, "w"))
     part = pickle.loads(data)
     yield from whole_is_kept(whole, part)
