@@ -523,6 +523,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/snapshot_insert.c \
 	src/analysis/shard/snapshot_lists.c \
 	src/analysis/shard/snapshot_loss.c \
+	src/analysis/shard/snapshot_main.c \
 	src/analysis/shard/snapshot_marks.c \
 	src/analysis/shard/snapshot_masters.c \
 	src/analysis/shard/snapshot_order.c \

@@ -74,6 +74,10 @@ out_has 'model = model.to(torch.float16)'
 out_has '    # Replace torch.optim.Adam by an optimizer that has 6 bytes of state for each parameter and a float32 copy of'
 run shard --code ddp --format python --master-copy $trace
 out_has '# Replace torch.optim.Adam by an optimizer that has a float32 copy of the parameters.'
+run shard --code ddp --format python --master-copy --main-gradients --state-bytes 6 $trace
+out_has ' that has 6 bytes of state for each parameter, a float32 copy of the parameters and float32 gradients that it keeps.'
+run shard --code ddp --format python --main-gradients $trace
+out_has '# Replace torch.optim.Adam by an optimizer that has float32 gradients that it keeps.'
 run shard --bandwidth 0 $trace
 exits 2
 err "memsnap: shard: invalid --bandwidth '0' (for example 10GiB)"

@@ -180,12 +180,21 @@ out_has_not 'recorded batch'
 # sizes by hand: 1.2 GB of parameters; state twice that, buckets, gradients, temporaries
 run shard --world 4 --parameters 0.3B --layers 3 --activations 0 --format json
 exits 0
-out_has '"name":"ddp","options":{"optimizer":"adam","master_copy":false,"batch":1.0,"accumulation":1,"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":7200000000,'
+out_has '"name":"ddp","options":{"optimizer":"adam","master_copy":false,"main_gradients":false,"batch":1.0,"accumulation":1,"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":7200000000,'
 run shard --world 4 --parameters 300M --dtype bfloat16 --master-copy --fused --format json
 exits 0
 out_has '"optimizer_state_bytes":3600000000'
 out_has '"master_copy":true'
 out_has '"master_copy_bytes":0,'
+# of 300M parameters 2 bytes, as many of the bucket, gradients of 4, and the optimizer's 12
+run shard --world 4 --parameters 300M --dtype bfloat16 --master-copy --main-gradients --fused --format json
+exits 0
+out_has '"main_gradients":true'
+out_has '"peak_bytes":6000000000,'
+out_has '"main_gradient_bytes":0,'
+run shard --world 4 --parameters 300M --dtype bfloat16 --master-copy --main-gradients
+exits 0
+out_has 'of the parameters and float32 gradients'
 run shard --format json samples/recorded/accumulated-masters.pickle.gz
 exits 0
 out_has '"master_copy":true'
@@ -194,8 +203,8 @@ out_has '"parameters":3605760,"units":2,"master_copy_bytes":14423040,'
 # with checkpoints: parameters and buckets, 2 outputs of 100 MB, what the third unit makes again, and its output's gradient
 run shard --world 4 --optimizer sgd --parameters 3M --layers 3 --activations 3GB --unit-output 100MB --checkpointed --format json
 exits 0
-out_has '"name":"ddp","options":{"optimizer":"sgd","master_copy":false,"batch":1.0,"accumulation":1,"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":3028000000,'
-out_has '"name":"ddp","options":{"optimizer":"sgd","master_copy":false,"batch":1.0,"accumulation":1,"gradient_as_bucket_view":false},"checkpointed":true,"peak_bytes":1324000000,'
+out_has '"name":"ddp","options":{"optimizer":"sgd","master_copy":false,"main_gradients":false,"batch":1.0,"accumulation":1,"gradient_as_bucket_view":false},"checkpointed":false,"peak_bytes":3028000000,'
+out_has '"name":"ddp","options":{"optimizer":"sgd","master_copy":false,"main_gradients":false,"batch":1.0,"accumulation":1,"gradient_as_bucket_view":false},"checkpointed":true,"peak_bytes":1324000000,'
 out_has '"recomputed_share":1.0'
 run shard --world 4 --parameters 3M --layers 3 --activations 3GB --unit-output 100MB --checkpointed --code fsdp2 --format python
 exits 0

@@ -224,7 +224,8 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
     model->has_tensors = model->has_backward = model->assumes_type = true;
     snapshot_mark_tables(reader);
     if (!snapshot_find_rows(reader, err) || !add_points(reader, err) || !add_frozen(reader, err) ||
-        !snapshot_add_tables(reader, err) || !snapshot_split_packed(reader, err))
+        !snapshot_add_tables(reader, err) || !snapshot_split_packed(reader, err) ||
+        !snapshot_take_main_gradients(reader, err))
         return false;
     set_buffers(reader);
     shard_model_set_packed(model);

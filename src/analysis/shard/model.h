@@ -98,13 +98,15 @@ struct shard_model {
     size_t point_count, point_capacity;
     struct shard_unit *units; /* in the order of the forward pass, behind the root */
     size_t unit_count, unit_capacity;
-    size_t batch_norms;    /* a layer trace: how many modules are one */
-    int64_t element_size;  /* bytes of an element as recorded: of most parameters */
-    enum shard_type type;  /* of most parameters, if it is known */
-    int64_t buffer_bytes;  /* of modules, for example running means, and of other models */
-    int64_t beside_bytes;  /* a layer trace: of those, what other models have */
-    int64_t master_bytes;  /* a snapshot: of float32 copies of all trained parameters, which have 16
-                              bits then; 0: none */
+    size_t batch_norms;   /* a layer trace: how many modules are one */
+    int64_t element_size; /* bytes of an element as recorded: of most parameters */
+    enum shard_type type; /* of most parameters, if it is known */
+    int64_t buffer_bytes; /* of modules, for example running means, and of other models */
+    int64_t beside_bytes; /* a layer trace: of those, what other models have */
+    int64_t master_bytes; /* a snapshot: of float32 copies of all trained parameters, which have 16
+                             bits then; 0: none */
+    int64_t main_gradient_bytes; /* a snapshot: of float32 gradients that the optimizer keeps of
+                                    them; 0: none */
     int64_t average_bytes; /* a snapshot: of those, what has the sizes of optimizer state or of
                               copies, but is not updated by the optimizer; no module has it */
     int64_t before_bytes;  /* a profile: of what was there before it began */

@@ -25,6 +25,18 @@ static int64_t divide(const struct walk *walk, int64_t residual, struct shard_mo
     return point->fixed_bytes;
 }
 
+/* The optimizer adds the gradients of the backward pass to its own ones and drops them before its
+ * step. */
+static void add_main_gradients(const struct walk *walk, struct shard_moment *moment)
+{
+    if (!walk->options->has_main_gradients)
+        return;
+    moment->main_gradient_bytes = walk_offloads(walk) ? 0 : walk->main_gradient_bytes;
+    if (moment->phase == SHARD_STEP && !walk->options->keeps_gradients)
+        moment->memory.gradient_bytes = 0;
+    moment->memory.gradient_bytes += moment->main_gradient_bytes;
+}
+
 int64_t shard_enlarged(const struct shard_moment *moment, double batch)
 {
     int64_t limited = (int64_t)((double)moment->limited_bytes * batch);
@@ -48,6 +60,7 @@ void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,
     if (*walk->point < model->point_count)
         moment.memory.gradient_bytes +=
             model->points[*walk->point].early_elements * walk->compute_size;
+    add_main_gradients(walk, &moment);
     moment.memory.parameter_bytes += model->buffer_bytes;
     moment.memory.buffer_bytes +=
         phase == SHARD_STEP ? workspace_of_step(walk) : model->library_bytes;

@@ -82,6 +82,11 @@ int64_t shard_state_bytes(const struct shard_options *options, struct shard_part
     }
 }
 
+int64_t shard_main_gradient_bytes(const struct shard_options *options, struct shard_part part)
+{
+    return options->has_main_gradients ? FLOAT32 * part.elements : 0;
+}
+
 /* Adam's foreach makes one temporary of all parameters. */
 static void add_adam(struct shard_step *step, int64_t bytes)
 {

@@ -15,6 +15,9 @@ struct shard_part {
 int64_t shard_state_bytes(const struct shard_options *options, struct shard_part part,
                           int64_t size);
 
+/* Of the float32 gradients that the optimizer keeps; 0 without them. */
+int64_t shard_main_gradient_bytes(const struct shard_options *options, struct shard_part part);
+
 /* A step of the optimizer. Zero it, set the first two members, then add all parts in order. */
 struct shard_step {
     const struct shard_options *options;

@@ -69,6 +69,7 @@ struct shard_options {
     int64_t reduce_size;    /* fsdp*: element of reduced gradients; 0: the default */
     const char *parameter_type, *compute_type, *reduce_type; /* their names; NULL: not given */
     bool has_master;            /* a float32 copy of the parameters that are updated */
+    bool has_main_gradients;    /* float32 gradients of them, from step to step */
     bool not_foreach;           /* fused: no temporaries */
     double batch;               /* factor of activations */
     int64_t accumulation;       /* backward passes for each optimizer step */

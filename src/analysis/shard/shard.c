@@ -138,9 +138,10 @@ void walker_run(struct walk *walk)
 int64_t shard_first_step_more(enum shard_strategy strategy, const struct shard_moment *moment)
 {
     const struct shard_memory *memory = &moment->memory;
-    bool is_before = moment->phase == SHARD_FORWARD ||
-                     (moment->phase == SHARD_BACKWARD && memory->gradient_bytes == 0);
-    int64_t more = memory->parameter_bytes - memory->optimizer_state_bytes - memory->gradient_bytes;
+    int64_t gradients = memory->gradient_bytes - moment->main_gradient_bytes;
+    bool is_before =
+        moment->phase == SHARD_FORWARD || (moment->phase == SHARD_BACKWARD && gradients == 0);
+    int64_t more = memory->parameter_bytes - memory->optimizer_state_bytes - gradients;
     return strategy == SHARD_SDP && is_before && more > 0 ? more : 0;
 }
 
@@ -167,7 +168,6 @@ static void take_highest(void *self, const struct shard_moment *moment)
 
 static void walk_rank(struct walk *walk, uint32_t number, struct shard_rank *rank)
 {
-    const struct shard_options *options = walk->options;
     int64_t parameters = 0, gradients = 0;
     struct highest highest = {walk->strategy, rank};
     *rank = (struct shard_rank){.rank = number};
@@ -182,8 +182,8 @@ static void walk_rank(struct walk *walk, uint32_t number, struct shard_rank *ran
         parameters += (shard_is_full(walk->strategy) ? sums->shard : sums->elements) * walk->size;
         gradients += sums->trained_shard * walk->gradient_size;
     }
-    if (options->offload && shard_is_full(walk->strategy)) {
-        rank->host_bytes = parameters + gradients + walk->state_bytes;
+    if (walk_offloads(walk)) {
+        rank->host_bytes = parameters + gradients + walk->main_gradient_bytes + walk->state_bytes;
         rank->held_parameter_bytes = walk->model->buffer_bytes;
         return;
     }

@@ -70,6 +70,7 @@ struct shard_moment {
     int64_t growing_bytes; /* the part of activations that the factor of the batch multiplies */
     int64_t limited_bytes; /* and the part that it multiplies until there are limit_bytes */
     int64_t limit_bytes;
+    int64_t main_gradient_bytes; /* the part of gradients that the optimizer keeps in float32 */
 };
 
 /* The growing and the limited bytes of a moment if the batch is `batch` times as large as the

@@ -17,6 +17,13 @@ uint32_t snapshot_end_of(uint32_t free_requested, uint32_t free_completed)
     return free_completed != EVENT_NEVER ? free_completed : free_requested;
 }
 
+bool snapshot_keeps_gradient(const struct snapshot_reader *reader, int64_t alloc, uint32_t freed,
+                             uint8_t category)
+{
+    return category == CATEGORY_GRADIENT && alloc < reader->chain->first &&
+           freed >= reader->chain->end;
+}
+
 static void add_fixed(struct snapshot_reader *reader, int64_t alloc, uint32_t freed, int64_t size)
 {
     int64_t first = reader->chain->first, end = reader->chain->end;
@@ -34,8 +41,7 @@ static void count_block(struct snapshot_reader *reader, int64_t alloc, uint32_t 
     int64_t first = chain->first, end = chain->end;
     if (category == CATEGORY_PARAMETER && alloc < chain->backward && freed >= chain->backward)
         reader->parameter_bytes += size;
-    /* No gradient outlives two steps: it is a workspace of backward's thread. */
-    bool is_workspace = category == CATEGORY_GRADIENT && alloc < first && freed >= end;
+    bool is_workspace = snapshot_keeps_gradient(reader, alloc, freed, category);
     if ((!snapshot_is_counted(category) && !is_workspace) || alloc >= end || freed < first)
         return;
     if (alloc < first)

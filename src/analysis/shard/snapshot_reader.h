@@ -113,6 +113,11 @@ static inline size_t snapshot_tensor_of(const struct snapshot_reader *reader, si
 bool snapshot_is_counted(uint8_t category);
 /* When a block was freed, of the moments when that was requested and completed. */
 uint32_t snapshot_end_of(uint32_t free_requested, uint32_t free_completed);
+/* The step only keeps it: a workspace of backward's thread, or what an optimizer has of its own. No
+ * gradient of the model outlives two steps. `alloc` is negative for what is older than the trace.
+ */
+bool snapshot_keeps_gradient(const struct snapshot_reader *reader, int64_t alloc, uint32_t freed,
+                             uint8_t category);
 /* Fills `change`, `made` and the sums. */
 void snapshot_count_blocks(struct snapshot_reader *reader);
 /* Finds the layer of every item of backward, and of every gradient. Requires a gradient. */
@@ -180,6 +185,9 @@ bool snapshot_find_held(struct snapshot_reader *reader, struct held_parameters *
  * their bytes in the model. */
 bool snapshot_take_masters(struct snapshot_reader *reader, struct held_parameters *held,
                            struct error *err);
+/* Removes float32 gradients that the optimizer keeps beside its copies of the parameters. Requires
+ * all points and master_bytes. */
+bool snapshot_take_main_gradients(struct snapshot_reader *reader, struct error *err);
 /* Sets the places of the parameters, and of the tensors if the parameters tell these. Call it again
  * when other ones are known to be trained. */
 bool snapshot_order_tensors(struct shard_model *model, struct held_parameters *held,

@@ -29,6 +29,7 @@ static void add_part(struct walk *walk, struct shard_step *step, struct shard_pa
                      int64_t size)
 {
     walk->state_bytes += shard_state_bytes(walk->options, part, size);
+    walk->main_gradient_bytes += shard_main_gradient_bytes(walk->options, part);
     shard_step_add(step, part, size);
 }
 
@@ -86,7 +87,7 @@ static void add_original_parts(struct walk *walk, struct shard_step *step)
 void walk_set_states(struct walk *walk)
 {
     struct shard_step step = {.options = walk->options};
-    walk->state_bytes = 0;
+    walk->state_bytes = walk->main_gradient_bytes = 0;
     if (walk->strategy == SHARD_FSDP)
         add_flat_units(walk, &step);
     else if (walk->strategy == SHARD_FSDP1)

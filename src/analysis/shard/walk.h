@@ -27,6 +27,7 @@ struct walk {
     const uint32_t *owners; /* of tensors; NULL for ddp and fsdp* */
     int64_t size, gradient_size, compute_size, reduce_size; /* bytes of an element */
     int64_t state_bytes, temporary_bytes;                   /* of the optimizer on this rank */
+    int64_t main_gradient_bytes;                            /* those it keeps in float32 */
     bool multiplies;                                        /* its step multiplies matrices */
     struct unit_sums *units;
     const bool *is_bucketed; /* sdp: gradients of tensors that are in buckets */
@@ -98,6 +99,12 @@ static inline enum shard_phase walk_phase(const struct shard_point *point)
                                 : SHARD_FORWARD;
 }
 
+/* Shards, and what the optimizer has of them, are on the host. */
+static inline bool walk_offloads(const struct walk *walk)
+{
+    return walk->options->offload && shard_is_full(walk->strategy);
+}
+
 /* What the shards of all units take on the device, in bytes: nothing if they are on the host. */
 struct flat_shards {
     int64_t parameters, gradients;
@@ -135,7 +142,8 @@ bool shard_broadcast(const struct walk *walk, int64_t *bytes, struct error *err)
 /* traffic.c */
 void shard_traffic_of(const struct walk *walk, struct shard_traffic *traffic);
 
-/* states.c: fills state_bytes and temporary_bytes, from the owners or the units. */
+/* states.c: fills state_bytes, temporary_bytes and main_gradient_bytes, from the owners or the
+ * units. */
 void walk_set_states(struct walk *walk);
 
 #endif

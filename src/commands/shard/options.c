@@ -28,6 +28,7 @@ enum {
     OPTION_KEEP_GRADIENTS,
     OPTION_LATENCY,
     OPTION_LAYERS,
+    OPTION_MAIN_GRADIENTS,
     OPTION_MASTER,
     OPTION_MODULES,
     OPTION_NOT_FOREACH,
@@ -66,6 +67,7 @@ const struct option_spec shard_option_specs[] = {
     {OPTION_STATE_BYTES, "state-bytes", "N", "optimizer state: N bytes for each parameter"},
     {OPTION_NOT_FOREACH, "fused", NULL, "the optimizer has no temporaries (fused=True)"},
     {OPTION_MASTER, "master-copy", NULL, "the optimizer has a float32 copy of parameters"},
+    {OPTION_MAIN_GRADIENTS, "main-gradients", NULL, "the optimizer keeps float32 gradients"},
     {OPTION_STORED_DTYPE, "dtype", "TYPE",
      "type of parameters and gradients (default: as\n"
      "recorded)"},
@@ -216,6 +218,8 @@ static bool take_flag(struct shard_options *options, int option)
         return options->not_foreach = true;
     case OPTION_MASTER:
         return options->has_master = true;
+    case OPTION_MAIN_GRADIENTS:
+        return options->has_main_gradients = true;
     case OPTION_FLAT_PARAMETERS:
         return options->has_flat_parameters = true;
     case OPTION_OFFLOAD:

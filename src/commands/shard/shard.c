@@ -69,6 +69,7 @@ static bool answer(const struct shard_command *command, const struct shard_subje
     report.has_curve = command->has_curve;
     report.has_modules_table = command->has_modules;
     options.has_master |= subject->model.master_bytes > 0;
+    options.has_main_gradients |= subject->model.main_gradient_bytes > 0;
     if (command->has_sweep)
         return answer_sweep(command, &options, &subject->model, checkpointed, out, err);
     if (!shard_choose(&choice, &subject->model, checkpointed, &subject->extra, &options,

@@ -44,6 +44,7 @@ static void put_options(struct json_writer *json, const struct shard_options *op
     json_put_open(json, "options", '{');
     json_put_string(json, "optimizer", options->optimizer->name);
     json_put_bool(json, "master_copy", options->has_master);
+    json_put_bool(json, "main_gradients", options->has_main_gradients);
     json_put_real(json, "batch", options->batch);
     json_put_integer(json, "accumulation", options->accumulation);
     if (is_sharded) {
@@ -150,6 +151,7 @@ bool shard_json(FILE *out, const struct shard_report *report, struct error *err)
     json_put_count(&json, "parameters", (uint64_t)shard_elements(report->model));
     json_put_count(&json, "units", report->model->unit_count - 1);
     json_put_count(&json, "master_copy_bytes", (uint64_t)report->model->master_bytes);
+    json_put_count(&json, "main_gradient_bytes", (uint64_t)report->model->main_gradient_bytes);
     json_put_bool(&json, "hides_units", report->model->hides_units);
     json_put_open(&json, "strategies", '[');
     bool ok = true;

@@ -123,6 +123,10 @@ static bool put_masters(const struct page *page, const struct shard_model *model
                   "optimizer has state of their sizes: so parameters have 16 bits, and the copies "
                   "count as optimizer state, as with --master-copy.",
                   page_size(page, size, (uint64_t)model->master_bytes));
+    if (model->main_gradient_bytes > 0)
+        buffer_printf(&text,
+                      " It also keeps gradients of these sizes, %s, as with --main-gradients.",
+                      page_size(page, size, (uint64_t)model->main_gradient_bytes));
     return put_paragraph(page, &text);
 }
 
@@ -133,7 +137,8 @@ static bool put_averages(const struct page *page, const struct shard_model *mode
     buffer_printf(&text,
                   "The program has tensors of the sizes of optimizer state, %s, that its optimizer "
                   "does not seem to update, such as averages of the parameters: they count as "
-                  "buffers, which every rank has.",
+                  "buffers, which every rank has. If they are float32 gradients of the optimizer, "
+                  "give --main-gradients.",
                   page_size(page, size, (uint64_t)model->average_bytes));
     return put_paragraph(page, &text);
 }

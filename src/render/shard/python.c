@@ -160,13 +160,19 @@ static void put_accumulation(FILE *out, const struct shard_report *report)
 /* What the prediction assumes of the optimizer, and torch.optim does not have. */
 static void put_wanted(FILE *out, const struct shard_options *options)
 {
-    if (!options->has_master && options->custom_state < 0)
+    bool has_state = options->custom_state >= 0, has_gradients = options->has_main_gradients;
+    if (!options->has_master && !has_state && !has_gradients)
         return;
     fprintf(out, "    # Replace %s by an optimizer that has", spelling_of(options)->class_name);
-    if (options->custom_state >= 0)
+    if (has_state)
         fprintf(out, " %" PRId64 " bytes of state for each parameter", options->custom_state);
-    fprintf(out, "%s%s.\n", options->has_master && options->custom_state >= 0 ? " and" : "",
-            options->has_master ? " a float32 copy of the parameters" : "");
+    if (options->has_master)
+        fprintf(out, "%s a float32 copy of the parameters",
+                has_state ? has_gradients ? "," : " and" : "");
+    if (has_gradients)
+        fprintf(out, "%s float32 gradients that it keeps",
+                has_state || options->has_master ? " and" : "");
+    fputs(".\n", out);
 }
 
 bool shard_python(FILE *out, const struct shard_report *report)

@@ -22,6 +22,9 @@ static bool headline(const struct page *page, const struct shard_report *report)
         buffer_printf(&text, " with %" PRId64 " B of state a parameter", options->custom_state);
     if (options->has_master)
         buffer_puts(&text, " with a float32 copy of the parameters");
+    if (options->has_main_gradients)
+        buffer_puts(&text,
+                    options->has_master ? " and float32 gradients" : " with float32 gradients");
     if (options->batch != 1)
         buffer_printf(&text, ", %g times the batch", options->batch);
     if (options->accumulation > 1)

@@ -154,6 +154,46 @@ START_TEST(formulas_of_zero)
 }
 END_TEST
 
+/* Megatron's 18 bytes a parameter, with gradients of 4 bytes in the step in place of those of 2;
+ * and 6 with 12 divided, if the optimizer's own are, but here also what it has of gradients. */
+START_TEST(optimizers_keep_gradients)
+{
+    const int64_t elements = LAYERS * ELEMENTS, n = 2;
+    by_hand_begin(&hand, 0);
+    hand.options.parameter_size = 2;
+    hand.options.has_master = hand.options.has_main_gradients = true;
+    ck_assert_int_eq(model_states(SHARD_DDP), 18 * elements);
+    ck_assert_int_eq(model_states(SHARD_ZERO), 2 * elements + 16 * elements / n);
+    ck_assert_int_eq(model_states(SHARD_FSDP2), 18 * elements / n);
+    hand.options.keeps_gradients = true;
+    ck_assert_int_eq(model_states(SHARD_DDP), 20 * elements);
+    hand.options.keeps_gradients = false;
+    struct shard_rank rank = by_hand_predict(&hand, SHARD_DDP, 0);
+    hand.options.has_main_gradients = false;
+    ck_assert_int_eq(by_hand_predict(&hand, SHARD_DDP, 0).peak_bytes + 2 * elements,
+                     rank.peak_bytes);
+    hand.options.offload = true;
+    rank = by_hand_predict(&hand, SHARD_FSDP2, 0);
+    hand.options.has_main_gradients = true;
+    ck_assert_int_eq(by_hand_predict(&hand, SHARD_FSDP2, 0).peak_bytes, rank.peak_bytes);
+    ck_assert_int_eq(by_hand_predict(&hand, SHARD_FSDP2, 0).host_bytes,
+                     rank.host_bytes + 4 * elements / n);
+    by_hand_end(&hand);
+}
+END_TEST
+
+/* What the first step of ShardedDataParallel has twice does not depend on them. */
+START_TEST(kept_gradients_are_no_news)
+{
+    struct shard_moment moment = {.phase = SHARD_BACKWARD,
+                                  .memory = {.parameter_bytes = 100, .gradient_bytes = 40},
+                                  .main_gradient_bytes = 40};
+    ck_assert_int_eq(shard_first_step_more(SHARD_SDP, &moment), 100);
+    moment.main_gradient_bytes = 30;
+    ck_assert_int_eq(shard_first_step_more(SHARD_SDP, &moment), 0);
+}
+END_TEST
+
 START_TEST(uneven_rows_are_padded)
 {
     by_hand_begin(&hand, 0);
@@ -427,6 +467,8 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, recurrent_layers_pack);
     tcase_add_test(tcase, muon_has_a_workspace);
     tcase_add_test(tcase, formulas_of_zero);
+    tcase_add_test(tcase, optimizers_keep_gradients);
+    tcase_add_test(tcase, kept_gradients_are_no_news);
     tcase_add_test(tcase, uneven_rows_are_padded);
     tcase_add_test(tcase, nothing_is_gathered_behind_the_loss);
     tcase_add_test(tcase, bytes_sent);

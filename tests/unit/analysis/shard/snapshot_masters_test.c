@@ -70,6 +70,45 @@ START_TEST(others_stay_buffers)
 }
 END_TEST
 
+static int64_t most_of_points(void)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < model.point_count; i++)
+        if (model.points[i].peak_bytes > most)
+            most = model.points[i].peak_bytes;
+    return most;
+}
+
+/* Gradients in float32 that live from step to step, one of each parameter or one of all. Those of
+ * other sizes stay in the memory of the passes, as workspaces do. */
+START_TEST(optimizer_keeps_gradients)
+{
+    static const struct {
+        size_t count;
+        uint64_t bytes;
+        int64_t found;
+    } programs[] = {{0, 0, 0}, {PARAMETERS, 800, 3200}, {1, 3200, 3200}, {PARAMETERS, 804, 0}};
+    int64_t without = 0;
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        hold_times(PARAMETERS, 400, WEIGHTS);
+        hold_times(PARAMETERS, 800, COPIES);
+        for (size_t k = 0; k < programs[i].count; k++)
+            capture_event_with(&capture, "alloc", next++, programs[i].bytes, OTHER,
+                               ",\"category\":\"gradient\"");
+        hold_states(800);
+        keep_blocks(PARAMETERS);
+        build();
+        ck_assert_int_eq(model.master_bytes, 3200);
+        ck_assert_int_eq(model.main_gradient_bytes, programs[i].found);
+        int64_t all = (int64_t)(programs[i].count * programs[i].bytes);
+        without = i == 0 ? most_of_points() : without;
+        ck_assert_int_eq(most_of_points(), without + all - programs[i].found);
+        destroy();
+        create();
+    }
+}
+END_TEST
+
 /* The optimizer has states of the parameters: it updates these. */
 START_TEST(averages_are_not_updated)
 {
@@ -154,6 +193,7 @@ TCase *shard_snapshot_masters_tests(void)
     tcase_add_test(tests, optimizer_updates_copies);
     tcase_add_test(tests, copies_may_be_known);
     tcase_add_test(tests, others_stay_buffers);
+    tcase_add_test(tests, optimizer_keeps_gradients);
     tcase_add_test(tests, averages_are_not_updated);
     tcase_add_test(tests, averages_may_look_like_state);
     tcase_add_test(tests, copies_may_be_flat);
