@@ -1996,6 +1996,15 @@ def peak_of_parts(func, args, kwargs, allocations):
     return passing.peak + max(allocations - passing.total, 0)
 
 
+def calls_within(func, args, kwargs):
+    """The arguments of two calls that do what a call of a convolution's backward pass does: the gradient of the input, then
+    those of weight and bias. Each part has a workspace, of which the allocator tells the sum only. None for other calls."""
+    if func is not torch.ops.aten.convolution_backward.default or kwargs or not args[-1][0] or not args[-1][1]:
+        return None
+    mask = list(args[-1])
+    return (*args[:-1], [True, False, False]), (*args[:-1], [False, *mask[1:]])
+
+
 class Device:
     """The allocator whose state the rows show: that of CUDA or, without CUDA, the sum of live tensors."""
 
@@ -2628,7 +2637,15 @@ class Structure(Hooks, TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        call = self.begin_operator(func, args, kwargs, sys._getframe().f_back)
+        caller = sys._getframe().f_back
+        within = calls_within(func, args, kwargs) if self.device.cuda is not None else None
+        if within is None:
+            return self.run_operator(func, args, kwargs, caller)
+        first, rest = (self.run_operator(func, part, kwargs, caller) for part in within)
+        return (first[0], *rest[1:])
+
+    def run_operator(self, func, args, kwargs, caller):
+        call = self.begin_operator(func, args, kwargs, caller)
         out = func(*args, **kwargs)
         if call is not None:
             self.end_operator(call, func, args, kwargs, out)

@@ -169,6 +169,27 @@ def check_growth():
     assert found[0] == found[1] and found[0][0] >= 1 << 20, found
 
 
+def check_convolutions():
+    """A convolution's backward pass first needs memory for the gradient of its input, then for that of its weight. Here a
+    later one, with the gradients of those before, has the peak of the step."""
+    model = nn.Sequential(*(nn.Conv2d(*channels, 3, padding=1) for channels in ((3, 512), (512, 1024), (1024, 512)))).cuda()
+    batch, found = torch.zeros(16, 3, 8, 8, device="cuda"), []
+    step(model, batch)
+    model.zero_grad(set_to_none=True)
+    inputs = model[:2](batch)
+    outputs = model[2](inputs)
+    outputs.register_hook(lambda gradient: torch.cuda.reset_peak_memory_stats())
+    inputs.register_hook(lambda gradient: found.append(torch.cuda.max_memory_allocated()))
+    loss = outputs.sum()
+    del inputs, outputs  # as in step()
+    loss.backward()
+    model.zero_grad(set_to_none=True)
+    with memsnap_record.layers(model) as recording:
+        step(model, batch)
+    row = next(row for row in recording.backward_traces if row["module_name"] == "2")
+    assert abs(row["peak_bytes"] / found[0] - 1) < 0.01, (row, found)
+
+
 def step(model, batch):
     model.zero_grad(set_to_none=True)
     model(batch).sum().backward()
@@ -203,6 +224,7 @@ def main():
     check_old_gradients()
     check_discriminator()
     check_growth()
+    check_convolutions()
     check_rows(Tables().cuda(), torch.randint(500, (16384, 20), device="cuda"))
     print("all is right")
 
