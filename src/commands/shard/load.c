@@ -9,7 +9,6 @@
 
 #define MOST_NAMES   64 /* that an error may show */
 #define SIXTEEN_BITS 2  /* bytes */
-#define FLOAT32      4
 
 /* Finds units by the rule of --granularity. */
 struct finder {
@@ -131,19 +130,6 @@ static void drop_averages(struct shard_model *model)
     model->average_bytes = 0;
 }
 
-/* Where an option says that the optimizer keeps float32 gradients, they are among these, if there
- * are enough. */
-static void take_main_gradients(struct shard_model *model)
-{
-    int64_t bytes = 0;
-    for (size_t i = 0; i < model->tensor_count; i++)
-        bytes += model->tensors[i].frozen ? 0 : FLOAT32 * model->tensors[i].elements;
-    if (bytes > model->average_bytes)
-        return;
-    model->buffer_bytes -= bytes;
-    model->average_bytes -= bytes;
-}
-
 static bool load_snapshot(struct shard_subject *subject, const struct shard_command *command,
                           struct input *input, struct error *err)
 {
@@ -169,11 +155,9 @@ static bool load_snapshot(struct shard_subject *subject, const struct shard_comm
         set_type(&subject->model, command->recorded_size);
     if (ok && command->options.has_master && subject->model.master_bytes == 0)
         drop_averages(&subject->model);
-    ok = ok && shard_model_check(&subject->model, err);
-    if (ok && command->options.has_main_gradients && subject->model.main_gradient_bytes == 0)
-        take_main_gradients(&subject->model);
-    if (ok && (!command->is_checkpointed ||
-               shard_add_checkpoints(subject, &snapshot->problem.problem, err)))
+    if (ok && shard_model_check(&subject->model, err) &&
+        (!command->is_checkpointed ||
+         shard_add_checkpoints(subject, &snapshot->problem.problem, err)))
         return true;
     shard_unload(subject);
     return false;

@@ -137,8 +137,7 @@ static bool put_averages(const struct page *page, const struct shard_model *mode
     buffer_printf(&text,
                   "The program has tensors of the sizes of optimizer state, %s, that its optimizer "
                   "does not seem to update, such as averages of the parameters: they count as "
-                  "buffers, which every rank has. If they are float32 gradients of the optimizer, "
-                  "give --main-gradients.",
+                  "buffers, which every rank has.",
                   page_size(page, size, (uint64_t)model->average_bytes));
     return put_paragraph(page, &text);
 }
