@@ -2588,7 +2588,7 @@ class Structure(Hooks, TorchDispatchMode):
             self.note_freed_gradients()
         self.end_row_of_backward()
         self.storages.take_peak()
-        self.backward = {"of": of, "before": self.allocated(), "us": 0.0, "flops": 0, "memory_activations": size,
+        self.backward = {"of": of, "start": self.storages.bytes, "us": 0.0, "flops": 0, "memory_activations": size,
                          "gathered": 0}
 
     def end_row_of_backward(self):
@@ -2600,7 +2600,7 @@ class Structure(Hooks, TorchDispatchMode):
         self.raise_highest(peak)
         row.update(module_name=of["module_name"], module_params=of["module_params"], is_forward=False,
                    is_leaf=of["is_leaf"], depth=of["depth"], allocated=self.allocated(),
-                   reserved=self.reserved(), peak_bytes=self.device.before + peak, workspace=workspace,
+                   reserved=self.reserved(), peak_bytes=self.device.before + peak, start=self.device.before + row["start"], workspace=workspace,
                    cumul=self.held_by_gathers(), call=of["call"])
         self.rows.append(row)
 
@@ -2973,6 +2973,7 @@ def written_row(source, keys, at, dropped):
         row["flops"] = source["flops"]
     if not source["is_forward"]:
         row["backward_us"] = round(source["us"], 3)
+        row["start_bytes"] = source["start"] - dropped
         if id(source["of"]) in at:
             row["forward_row"] = at[id(source["of"])]
         row["event"] = {"memory_activations": source["memory_activations"]}

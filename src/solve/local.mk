@@ -52,6 +52,7 @@ libmemsnap_a_SOURCES += \
 	src/solve/opencl/device.c \
 	src/solve/opencl/opencl.c \
 	src/solve/opencl/opencl.h \
+	src/solve/problem/backward.c \
 	src/solve/problem/cuts.c \
 	src/solve/problem/cuts.h \
 	src/solve/problem/flops.c \

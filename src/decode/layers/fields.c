@@ -27,6 +27,7 @@ const struct field layer_fields[LAYER_FIELDS] = {
     [LAYER_FORWARD_ROW] = SOMETIMES(COUNT, forward_row),
     [LAYER_CAST_BYTES] = SOMETIMES(SIZE, cast_bytes),
     [LAYER_SAVED_PEAK_BYTES] = SOMETIMES(SIZE, saved_peak_bytes),
+    [LAYER_START_BYTES] = SOMETIMES(SIZE, start_bytes),
     [LAYER_OLD_GRADIENT_BYTES] = SOMETIMES(SIZE, old_gradient_bytes),
     [LAYER_WORKSPACE_BYTES] = SOMETIMES(SIZE, workspace_bytes),
     [LAYER_LIMITED_BYTES] = SOMETIMES(SIZE, limited_bytes),

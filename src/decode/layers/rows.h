@@ -33,6 +33,7 @@ enum layer_field {
     LAYER_CAST_BYTES,
     LAYER_FORWARD_ROW,
     LAYER_SAVED_PEAK_BYTES,
+    LAYER_START_BYTES,
     LAYER_OLD_GRADIENT_BYTES,
     LAYER_WORKSPACE_BYTES,
     LAYER_LIMITED_BYTES,
@@ -78,6 +79,7 @@ struct layer_row {
     int64_t forward_row;            /* backward: the row of the call that it belongs to */
     int64_t cast_bytes;             /* casts of parameters, which autocast keeps until it ends */
     int64_t saved_peak_bytes;       /* as peak_bytes, but only until it saved its last tensor */
+    int64_t start_bytes;            /* backward: as peak_bytes, but when it begins */
     int64_t old_gradient_bytes;     /* gradients of the step before that were still there, and were
                                        freed before the backward pass; not part of its peaks */
     int64_t workspace_bytes;        /* how much lower peak_bytes would be without workspaces that a

@@ -97,6 +97,8 @@ static void put_recorded(struct json_writer *json, const struct layer_trace *tra
         json_put_integer(json, "cast_bytes", row->cast_bytes);
     if (layer_has(row, LAYER_SAVED_PEAK_BYTES))
         json_put_integer(json, "saved_peak_bytes", row->saved_peak_bytes);
+    if (layer_has(row, LAYER_START_BYTES))
+        json_put_integer(json, "start_bytes", row->start_bytes);
     if (layer_has(row, LAYER_OLD_GRADIENT_BYTES))
         json_put_integer(json, "old_gradient_bytes", row->old_gradient_bytes);
     if (layer_has(row, LAYER_WORKSPACE_BYTES))

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define ARRAYS 17
+#define ARRAYS 19
 
 static size_t bytes_of(size_t layers)
 {
@@ -32,7 +32,8 @@ bool chain_create(struct chain *chain, size_t layers, struct budget *budget, str
     next += layers + 1;
     int64_t **rest[] = {&chain->xbar,     &chain->ftmp,  &chain->btmp,   &chain->forward,
                         &chain->tail,     &chain->over,  &chain->pinned, &chain->cast,
-                        &chain->gradient, &chain->reach, &chain->outer,  &chain->old};
+                        &chain->gradient, &chain->reach, &chain->outer,  &chain->old,
+                        &chain->replaced, &chain->piling};
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++, next += layers)
         *rest[i] = next;
     for (size_t i = 0; i < layers; i++)
@@ -85,7 +86,7 @@ void chain_release(struct chain *chain, struct budget *budget)
 
 static size_t piled_bytes(size_t layers)
 {
-    return (layers + 1) * sizeof(int64_t);
+    return (2 * layers + 1) * sizeof(int64_t);
 }
 
 bool chain_with_gradients(struct chain *counted, const struct chain *chain, struct budget *budget,
@@ -99,11 +100,14 @@ bool chain_with_gradients(struct chain *counted, const struct chain *chain, stru
         budget_give(budget, piled_bytes(n));
         return error_out_of_memory(err);
     }
-    piled[n] = 0;
-    for (size_t i = n; i-- > 0;)
-        piled[i] = piled[i + 1] + chain->gradient[i];
     *counted = *chain;
     counted->piled = piled;
+    counted->piling = piled + n + 1;
+    piled[n] = 0;
+    for (size_t i = n; i-- > 0;) {
+        piled[i] = piled[i + 1] + chain->gradient[i];
+        counted->piling[i] = piled[i] - chain->replaced[i];
+    }
     return true;
 }
 
@@ -153,6 +157,9 @@ bool chain_check(const struct chain *chain, struct error *err)
     for (size_t k = 0; k < chain->option_count; k++)
         if (!check_option(chain, &chain->options[k], err))
             return false;
+    for (size_t i = 0; i < n; i++)
+        if (chain->replaced[i] < 0 || chain->replaced[i] > chain->gradient[i])
+            return error_set(err, STATUS_BAD_INPUT, "layer %zu: more than its gradients", i);
     for (size_t i = 0; i < n; i++)
         if (chain->old[i] < 0 || chain->old[i] >= CHAIN_MOST)
             return error_set(err, STATUS_LIMIT,

@@ -60,10 +60,13 @@ struct chain {
     int64_t *cast; /* [n] part of pinned that is freed when the backward pass begins. Solvers do not
                       count on that, so their peaks are upper bounds; a replay does */
     int64_t *gradient; /* [n] parameters' gradients that the backward of layer i makes */
-    int64_t *old;   /* [n] parameters' gradients of the step before that still exist while layer i
-                       first runs; a replay counts them in the total, solvers do not */
-    int64_t *piled; /* [n+1] gradients of parameters that exist once the backward of layer i has
-                       run; zeros unless a solver is to minimize the total */
+    int64_t *replaced; /* [n] part of gradient that the backward of layer i makes only after it has
+                          freed as many bytes of xbar; it is not there at the layer's peak */
+    int64_t *old;    /* [n] parameters' gradients of the step before that still exist while layer i
+                        first runs; a replay counts them in the total, solvers do not */
+    int64_t *piled;  /* [n+1] gradients of parameters that exist once the backward of layer i has
+                        run; zeros unless a solver is to minimize the total */
+    int64_t *piling; /* [n] part of piled that exists at the peak of the backward of layer i */
     int64_t *reach; /* [n] the furthest end of a segment that begins at layer i; i if none can begin
                        there */
 
@@ -86,8 +89,8 @@ bool chain_add_option(struct chain *chain, struct budget *budget, struct error *
 void chain_release(struct chain *chain, struct budget *budget); /* a zeroed chain is allowed */
 
 /* A chain whose peaks include the gradients of parameters, which pile up in the backward pass:
- * solvers then minimize the total. It shares all arrays but `piled` with `chain`, which must
- * outlive it. */
+ * solvers then minimize the total. It shares all arrays but `piled` and `piling` with
+ * `chain`, which must outlive it. */
 bool chain_with_gradients(struct chain *counted, const struct chain *chain, struct budget *budget,
                           struct error *err);
 void chain_drop_gradients(struct chain *counted,

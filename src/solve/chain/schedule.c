@@ -161,8 +161,9 @@ static bool run_backward(struct replay *replay, size_t i)
     drop_passing(replay);
     if (replay->gradient != i + 1 || !(replay->flags[i] & KEPT) || !input_stays(replay, i))
         return false;
-    replay->gradients += chain->gradient[i];
+    replay->gradients += chain->gradient[i] - chain->replaced[i];
     use(replay, chain->btmp[i]);
+    replay->gradients += chain->replaced[i];
     replay->held -= chain->xbar[i] + chain->x[i + 1] + replay->shared.held[i];
     if (replay->flags[i] & FIRST)
         replay->held += replay->shared.made[i];

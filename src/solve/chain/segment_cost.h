@@ -39,7 +39,7 @@ static inline void segment_cost_add(struct segment_cost *cost, const struct chai
     cost->again = larger(before, running_again);
     cost->stop = larger(before, running_again - chain_over(chain, option, l));
     cost->rest =
-        larger(cost->rest, cost->kept + chain->x[l + 1] + chain->btmp[l] + chain->piled[l]);
+        larger(cost->rest, cost->kept + chain->x[l + 1] + chain->btmp[l] + chain->piling[l]);
     cost->forward += option ? option->forward[l] : chain->forward[l];
 }
 
@@ -78,7 +78,7 @@ static inline int64_t segment_cost_least(const struct segment_cost *cost)
 static inline int64_t kept_layer_peak(const struct chain *chain, size_t i)
 {
     return chain->xbar[i] +
-           larger(chain->ftmp[i], chain->x[i + 1] + chain->btmp[i] + chain->piled[i]);
+           larger(chain->ftmp[i], chain->x[i + 1] + chain->btmp[i] + chain->piling[i]);
 }
 
 #endif

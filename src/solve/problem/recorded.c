@@ -190,14 +190,6 @@ static void find_stops(const struct recorded *recorded, int64_t *stop)
     }
 }
 
-/* The piece that a row of the backward pass belongs to, plus one; 0 if it is not known. */
-static uint32_t piece_of_backward(const struct recorded *recorded, const struct layer_row *row)
-{
-    if (layer_has(row, LAYER_FORWARD_ROW) && (size_t)row->forward_row < recorded->trace->count)
-        return recorded->piece_of[row->forward_row] + 1;
-    return recorded->named[row->module_name];
-}
-
 /* Finds the memory that is allocated while a piece runs, beyond what the chain counts then. The
  * rows tell the maximum of each pass. */
 static bool add_extras(struct recorded *recorded, struct budget *budget, struct error *err)
@@ -210,26 +202,20 @@ static bool add_extras(struct recorded *recorded, struct budget *budget, struct 
         return false;
     for (size_t i = 0; i < trace->count; i++) {
         const struct layer_row *row = &trace->rows[i];
-        int64_t used = row->peak_bytes - trace->facts.before_bytes;
-        uint32_t named = piece_of_backward(recorded, row);
+        int64_t *highest = &chain->ftmp[recorded->piece_of[i]];
         if (row->is_forward)
-            chain->ftmp[recorded->piece_of[i]] = larger(chain->ftmp[recorded->piece_of[i]], used);
-        else if (named > 0)
-            chain->btmp[named - 1] = larger(chain->btmp[named - 1], used);
+            *highest = larger(*highest, row->peak_bytes - trace->facts.before_bytes);
     }
     find_stops(recorded, chain->over);
-    int64_t kept = 0, read_later = 0, gradients = 0;
-    for (size_t i = 0; i < chain->layers; i++)
-        gradients += chain->gradient[i];
+    int64_t kept = 0, read_later = 0;
     for (size_t i = 0; i < chain->layers; i++) {
         int64_t live = kept + read_later + chain->xbar[i];
         kept += chain->xbar[i] - shared.made[i];
         read_later += shared.made[i] - shared.read[i];
         chain->ftmp[i] = larger(chain->ftmp[i] - live, 0);
         chain->over[i] = chain->over[i] < 0 ? 0 : larger(chain->ftmp[i] - chain->over[i] + live, 0);
-        chain->btmp[i] = larger(chain->btmp[i] - kept - chain->x[i + 1] - gradients, 0);
-        gradients -= chain->gradient[i];
     }
+    recorded_find_backward(recorded, &shared);
     recorded_find_outer(recorded, &shared);
     shared_times_release(&shared, chain, budget);
     return true;

@@ -55,6 +55,10 @@ bool recorded_find_shared(struct recorded *recorded, struct budget *budget, stru
 /* reach.c: sets chain.reach. Requires crossing, nearby and leaves_far. */
 void recorded_set_reach(const struct recorded *recorded);
 
+/* backward.c: sets chain.btmp, which must be zeros, and chain.replaced. The chain has its sizes and
+ * gradients. */
+void recorded_find_backward(const struct recorded *recorded, const struct shared_times *shared);
+
 /* outer.c: sets chain.outer. The chain has its sizes and ftmp. */
 void recorded_find_outer(const struct recorded *recorded, const struct shared_times *shared);
 

@@ -1,5 +1,6 @@
 #include "solve/chain/schedule.h"
 #include "solve/chain/segment_cost.h"
+#include "solve/dp/peak.h"
 #include "solve/problem/problem.h"
 #include "unit/solve/solve.h"
 
@@ -104,6 +105,34 @@ START_TEST(old_gradients_are_there_in_the_forward_pass)
 }
 END_TEST
 
+/* Gradients that replace activations count once the backward of their layer is done. */
+START_TEST(replaced_gradients_are_not_there_at_the_peak_of_their_layer)
+{
+    struct chain chain, counted;
+    struct error err;
+    struct placement placement = {0};
+    struct replay_outcome outcome;
+    ck_assert(chain_create(&chain, 2, &budget, &err));
+    for (size_t i = 0; i < 2; i++) {
+        chain.xbar[i] = 60;
+        chain.gradient[i] = 30;
+        chain.replaced[i] = 20;
+    }
+    ck_assert(placement_replay(&placement, &chain, &budget, &outcome, &err));
+    ck_assert_int_eq(outcome.total_bytes, 130); /* with 10 of the second layer */
+    chain.xbar[0] = chain.xbar[1] = 0;
+    ck_assert(placement_replay(&placement, &chain, &budget, &outcome, &err));
+    ck_assert_int_eq(outcome.total_bytes, 40); /* all of the second layer, and 10 of the first */
+    ck_assert(chain_with_gradients(&counted, &chain, &budget, &err));
+    ck_assert_int_eq(peak_without(&counted), 40);
+    chain_drop_gradients(&counted, &budget);
+    chain.replaced[0] = 31;
+    ck_assert(!chain_check(&chain, &err));
+    placement_release(&placement, &budget);
+    chain_release(&chain, &budget);
+}
+END_TEST
+
 /* ftmp has what passes from layer to layer and is not kept, since xbar has not. */
 START_TEST(passing_results_count_once)
 {
@@ -154,6 +183,7 @@ TCase *outer_tests(void)
     tcase_add_test(tests, what_waits_is_gone_when_a_checkpoint_runs);
     tcase_add_test(tests, a_second_run_is_without_it);
     tcase_add_test(tests, old_gradients_are_there_in_the_forward_pass);
+    tcase_add_test(tests, replaced_gradients_are_not_there_at_the_peak_of_their_layer);
     tcase_add_test(tests, passing_results_count_once);
     tcase_add_test(tests, results_are_there_while_they_are_read);
     return tests;

@@ -40,6 +40,8 @@ static struct chain recorded_chain(struct chance *chance, size_t layers)
         chain.far[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, 40);
         chain.tail[i] = saves ? rest : chain.forward[i] + (i > 0 ? chain.tail[i - 1] : 0);
         chain.gradient[i] = chance_in(chance, 0, 60);
+        chain.replaced[i] =
+            chance_in(chance, 0, 1) * chance_in(chance, 0, (int32_t)chain.gradient[i]);
         chain.outer[i] = chance_in(chance, 0, (int32_t)chain.ftmp[i]);
         chain.over[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, 40);
         chain.pinned[i] = chance_in(chance, 0, 1) * chance_in(chance, 0, (int32_t)chain.xbar[i]);

@@ -96,6 +96,36 @@ START_TEST(what_the_program_holds_outlives_a_checkpoint)
 }
 END_TEST
 
+#define BEGUN(name, start, peak)                                                                   \
+    "{\"module_name\":\"" name "\"," ROW_KEYS ",\"is_forward\":false,\"start_bytes\":" start       \
+    ",\"peak_bytes\":" peak "},"
+
+/* Each layer saves its result of 100 bytes, and has gradients of 4. Those of a are there before its
+ * backward begins, and where the backward of c begins is not known. */
+static const char begun[] =
+    "{\"schema\":\"memsnap.layer-trace/1\",\"before_bytes\":1000,\"traces\":[" CALL("a", "2", "0",
+                                                                                    "1100", "", "0")
+        CALL("b", "2", "0", "1200", "0", "1") CALL("c", "2", "0", "1300", "1", "2") LOSS("2", "")
+            BEGUN("b", "1304", "1305") BEGUN("a", "1210", "1212")
+                BACKWARD("c", "1402") "],\"storages\":[[100,0],[100,1],[100,2]]}";
+
+START_TEST(gradients_take_the_place_of_what_is_freed)
+{
+    const struct cuts leaves = {.kind = CUT_LEAVES};
+    struct problem problem;
+    struct error err;
+    struct layer_trace *trace = layer_trace_load_memory(begun, sizeof(begun) - 1, 1 << 20, &err);
+    ck_assert_msg(trace != NULL, "%s", err.text);
+    ck_assert(problem_create(&problem, trace, &leaves, SIZE_MAX, &budget, &err));
+    static const int64_t replaced[] = {0, 3, 0, 0}; /* b takes 1 byte more than at its beginning */
+    ck_assert_uint_eq(problem.chain.layers, 4);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_int_eq(problem.chain.replaced[i], replaced[i]);
+    problem_release(&problem, &budget);
+    layer_trace_destroy(trace);
+}
+END_TEST
+
 #define JOINED(name, plain, follows, more, reads)                                                  \
     "{\"module_name\":\"" name "\"," ROW_KEYS                                                      \
     ",\"is_forward\":true,\"is_leaf\":true,\"plain\":" plain ",\"follows\":" follows more          \
@@ -297,6 +327,7 @@ TCase *recorded_tests(void)
     TCase *tests = tcase_create("recorded");
     tcase_add_test(tests, storages_make_the_chain);
     tcase_add_test(tests, what_the_program_holds_outlives_a_checkpoint);
+    tcase_add_test(tests, gradients_take_the_place_of_what_is_freed);
     tcase_add_test(tests, modules_that_follow_are_joined);
     tcase_add_test(tests, shared_modules_have_their_first_name);
     tcase_add_test(tests, casts_are_held_until_the_backward_pass);

@@ -134,7 +134,8 @@ START_TEST(recordings_are_read)
         "{\"schema\":\"memsnap.layer-trace/1\",\"rank\":3,\"time\":\"events\",\"before_bytes\":5,"
         "\"traces\":[" RECORDED("\"is_leaf\":false,\"reads\":[],\"saves\":[0,1],") "," RECORDED(
             "\"plain\":true,\"follows\":true,\"changes\":4,\"cast_bytes\":6,"
-            "\"saved_peak_bytes\":8,\"old_gradient_bytes\":7,\"workspace_bytes\":6,\"tail_us\":0.5,"
+            "\"saved_peak_bytes\":8,\"start_bytes\":3,\"old_gradient_bytes\":7,\"workspace_bytes\":"
+            "6,\"tail_us\":0.5,"
             "\"limited_bytes\":5,\"limit_bytes\":9,"
             "\"dtype\":\"float32\","
             "\"tensors\":\"0:2x3\","
@@ -163,6 +164,7 @@ START_TEST(recordings_are_read)
     ck_assert_int_eq(row->changes, 4);
     ck_assert_int_eq(row->cast_bytes, 6);
     ck_assert_int_eq(row->saved_peak_bytes, 8);
+    ck_assert_int_eq(row->start_bytes, 3);
     ck_assert_int_eq(row->old_gradient_bytes, 7);
     ck_assert_int_eq(row->workspace_bytes, 6);
     ck_assert_int_eq(row->limited_bytes, 5);
