@@ -83,15 +83,44 @@ static bool include_other_passes(const struct timeline *timeline, struct site_ta
     return ok;
 }
 
+/* Raises `*most` to the peak of the allocator's blocks, which may be larger than what the program
+ * asks for. */
+static bool include_blocks(const struct device_replay *replay, const struct program *edited,
+                           uint64_t *most, struct error *err)
+{
+    struct what_if_result blocks;
+    if (!device_replay_other(replay, edited, &blocks, err))
+        return false;
+    if (blocks.totals.ooms == 0 && blocks.totals.peak_allocated > *most)
+        *most = blocks.totals.peak_allocated;
+    return true;
+}
+
 /* Finds the peak of allocated memory with the segments. */
 static bool find_edited(const struct device_replay *replay, const struct forward_chain *chain,
-                        const struct chain_segment *segments, size_t count, bool at_worst,
-                        uint64_t *most, bool *is_too_long, struct error *err)
+                        const struct chain_segment *segments, size_t count, uint64_t *most,
+                        bool *is_too_long, struct error *err)
 {
     struct program edited;
-    if (!replan_edit(&replay->program, chain, segments, count, at_worst, &edited, is_too_long, err))
+    if (!replan_edit(&replay->program, chain, segments, count, false, &edited, is_too_long, err))
         return false;
     bool ok = *is_too_long || find_total(&edited, NULL, most, err);
+    replan_edit_release(&edited);
+    return ok;
+}
+
+/* Finds an upper bound of that peak, if it is more than `least`: in blocks, and if the program
+ * holds all of chain->doubts. */
+static bool find_bound(const struct device_replay *replay, const struct forward_chain *chain,
+                       const struct chain_segment *segments, size_t count, uint64_t least,
+                       uint64_t *most, bool *is_too_long, struct error *err)
+{
+    struct program edited;
+    if (!replan_edit(&replay->program, chain, segments, count, chain->doubt_count > 0, &edited,
+                     is_too_long, err))
+        return false;
+    bool ok = *is_too_long || (find_total(&edited, NULL, most, err) &&
+                               (*most <= least || include_blocks(replay, &edited, most, err)));
     replan_edit_release(&edited);
     return ok;
 }
@@ -129,8 +158,7 @@ static bool find_alone(const struct device_replay *replay, const struct forward_
         }
     }
     if (ok && made > count)
-        ok = find_edited(replay, chain, alone, made, chain->doubt_count > 0, &most, &is_too_long,
-                         err);
+        ok = find_bound(replay, chain, alone, made, replan->alone_total, &most, &is_too_long, err);
     if (ok && !is_too_long && most > replan->alone_total)
         replan->alone_total = most;
     vec_free(alone, capacity, sizeof(*alone), chain->budget);
@@ -144,16 +172,17 @@ static bool find_totals(const struct device_replay *replay, struct site_table *s
     bool is_too_long;
     if (*replay->obstacle || chain->unfinished)
         return true;
-    if (!find_edited(replay, chain, segments, count, false, &replan->with_total, &is_too_long, err))
+    if (!find_edited(replay, chain, segments, count, &replan->with_total, &is_too_long, err))
         return false;
     replan->has_totals = !is_too_long;
     replan->own_total = replan->with_total;
-    bool ok = is_too_long ||
-              ((chain->doubt_count == 0 || find_edited(replay, chain, segments, count, true,
-                                                       &replan->worst_total, &is_too_long, err)) &&
-               find_total(&replay->program, NULL, &replan->without_total, err) &&
-               include_other_passes(replay->timeline, sites, chain, replan, err) &&
-               find_alone(replay, chain, segments, count, replan, err));
+    bool ok =
+        is_too_long ||
+        ((chain->doubt_count == 0 || find_bound(replay, chain, segments, count, replan->with_total,
+                                                &replan->worst_total, &is_too_long, err)) &&
+         find_total(&replay->program, NULL, &replan->without_total, err) &&
+         include_other_passes(replay->timeline, sites, chain, replan, err) &&
+         find_alone(replay, chain, segments, count, replan, err));
     if (replan->worst_total < replan->with_total)
         replan->worst_total = replan->with_total;
     return ok;

@@ -29,9 +29,10 @@ struct replan {
                          * model are taken to need no more than this one. */
     uint64_t own_total; /* with_total for this pass alone; less than with_total if other code of the
                          * step has the peak */
-    uint64_t worst_total; /* with_total if the program holds all of chain->doubts; >= with_total */
+    /* Upper bounds, in blocks of the allocator: at least with_total */
+    uint64_t worst_total; /* with_total if the program holds all of chain->doubts */
     uint64_t alone_total; /* with_total if the module calls that share a checkpoint turn out to be
-                             no chain, so that each gets one of its own; >= with_total */
+                             no chain, so that each gets one of its own */
 };
 
 /* Replays from the beginning of the pass to the end of its step, or to the next pass of the same
