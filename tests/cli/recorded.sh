@@ -29,7 +29,7 @@ for sample in plain-script plain-updates; do
     out_has_not 'Memory grows'
 done
 
-says leak-losses 'at least 138.21 MiB: Memory grows by 27.64 MiB a step, probably because a loss is stored with its autograd graph at blocks.py:73 next_token_loss'
+says leak-losses 'at least 138.19 MiB: Memory grows by 27.64 MiB a step, probably because a loss is stored with its autograd graph at blocks.py:73 next_token_loss'
 says leak-outputs 'up to 80.00 MiB: Memory grows by 16.00 MiB a step, the largest part at blocks.py:69 forward'
 says leak-cycle "Memory grows by 8.00 MiB a step, the largest part at $(leak_of leak_cycle) __init__"
 says leak-hooks "Memory grows by 8.00 MiB a step, the largest part at $(leak_of leak_hooks) <module>"

@@ -41,6 +41,18 @@ run analyze --top 1 --range 0:135 pinned.pickle.gz
 out_has_not 'Fragmentation at the end'
 out_has 'Pinned in the snapshot: 572.00 MiB in 8 segments'
 
+# A few bytes of pinned memory, such as those of item(), are no activations of an inference.
+cat >pinned-scalar.json <<'END'
+{"segments": [], "device_traces": [], "host_segments": [], "host_traces": [
+    {"action": "alloc", "addr": 64, "size": 4, "stream": 0, "time_us": 1},
+    {"action": "free_requested", "addr": 64, "size": 4, "stream": 0, "time_us": 2},
+    {"action": "free_completed", "addr": 64, "size": 4, "stream": 0, "time_us": 3}]}
+END
+run analyze pinned-scalar.json
+exits 0
+out_has 'Live at the peak: 4 B in 1 allocation'
+out_has_not 'No backward pass was recorded'
+
 # A device that only dumps touched is a line. One with memory from before is not.
 cat >devices.json <<'END'
 {"segments": [

@@ -67,13 +67,6 @@ static bool add_gradients(struct growth *growth, struct error *err)
     return true;
 }
 
-size_t growth_holder(const struct growth *growth)
-{
-    if (growth->graph != GRAPH_KEPT)
-        return 0;
-    return growth->last_row != NO_ROW ? growth->last_row : 0;
-}
-
 bool growth_find_gradients(struct growth *growth, const struct timeline *timeline,
                            struct site_table *sites, const struct categories *categories,
                            const struct phases *phases, struct error *err)

@@ -44,6 +44,7 @@ struct growth {
     int64_t activation_bytes_per_step;
     int64_t graph_bytes_per_step; /* activations, and memory that may be activations */
     int64_t save_bytes;
+    int64_t input_save_bytes; /* the part of save_bytes that is input, which graphs need not keep */
     /* All that these call sites hold at the peak, from whatever step, and that outlives its step:
      * more than that nobody saves by storing less. 0 for caches of keys and values, as above. */
     int64_t most_bytes;
@@ -54,6 +55,9 @@ struct growth {
      * the result that the graph belongs to. NO_ROW: none. */
     size_t last_row;
     size_t scalar_row; /* last_row if its allocations are of at most 16 bytes: likely a loss */
+    /* The line that calls the model which makes what growth_holder() tells, if the row's own line is
+     * in the model; else NULL. */
+    const char *caller;
     struct stale_gradients gradients;
     struct idle_gradients idle;
 };

@@ -5,6 +5,7 @@
 
 #define LEAST_LINES  4 /* lines that grow, because a graph saves the results of many lines */
 #define WORKSPACES   4 /* workspaces that one kernel may allocate */
+#define COUNT_STEPS  8 /* allocations of the line that computes an accuracy, at most */
 #define OVERWHELMING 4 /* tensors freed in the pass, as a multiple of those kept after it */
 
 struct judge {
@@ -43,6 +44,54 @@ int64_t kept_graph_last_item(const struct survivors *survivors, const struct tim
     uint32_t index;
     const struct lifetime *latest = latest_of(survivors, timeline, group, &index);
     return latest ? (int64_t)latest->alloc : -1;
+}
+
+/* Whether an operator has a gradient, as far as sums of its results tell. */
+enum descent { DESCENT_PASSES, DESCENT_NONE, DESCENT_OTHER };
+
+static enum descent descent_of(struct text op)
+{
+    static const char *const without[] = {
+        "aten::eq", "aten::ne",      "aten::lt",          "aten::le",     "aten::gt",
+        "aten::ge", "aten::isclose", "aten::logical_and", "aten::argmax", "aten::argmin"};
+    static const char *const passing[] = {"aten::_to_copy", "aten::mean", "aten::sum", "aten::div",
+                                          "aten::mul"};
+    for (size_t i = 0; i < sizeof(without) / sizeof(*without); i++)
+        if (text_equals(op, without[i]))
+            return DESCENT_NONE;
+    for (size_t i = 0; i < sizeof(passing) / sizeof(*passing); i++)
+        if (text_equals(op, passing[i]))
+            return DESCENT_PASSES;
+    return DESCENT_OTHER;
+}
+
+bool kept_graph_is_count(const struct survivors *survivors, const struct live_set *set,
+                         size_t group, bool *is_count, struct error *err)
+{
+    const struct timeline *timeline = set->timeline;
+    struct symbols *symbols = site_table_symbols(set->sites);
+    uint32_t last, line = NO_FRAME;
+    *is_count = false;
+    if (!latest_of(survivors, timeline, group, &last))
+        return true;
+    for (uint32_t steps = 0; steps <= last && steps < COUNT_STEPS; steps++) {
+        uint32_t alloc = timeline->lifetimes[last - steps].alloc;
+        stack_id stack = timeline->trace->stack[alloc];
+        const struct stack_facts *facts = site_stack_facts(set->sites, stack, err);
+        if (!facts)
+            return false;
+        if (facts->site.user_frame == NO_FRAME)
+            return true;
+        frame_id frame = symbols_stack_at(symbols, stack).frames[facts->site.user_frame];
+        enum descent descent = descent_of(symbols_text(symbols, facts->site.op));
+        if (steps > 0 && frame != line)
+            return true;
+        line = frame;
+        *is_count = descent == DESCENT_NONE;
+        if (descent != DESCENT_PASSES)
+            return true;
+    }
+    return true;
 }
 
 static bool has_frame(const struct symbols *symbols, stack_id id, const char *prefix)

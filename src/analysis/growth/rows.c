@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/growth/holder.h"
 #include "analysis/growth/larger_batch.h"
 #include "base/bisect.h"
 #include "model/sums.h"
@@ -215,6 +216,8 @@ static bool sum_growing(struct growth_builder *builder, struct candidate *candid
                       last_step_left_over(&builder->last, survivors, candidates[i].group));
         growth->growing++;
         sum_add_capped(&growth->save_bytes, candidates[i].save_bytes);
+        if (group->category == CATEGORY_INPUT)
+            sum_add_capped(&growth->input_save_bytes, candidates[i].save_bytes);
         sum_add_capped(&growth->most_bytes, left_over(builder, &candidates[i],
                                                       last_step_at_peak(&builder->last, survivors,
                                                                         candidates[i].group)));
@@ -227,23 +230,30 @@ static bool sum_growing(struct growth_builder *builder, struct candidate *candid
     return true;
 }
 
-/* The growing row of activations that is allocated last in a step: the result that a graph belongs
- * to. NO_ROW: none is in the user's code. */
-static size_t find_last(const struct growth_builder *builder, const struct candidate *candidates)
+/* Sets `*best` to the growing row of activations that is allocated last in a step: the result that
+ * a graph belongs to. NO_ROW: none is in the user's code. */
+static bool find_last(const struct growth_builder *builder, const struct candidate *candidates,
+                      size_t *best, struct error *err)
 {
     const struct survivors *survivors = &builder->survivors;
-    size_t best = NO_ROW;
     int64_t last = -1;
+    *best = NO_ROW;
     for (size_t i = 0; i < builder->growth->growing && i < GROWTH_ROWS; i++) {
         const struct site_group *group = &survivors->groups.items[candidates[i].group];
         int64_t item = kept_graph_last_item(survivors, builder->timeline, candidates[i].group);
         if (group->source.site.user_frame == NO_FRAME || item <= last ||
             (group->category != CATEGORY_ACTIVATION && group->category != CATEGORY_UNKNOWN))
             continue;
+        bool is_count = false;
+        if (is_small(&candidates[i]) &&
+            !kept_graph_is_count(survivors, &builder->set, candidates[i].group, &is_count, err))
+            return false;
+        if (is_count)
+            continue;
         last = item;
-        best = i;
+        *best = i;
     }
-    return best;
+    return true;
 }
 
 /* Finds out what keeps the growing rows: pools, or graphs, and which row those belong to. */
@@ -271,7 +281,8 @@ static bool judge_keepers(struct growth_builder *builder, const struct candidate
         return true;
     growth->has_variables =
         kept_graph_has_variables(&builder->survivors, &builder->set, groups, count);
-    growth->last_row = find_last(builder, candidates);
+    if (!find_last(builder, candidates, &growth->last_row, err))
+        return false;
     if (growth->last_row != NO_ROW && is_small(&candidates[growth->last_row]))
         growth->scalar_row = growth->last_row;
     return true;
@@ -299,7 +310,11 @@ static bool make_rows(struct growth_builder *builder, struct candidate *candidat
         return false;
     for (size_t i = 0; i < growth->row_count; i++)
         fill_row(builder, &candidates[i], &growth->rows[i]);
-    return true;
+    if (growth->growing == 0)
+        return true;
+    uint32_t holder = candidates[growth_holder(growth)].group;
+    return growth_label_caller(&builder->set, &builder->survivors.groups.items[holder].source,
+                               &growth->caller, err);
 }
 
 bool growth_compare_steps(struct growth_builder *builder, struct error *err)

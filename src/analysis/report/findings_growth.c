@@ -93,8 +93,9 @@ static const char *next_of_graphs(bool has_loss, bool trains)
                         "autograd graph alive."
                       : SUM_LESS "store loss.item() or loss.detach() there: a stored loss keeps "
                                  "its autograd graph alive.";
-    return trains ? "Store tensor.detach() there, or compute it under torch.no_grad()."
-                  : SUM_LESS "store tensor.detach() there, or compute it under torch.no_grad().";
+    return trains ? "Store tensor.detach() instead, pass tensor.detach() on to the next step, or "
+                    "compute it under torch.no_grad()."
+                  : SUM_LESS "store tensor.detach() instead, or compute it under torch.no_grad().";
 }
 
 static struct growth_words words_of_growth(const struct growth *growth, bool trains)
@@ -167,26 +168,35 @@ bool finding_grows_dropped(const struct findings_maker *maker)
     return finding_share(maker, other) < LEAST_SHARE;
 }
 
-/* The advice, and what torch.no_grad() saves if no backward pass uses the graphs that grow. False
- * if memory runs out. */
+/* The advice, what torch.no_grad() saves if no backward pass uses the graphs that grow, and what
+ * may go with them. False if memory runs out. */
 static bool add_next(const struct findings_maker *maker, const char *next, struct buffer *text)
 {
+    const struct growth *growth = maker->evidence->growth;
     buffer_puts(text, next);
     if (finding_grows_dropped(maker))
         buffer_printf(text,
                       " No backward pass uses these graphs: under torch.no_grad() there are none, "
                       "which saves at least %s.",
                       finding_size(maker, maker->evidence->dropped->save_bytes).text);
+    if (growth->graph == GRAPH_KEPT &&
+        finding_share(maker, growth->input_save_bytes) >= LEAST_SHARE)
+        buffer_printf(text,
+                      " Inputs of earlier steps (%s) stay allocated, too: they are freed with the "
+                      "graphs only if nothing else stores them.",
+                      finding_size(maker, growth->input_save_bytes).text);
     return !text->failed || error_out_of_memory(maker->err);
 }
 
 /* All that is left over from earlier steps goes with a graph that nothing keeps any more, and what
- * other code derives from it. Without a backward pass, a variable may keep the graph of the last
- * result until the next one is there. */
+ * other code derives from it; but inputs may be stored for their own sake, as in a replay buffer.
+ * Without a backward pass, a variable may keep the graph of the last result until the next one is
+ * there. */
 static int64_t saving_of_growth(const struct growth *growth, bool trains)
 {
-    int64_t save_bytes = growth->save_bytes - (trains ? 0 : growth->bytes_per_step);
-    return save_bytes > 0 ? save_bytes : growth->save_bytes;
+    int64_t graphs = growth->save_bytes - growth->input_save_bytes;
+    int64_t save_bytes = graphs - (trains ? 0 : growth->bytes_per_step);
+    return save_bytes > 0 ? save_bytes : graphs;
 }
 
 bool finding_of_growth(struct findings_maker *maker)
@@ -209,10 +219,11 @@ bool finding_of_growth(struct findings_maker *maker)
                                                               : growth->most_bytes,
                                      .at_least = has_graphs,
                                      .at_most = !has_graphs},
-                    next.bytes, "Memory grows by %s a step%s%s %s.",
+                    next.bytes, "Memory grows by %s a step%s%s %s%s%s.",
                     finding_size(maker, growth->bytes_per_step).text, has_stack ? ", " : "",
                     has_stack ? words.where : "; its allocations were recorded",
-                    has_stack ? row->label.full : "without stacks");
+                    has_stack ? row->label.full : "without stacks",
+                    growth->caller ? ", called at " : "", growth->caller ? growth->caller : "");
     buffer_release(&next);
     return ok;
 }

@@ -34,6 +34,20 @@ void growth_add_label(struct buffer *text, const struct growth_row *row)
     escape_text(text, row->label.full, strlen(row->label.full));
 }
 
+static void add_caller(struct buffer *text, const struct growth *growth)
+{
+    if (!growth->caller)
+        return;
+    buffer_puts(text, ", called at ");
+    escape_text(text, growth->caller, strlen(growth->caller));
+}
+
+/* What adds to a list, by how often the largest row grew: "every step" or "a step". */
+static const char *adding_steps(const struct growth *growth)
+{
+    return growth->rows[0].fit.steps_grown == growth->rows[0].fit.steps_compared ? "every" : "a";
+}
+
 /* Advice about memory that grows in private pools. */
 static void pool_advice(const struct page *page, const struct device_report *report,
                         struct buffer *text)
@@ -111,14 +125,17 @@ static void result_advice(const struct page *page, const struct device_report *r
                           struct buffer *text)
 {
     const struct growth *growth = &report->growth;
+    bool trains = phases_have(&report->phases, PHASE_BACKWARD);
     char bytes[UNITS_TEXT_SIZE];
-    buffer_printf(text,
-                  "%s of it look like autograd graphs, one a %s. The last result of each is "
-                  "made at ",
-                  page_bytes(page, bytes, growth->graph_bytes_per_step), growth_step(report));
+    buffer_printf(text, "%s of it look like autograd graphs. Their last result is made at ",
+                  page_bytes(page, bytes, growth->graph_bytes_per_step));
     growth_add_label(text, &growth->rows[growth->last_row]);
-    buffer_puts(text, ": something stores it together with its graph. Store tensor.detach() "
-                      "instead, and run code without a backward pass under torch.no_grad().");
+    add_caller(text, growth);
+    buffer_printf(text,
+                  ": something stores it together with its graph%s. Store%s tensor.detach() "
+                  "instead, and run code without a backward pass under torch.no_grad().",
+                  trains ? ", or each step passes it on to the next" : "",
+                  trains ? " or pass on" : "");
     summed_advice(report, text);
 }
 
@@ -141,11 +158,14 @@ static void scalar_advice(const struct page *page, const struct device_report *r
 /* Advice about tensors that are stored themselves, without a graph. */
 static void stored_advice(const struct device_report *report, struct buffer *text)
 {
+    const struct growth *growth = &report->growth;
+    growth_add_label(text, &growth->rows[growth_holder(growth)]);
+    add_caller(text, growth);
     buffer_printf(text,
-                  "No autograd graph keeps them: the tensors themselves are stored, in a list, "
-                  "a dictionary or an attribute to which every %s adds. Move them to the host "
-                  "(tensor.cpu()), or store only what is needed of them%s.",
-                  growth_step(report),
+                  ": no autograd graph keeps what is made there. The tensors themselves are "
+                  "stored, in a list, a dictionary or an attribute to which %s %s adds. Move them "
+                  "to the host (tensor.cpu()), or store only what is needed of them%s.",
+                  adding_steps(growth), growth_step(report),
                   report->steps.source == STEPS_FORWARD
                       ? "; limit the length of a cache of keys and values"
                       : "");
@@ -194,10 +214,13 @@ static void site_advice(const struct page *page, const struct device_report *rep
         buffer_puts(text, " replaces its memory with a larger block at every step (torch.cat in a "
                           "loop?): allocate the full size once, or limit it.");
     } else {
+        buffer_puts(text, "Look at ");
+        growth_add_label(text, largest);
+        add_caller(text, &report->growth);
         buffer_printf(text,
-                      "Look there for a list, a dictionary or an attribute to which every %s adds "
-                      "a tensor%s.",
-                      growth_step(report),
+                      ", for a list, a dictionary or an attribute to which %s %s adds a "
+                      "tensor, or a hook or closure that refers to one%s.",
+                      adding_steps(&report->growth), growth_step(report),
                       report->steps.source == STEPS_FORWARD
                           ? ", or a cache of keys and values, whose length should be limited"
                       : phases_have(&report->phases, PHASE_BACKWARD)

@@ -134,7 +134,7 @@ static void without_grad(const struct page *page, const struct device_report *re
     int64_t without = report->findings.without_grad_bytes;
     int64_t inference = report->findings.inference_mode_bytes;
     char bytes[UNITS_TEXT_SIZE], text[320];
-    if (without < report->at.active_bytes / LITTLE_CONFIDENCE_PART)
+    if (without <= 0 || without < report->at.active_bytes / LITTLE_CONFIDENCE_PART)
         return;
     snprintf(text, sizeof(text),
              "No backward pass was recorded, and %s of activations were made under %s, so no "

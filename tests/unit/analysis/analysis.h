@@ -71,6 +71,7 @@ TCase *fragmentation_tests(void);
 TCase *growth_fit_tests(void);
 TCase *growth_gradients_tests(void);
 TCase *growth_tests(void);
+TCase *holder_tests(void);
 TCase *idle_gradients_tests(void);
 TCase *joint_tests(void);
 TCase *kept_results_tests(void);
