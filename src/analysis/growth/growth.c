@@ -67,6 +67,14 @@ static bool add_gradients(struct growth *growth, struct error *err)
     return true;
 }
 
+/* True if most stale gradients are of several steps. Then something stores them, and no zero_grad()
+ * frees them. */
+static bool stores_gradients(const struct growth *growth)
+{
+    return growth->gradient_bytes_per_step >
+           growth->gradients.bytes / 2 / (int64_t)growth->compared;
+}
+
 bool growth_find_gradients(struct growth *growth, const struct timeline *timeline,
                            struct site_table *sites, const struct categories *categories,
                            const struct phases *phases, struct error *err)
@@ -99,8 +107,11 @@ bool growth_find(struct growth *growth, const struct timeline *timeline, struct 
     };
     choose_ends(&builder);
     find_peak_step(&builder);
-    return (growth->compared < GROWTH_LEAST || growth_compare_steps(&builder, err)) &&
-           (growth->gradients.count == 0 || add_gradients(growth, err));
+    if (growth->compared >= GROWTH_LEAST && !growth_compare_steps(&builder, err))
+        return false;
+    if (growth->gradient_bytes_per_step > 0 && stores_gradients(growth))
+        growth->gradients = (struct stale_gradients){0};
+    return growth->gradients.count == 0 || add_gradients(growth, err);
 }
 
 void growth_release(struct growth *growth)

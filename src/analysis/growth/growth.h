@@ -42,6 +42,7 @@ struct growth {
     int64_t bytes_per_step;
     size_t growing; /* number of call sites; may exceed the rows, some of which may be left out */
     int64_t activation_bytes_per_step;
+    int64_t gradient_bytes_per_step;
     int64_t graph_bytes_per_step; /* activations, and memory that may be activations */
     int64_t save_bytes;
     int64_t input_save_bytes; /* the part of save_bytes that is input, which graphs need not keep */
@@ -55,8 +56,8 @@ struct growth {
      * the result that the graph belongs to. NO_ROW: none. */
     size_t last_row;
     size_t scalar_row; /* last_row if its allocations are of at most 16 bytes: likely a loss */
-    /* The line that calls the model which makes what growth_holder() tells, if the row's own line is
-     * in the model; else NULL. */
+    /* The line that calls the model which makes what growth_holder() tells, if the row's own line
+     * is in the model; else NULL. */
     const char *caller;
     struct stale_gradients gradients;
     struct idle_gradients idle;

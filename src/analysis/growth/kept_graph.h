@@ -17,9 +17,9 @@ enum growth_graph {
 int64_t kept_graph_last_item(const struct survivors *survivors, const struct timeline *timeline,
                              size_t group);
 
-/* Sets `*is_count` if the last allocation of a group is computed, on the same line, from a comparison
- * or from indices, such as an accuracy: it has no gradient, so it keeps no graph. Needs C++ frames;
- * without them nothing counts. */
+/* Sets `*is_count` if the last allocation of a group is computed, on the same line, from a
+ * comparison or from indices, such as an accuracy: it has no gradient, so it keeps no graph. Needs
+ * C++ frames; without them nothing counts. */
 bool kept_graph_is_count(const struct survivors *survivors, const struct live_set *set,
                          size_t group, bool *is_count, struct error *err);
 

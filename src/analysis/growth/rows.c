@@ -222,6 +222,8 @@ static bool sum_growing(struct growth_builder *builder, struct candidate *candid
                                                       last_step_at_peak(&builder->last, survivors,
                                                                         candidates[i].group)));
         sum_add_capped(&growth->bytes_per_step, candidates[i].fit.bytes_per_step);
+        if (group->category == CATEGORY_GRADIENT)
+            sum_add_capped(&growth->gradient_bytes_per_step, candidates[i].fit.bytes_per_step);
         if (group->category == CATEGORY_ACTIVATION)
             sum_add_capped(&growth->activation_bytes_per_step, candidates[i].fit.bytes_per_step);
         if (graph)

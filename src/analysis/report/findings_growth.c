@@ -127,6 +127,11 @@ static struct growth_words words_of_growth(const struct growth *growth, bool tra
         words.next = "No autograd graph keeps it, so loss.item() changes nothing: find the list, "
                      "cache, hook or closure that stores these tensors, and move them to the host "
                      "(tensor.cpu()) or keep less of them.";
+    } else if (growth->gradient_bytes_per_step > growth->bytes_per_step / 2) {
+        words.next =
+            "Find what stores gradients of earlier steps (parameter.grad, or the result of "
+            "torch.autograd.grad()): zero_grad() frees only those to which nothing else "
+            "refers. Store copies on the host, or their norms.";
     } else if (growth->rows[growth_holder(growth)].stack == STACK_NONE) {
         words.next = "Record with stacks=\"python\" to see the code that keeps it.";
     }

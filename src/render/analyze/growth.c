@@ -7,7 +7,6 @@
 #define NOTABLE_BYTES   65536 /* per step: less is omitted, unless it is 0.1% of the peak */
 #define STOPPED_SHARE   100   /* 1/100 of the peak; less growth that stopped is omitted */
 #define ROWS_OF_STOPPED 3
-#define HARDLY_ANY      1000 /* less than 1/1000 of the peak is not worth a sentence */
 
 /* Goes before a number of steps: an iteration of the loop may have several optimizer steps. */
 static const char *kind_of_steps(const struct device_report *report)

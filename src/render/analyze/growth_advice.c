@@ -204,6 +204,10 @@ static void site_advice(const struct page *page, const struct device_report *rep
                           "until its sequence ends. Limit the length of sequences or their "
                           "number, keep it in fewer bits, or allocate it once for the longest "
                           "sequence: torch.cat in a loop needs the old and the new copy at once.");
+    } else if (report->growth.gradient_bytes_per_step > report->growth.bytes_per_step / 2) {
+        buffer_puts(text, "Most of it are gradients of earlier steps that something stores, such "
+                          "as a list or a log: zero_grad() frees only those to which nothing else "
+                          "refers. Store copies on the host, or their norms.");
     } else if (largest->stack == STACK_NONE) {
         buffer_puts(text, "No stacks were recorded, so the line of code is not known: record with "
                           "stacks=\"python\" to see it. It may be a stored loss that keeps its "
@@ -243,11 +247,12 @@ bool growth_advice(const struct page *page, const struct device_report *report, 
         result_advice(page, report, text);
     else if (growth->scalar_row != NO_ROW)
         scalar_advice(page, report, text);
-    else if (growth->graph == GRAPH_NONE && growth->graph_bytes_per_step > 0)
+    else if (growth->graph == GRAPH_NONE &&
+             growth->graph_bytes_per_step > growth->bytes_per_step / 2)
         stored_advice(report, text);
     else
         site_advice(page, report, text);
-    if (growth->save_bytes > 0)
+    if (growth->save_bytes > report->peak.active_bytes / HARDLY_ANY)
         buffer_printf(text, " At the peak, at least %s were left over from earlier %s.",
                       page_bytes(page, bytes, growth->save_bytes), growth_steps(report));
     if (growth->rows[0].fit.confidence == CONFIDENCE_LOW)

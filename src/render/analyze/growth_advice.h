@@ -5,6 +5,8 @@
 
 #include "render/analyze/growth.h"
 
+#define HARDLY_ANY 1000 /* less than 1/1000 of the peak is not worth a sentence */
+
 /* "step" or "forward pass", and their plurals: the parts of the trace that are compared. */
 const char *growth_step(const struct device_report *report);
 const char *growth_steps(const struct device_report *report);

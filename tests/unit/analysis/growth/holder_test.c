@@ -107,6 +107,28 @@ START_TEST(inputs_may_outlive_graphs)
 }
 END_TEST
 
+/* A log that stores the gradients of each step: a new one is made after zero_grad(), which frees
+ * none. */
+START_TEST(stored_gradients_are_not_stale)
+{
+    born(7000, 300, PY("to", TORCH "nn/modules/module.py", 1300) "," SCRIPT);
+    for (unsigned step = 0; step < STEPS; step++) {
+        born(1, 100, lines[0]);
+        born(2000 + step, 300, STACK_BACKWARD);
+        capture_free(&capture, 1, 100, STACK_BACKWARD);
+        born(2, 8, STACK_STEP);
+        capture_free(&capture, 2, 8, STACK_STEP);
+    }
+    make_report(0);
+    const struct growth *growth = &report->growth;
+    ck_assert_int_eq(growth->gradient_bytes_per_step, 300);
+    ck_assert_uint_eq(growth->gradients.count, 0);
+    ck_assert_ptr_null(report_finding(report, FINDING_KEPT_GRADIENTS));
+    ck_assert_ptr_nonnull(
+        strstr(report_finding(report, FINDING_GROWTH)->next, "stores gradients of earlier steps"));
+}
+END_TEST
+
 TCase *holder_tests(void)
 {
     TCase *tests = tcase_create("holder");
@@ -114,5 +136,6 @@ TCase *holder_tests(void)
     tcase_add_test(tests, a_loss_holds_its_graph);
     tcase_add_test(tests, an_accuracy_holds_no_graph);
     tcase_add_test(tests, inputs_may_outlive_graphs);
+    tcase_add_test(tests, stored_gradients_are_not_stale);
     return tests;
 }
