@@ -28,11 +28,13 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/plain_zeros.c \
 	src/analysis/category/roles.c \
 	src/analysis/category/roles.h \
+	src/analysis/category/roles_buckets.c \
 	src/analysis/category/roles_count.c \
 	src/analysis/category/roles_factors.c \
 	src/analysis/category/roles_flat.c \
 	src/analysis/category/roles_internal.h \
 	src/analysis/category/roles_masters.c \
+	src/analysis/category/roles_narrow.c \
 	src/analysis/category/roles_tables.c \
 	src/analysis/category/roles_unseen.c \
 	src/analysis/category/saved_again.c \

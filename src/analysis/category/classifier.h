@@ -30,6 +30,7 @@ struct classifier {
     bool has_model;         /* an allocation seen so far made a model */
     bool is_guess;          /* some phases are only guessed */
     bool is_cut;            /* the trace may end in the middle of a step */
+    bool zero_grad_frees;   /* zero_grad() frees a gradient seen so far, instead of zeroing it */
     bool frees_have_stacks; /* at least one does */
     bool has_sparse;   /* gradients of embedding tables are sparse, so their sizes are not those of
                           the tables */

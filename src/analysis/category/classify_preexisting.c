@@ -301,6 +301,8 @@ static uint8_t byte_of(const struct classifier *classifier, const struct preexis
 {
     if (reason == REASON_ZERO_GRAD_FREED)
         return reason_byte(reason, DOUBT_NONE);
+    if (reason == REASON_COMMUNICATION && preexisting->stack == STACK_NONE) /* by sizes alone */
+        return reason_byte(reason, DOUBT_GUESS);
     uint8_t byte = classifier_doubt(classifier, reason, run);
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, preexisting->size);
     bool is_like =
@@ -330,6 +332,7 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
     optimizers.may_be_unnamed = classifier->phases->has_stacks;
     optimizers.use_others = classifier->dropped > classifier->used * MOST_USED;
     optimizers.in_passes = classifier->passes_make_states;
+    optimizers.frees_gradients = classifier->zero_grad_frees;
     if (!roles_solve(&classifier->roles, &classifier->tallies, &optimizers, &classifier->replaced,
                      begins_late, err) ||
         (!timeline->snapshot->profile.is_heap && !assign_by_sizes(classifier, categories, err)))

@@ -87,6 +87,11 @@ static bool is_freed_by_hook(const struct evidence *evidence)
            evidence->end->site.any_python_frame != NO_FRAME;
 }
 
+static bool is_freed_by_zero_grad(const struct evidence *evidence)
+{
+    return evidence->end && evidence->end->context == CONTEXT_ZERO_GRAD;
+}
+
 /* True if a gradient of an embedding has only some rows of the table. */
 static bool is_sparse_gradient(const struct classifier *classifier, const struct evidence *evidence)
 {
@@ -298,6 +303,9 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
             category = reason_category(reason);
         }
         classifier->has_model = classifier->has_model || reason == REASON_MODEL_MADE;
+        classifier->zero_grad_frees =
+            classifier->zero_grad_frees || reason == REASON_ZERO_GRAD_FREED ||
+            (category == CATEGORY_GRADIENT && is_freed_by_zero_grad(&evidence));
         if (reason == REASON_BATCH || reason == REASON_COPIED)
             classifier->batch_run = evidence.birth_run;
         if (reason == REASON_AFTER_FORWARD)
@@ -352,9 +360,12 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
         if (reason == REASON_INFERENCE && seen_model && is_copied(classifier, facts))
             reason = REASON_COPIED; /* the batch of a first forward pass that did not end */
         categories->of_lifetime[i] = (uint8_t)reason_category(reason);
-        /* Plain code also makes other things that stay, such as caches. */
+        /* Plain code also makes other things that stay, such as caches. Buckets are only known by
+         * their sizes. */
         categories->why_lifetime[i] =
-            reason_byte(reason, reason == REASON_INFERENCE ? DOUBT_INFERRED : DOUBT_NONE);
+            reason_byte(reason, reason == REASON_COMMUNICATION ? DOUBT_GUESS
+                                : reason == REASON_INFERENCE   ? DOUBT_INFERRED
+                                                               : DOUBT_NONE);
     }
     return true;
 }

@@ -16,7 +16,8 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
      * Gradients come last, since they were made above the activations of the first step. States lie
      * in the holes that those activations left. */
     uint32_t weights = expected->weights, models = weights + expected->copies;
-    uint32_t masters = models + expected->masters, main = masters + expected->main_gradients;
+    uint32_t buckets = models + expected->buckets;
+    uint32_t masters = buckets + expected->masters, main = masters + expected->main_gradients;
     uint32_t wide = main + expected->wide_copies, states = wide + expected->states;
     if (!trains && classifier->is_guess && classifier->phases->has_stacks && classifier->roles.few)
         *reason = REASON_PERSISTENT_DATA;
@@ -32,13 +33,15 @@ bool classifier_persistent(struct classifier *classifier, uint64_t size, uint32_
         *reason = REASON_STATE_FACTORS;
     else if (place < models)
         *reason = REASON_MODEL_COPY;
+    else if (place < buckets)
+        *reason = classifier->roles.in_buckets ? REASON_FLAT_GRADIENTS : REASON_COMMUNICATION;
     else if (place < masters)
         *reason = REASON_MASTER_SIZES;
     else if (place >= masters && place < main)
         *reason = REASON_MAIN_SIZES;
     else if (place >= main && place < wide)
         *reason = REASON_MODEL_COPY;
-    else if (place >= wide && place < states)
+    else if ((place >= wide && place < states) || place < expected->narrow_states)
         *reason = REASON_STATE_SIZES;
     else if (place < states + expected->gradients)
         *reason = REASON_GRADIENTS_STAY;

@@ -172,6 +172,9 @@ static bool solve(struct solver *solver, struct error *err)
     roles_share_flat(solver);
     if (are_states_of_flat_weights(solver))
         share_states_of_flat_weights(solver);
+    roles_share_narrow(solver);
+    roles_share_buckets(solver);
+    roles->in_buckets = solver->in_buckets;
     roles_find_factors(solver);
     roles->kept = is_model_kept(solver);
     roles->data = look_like_data(solver);

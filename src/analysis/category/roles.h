@@ -13,6 +13,8 @@
  *     bytes in all. Blocks without a gradient that add up to the missing bytes are states.
  *   - If a block is as large as all gradients of a backward pass, or twice that, the framework
  *     keeps gradients in one flat block too. roles_flat.c decides the roles of such blocks.
+ *   - If a few blocks without a gradient are as large as all gradients together, they are the
+ *     buckets in which ranks exchange gradients.
  *   - If the sizes of gradients pair up as x and 2x, the larger ones are copies of the gradients
  *     that the masters need.
  *
@@ -35,6 +37,7 @@ struct roles {
     bool kept;         /* the model is not freed when the program ends */
     bool data;         /* blocks without a gradient look like data */
     bool few;          /* so few blocks stay that they are no model, unless something else tells */
+    bool in_buckets;   /* gradients are views of buckets */
     bool flat_buffers; /* flat buffers hold weights, gradients or states */
 };
 
@@ -47,6 +50,7 @@ struct optimizers {
     bool any_other;        /* one is of a class outside of torch.optim */
     bool use_others;       /* gradients are freed before it steps, so it uses others */
     bool in_passes;        /* it steps in what looks like a backward pass, so no gradients stay */
+    bool frees_gradients;  /* zero_grad() frees some, so none stay */
     bool may_be_unnamed;   /* Stacks show the phases, so an optimizer without annotations would be
                               noticed by sizes. If only lifetimes show the phases, gradients are too
                               uncertain for that. */

@@ -203,7 +203,11 @@ static uint32_t count_states(const struct solver *solver)
 uint32_t roles_count(struct solver *solver)
 {
     struct roles *roles = solver->roles;
-    roles->stay = !roles->flat_buffers && !solver->optimizers.in_passes && gradients_stay(solver);
+    solver->in_buckets = solver->optimizers.most_states > 0 && !roles->flat_buffers &&
+                         roles_lie_in_buckets(solver, solver->optimizers.most_states + 1);
+    roles->stay = !roles->flat_buffers && !solver->optimizers.in_passes &&
+                  !solver->optimizers.frees_gradients && !solver->in_buckets &&
+                  gradients_stay(solver);
     for (size_t i = 0; i < solver->count; i++) {
         struct size_tally *tally = solver->sizes[i];
         tally->wide = 0;

@@ -14,6 +14,7 @@ struct solver {
     struct optimizers optimizers;
     struct size_sum replaced; /* parameters that were made and freed before the first step */
     bool makes_states;        /* optimizer steps of the trace make the states */
+    bool in_buckets;          /* gradients are views of buckets */
     bool begins_late;         /* blocks of unknown role from before the trace stay */
     struct roles *roles;
 };
@@ -26,6 +27,7 @@ static inline double bytes_of(uint64_t size, uint64_t count)
 static inline bool is_left_over(const struct size_tally *tally)
 {
     return tally->flat == 0 && tally->count == 0 && tally->expected.masters == 0 &&
+           tally->expected.buckets == 0 && tally->expected.narrow_states == 0 &&
            !size_tally_is_workspace(tally);
 }
 
@@ -74,6 +76,17 @@ static inline uint32_t most_states_of(const struct solver *solver)
  * roles_share_flat() decides the roles of the blocks of those sizes. */
 bool roles_find_flat(struct solver *solver, struct error *err);
 void roles_share_flat(struct solver *solver);
+
+/* roles_buckets.c: true if gradients are views of buckets, judged before gradients are counted: of
+ * most sizes, multiples of `copies` stay, and the other blocks are as large as one copy. */
+bool roles_lie_in_buckets(const struct solver *solver, uint32_t copies);
+/* The same file: decides the roles of buckets, also of those that gradients are copied to. Only
+ * once the other roles are decided. */
+void roles_share_buckets(const struct solver *solver);
+
+/* roles_narrow.c: decides the roles of optimizer states in a narrower type than the weights, where
+ * weights have no others. Only once the roles of blocks of the weights' sizes are decided. */
+void roles_share_narrow(const struct solver *solver);
 
 /* roles_factors.c: marks the sizes that are those of Kronecker factors of the weights. */
 void roles_find_factors(const struct solver *solver);

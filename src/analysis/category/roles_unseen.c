@@ -7,9 +7,7 @@ bool roles_are_masters(const struct solver *solver, const struct size_tally *tal
     return tally->gradients.most == 0 && half && half->gradients.most > 0 && staying(half) > 0;
 }
 
-/* True if most bytes that stay belong to sizes of which a multiple of so many blocks stays. Blocks
- * of other sizes that hold as much as one copy may be buckets of gradients: then no backward pass
- * leaves gradients, because those are views of the buckets. */
+/* True if most bytes that stay belong to sizes of which a multiple of so many blocks stays. */
 static bool are_multiples(const struct solver *solver, uint32_t copies)
 {
     double fits = 0, others = 0;
@@ -18,7 +16,7 @@ static bool are_multiples(const struct solver *solver, uint32_t copies)
         uint64_t whole = staying(tally);
         *(whole % copies == 0 ? &fits : &others) += bytes_of(tally->size, whole);
     }
-    return fits >= (fits + others) * 0.9 || sums_agree(fits / copies, others);
+    return fits >= (fits + others) * 0.9;
 }
 
 /* True if blocks of the sizes of what stays were there before the trace and are freed in it. These
@@ -48,9 +46,9 @@ void roles_count_unseen(struct solver *solver)
         trained += tally->count > 0 ? bytes_of(tally->size, whole) : 0;
         all += bytes_of(tally->size, whole);
     }
-    if (solver->optimizers.most_states == 0 || trained * 20 > all)
+    if (solver->optimizers.most_states == 0 || (!solver->in_buckets && trained * 20 > all))
         return;
-    bool stay = !are_multiples(solver, copies);
+    bool stay = !solver->in_buckets && !are_multiples(solver, copies);
     if (stay && (!are_multiples(solver, ++copies) || sizes_end(solver, copies)))
         return;
     solver->roles->stay = stay;

@@ -15,8 +15,9 @@ struct run_count {
 /* The number of blocks of one size that have each role, of the blocks that stay; see roles.h. The
  * members are in the order in which the blocks usually lie in memory. */
 struct expected {
-    uint32_t weights, copies, masters, main_gradients, wide_copies, states, gradients;
-    uint32_t parts; /* states of the parts of a weight that lies in one block */
+    uint32_t weights, copies, buckets, masters, main_gradients, wide_copies, states, gradients;
+    uint32_t narrow_states; /* in a narrower type than the weights */
+    uint32_t parts;         /* states of the parts of a weight that lies in one block */
 };
 
 struct size_tally {

@@ -194,7 +194,8 @@ static const struct {
                            "states need: an averaged model, a teacher, or another copy",
                            CATEGORY_PARAMETER, CONFIDENCE_LOW},
     [REASON_STATE_SIZES] = {"state-sizes",
-                            "never freed, and of a size that has several blocks for each gradient",
+                            "never freed, and several blocks for each gradient have its size, or "
+                            "half or a quarter of that",
                             CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
     [REASON_STATE_BYTES] =
         {"state-bytes",
@@ -220,7 +221,8 @@ static const struct {
                              CATEGORY_PARAMETER, CONFIDENCE_LOW},
     [REASON_FLAT_GRADIENTS] = {"flat-gradients",
                                "never freed, and as large as the gradients of a backward pass "
-                               "together: one buffer that holds all of them",
+                               "together: one buffer that holds all of them, or one of a few "
+                               "buckets that do",
                                CATEGORY_GRADIENT, CONFIDENCE_LOW},
     [REASON_GRADIENTS_STAY] =
         {"gradients-stay", "never freed, and of the size of gradients that AccumulateGrad adds to",

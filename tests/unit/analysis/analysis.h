@@ -10,6 +10,7 @@ TCase *category_annotated_tests(void);
 TCase *category_bare_tests(void);
 TCase *category_early_results_tests(void);
 TCase *category_replaced_tests(void);
+TCase *category_buckets_tests(void);
 TCase *category_caches_tests(void);
 TCase *category_chains_tests(void);
 TCase *category_lines_tests(void);

@@ -2,6 +2,9 @@
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/category/standing.h"
 
+#define ACCUMULATE CPP("torch::autograd::AccumulateGrad::apply(x)") "," ENGINE
+#define ZERO_GRAD  PY("zero_grad", TORCH "optim/optimizer.py", 1006) "," SCRIPT
+
 static struct standing standing;
 
 static void create(void)
@@ -98,6 +101,32 @@ START_TEST(a_smaller_frozen_model_is_a_model)
 }
 END_TEST
 
+/* Passes use up gradients of activations, which have the size of a frozen weight. Gradients that
+ * stay would be added to in the same way. But zero_grad() frees the gradients that there are. */
+START_TEST(no_gradient_stays_if_zero_grad_frees_some)
+{
+    uint64_t weights = standing_model(&standing, 1), frozen;
+    standing_model(&standing, 1);
+    standing_model(&standing, 1);
+    frozen = standing.next;
+    for (unsigned i = 0; i < 4; i++)
+        standing_block(&standing, 100000);
+    capture_event(&standing.capture, "alloc", 1000, 50, STACK_FORWARD);
+    capture_event(&standing.capture, "alloc", 3000, 100000, STACK_BACKWARD);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_event(&standing.capture, "alloc", 2000 + i, SIZE + 100 * i, STACK_BACKWARD);
+    capture_free(&standing.capture, 3000, 100000, ACCUMULATE);
+    capture_free(&standing.capture, 1000, 50, ENGINE);
+    standing_optimize(&standing, "Optimizer.step#Adam.step");
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_free(&standing.capture, 2000 + i, SIZE + 100 * i, ZERO_GRAD);
+    capture_load(&standing.capture);
+    standing_expect(&standing, weights, LAYERS, CATEGORY_PARAMETER);
+    for (unsigned i = 0; i < 4; i++)
+        ck_assert_int_ne(capture_category(&standing.capture, frozen + i), CATEGORY_GRADIENT);
+}
+END_TEST
+
 TCase *category_frozen_tests(void)
 {
     TCase *tests = tcase_create("what stays without gradients");
@@ -108,5 +137,6 @@ TCase *category_frozen_tests(void)
     tcase_add_test(tests, a_large_workspace_is_no_data);
     tcase_add_test(tests, many_blocks_of_its_size_are_no_workspaces);
     tcase_add_test(tests, a_smaller_frozen_model_is_a_model);
+    tcase_add_test(tests, no_gradient_stays_if_zero_grad_frees_some);
     return tests;
 }
