@@ -11,7 +11,7 @@
 /* Decides the roles of `count` blocks that are twice as wide as `weights`: masters, the gradients
  * that masters need, states, and copies of the masters such as averages. Masters need own gradients
  * if those of the weights are freed before the optimizer steps, or if more blocks remain than
- * states. */
+ * states. But if exactly the states of the named optimizer remain, these gradients come and go. */
 static void share_masters(const struct solver *solver, struct expected *expected, uint32_t weights,
                           uint32_t count)
 {
@@ -20,7 +20,9 @@ static void share_masters(const struct solver *solver, struct expected *expected
     uint64_t states = (uint64_t)weights * most_states_of(solver);
     expected->main_gradients = count > states ? least(count - states, weights) : 0;
     expected->states = count - expected->main_gradients;
-    if (!solver->optimizers.use_others)
+    uint64_t fixed = (uint64_t)weights * solver->optimizers.fixed_states;
+    bool are_states = fixed > 0 && count == fixed && !solver->makes_states;
+    if (!solver->optimizers.use_others || are_states)
         return;
     expected->main_gradients = least(count, weights);
     count -= expected->main_gradients;

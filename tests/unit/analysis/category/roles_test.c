@@ -53,6 +53,18 @@ START_TEST(masters_may_have_gradients)
 }
 END_TEST
 
+/* A step of Adam that uses other gradients than the pass leaves. */
+static void step_of_others(void)
+{
+    capture_event(&standing.capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_event(&standing.capture, "alloc", 2000 + i, SIZE + 100 * i, STACK_BACKWARD);
+    capture_free(&standing.capture, 1000, 50, ENGINE);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_free(&standing.capture, 2000 + i, SIZE + 100 * i, SCRIPT);
+    standing_optimize(&standing, "Optimizer.step#Adam.step");
+}
+
 /* The gradients are freed before the optimizer steps, so the masters have gradients of their own.
  * The other blocks are an average. */
 START_TEST(masters_may_have_gradients_and_an_average)
@@ -61,19 +73,27 @@ START_TEST(masters_may_have_gradients_and_an_average)
              gradients = standing_model(&standing, 2), average = standing_model(&standing, 2),
              states = standing_model(&standing, 2);
     standing_model(&standing, 2);
-    capture_event(&standing.capture, "alloc", 1000, 50, STACK_FORWARD);
-    for (unsigned i = 0; i < LAYERS; i++)
-        capture_event(&standing.capture, "alloc", 2000 + i, SIZE + 100 * i, STACK_BACKWARD);
-    capture_free(&standing.capture, 1000, 50, ENGINE);
-    for (unsigned i = 0; i < LAYERS; i++)
-        capture_free(&standing.capture, 2000 + i, SIZE + 100 * i, SCRIPT);
-    standing_optimize(&standing, "Optimizer.step#Adam.step");
+    step_of_others();
     capture_load(&standing.capture);
     standing_expect(&standing, weights, LAYERS, CATEGORY_PARAMETER);
     standing_expect(&standing, masters, LAYERS, CATEGORY_OPTIMIZER_STATE);
     standing_expect(&standing, gradients, LAYERS, CATEGORY_GRADIENT);
     standing_expect(&standing, average, LAYERS, CATEGORY_PARAMETER);
     standing_expect(&standing, states, 2 * LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+/* The gradients are freed before the optimizer steps, but as many wide blocks stay as the masters
+ * and Adam's states need: the gradients of the masters come and go. */
+START_TEST(states_of_masters_are_no_gradients)
+{
+    standing_model(&standing, 1);
+    uint64_t masters = standing_model(&standing, 2);
+    standing_model(&standing, 2);
+    standing_model(&standing, 2);
+    step_of_others();
+    capture_load(&standing.capture);
+    standing_expect(&standing, masters, 3 * LAYERS, CATEGORY_OPTIMIZER_STATE);
 }
 END_TEST
 
@@ -337,6 +357,7 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, sgd_keeps_one_state);
     tcase_add_test(tests, masters_may_have_gradients);
     tcase_add_test(tests, masters_may_have_gradients_and_an_average);
+    tcase_add_test(tests, states_of_masters_are_no_gradients);
     tcase_add_test(tests, a_model_twice_as_wide_is_no_master);
     tcase_add_test(tests, states_of_flat_weights_add_up);
     tcase_add_test(tests, passes_of_two_models_count_together);
