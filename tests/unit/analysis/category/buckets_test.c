@@ -99,6 +99,22 @@ START_TEST(states_may_have_a_narrower_type)
 }
 END_TEST
 
+/* A step leaves a block of the size of narrow states, which does not make that the size of a
+ * weight.
+ */
+START_TEST(steps_may_leave_blocks_of_narrow_sizes)
+{
+    standing_model(&standing, 1);
+    uint64_t states = standing.next;
+    for (unsigned i = 0; i < 2 * LAYERS; i++)
+        standing_block(&standing, (SIZE + 100 * (i / 2)) / 4);
+    standing_step(&standing, NULL);
+    capture_event(&standing.capture, "alloc", 4000, SIZE / 4, STACK_STEP);
+    capture_load(&standing.capture);
+    standing_expect(&standing, states, 2 * LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 /* One narrow block for each weight may be a frozen copy of the model. */
 START_TEST(one_narrow_copy_is_a_model)
 {
@@ -119,6 +135,7 @@ TCase *category_buckets_tests(void)
     tcase_add_test(tests, gradients_may_be_copied_to_buckets);
     tcase_add_test(tests, gradients_may_be_views_of_buckets);
     tcase_add_test(tests, states_may_have_a_narrower_type);
+    tcase_add_test(tests, steps_may_leave_blocks_of_narrow_sizes);
     tcase_add_test(tests, one_narrow_copy_is_a_model);
     return tests;
 }
