@@ -27,11 +27,11 @@ struct classifier {
     uint32_t last_backward_run;  /* NO_RUN if there are not several passes */
     uint32_t transform_run;      /* the last backward run so far that torch.func began, or NO_RUN */
     bool has_forward;
-    bool has_model;         /* an allocation seen so far made a model */
-    bool is_guess;          /* some phases are only guessed */
-    bool is_cut;            /* the trace may end in the middle of a step */
-    bool zero_grad_frees;   /* zero_grad() frees a gradient seen so far, instead of zeroing it */
-    bool frees_have_stacks; /* at least one does */
+    bool has_model;           /* an allocation seen so far made a model */
+    bool is_guess;            /* some phases are only guessed */
+    bool is_cut;              /* the trace may end in the middle of a step */
+    uint32_t zero_grad_frees; /* gradients seen so far that zero_grad() frees */
+    bool frees_have_stacks;   /* at least one does */
     bool has_sparse;   /* gradients of embedding tables are sparse, so their sizes are not those of
                           the tables */
     bool shows_copies; /* a stack seen so far copies to the device */
@@ -115,9 +115,21 @@ bool classifier_lacks_early(const struct classifier *classifier, uint64_t size);
  * the size of a weight. */
 bool classifier_zero_grad_frees(const struct classifier *classifier, uint64_t size, uint32_t end);
 
+/* leaked_sizes.c: without stacks, counts for every early size the passes that leave blocks of it
+ * for good; see size_tally_leaks(). */
+void classifier_find_leaks(const struct classifier *classifier);
+
+/* True if an allocation of the trace outlives the backward pass that makes it. */
+static inline bool classifier_outlives_backward(const struct classifier *classifier, size_t index)
+{
+    struct lifetime_runs runs = classifier->phases->of_lifetime[index];
+    return classifier_phase(classifier, runs.birth) == PHASE_BACKWARD &&
+           !phases_same_backward(classifier->phases, runs.birth, runs.end);
+}
+
 /* True if a block of the size cannot be a gradient. In a trace without stacks, gradients have the
  * sizes of blocks that stay. A block of another size is a gradient only if plain code joined
- * gradients to it. */
+ * gradients to it. Sizes that leak are none of gradients. */
 bool classifier_is_no_gradient(const struct classifier *classifier, uint64_t size);
 
 /* The categories are assigned in the order of the functions below. First, allocations of the trace:

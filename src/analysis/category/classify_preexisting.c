@@ -332,7 +332,9 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
     optimizers.may_be_unnamed = classifier->phases->has_stacks;
     optimizers.use_others = classifier->dropped > classifier->used * MOST_USED;
     optimizers.in_passes = classifier->passes_make_states;
-    optimizers.frees_gradients = classifier->zero_grad_frees;
+    optimizers.frees_gradients = classifier->zero_grad_frees > 0;
+    optimizers.steps_alone =
+        optimizers.frees_gradients && classifier->zero_grad_frees <= classifier->zero_grads.count;
     if (!roles_solve(&classifier->roles, &classifier->tallies, &optimizers, &classifier->replaced,
                      begins_late, err) ||
         (!timeline->snapshot->profile.is_heap && !assign_by_sizes(classifier, categories, err)))

@@ -303,8 +303,8 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
             category = reason_category(reason);
         }
         classifier->has_model = classifier->has_model || reason == REASON_MODEL_MADE;
-        classifier->zero_grad_frees =
-            classifier->zero_grad_frees || reason == REASON_ZERO_GRAD_FREED ||
+        classifier->zero_grad_frees +=
+            reason == REASON_ZERO_GRAD_FREED ||
             (category == CATEGORY_GRADIENT && is_freed_by_zero_grad(&evidence));
         if (reason == REASON_BATCH || reason == REASON_COPIED)
             classifier->batch_run = evidence.birth_run;

@@ -27,13 +27,6 @@ static bool count_early(struct classifier *classifier, uint64_t size, double *by
     return true;
 }
 
-static bool outlives_backward(const struct classifier *classifier, size_t index)
-{
-    struct lifetime_runs runs = classifier->phases->of_lifetime[index];
-    return classifier_phase(classifier, runs.birth) == PHASE_BACKWARD &&
-           !phases_same_backward(classifier->phases, runs.birth, runs.end);
-}
-
 /* The most bytes that one pass leaves in blocks of early sizes. Of each size, no more blocks count
  * than existed early. */
 static double most_left(const struct classifier *classifier)
@@ -45,7 +38,7 @@ static double most_left(const struct classifier *classifier)
     for (size_t n = 0; n < phases->outliving_count; n++) {
         size_t i = phases->outliving[n];
         uint32_t run = phases->of_lifetime[i].birth;
-        if (!outlives_backward(classifier, i))
+        if (!classifier_outlives_backward(classifier, i))
             continue;
         now = phases->runs[run].pass == pass ? now : 0;
         pass = phases->runs[run].pass;
@@ -157,7 +150,7 @@ static size_t list_left(const struct classifier *classifier, uint64_t *sizes)
     size_t count = 0;
     for (size_t n = 0; n < phases->outliving_count; n++) {
         size_t i = phases->outliving[n];
-        if (!outlives_backward(classifier, i))
+        if (!classifier_outlives_backward(classifier, i))
             continue;
         uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
         uint64_t *same = &latest[hash_word(size, 0) % LATEST_SIZES];
@@ -211,6 +204,8 @@ bool classifier_count_early(struct classifier *classifier, struct error *err)
         return find_samples(classifier, err);
     classifier->sizes_tell = bytes > 0 && most_left(classifier) * LEAST_PART >= bytes;
     classifier->passes_make_states = makes_states(classifier);
+    if (!classifier->passes_make_states)
+        classifier_find_leaks(classifier);
     return true;
 }
 
@@ -242,6 +237,8 @@ bool classifier_is_no_gradient(const struct classifier *classifier, uint64_t siz
 {
     const struct size_tally *tally =
         classifier->sizes_tell ? size_tallies_find(&classifier->tallies, size) : NULL;
+    if (tally && size_tally_leaks(tally))
+        return true;
     return classifier->sizes_tell && !classifier_has_early(classifier, size) &&
            !(tally && tally->is_flat);
 }

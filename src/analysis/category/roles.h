@@ -50,6 +50,7 @@ struct optimizers {
     bool any_other;        /* one is of a class outside of torch.optim */
     bool use_others;       /* gradients are freed before it steps, so it uses others */
     bool in_passes;        /* it steps in what looks like a backward pass, so no gradients stay */
+    bool steps_alone;      /* each step uses one gradient, as in hooks on gradients */
     bool frees_gradients;  /* zero_grad() frees some, so none stay */
     bool may_be_unnamed;   /* Stacks show the phases, so an optimizer without annotations would be
                               noticed by sizes. If only lifetimes show the phases, gradients are too

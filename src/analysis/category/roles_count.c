@@ -103,8 +103,8 @@ static void count_staying_gradients(struct solver *solver)
 }
 
 /* Corrects the number of gradients if the program computes them several times before a step and
- * keeps all. If the optimizer has a fixed number of states, the blocks that stay tell the number of
- * weights. */
+ * keeps all, or never has several at a time. If the optimizer has a fixed number of states, the
+ * blocks that stay tell the number of weights. */
 static void count_repeated_gradients(struct solver *solver)
 {
     uint32_t copies = solver->optimizers.fixed_states + 1;
@@ -118,7 +118,8 @@ static void count_repeated_gradients(struct solver *solver)
     for (size_t i = 0; all > 0 && fits >= all * 0.9 && i < solver->count; i++) {
         struct size_tally *tally = solver->sizes[i];
         uint64_t weights = staying(tally) / copies;
-        if (staying(tally) % copies == 0 && weights > 0 && weights < tally->count)
+        bool is_wrong = weights < tally->count || solver->optimizers.steps_alone;
+        if (staying(tally) % copies == 0 && weights > 0 && tally->count > 0 && is_wrong)
             tally->count = (uint32_t)weights;
     }
 }

@@ -41,7 +41,9 @@ struct size_tally {
     struct run_count renewed; /* made by an optimizer step and freed in a later one */
     uint32_t count;           /* number of gradients, as decided by roles_count() */
     uint32_t wide; /* number of further gradients that are copies of gradients of half the size */
-    struct run_count left; /* left by a backward pass, without stacks; for early_sizes.c */
+    struct run_count left;  /* left by a backward pass, without stacks; for early_sizes.c */
+    uint32_t leaves_passes; /* passes but the last that leave blocks of the size for good */
+    uint32_t leaves_last;   /* 1 + the last such pass */
     uint32_t kept,
         gone; /* left for good by passes; and `kept` when others of the size last came and went */
     struct run_count listed;        /* members of the list of tensors that plain code made last */
@@ -57,6 +59,7 @@ struct size_tally {
     uint8_t
         twin[PHASE_COUNT]; /* by phase: 1 + the category of the first block made in the trace that
                               outlived its own phase and was freed in this phase; 0 if none */
+    bool leaves_freed;     /* a block that a pass leaves is freed later, but before the end */
     bool is_dropped;       /* a hook frees gradients of this size during the backward pass */
     bool is_renewed;       /* each step makes the weights of this size anew, from masters */
     bool is_factor;        /* blocks that are neither weights nor states are Kronecker factors */
@@ -76,6 +79,9 @@ static inline bool size_tally_is_workspace(const struct size_tally *tally)
            tally->accumulated.most == 0 && tally->parameters == 0 && tally->made_in_step == 0 &&
            tally->persistent <= MOST_WORKSPACES;
 }
+
+/* leaked_sizes.c: true if several passes leave blocks of the size, and none is freed. */
+bool size_tally_leaks(const struct size_tally *tally);
 
 struct size_tallies {
     struct size_tally *slots; /* open addressing, a power of two */

@@ -183,6 +183,80 @@ START_TEST(a_graph_that_is_held_is_no_batch)
 }
 END_TEST
 
+/* Each pass leaves blocks that nobody frees, and so did passes before the trace. */
+START_TEST(what_passes_leave_for_good_is_no_gradient)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 11 + i, HEAD + i, "");
+    for (unsigned step_number = 0; step_number < 4; step_number++) {
+        base = 1000 * step_number;
+        head = HEAD;
+        passes(ACTIVATION);
+        step();
+        head = 0;
+        zero_grad();
+    }
+    capture_load(&capture);
+    for (unsigned i = 0; i < LAYERS; i++) {
+        expect(1400 + i, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
+        expect(11 + i, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+        expect(1300 + i, CATEGORY_GRADIENT, CONFIDENCE_HIGH);
+    }
+}
+END_TEST
+
+/* A part of a pass that leaves one gradient, at 300. */
+static void saves_and_frees(uint64_t gradient)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        born(100 + i, ACTIVATION + i);
+    for (unsigned i = 0; i < 20; i++) {
+        born(40, 24);
+        freed(40, 24);
+    }
+    born(200 + LAYERS, ACTIVATION);
+    for (unsigned i = LAYERS; i-- > 0;) {
+        if (i == 2)
+            born(300, gradient);
+        born(200 + i, ACTIVATION + i);
+        freed(201 + i, ACTIVATION);
+        freed(100 + i, ACTIVATION + i);
+    }
+    freed(200, ACTIVATION);
+}
+
+/* A step that uses the one gradient at 300. */
+static void step_alone(uint64_t size)
+{
+    capture_annotate(&capture, "START", "Optimizer.step#Adam.step", 0);
+    born(60, 16);
+    freed(60, 16);
+    capture_annotate(&capture, "END", "Optimizer.step#Adam.step", 0);
+    capture_annotate(&capture, "START", "Optimizer.zero_grad#Adam.zero_grad", 0);
+    freed(300, size);
+    capture_annotate(&capture, "END", "Optimizer.zero_grad#Adam.zero_grad", 0);
+}
+
+/* An optimizer for each weight steps within the backward pass, so that no two gradients are live at
+ * once. Adam's states tell that there are two weights of each size. */
+START_TEST(steps_within_a_pass_hide_weights_of_one_size)
+{
+    for (unsigned copy = 0; copy < 5; copy++)
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_block(&capture, 601 + LAYERS * copy + i, PARAMETER + i, "");
+    for (unsigned i = 0; i < 6 * LAYERS; i++) {
+        uint64_t size = PARAMETER + i % LAYERS;
+        saves_and_frees(size);
+        step_alone(size);
+    }
+    capture_load(&capture);
+    for (unsigned i = 0; i < LAYERS; i++)
+        for (unsigned copy = 0; copy < 5; copy++)
+            ck_assert_int_eq(capture_category(&capture, 601 + LAYERS * copy + i),
+                             copy == 0 ? CATEGORY_PARAMETER : CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 TCase *category_bare_tests(void)
 {
     TCase *tests = tcase_create("categories by annotations without stacks");
@@ -193,5 +267,7 @@ TCase *category_bare_tests(void)
     tcase_add_test(tests, a_pass_ends_before_the_next_batch);
     tcase_add_test(tests, weights_may_be_dropped_after_the_last_pass);
     tcase_add_test(tests, a_graph_that_is_held_is_no_batch);
+    tcase_add_test(tests, what_passes_leave_for_good_is_no_gradient);
+    tcase_add_test(tests, steps_within_a_pass_hide_weights_of_one_size);
     return tests;
 }
