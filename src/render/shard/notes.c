@@ -1,6 +1,7 @@
 #include "render/shard/notes.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "render/shard/stops.h"
@@ -69,6 +70,17 @@ static bool knows_rows(const struct shard_model *model)
     return true;
 }
 
+/* Nothing if both ends of the range print the same. */
+static void put_range(struct buffer *text, const struct page *page, const struct shard_row *row)
+{
+    char least[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
+    page_size(page, least, (uint64_t)row->least_bytes);
+    page_size(page, most, (uint64_t)row->most_bytes);
+    if (strcmp(least, most) != 0)
+        buffer_printf(text, " Depending on the number of rows, its peak%s is between %s and %s.",
+                      row->is_checkpointed ? " with checkpoints" : "", least, most);
+}
+
 /* The range of fsdp2 where the first dimensions are not known. */
 static bool put_padding(const struct page *page, const struct shard_report *report)
 {
@@ -79,13 +91,8 @@ static bool put_padding(const struct page *page, const struct shard_report *repo
                        "in one tensor.");
     for (size_t i = 0; i < choice->count; i++) {
         const struct shard_row *row = &choice->rows[i];
-        char least[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
         if (row->result.strategy == SHARD_FSDP2 && row->most_bytes > row->least_bytes)
-            buffer_printf(&text,
-                          " Depending on the number of rows, its peak%s is between %s and %s.",
-                          row->is_checkpointed ? " with checkpoints" : "",
-                          page_size(page, least, (uint64_t)row->least_bytes),
-                          page_size(page, most, (uint64_t)row->most_bytes));
+            put_range(&text, page, row);
     }
     buffer_puts(&text, " A layer trace has the shapes.");
     return put_paragraph(page, &text);
