@@ -25,14 +25,14 @@ bool check_judge_growth(struct judge *judge, struct check_row *row)
 {
     require_steps(judge);
     row->value = judge->capture == CHECK_OF_SUMMARY ? judge->summary->growth_bytes
-                                                    : judge->at->growth.bytes_per_step;
+                                                    : growth_leaking_bytes(&judge->at->growth);
     return true;
 }
 
 bool check_judge_leaks(struct judge *judge, struct check_row *row)
 {
     require_steps(judge);
-    row->value = (int64_t)judge->at->growth.growing;
+    row->value = (int64_t)(judge->at->growth.growing - judge->at->growth.in_use);
     return true;
 }
 

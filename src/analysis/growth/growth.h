@@ -25,9 +25,11 @@ struct growth_row {
     int64_t bytes_at_end;   /* at the end of the last */
     uint64_t blocks_at_end; /* allocations */
     /* The reduction of the active peak without it. GROWTH_GROWING: the bytes left over from earlier
-     * steps (without stacks, at least these), but 0 for a cache of keys and values, which needs
-     * them; GROWTH_KEPT_GRADIENTS: see gradients.h; other kinds: 0. */
+     * steps (without stacks, at least these), but 0 for a cache in use, which needs them;
+     * GROWTH_KEPT_GRADIENTS: see gradients.h; other kinds: 0. */
     int64_t save_bytes;
+    bool in_use; /* GROWTH_GROWING: a cache of keys and values that grows with its sequence, without
+                    caches of earlier sequences */
 };
 
 struct growth {
@@ -41,6 +43,8 @@ struct growth {
     /* Sums over all call sites that are GROWTH_GROWING. */
     int64_t bytes_per_step;
     size_t growing; /* number of call sites; may exceed the rows, some of which may be left out */
+    size_t in_use;  /* the number of those that are caches in use, which are no leaks */
+    int64_t in_use_bytes_per_step;
     int64_t activation_bytes_per_step;
     int64_t gradient_bytes_per_step;
     int64_t graph_bytes_per_step; /* activations, and memory that may be activations */
@@ -65,8 +69,15 @@ struct growth {
 
 #define NO_ROW SIZE_MAX
 
+/* What grows by mistake: bytes per step without caches in use. */
+static inline int64_t growth_leaking_bytes(const struct growth *growth)
+{
+    return growth->bytes_per_step - growth->in_use_bytes_per_step;
+}
+
 /* The row whose line of code most likely keeps what grows: the result that a kept graph belongs to,
- * or else the largest. There must be rows. */
+ * or else the largest that is
+ * no cache in use, or else the largest. There must be rows. */
 size_t growth_holder(const struct growth *growth);
 
 /* Fills in `gradients` and `idle`, before growth_find(). Takes only facts about stacks from

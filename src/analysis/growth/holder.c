@@ -4,9 +4,12 @@
 
 size_t growth_holder(const struct growth *growth)
 {
-    if (growth->graph != GRAPH_KEPT)
-        return 0;
-    return growth->last_row != NO_ROW ? growth->last_row : 0;
+    if (growth->graph == GRAPH_KEPT && growth->last_row != NO_ROW)
+        return growth->last_row;
+    for (size_t i = 0; i < growth->row_count && growth->rows[i].fit.kind == GROWTH_GROWING; i++)
+        if (!growth->rows[i].in_use)
+            return i;
+    return 0;
 }
 
 bool growth_label_caller(const struct live_set *set, const struct live_source *source,

@@ -128,8 +128,23 @@ static bool may_be_held(const struct last_step *last, const struct lifetime *lif
             (next < last->holder_count && last->holders[next] < last->again[stack]));
 }
 
+enum which { OF_ANY_STEP, LEFT_OVER, OLDER };
+
+static bool counts(const struct last_step *last, const struct lifetime *lifetime, enum which which)
+{
+    switch (which) {
+    case LEFT_OVER:
+        return lifetime->alloc < last->since && !may_be_held(last, lifetime);
+    case OLDER:
+        return lifetime->alloc < last->before;
+    case OF_ANY_STEP:
+        break;
+    }
+    return true;
+}
+
 static int64_t live_at_peak(const struct last_step *last, const struct survivors *survivors,
-                            size_t group, bool only_left_over)
+                            size_t group, enum which which)
 {
     const struct timeline *timeline = last->timeline;
     int64_t sum = 0;
@@ -139,8 +154,7 @@ static int64_t live_at_peak(const struct last_step *last, const struct survivors
             continue;
         const struct lifetime *lifetime = &timeline->lifetimes[live->index];
         if ((int64_t)lifetime->alloc > last->peak ||
-            (int64_t)lifetime->free_completed <= last->peak ||
-            (only_left_over && (lifetime->alloc >= last->since || may_be_held(last, lifetime))))
+            (int64_t)lifetime->free_completed <= last->peak || !counts(last, lifetime, which))
             continue;
         uint64_t size = trace_size(timeline->trace, lifetime->alloc);
         sum_add_capped(&sum, size < INT64_MAX ? (int64_t)size : INT64_MAX);
@@ -151,11 +165,17 @@ static int64_t live_at_peak(const struct last_step *last, const struct survivors
 int64_t last_step_left_over(const struct last_step *last, const struct survivors *survivors,
                             size_t group)
 {
-    return live_at_peak(last, survivors, group, true);
+    return live_at_peak(last, survivors, group, LEFT_OVER);
 }
 
 int64_t last_step_at_peak(const struct last_step *last, const struct survivors *survivors,
                           size_t group)
 {
-    return live_at_peak(last, survivors, group, false);
+    return live_at_peak(last, survivors, group, OF_ANY_STEP);
+}
+
+int64_t last_step_older(const struct last_step *last, const struct survivors *survivors,
+                        size_t group)
+{
+    return live_at_peak(last, survivors, group, OLDER);
 }

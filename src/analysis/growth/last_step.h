@@ -35,6 +35,10 @@ void last_step_release(struct last_step *last);
  * held result was made after them and before their code ran again. */
 int64_t last_step_left_over(const struct last_step *last, const struct survivors *survivors,
                             size_t group);
+/* The bytes of a group of survivors that are live at the peak and were made before the step before
+ * the peak's. */
+int64_t last_step_older(const struct last_step *last, const struct survivors *survivors,
+                        size_t group);
 /* The bytes of a group of survivors that are live at the peak, of whatever step. */
 int64_t last_step_at_peak(const struct last_step *last, const struct survivors *survivors,
                           size_t group);

@@ -15,6 +15,7 @@ struct candidate {
     uint32_t group;
     int64_t first_bytes, end_bytes, save_bytes;
     uint64_t blocks;
+    bool in_use; /* see struct growth_row */
 };
 
 static int64_t weight_of(const struct candidate *candidate)
@@ -35,13 +36,28 @@ static int compare_candidates(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
+/* True for a cache of keys and values that grows with its sequence. One of earlier sequences is no
+ * longer extended: it stays as it is from one end to the next, and more come only now and then. */
+static bool is_cache_in_use(const struct growth_builder *builder, const struct candidate *candidate)
+{
+    struct growth_series kept;
+    struct growth_fit fit;
+    if (builder->survivors.groups.items[candidate->group].category != CATEGORY_KV_CACHE)
+        return false;
+    survivors_series(&builder->survivors, builder->timeline, candidate->group, builder->ends.count,
+                     1, &kept);
+    growth_fit(&kept, &fit);
+    return fit.kind != GROWTH_GROWING || fit.steps_grown > fit.steps_compared / 2;
+}
+
 static void fit_groups(const struct growth_builder *builder, struct candidate *candidates)
 {
     struct growth_series series;
     size_t last = builder->ends.count - 1;
     for (size_t i = 0; i < builder->survivors.groups.count; i++) {
         struct candidate *candidate = &candidates[i];
-        survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, &series);
+        survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, 0,
+                         &series);
         growth_fit(&series, &candidate->fit);
         candidate->fit.bytes_per_step =
             (int64_t)((double)candidate->fit.bytes_per_step / builder->stride);
@@ -50,6 +66,8 @@ static void fit_groups(const struct growth_builder *builder, struct candidate *c
         candidate->end_bytes = series.bytes[last];
         candidate->blocks = series.blocks[last];
         candidate->save_bytes = 0;
+        candidate->in_use =
+            candidate->fit.kind == GROWTH_GROWING && is_cache_in_use(builder, candidate);
     }
 }
 
@@ -106,7 +124,8 @@ static bool doubt_results(const struct growth_builder *builder, struct candidate
         return false;
     for (size_t i = 0; any && i < groups->count; i++) {
         struct growth_fit *fit = &candidates[i].fit;
-        survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, &series);
+        survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, 0,
+                         &series);
         if (!is_of_larger_batch(&batches, fit, &series, &groups->items[i]))
             continue;
         fit->kind = GROWTH_UNCLEAR;
@@ -174,6 +193,7 @@ static void fill_row(const struct growth_builder *builder, const struct candidat
         .bytes_at_end = candidate->end_bytes,
         .blocks_at_end = candidate->blocks,
         .save_bytes = candidate->save_bytes,
+        .in_use = candidate->in_use,
     };
 }
 
@@ -189,8 +209,10 @@ static int64_t left_over(const struct growth_builder *builder, const struct cand
                          int64_t bytes)
 {
     const struct site_group *group = &builder->survivors.groups.items[candidate->group];
-    if (group->category == CATEGORY_KV_CACHE)
+    if (candidate->in_use)
         return 0; /* the next token needs all of it */
+    if (group->category == CATEGORY_KV_CACHE)
+        return last_step_older(&builder->last, &builder->survivors, candidate->group);
     if (group->source.own != STACK_NONE)
         return bytes;
     return bytes > candidate->first_bytes ? bytes - candidate->first_bytes : 0;
@@ -222,6 +244,10 @@ static bool sum_growing(struct growth_builder *builder, struct candidate *candid
                                                       last_step_at_peak(&builder->last, survivors,
                                                                         candidates[i].group)));
         sum_add_capped(&growth->bytes_per_step, candidates[i].fit.bytes_per_step);
+        if (candidates[i].in_use) {
+            growth->in_use++;
+            sum_add_capped(&growth->in_use_bytes_per_step, candidates[i].fit.bytes_per_step);
+        }
         if (group->category == CATEGORY_GRADIENT)
             sum_add_capped(&growth->gradient_bytes_per_step, candidates[i].fit.bytes_per_step);
         if (group->category == CATEGORY_ACTIVATION)

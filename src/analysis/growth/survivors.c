@@ -150,7 +150,8 @@ void survivors_release(struct survivors *survivors)
 
 /* Computed from the differences between consecutive ends. */
 void survivors_series(const struct survivors *survivors, const struct timeline *timeline,
-                      size_t group, size_t end_count, struct growth_series *series)
+                      size_t group, size_t end_count, uint16_t outlived,
+                      struct growth_series *series)
 {
     uint64_t change[GROWTH_STEPS + 1];  /* bytes, modulo 2^64: exact if the sum fits */
     uint32_t changes[GROWTH_STEPS + 1]; /* allocations, modulo 2^32 */
@@ -165,11 +166,12 @@ void survivors_series(const struct survivors *survivors, const struct timeline *
         uint64_t size = size_of(timeline, live);
         if (life.before)
             series->before_bytes = add_bytes(series->before_bytes, size);
-        if (life.first >= life.limit)
+        size_t first = (size_t)life.first + outlived;
+        if (first >= life.limit)
             continue;
-        change[life.first] += size;
+        change[first] += size;
         change[life.limit] -= size;
-        changes[life.first]++;
+        changes[first]++;
         changes[life.limit]--;
         series->freed += life.limit < end_count;
     }

@@ -216,7 +216,7 @@ static void take_figures(struct maker *maker)
         .reserved_peak_bytes = timeline->reserved.peak_bytes,
         .reserved_at_peak_bytes = timeline->reserved.at_active_peak_bytes,
         .unused_bytes = SUMMARY_UNKNOWN,
-        .growth_bytes = report->growth.bytes_per_step,
+        .growth_bytes = growth_leaking_bytes(&report->growth),
         .peak_event = trace_file_event(trace, timeline->active.peak_event),
         .peak_us = time_until(trace, timeline->active.peak_event),
         .duration_us = time_until(trace, (int64_t)trace->count - 1),

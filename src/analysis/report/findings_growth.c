@@ -98,6 +98,13 @@ static const char *next_of_graphs(bool has_loss, bool trains)
                   : SUM_LESS "store tensor.detach() instead, or compute it under torch.no_grad().";
 }
 
+/* True if most of what grows are caches of keys and values of requests that are done. */
+static bool keeps_caches(const struct growth *growth)
+{
+    const struct growth_row *row = &growth->rows[growth_holder(growth)];
+    return growth->graph != GRAPH_KEPT && row->category == CATEGORY_KV_CACHE && !row->in_use;
+}
+
 static struct growth_words words_of_growth(const struct growth *growth, bool trains)
 {
     bool has_loss = growth->scalar_row != NO_ROW;
@@ -123,6 +130,10 @@ static struct growth_words words_of_growth(const struct growth *growth, bool tra
         words.where = has_loss ? "probably because a loss is stored with its autograd graph at"
                                : "probably because a tensor is stored with its autograd graph at";
         words.next = next_of_graphs(has_loss, trains);
+    } else if (keeps_caches(growth)) {
+        words.next = "The caches of earlier requests are still there: delete what refers to them, "
+                     "such as what generate() returns with return_dict_in_generate=True "
+                     "(past_key_values), or use a cache again for the next request.";
     } else if (growth->graph == GRAPH_NONE) {
         words.next = "No autograd graph keeps it, so loss.item() changes nothing: find the list, "
                      "cache, hook or closure that stores these tensors, and move them to the host "
@@ -208,6 +219,7 @@ bool finding_of_growth(struct findings_maker *maker)
 {
     const struct growth *growth = maker->evidence->growth;
     bool has_graphs = growth->graph == GRAPH_KEPT;
+    bool has_caches = growth->row_count > 0 && keeps_caches(growth);
     bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
     if (!reports_growth(maker))
         return true;
@@ -220,10 +232,11 @@ bool finding_of_growth(struct findings_maker *maker)
         add_next(maker, words.next, &next) &&
         finding_add(maker,
                     (struct finding){.kind = FINDING_GROWTH,
-                                     .save_bytes = has_graphs ? saving_of_growth(growth, trains)
-                                                              : growth->most_bytes,
-                                     .at_least = has_graphs,
-                                     .at_most = !has_graphs},
+                                     .save_bytes = has_graphs   ? saving_of_growth(growth, trains)
+                                                   : has_caches ? growth->save_bytes
+                                                                : growth->most_bytes,
+                                     .at_least = has_graphs || has_caches,
+                                     .at_most = !has_graphs && !has_caches},
                     next.bytes, "Memory grows by %s a step%s%s %s%s%s.",
                     finding_size(maker, growth->bytes_per_step).text, has_stack ? ", " : "",
                     has_stack ? words.where : "; its allocations were recorded",

@@ -171,25 +171,21 @@ static void stored_advice(const struct device_report *report, struct buffer *tex
                       : "");
 }
 
-/* True if a cache of keys and values is allocated at once for each request, not for each token. */
-static bool is_whole_cache(const struct growth_row *row)
-{
-    return row->category == CATEGORY_KV_CACHE && !row->fit.replaced &&
-           row->fit.steps_grown <= row->fit.steps_compared / 2;
-}
-
-static void whole_cache_advice(const struct page *page, const struct device_report *report,
-                               struct buffer *text)
+/* Advice about caches of requests that are done. */
+static void kept_cache_advice(const struct page *page, const struct device_report *report,
+                              struct buffer *text)
 {
     const struct growth_row *largest = &report->growth.rows[0];
     char bytes[UNITS_TEXT_SIZE];
     growth_add_label(text, largest);
-    buffer_printf(text,
-                  " allocates caches of keys and values for a whole request at once, and those of "
-                  "earlier requests are still there: at the end it holds %s. A cache is needed "
-                  "only until its request is done. Delete it then, or use it again for the next "
-                  "request (cache.reset() in transformers).",
-                  page_bytes(page, bytes, largest->bytes_at_end));
+    buffer_printf(
+        text,
+        " makes caches of keys and values, and those of earlier requests are still there: "
+        "at the end it holds %s. A cache is needed only until its request is done. Delete "
+        "it then, with all that refers to it (past_key_values, in what generate() returns "
+        "with return_dict_in_generate=True), or use it again for the next request "
+        "(cache.reset() in transformers).",
+        page_bytes(page, bytes, largest->bytes_at_end));
 }
 
 /* Advice by what is known of the call site that grows most. */
@@ -197,8 +193,8 @@ static void site_advice(const struct page *page, const struct device_report *rep
                         struct buffer *text)
 {
     const struct growth_row *largest = &report->growth.rows[0];
-    if (is_whole_cache(largest)) {
-        whole_cache_advice(page, report, text);
+    if (largest->category == CATEGORY_KV_CACHE && !largest->in_use) {
+        kept_cache_advice(page, report, text);
     } else if (largest->category == CATEGORY_KV_CACHE) {
         buffer_puts(text, "The cache of keys and values grows with each token, and is needed "
                           "until its sequence ends. Limit the length of sequences or their "

@@ -75,6 +75,7 @@ TCase *growth_tests(void);
 TCase *holder_tests(void);
 TCase *idle_gradients_tests(void);
 TCase *joint_tests(void);
+TCase *kept_caches_tests(void);
 TCase *kept_results_tests(void);
 TCase *labels_tests(void);
 TCase *layer_panels_tests(void);

@@ -1,0 +1,89 @@
+/* Caches of keys and values that grow with their sequences, and those of requests that are done. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/growth/growth.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/one_report.h"
+
+#define PACKAGES "/venv/lib/python3.12/site-packages/"
+#define UPDATE                                                                                     \
+    CPP("at::_ops::cat::call(x)")                                                                  \
+    "," PY("update", PACKAGES "transformers/cache_utils.py",                                       \
+           136) "," PY("forward", "/home/u/net.py", 7) "," CALL "," SCRIPT
+
+enum { REQUESTS = 5, TOKENS = 4, CACHE = 1000 };
+
+static uint64_t address(unsigned request, unsigned token)
+{
+    return 10000 + 100 * (uint64_t)request + token;
+}
+
+static uint64_t size(unsigned token)
+{
+    return CACHE + 10 * (uint64_t)token;
+}
+
+/* A pass for each token, which replaces the cache of its request by a larger one. A request begins
+ * when the program has dropped the cache of the one before, or keeps it. */
+static const struct growth *generate(unsigned requests, bool keeps)
+{
+    for (unsigned pass = 0; pass < requests * TOKENS; pass++) {
+        unsigned request = pass / TOKENS, token = pass % TOKENS;
+        char name[32];
+        snprintf(name, sizeof(name), "ProfilerStep#%u", pass);
+        capture.time_us++;
+        capture_annotate(&capture, "START", name, 0);
+        if (token == 0 && request > 0 && !keeps)
+            capture_free(&capture, address(request - 1, TOKENS - 1), size(TOKENS - 1), SCRIPT);
+        capture_event(&capture, "alloc", address(request, token), size(token), UPDATE);
+        if (token > 0)
+            capture_free(&capture, address(request, token - 1), size(token - 1), UPDATE);
+        capture.time_us++;
+        capture_annotate(&capture, "END", name, 0);
+    }
+    make_report(0);
+    return &report->growth;
+}
+
+START_TEST(a_cache_grows_with_its_sequence)
+{
+    const struct growth *growth = generate(1, false);
+    ck_assert_uint_eq(growth->growing, growth->in_use);
+    ck_assert_int_eq(growth_leaking_bytes(growth), 0);
+    ck_assert_int_eq(growth->save_bytes, 0);
+    ck_assert_ptr_null(report_finding(report, FINDING_GROWTH));
+}
+END_TEST
+
+START_TEST(caches_of_earlier_requests)
+{
+    const struct growth *growth = generate(REQUESTS, true);
+    const struct finding *finding = report_finding(report, FINDING_GROWTH);
+    ck_assert_uint_eq(growth->growing, 1);
+    ck_assert_uint_eq(growth->in_use, 0);
+    ck_assert_int_gt(growth_leaking_bytes(growth), 0);
+    ck_assert_ptr_nonnull(strstr(finding->next, "caches of earlier requests are still there"));
+    /* the last one is in use */
+    ck_assert_int_eq(finding->save_bytes, (REQUESTS - 1) * (int64_t)size(TOKENS - 1));
+    ck_assert(finding->at_least);
+}
+END_TEST
+
+START_TEST(caches_that_are_dropped)
+{
+    const struct growth *growth = generate(REQUESTS, false);
+    ck_assert_int_eq(growth_leaking_bytes(growth), 0);
+    ck_assert_ptr_null(report_finding(report, FINDING_GROWTH));
+}
+END_TEST
+
+TCase *kept_caches_tests(void)
+{
+    TCase *tests = tcase_create("kept_caches");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, a_cache_grows_with_its_sequence);
+    tcase_add_test(tests, caches_of_earlier_requests);
+    tcase_add_test(tests, caches_that_are_dropped);
+    return tests;
+}
