@@ -76,8 +76,7 @@ static inline int64_t growth_leaking_bytes(const struct growth *growth)
 }
 
 /* The row whose line of code most likely keeps what grows: the result that a kept graph belongs to,
- * or else the largest that is
- * no cache in use, or else the largest. There must be rows. */
+ * or else the largest that is no cache in use, or else the largest. There must be rows. */
 size_t growth_holder(const struct growth *growth);
 
 /* Fills in `gradients` and `idle`, before growth_find(). Takes only facts about stacks from
