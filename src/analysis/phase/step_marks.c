@@ -159,6 +159,9 @@ void step_marks_find_closures(struct step_marks *steps, const struct step_marks 
             next++;
         step->has_closure = next < zero_grads->count && zero_grads->items[next].end < step->end;
     }
+    struct step_mark *first = steps->items;
+    if (steps->count > 1 && !first->has_start && first->name == first[1].name)
+        first->has_closure = first[1].has_closure;
 }
 
 void step_marks_release(struct step_marks *marks)

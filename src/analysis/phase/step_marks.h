@@ -25,7 +25,7 @@ struct step_marks {
 bool step_marks_find(struct step_marks *marks, const struct timeline *timeline, const char *prefix,
                      bool numbered, struct error *err);
 /* Sets `has_closure` of the optimizer steps in which gradients are zeroed: their closure computes
- * them anew. */
+ * them anew. A step that began before the trace is like the next one. */
 void step_marks_find_closures(struct step_marks *steps, const struct step_marks *zero_grads);
 void step_marks_release(struct step_marks *marks);
 

@@ -103,21 +103,43 @@ START_TEST(activations_may_have_the_sizes_of_weights)
 }
 END_TEST
 
-/* The step of L-BFGS runs the passes itself, several times. Gradients that its zero_grad() frees in
- * the middle of the step are not taken for what is saved. */
+/* The step of L-BFGS runs the passes itself, several times. */
+static void step_with_closure(void)
+{
+    for (unsigned j = 0; j < 3; j++) {
+        passes(ACTIVATION);
+        for (unsigned k = 0; k < 20; k++) { /* the line search */
+            born(60, 16);
+            freed(60, 16);
+        }
+        zero_grad();
+    }
+    capture_annotate(&capture, "END", "Optimizer.step#LBFGS.step", 0);
+}
+
+/* Gradients that zero_grad() frees in the middle of a step are not taken for what is saved. */
 START_TEST(a_step_with_a_closure_holds_its_passes)
 {
     for (unsigned i = 0; i < 3; i++) {
         capture_annotate(&capture, "START", "Optimizer.step#LBFGS.step", 0);
-        for (unsigned j = 0; j < 3; j++) {
-            passes(ACTIVATION);
-            for (unsigned k = 0; k < 20; k++) { /* the line search */
-                born(60, 16);
-                freed(60, 16);
-            }
-            zero_grad();
-        }
-        capture_annotate(&capture, "END", "Optimizer.step#LBFGS.step", 0);
+        step_with_closure();
+    }
+    capture_load(&capture);
+    expect(100, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    expect(202, CATEGORY_AUTOGRAD_DETAIL, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+/* The trace begins in the last pass of such a step. */
+START_TEST(a_step_from_before_the_trace_has_a_closure_like_the_next)
+{
+    passes(ACTIVATION);
+    capture_annotate(&capture, "END", "Optimizer.step#LBFGS.step", 0);
+    drop_gradients();
+    for (unsigned i = 0; i < 2; i++) {
+        base = 1000;
+        capture_annotate(&capture, "START", "Optimizer.step#LBFGS.step", 0);
+        step_with_closure();
     }
     capture_load(&capture);
     expect(100, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
@@ -263,6 +285,7 @@ TCase *category_bare_tests(void)
     tcase_add_checked_fixture(tests, create_model, destroy);
     tcase_add_test(tests, zero_grad_frees_gradients);
     tcase_add_test(tests, a_step_with_a_closure_holds_its_passes);
+    tcase_add_test(tests, a_step_from_before_the_trace_has_a_closure_like_the_next);
     tcase_add_test(tests, activations_may_have_the_sizes_of_weights);
     tcase_add_test(tests, a_pass_ends_before_the_next_batch);
     tcase_add_test(tests, weights_may_be_dropped_after_the_last_pass);
