@@ -217,6 +217,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/growth.c \
 	src/analysis/growth/growth.h \
 	src/analysis/growth/holder.c \
+	src/analysis/growth/holder.h \
 	src/analysis/growth/idle_gradients.c \
 	src/analysis/growth/idle_gradients.h \
 	src/analysis/growth/kept_graph.c \
