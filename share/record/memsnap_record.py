@@ -23,6 +23,7 @@ import dataclasses
 import errno
 import functools
 import gc
+import inspect
 import itertools
 import json
 import os
@@ -3615,6 +3616,15 @@ class Driver:
         return found
 
 
+def pinned_option():
+    """The option of PyTorch's history for pinned memory of the host."""
+    record = getattr(torch.cuda.memory, "_record_memory_history_impl", torch.cuda.memory._record_memory_history)
+    if "record_pinned_host_memory" in inspect.signature(record).parameters:
+        return {"record_pinned_host_memory": True}
+    print("memsnap_record: PyTorch %s does not record pinned memory (2.15 does)" % torch.__version__, file=sys.stderr)
+    return {}
+
+
 class snapshots(contextlib.ContextDecorator):
     """Records the history of the CUDA allocator, and writes snapshots to a folder.
 
@@ -3622,11 +3632,14 @@ class snapshots(contextlib.ContextDecorator):
     end.pickle at the end, unless `steps` is given; and oom.pickle when memory runs out. With several ranks, file names
     have the number of the rank. The history is a ring of `max_entries` events. If it was on before, it is not changed.
     With PyTorch 2.15 or newer, also marks tensors with their category, and events with step, phase, and the memory of
-    the device and of the host.
+    the device and of the host; `pinned` also records pinned memory of the host.
     """
 
-    def __init__(self, folder, *, steps=None, on_oom=True, max_entries=200000, stacks="all", annotate=True):
-        self.folder, self.on_oom, self.max_entries, self.stacks = folder, on_oom, max_entries, stacks
+    def __init__(self, folder, *, steps=None, on_oom=True, max_entries=200000, stacks="all", annotate=True, pinned=False):
+        self.folder, self.on_oom = folder, on_oom
+        self.history = {"max_entries": max_entries, "stacks": stacks}
+        if pinned:
+            self.history.update(pinned_option())
         self.steps = None if steps is None else {steps} if isinstance(steps, int) else set(map(int, steps))
         memory = torch.cuda.memory
         self.can_annotate = annotate and hasattr(memory, "_annotate_tensor")
@@ -3658,7 +3671,7 @@ class snapshots(contextlib.ContextDecorator):
         torch.cuda.init()
         self.is_own = not torch._C._cuda_isHistoryEnabled()
         if self.is_own:
-            torch.cuda.memory._record_memory_history(max_entries=self.max_entries, stacks=self.stacks)
+            torch.cuda.memory._record_memory_history(**self.history)
         self.is_active = True
         self.termination.__enter__()
         if self.on_oom:
@@ -3985,6 +3998,7 @@ def main():
     parser.add_argument("--steps", metavar="N,...", help="for --snapshots: dump after these steps, from 0")
     parser.add_argument("--max-entries", type=int, default=200000, metavar="N", help="events that a snapshot holds")
     parser.add_argument("--stacks", choices=("python", "all"), default="all", help="frames to record")
+    parser.add_argument("--pinned", action="store_true", help="for --snapshots: record pinned memory of the host, too")
     parser.add_argument("--no-annotations", action="store_true", help="do not mark the categories of tensors")
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
     parser.add_argument("program", metavar="PROGRAM")
@@ -4002,7 +4016,7 @@ def main():
     with contextlib.ExitStack() as stack:
         if options.snapshots:
             stack.enter_context(snapshots(options.snapshots, steps=steps, max_entries=options.max_entries,
-                                          stacks=options.stacks, annotate=not options.no_annotations))
+                                          stacks=options.stacks, annotate=not options.no_annotations, pinned=options.pinned))
         if options.layers:
             stack.enter_context(Models(options.layers, options.warmup, options.iterations, options.model, not options.no_cache))
         if options.module:

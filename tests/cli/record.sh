@@ -303,6 +303,7 @@ check 'takes a single step' test -e marks/1/step-1.pickle -a ! -e marks/1/end.pi
 check 'tells for which steps there is no snapshot' grep -qx \
     'memsnap_record: no snapshot after step 7: the optimizer made 2 steps, counted from 0' .run/err
 check 'marks tensors that have no memory as well' sh -c '! grep "marked in part" .run/err'
+cp .run/err .run/marks
 run analyze --format json marks/cast/end.pickle
 check 'leaves casts of weights to memsnap' "$PYTHON3" -c '
 import json
@@ -315,6 +316,14 @@ marks = [event["user_metadata"] for event in events if event.get("user_metadata"
 wanted = ["\"phase\":\"backward\"", "\"nvml_used\":128974848", "\"nvml_utilization\":7", "\"host_rss\":"]
 assert not any("user_metadata" in event for event in events) or any(
     all(word in mark for word in wanted) for mark in marks), marks[:3]'
+
+if ! grep -q 'does not record pinned memory' .run/marks; then
+    run analyze --format json marks/pinned/end.pickle
+    check 'records pinned memory where PyTorch can' "$PYTHON3" -c '
+import json
+peak = json.load(open(".run/out"))["host"]["active"]["peak_bytes"]
+assert peak >= 3 << 20, peak'
+fi
 
 # bytes that shards gather: forward gathers every parameter once
 for kind in fsdp1 fsdp2 fairscale; do

@@ -58,6 +58,9 @@ def main():
             step(model, optimizer)
     with memsnap_record.snapshots(sys.argv[1] + "/cast"):
         cast()
+    with memsnap_record.snapshots(sys.argv[1] + "/pinned", pinned=True):
+        kept = torch.empty(3 << 20, dtype=torch.uint8).pin_memory()
+    del kept
     assert global_hooks() == 0
     assert not torch._C._cuda_isHistoryEnabled()
     print("all is right")
