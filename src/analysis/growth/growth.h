@@ -50,6 +50,7 @@ struct growth {
     int64_t graph_bytes_per_step; /* activations, and memory that may be activations */
     int64_t save_bytes;
     int64_t input_save_bytes; /* the part of save_bytes that is input, which graphs need not keep */
+    int64_t gradient_save_bytes; /* the part that is gradients */
     /* All that these call sites hold at the peak, from whatever step, and that outlives its step:
      * more than that nobody saves by storing less. 0 for caches of keys and values, as above. */
     int64_t most_bytes;
@@ -73,6 +74,12 @@ struct growth {
 static inline int64_t growth_leaking_bytes(const struct growth *growth)
 {
     return growth->bytes_per_step - growth->in_use_bytes_per_step;
+}
+
+/* True if most of what grows is gradients, which something stores. */
+static inline bool growth_is_of_gradients(const struct growth *growth)
+{
+    return growth->gradient_bytes_per_step > growth->bytes_per_step / 2;
 }
 
 /* The row whose line of code most likely keeps what grows: the result that a kept graph belongs to,

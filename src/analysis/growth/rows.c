@@ -248,8 +248,10 @@ static bool sum_growing(struct growth_builder *builder, struct candidate *candid
             growth->in_use++;
             sum_add_capped(&growth->in_use_bytes_per_step, candidates[i].fit.bytes_per_step);
         }
-        if (group->category == CATEGORY_GRADIENT)
+        if (group->category == CATEGORY_GRADIENT) {
             sum_add_capped(&growth->gradient_bytes_per_step, candidates[i].fit.bytes_per_step);
+            sum_add_capped(&growth->gradient_save_bytes, candidates[i].save_bytes);
+        }
         if (group->category == CATEGORY_ACTIVATION)
             sum_add_capped(&growth->activation_bytes_per_step, candidates[i].fit.bytes_per_step);
         if (graph)

@@ -274,6 +274,8 @@ bool finding_of_gradients(struct findings_maker *maker)
             !site_is_hook_copy(set->sites, set->items[i].stack) &&
             !is_freed_in_hook(set, &set->items[i]) && !is_idle(maker, &set->items[i]))
             bytes += (int64_t)set->items[i].size;
+    int64_t stored = maker->evidence->growth->gradient_save_bytes; /* no hook frees these */
+    bytes -= stored < bytes ? stored : bytes;
     bool only;
     if (finding_share(maker, bytes) < LEAST_GRADIENTS)
         return true;

@@ -105,6 +105,12 @@ static bool keeps_caches(const struct growth *growth)
     return growth->graph != GRAPH_KEPT && row->category == CATEGORY_KV_CACHE && !row->in_use;
 }
 
+/* True if no program needs what grows and is of earlier steps: such caches, or gradients. */
+static bool leaves_useless(const struct growth *growth)
+{
+    return keeps_caches(growth) || (growth->graph != GRAPH_KEPT && growth_is_of_gradients(growth));
+}
+
 static struct growth_words words_of_growth(const struct growth *growth, bool trains)
 {
     bool has_loss = growth->scalar_row != NO_ROW;
@@ -138,7 +144,7 @@ static struct growth_words words_of_growth(const struct growth *growth, bool tra
         words.next = "No autograd graph keeps it, so loss.item() changes nothing: find the list, "
                      "cache, hook or closure that stores these tensors, and move them to the host "
                      "(tensor.cpu()) or keep less of them.";
-    } else if (growth->gradient_bytes_per_step > growth->bytes_per_step / 2) {
+    } else if (growth_is_of_gradients(growth)) {
         words.next =
             "Find what stores gradients of earlier steps (parameter.grad, or the result of "
             "torch.autograd.grad()): zero_grad() frees only those to which nothing else "
@@ -219,7 +225,7 @@ bool finding_of_growth(struct findings_maker *maker)
 {
     const struct growth *growth = maker->evidence->growth;
     bool has_graphs = growth->graph == GRAPH_KEPT;
-    bool has_caches = growth->row_count > 0 && keeps_caches(growth);
+    bool leaves_all = growth->row_count > 0 && leaves_useless(growth);
     bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
     if (!reports_growth(maker))
         return true;
@@ -233,10 +239,10 @@ bool finding_of_growth(struct findings_maker *maker)
         finding_add(maker,
                     (struct finding){.kind = FINDING_GROWTH,
                                      .save_bytes = has_graphs   ? saving_of_growth(growth, trains)
-                                                   : has_caches ? growth->save_bytes
+                                                   : leaves_all ? growth->save_bytes
                                                                 : growth->most_bytes,
-                                     .at_least = has_graphs || has_caches,
-                                     .at_most = !has_graphs && !has_caches},
+                                     .at_least = has_graphs || leaves_all,
+                                     .at_most = !has_graphs && !leaves_all},
                     next.bytes, "Memory grows by %s a step%s%s %s%s%s.",
                     finding_size(maker, growth->bytes_per_step).text, has_stack ? ", " : "",
                     has_stack ? words.where : "; its allocations were recorded",

@@ -200,8 +200,8 @@ static void site_advice(const struct page *page, const struct device_report *rep
                           "until its sequence ends. Limit the length of sequences or their "
                           "number, keep it in fewer bits, or allocate it once for the longest "
                           "sequence: torch.cat in a loop needs the old and the new copy at once.");
-    } else if (report->growth.gradient_bytes_per_step > report->growth.bytes_per_step / 2) {
-        buffer_puts(text, "Most of it are gradients of earlier steps that something stores, such "
+    } else if (growth_is_of_gradients(&report->growth)) {
+        buffer_puts(text, "Most of it is gradients of earlier steps that something stores, such "
                           "as a list or a log: zero_grad() frees only those to which nothing else "
                           "refers. Store copies on the host, or their norms.");
     } else if (largest->stack == STACK_NONE) {

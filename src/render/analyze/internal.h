@@ -26,6 +26,10 @@ bool device_has_history(const struct device_report *report);
 
 /* Prints one line in place of all parts below, for a device that the program did not use. */
 void device_unused(const struct page *page, const struct device_report *report);
+/* True for pinned host memory that is too little to matter beside the devices; such a section is
+ * one line. */
+bool device_is_little_host(const struct analysis *analysis, const struct device_report *report);
+void device_little_host(const struct page *page, const struct device_report *report);
 /* Headline, warnings, key figures. */
 bool device_summary(const struct page *page, const struct analysis *analysis,
                     const struct device_report *report);

@@ -64,6 +64,25 @@ void device_unused(const struct page *page, const struct device_report *report)
     title(page, text);
 }
 
+#define LITTLE_HOST_BYTES 65536 /* item() and tolist() copy to pinned memory of a few bytes */
+
+bool device_is_little_host(const struct analysis *analysis, const struct device_report *report)
+{
+    const struct timeline *timeline = report->timeline;
+    return timeline->device == DEVICE_HOST && analysis->device_count > 1 &&
+           timeline->active.peak_bytes < LITTLE_HOST_BYTES &&
+           timeline->reserved.peak_bytes < LITTLE_HOST_BYTES;
+}
+
+void device_little_host(const struct page *page, const struct device_report *report)
+{
+    char text[4 * UNITS_TEXT_SIZE], bytes[UNITS_TEXT_SIZE];
+    snprintf(text, sizeof(text), "%s: peak %s (--device host shows it)",
+             DEVICE_TITLE(report->timeline->device),
+             page_bytes(page, bytes, report->timeline->active.peak_bytes));
+    title(page, text);
+}
+
 static bool notices(const struct page *page, const struct device_report *report)
 {
     static const char lead[] = "warning:";

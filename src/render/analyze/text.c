@@ -200,6 +200,10 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
             device_unused(page, report);
             continue;
         }
+        if (device_is_little_host(analysis, report)) {
+            device_little_host(page, report);
+            continue;
+        }
         if (!device_summary(page, analysis, report) || !device_phases(page, report) ||
             !device_baseline(page, report) || !device_live(page, analysis, report) ||
             !device_joint(page, analysis, report) || !device_growth(page, analysis, report) ||

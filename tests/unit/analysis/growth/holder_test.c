@@ -124,8 +124,14 @@ START_TEST(stored_gradients_are_not_stale)
     ck_assert_int_eq(growth->gradient_bytes_per_step, 300);
     ck_assert_uint_eq(growth->gradients.count, 0);
     ck_assert_ptr_null(report_finding(report, FINDING_KEPT_GRADIENTS));
-    ck_assert_ptr_nonnull(
-        strstr(report_finding(report, FINDING_GROWTH)->next, "stores gradients of earlier steps"));
+    const struct finding *finding = report_finding(report, FINDING_GROWTH);
+    ck_assert_ptr_nonnull(strstr(finding->next, "stores gradients of earlier steps"));
+    ck_assert(finding->at_least); /* no step needs those of earlier ones */
+    ck_assert_int_eq(finding->save_bytes, growth->gradient_save_bytes);
+    ck_assert_int_ge(growth->gradient_save_bytes, 300 * (STEPS - 1));
+    /* A hook that frees each gradient after its use frees only that of the last step. */
+    const struct finding *gradients = report_finding(report, FINDING_GRADIENTS);
+    ck_assert(!gradients || gradients->save_bytes <= 300);
 }
 END_TEST
 
