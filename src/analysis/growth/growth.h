@@ -70,7 +70,7 @@ struct growth {
 
 #define NO_ROW SIZE_MAX
 
-/* What grows by mistake: bytes per step without caches in use. */
+/* The bytes per step that leak: all growth except that of caches in use. */
 static inline int64_t growth_leaking_bytes(const struct growth *growth)
 {
     return growth->bytes_per_step - growth->in_use_bytes_per_step;
@@ -82,8 +82,9 @@ static inline bool growth_is_of_gradients(const struct growth *growth)
     return growth->gradient_bytes_per_step > growth->bytes_per_step / 2;
 }
 
-/* The row whose line of code most likely keeps what grows: the result that a kept graph belongs to,
- * or else the largest that is no cache in use, or else the largest. There must be rows. */
+/* Returns the row whose line of code most likely keeps what grows. If a graph is kept, that is the
+ * row of the result which the graph belongs to. Otherwise it is the largest row; caches in use come
+ * last. There must be rows. */
 size_t growth_holder(const struct growth *growth);
 
 /* Fills in `gradients` and `idle`, before growth_find(). Takes only facts about stacks from

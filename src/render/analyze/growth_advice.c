@@ -42,7 +42,8 @@ static void add_caller(struct buffer *text, const struct growth *growth)
     escape_text(text, growth->caller, strlen(growth->caller));
 }
 
-/* What adds to a list, by how often the largest row grew: "every step" or "a step". */
+/* The first word of "every step adds" if the largest row grew in each step compared, and of "a step
+ * adds" otherwise. */
 static const char *adding_steps(const struct growth *growth)
 {
     return growth->rows[0].fit.steps_grown == growth->rows[0].fit.steps_compared ? "every" : "a";
