@@ -180,10 +180,11 @@ class Comparison:
             self.compare()
 
     def compare(self):
+        counts = self.rare()
         for index, (line, complaint) in enumerate(dumped(self.batch)):
             name, data = self.batch[index]
             self.tally.check(name, problems(index, data, line, complaint))
-            if self.rare():
+            if counts:
                 self.count_opcodes(data)
         self.cases += len(self.batch)
         self.batch = []
