@@ -208,6 +208,10 @@ bool classify_kv_cache(const struct classifier *classifier, struct categories *c
 /* kv_pool.c: called by classify_kv_cache(); finds pools. */
 bool classify_kv_pool(const struct classifier *classifier, struct categories *categories,
                       struct error *err);
+/* kv_standing.c: called by classify_kv_cache(), for captures without a backward pass; finds caches
+ * among blocks with stacks that were made before the first event. */
+bool classify_kv_standing(const struct classifier *classifier, struct categories *categories,
+                          struct error *err);
 /* kv_chains.c: called by classify_kv_cache(); for traces without stacks. */
 bool classify_kv_chains(const struct classifier *classifier, struct categories *categories,
                         struct error *err);

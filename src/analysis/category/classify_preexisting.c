@@ -46,7 +46,9 @@ static enum reason stack_reason(const struct classifier *classifier,
     case CONTEXT_INIT:
         return REASON_MODEL_MADE;
     case CONTEXT_FORWARD:
-        return REASON_FORWARD_KEPT;
+        return classifier->first_backward_run == NO_RUN && facts->grad_mode >= GRAD_PROBABLY_OFF
+                   ? REASON_FORWARD_RESULT
+                   : REASON_FORWARD_KEPT;
     case CONTEXT_RECOMPUTE:
         return REASON_RECOMPUTED;
     case CONTEXT_BACKWARD:
@@ -67,6 +69,16 @@ static enum reason stack_reason(const struct classifier *classifier,
         break;
     }
     return REASON_NONE;
+}
+
+/* True if a block that stays has the size of a workspace of cuBLAS, and nothing shows that it is
+ * something else: the Python line that multiplied first made both the product and the workspace. */
+static bool is_workspace_by_size(const struct classifier *classifier,
+                                 const struct preexisting *preexisting,
+                                 const struct stack_facts *facts)
+{
+    return preexisting->size == CUBLAS_WORKSPACE && is_persistent(classifier, preexisting) &&
+           (!facts || (facts->context == CONTEXT_FORWARD && facts->site.op == STRING_EMPTY));
 }
 
 /* Decides blocks whose category needs no counting. Sets REASON_NONE if the tallies must decide. */
@@ -105,10 +117,10 @@ static bool assign_one(const struct classifier *classifier, const struct preexis
     }
     if (classifier->timeline->snapshot->profile.is_profile && end == EVENT_NEVER) {
         *reason = REASON_BEFORE_PROFILE;
+    } else if (is_workspace_by_size(classifier, preexisting, facts)) {
+        *reason = REASON_WORKSPACE_SIZE;
     } else if (facts) {
         *reason = stack_reason(classifier, preexisting, facts);
-    } else if (is_persistent(classifier, preexisting) && preexisting->size == CUBLAS_WORKSPACE) {
-        *reason = REASON_WORKSPACE_SIZE;
     } else if (end_phase(classifier, preexisting) == PHASE_BACKWARD &&
                phases_run_of(classifier->phases, end) == classifier->first_backward_run) {
         *reason = REASON_BACKWARD_FREES;
@@ -218,6 +230,8 @@ static bool persistent_reason(struct classifier *classifier, const struct preexi
         return false;
     if (preexisting->stack == STACK_NONE)
         return true;
+    if (*reason == REASON_INFERENCE && classifier->timeline->lifetime_count == 0)
+        *reason = REASON_NONE; /* made while recording, as the results of forward passes are */
     const struct stack_facts *facts = site_stack_facts(classifier->sites, preexisting->stack, err);
     if (facts)
         *reason = classifier_buffer_reason(classifier, preexisting->size, facts, *reason);
@@ -303,6 +317,8 @@ static uint8_t byte_of(const struct classifier *classifier, const struct preexis
         return reason_byte(reason, DOUBT_NONE);
     if (reason == REASON_COMMUNICATION && preexisting->stack == STACK_NONE) /* by sizes alone */
         return reason_byte(reason, DOUBT_GUESS);
+    if (reason == REASON_INFERENCE && classifier->timeline->lifetime_count == 0)
+        return reason_byte(reason, DOUBT_GUESS); /* by live blocks alone: see shows_inference() */
     uint8_t byte = classifier_doubt(classifier, reason, run);
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, preexisting->size);
     bool is_like =
@@ -310,6 +326,22 @@ static uint8_t byte_of(const struct classifier *classifier, const struct preexis
     return reason == REASON_TWIN_ACTIVATION && !is_like && byte == reason_byte(reason, DOUBT_NONE)
                ? reason_byte(reason, DOUBT_INFERRED)
                : byte;
+}
+
+/* True if a snapshot without events shows a model that computes without gradients: a live block is
+ * the result of a forward pass under torch.no_grad(), and none is of a backward pass or of an
+ * optimizer. */
+static bool shows_inference(const struct classifier *classifier,
+                            const struct categories *categories)
+{
+    bool any = false;
+    for (size_t i = 0; i < classifier->timeline->preexisting_count; i++) {
+        enum category category = reason_category((enum reason)categories->why_preexisting[i]);
+        if (category == CATEGORY_GRADIENT || category == CATEGORY_OPTIMIZER_STATE)
+            return false;
+        any = any || categories->why_preexisting[i] == REASON_FORWARD_RESULT;
+    }
+    return any;
 }
 
 bool classify_preexisting(struct classifier *classifier, struct categories *categories,
@@ -326,6 +358,8 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
         begins_late = begins_late || (reason == REASON_NONE &&
                                       is_persistent(classifier, &timeline->preexisting[i]));
     }
+    if (timeline->lifetime_count == 0 && shows_inference(classifier, categories))
+        classifier->has_forward = true;
     struct optimizers optimizers;
     if (!roles_find_optimizers(timeline, &optimizers, err))
         return false;

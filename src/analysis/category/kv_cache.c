@@ -5,7 +5,8 @@
  * line for several layers. Each block lives until the next pass has made a larger one. The blocks
  * of the first pass have no predecessor, but are freed by the same line as the others. A program
  * that trains concatenates much else, so there the cache must grow over more passes. A cache that
- * does not grow is made of equal blocks, for one request or for all requests (kv_pool.c). */
+ * does not grow is made of equal blocks, for one request or for all requests (kv_pool.c). The
+ * capture may also show only the blocks of a cache, and not how they were made (kv_standing.c). */
 #include "analysis/category/classifier.h"
 
 #include <string.h>
@@ -328,7 +329,8 @@ bool classify_kv_cache(const struct classifier *classifier, struct categories *c
     struct stacks_include include;
     if (!site_stacks_include(classifier->sites, &include, err) ||
         (include.kv_cache && !judge_preexisting(&finder, err)) ||
-        (!is_training && !classify_kv_pool(classifier, categories, err)))
+        (!is_training && (!classify_kv_standing(classifier, categories, err) ||
+                          !classify_kv_pool(classifier, categories, err))))
         return false;
     if (!classifier->phases->has_stacks)
         return is_training || classify_kv_chains(classifier, categories, err);

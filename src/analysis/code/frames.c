@@ -195,6 +195,29 @@ static enum frame_role copy_role(struct text file, struct text name)
     return text_equals(name, "_reconstruct") ? ROLE_COPY_OBJECT : ROLE_NONE;
 }
 
+/* The name of a function without that of its class, which Python 3.11 and later put before it. */
+static struct text bare_name(struct text name)
+{
+    const char *dot = name.size > 0 ? memrchr(name.bytes, '.', name.size) : NULL;
+    if (dot) {
+        name.size -= (size_t)(dot + 1 - name.bytes);
+        name.bytes = dot + 1;
+    }
+    return name;
+}
+
+/* Functions that make or load the weights of a model in code that is not torch's, as inference
+ * engines have them, whose weights are often plain tensors. */
+static bool makes_weights(struct text name)
+{
+    static const char *const names[] = {"init_weight",    "init_weights", "create_weight",
+                                        "create_weights", "load_weight",  "load_weights"};
+    name = bare_name(name);
+    while (name.size > 1 && *name.bytes == '_')
+        name = (struct text){name.bytes + 1, name.size - 1};
+    return text_is_one_of(name, names, COUNT(names));
+}
+
 enum frame_role frame_python_role(struct text file, struct file_facts facts, struct text name)
 {
     struct text path = {file.bytes + facts.module, file.size - facts.module};
@@ -207,6 +230,8 @@ enum frame_role frame_python_role(struct text file, struct file_facts facts, str
         rule = find_rule(package_rules, COUNT(package_rules), path, name);
     if (rule)
         return rule->role;
+    if (facts.class != FILE_TORCH && makes_weights(name))
+        return ROLE_MODEL_INIT;
     if (facts.class == FILE_LIBRARY)
         return copy_role(file, name);
 
@@ -243,17 +268,6 @@ enum file_class frame_script_class(struct text file, struct text name, uint32_t 
     struct text folder = {file.bytes, file.size - base.size - 1};
     bool is_launcher = text_equals(path_base(folder), "bin") && text_equals(name, "<module>");
     return is_launcher ? FILE_LIBRARY : FILE_USER;
-}
-
-/* The name of a function without that of its class, which Python 3.11 and later put before it. */
-static struct text bare_name(struct text name)
-{
-    const char *dot = name.size > 0 ? memrchr(name.bytes, '.', name.size) : NULL;
-    if (dot) {
-        name.size -= (size_t)(dot + 1 - name.bytes);
-        name.bytes = dot + 1;
-    }
-    return name;
 }
 
 bool frame_handles_operators(struct text name)

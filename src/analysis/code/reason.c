@@ -280,7 +280,7 @@ static const struct {
                               "pass, in a trace without a backward pass",
                               CATEGORY_KV_CACHE, CONFIDENCE_LOW},
     [REASON_KV_CACHE_HELD] = {"kv-cache-held",
-                              "made by plain code in equal blocks, and live over forward passes, "
+                              "made in equal blocks by one line, and live over forward passes, "
                               "with no backward pass meanwhile",
                               CATEGORY_KV_CACHE, CONFIDENCE_LOW},
     [REASON_KV_CACHE_CHAIN] = {"kv-cache-chain",

@@ -126,6 +126,64 @@ START_TEST(blocks_with_stacks_speak_for_themselves)
 }
 END_TEST
 
+START_TEST(the_first_product_leaves_a_workspace)
+{
+    capture_block(&capture, 1, CUBLAS_WORKSPACE, PY("forward", "/home/u/attention.py", 9) "," CALL);
+    capture_block(&capture, 2, CUBLAS_WORKSPACE, CPP("at::_ops::mul::call(x)") "," STACK_FORWARD);
+    capture_block(&capture, 3, CUBLAS_WORKSPACE + 1, STACK_FORWARD);
+    capture_load(&capture);
+    capture_expect(&capture, 1, CATEGORY_WORKSPACE, CONFIDENCE_MEDIUM);
+    expect(2, CATEGORY_ACTIVATION);
+    expect(3, CATEGORY_ACTIVATION);
+}
+END_TEST
+
+#define LAYER(line)                                                                                \
+    PY("update", "/home/u/cache.py", line) "," PY("forward", "/home/u/model.py", 9) "," CALL
+#define GENERATE PY("decorate_context", TORCH "utils/_contextlib.py", 116) "," SCRIPT
+
+/* A model that generates text: weights, a cache with equal blocks for four layers, two results. */
+static void standing_cache(const char *frames)
+{
+    capture_block(&capture, 1, PARAMETER, "");
+    for (uint64_t layer = 0; layer < 4; layer++)
+        capture_block(&capture, 2 + layer, 70, frames);
+    for (uint64_t layer = 0; layer < 3; layer++)
+        capture_block(&capture, 6 + layer, 80, LAYER(8) "," GENERATE);
+}
+
+START_TEST(equal_blocks_of_inference_are_a_cache)
+{
+    standing_cache(LAYER(7) "," GENERATE);
+    capture_block(&capture, 9, 90, SCRIPT);
+    capture_free(&capture, 10, 100, "");
+    capture_load(&capture);
+    expect(9, CATEGORY_UNKNOWN);
+    capture_expect(&capture, 1, CATEGORY_PARAMETER, CONFIDENCE_LOW);
+    for (uint64_t layer = 0; layer < 4; layer++)
+        capture_expect(&capture, 2 + layer, CATEGORY_KV_CACHE, CONFIDENCE_LOW);
+    capture_expect(&capture, 6, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
+}
+END_TEST
+
+/* With gradients, the backward pass needs them. */
+START_TEST(equal_blocks_with_gradients_are_no_cache)
+{
+    standing_cache(LAYER(7) "," SCRIPT);
+    capture_load(&capture);
+    expect(2, CATEGORY_ACTIVATION);
+}
+END_TEST
+
+START_TEST(live_blocks_of_training_tell_no_weights)
+{
+    standing_cache(LAYER(7) "," GENERATE);
+    capture_block(&capture, 9, 90, STACK_STEP);
+    capture_load(&capture);
+    expect(1, CATEGORY_UNKNOWN);
+}
+END_TEST
+
 /* A pass of another network may free what a pass before the trace saved. */
 START_TEST(a_later_pass_frees_activations)
 {
@@ -154,5 +212,9 @@ TCase *category_preexisting_tests(void)
     tcase_add_test(tests, a_backward_that_was_running_frees_activations);
     tcase_add_test(tests, a_later_pass_frees_activations);
     tcase_add_test(tests, blocks_with_stacks_speak_for_themselves);
+    tcase_add_test(tests, the_first_product_leaves_a_workspace);
+    tcase_add_test(tests, equal_blocks_of_inference_are_a_cache);
+    tcase_add_test(tests, equal_blocks_with_gradients_are_no_cache);
+    tcase_add_test(tests, live_blocks_of_training_tell_no_weights);
     return tests;
 }

@@ -165,6 +165,13 @@ START_TEST(contexts)
         {PY("convert", TORCH "nn/modules/module.py",
             1355) "," PY("_apply", TORCH "nn/modules/module.py", 900) "," SCRIPT,
          CONTEXT_INIT},
+        /* weights that are plain tensors */
+        {PY("allocate", "/home/u/memory.py", 5) "," PY("init_weight", "/home/u/layers.py",
+                                                       9) "," SCRIPT,
+         CONTEXT_INIT},
+        {PY("Linear._load_weights", "/venv/lib/python3.12/site-packages/engine/linear.py",
+            9) "," SCRIPT,
+         CONTEXT_INIT},
         {PY("_make_grads", TORCH "autograd/__init__.py", 231) "," PY("backward", TORCH "_tensor.py",
                                                                      631) "," SCRIPT,
          CONTEXT_BACKWARD},
