@@ -254,6 +254,7 @@ def key_problems():
 
 
 def main():
+    captures.skip_slow_checks_of_memory()
     tally = captures.Tally()
     snapshots = captures.samples() + captures.corpus()
     baseline = captures.TOP / "samples" / "two-devices.pickle.gz"
