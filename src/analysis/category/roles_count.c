@@ -142,6 +142,20 @@ static bool states_are_made_in_trace(const struct solver *solver)
     return made * 2 > gradients;
 }
 
+/* True if steps replace the states: they free as many blocks from before the trace as the optimizer
+ * has states for the gradients, and make others. Then no block that stays is a state. */
+static bool states_are_replaced(const struct solver *solver)
+{
+    double replaced = 0, states = 0;
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        uint64_t expected = (uint64_t)tally->count * solver->optimizers.fixed_states;
+        replaced += bytes_of(tally->size, least(tally->replaced, expected));
+        states += bytes_of(tally->size, expected);
+    }
+    return replaced * 2 > states;
+}
+
 /* The bytes of states that are missing among blocks of the weights' own sizes; infinite if all are
  * missing. */
 static double missing_bytes(const struct solver *solver, uint32_t states)
@@ -222,7 +236,7 @@ uint32_t roles_count(struct solver *solver)
     roles_count_tables(solver);
     if (roles->stay)
         count_staying_gradients(solver);
-    if (!states_are_made_in_trace(solver))
+    if (!states_are_made_in_trace(solver) && !states_are_replaced(solver))
         count_repeated_gradients(solver);
     solver->makes_states = states_are_made_in_trace(solver);
     uint32_t masters = roles_count_masters(solver);

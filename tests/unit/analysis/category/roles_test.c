@@ -313,6 +313,30 @@ START_TEST(steps_may_replace_states)
 }
 END_TEST
 
+/* Three weights of each size, so that weights alone could be one copy and two states. */
+START_TEST(replaced_states_leave_no_others)
+{
+    uint64_t weights = standing_model(&standing, 1);
+    standing_model(&standing, 1);
+    standing_model(&standing, 1);
+    capture_event(&standing.capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < 3 * LAYERS; i++)
+        capture_event(&standing.capture, "alloc", 2000 + i, SIZE + 100 * (i % LAYERS),
+                      STACK_BACKWARD);
+    capture_free(&standing.capture, 1000, 50, ENGINE);
+    capture_annotate(&standing.capture, "START", "Optimizer.step#AdamW.step", 0);
+    for (unsigned i = 0; i < 6 * LAYERS; i++) {
+        uint64_t size = SIZE + 100 * (i % LAYERS);
+        capture_event(&standing.capture, "alloc", 3000 + i, size, STACK_STEP);
+        capture_free(&standing.capture, 4000 + i, size, STACK_STEP);
+    }
+    capture_annotate(&standing.capture, "END", "Optimizer.step#AdamW.step", 0);
+    capture_load(&standing.capture);
+    standing_expect(&standing, weights, 3 * LAYERS, CATEGORY_PARAMETER);
+    standing_expect(&standing, 4000, 6 * LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 /* One table is twice as large as the other, and neither has a gradient of its size. */
 START_TEST(sparse_tables_are_no_masters)
 {
@@ -370,6 +394,7 @@ TCase *category_roles_tests(void)
     tcase_add_test(tests, most_weights_may_have_states_in_parts);
     tcase_add_test(tests, an_unknown_optimizer_keeps_what_all_sizes_allow);
     tcase_add_test(tests, steps_may_replace_states);
+    tcase_add_test(tests, replaced_states_leave_no_others);
     tcase_add_test(tests, sparse_tables_are_no_masters);
     tcase_add_test(tests, a_forward_may_replace_weights);
     return tests;
