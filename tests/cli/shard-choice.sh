@@ -21,6 +21,7 @@ out_has "The code of fsdp would stop: FairScale's"
 out_has 'Use fsdp2: of those that fit, it sends the least.'
 out_has 'return value.dtype if value.requires_grad else None'
 out_has 'units = split_units(model, UNITS)'
+out_has 'for value in {value for value in staying if kind_of(value)} or values:'
 run shard --world 2 --code fsdp1 --format python types.json
 exits 0
 out_has 'return value.dtype, value.requires_grad'

@@ -51,23 +51,12 @@ static struct contents *add_up(const struct shard_model *model, enum shard_strat
     return contents;
 }
 
-/* That of most elements, which the unit keeps. */
-static size_t main_kind(const struct contents *contents)
+static bool has_several_kinds(const struct contents *contents)
 {
-    size_t most = 0;
-    for (size_t i = 1; i < KINDS; i++)
-        if (contents->elements[i] > contents->elements[most])
-            most = i;
-    return most;
-}
-
-static bool has_other_kinds(const struct contents *contents)
-{
-    size_t kept = main_kind(contents);
+    size_t count = 0;
     for (size_t i = 0; i < KINDS; i++)
-        if (i != kept && contents->elements[i] > 0)
-            return true;
-    return false;
+        count += contents->elements[i] > 0;
+    return count > 1;
 }
 
 /* The strategies whose units can be divided. */
@@ -84,33 +73,37 @@ bool shard_divides(const struct shard_model *model, const struct shard_options *
         return true;
     struct contents *contents = add_up(model, strategy);
     for (size_t unit = 0; contents && unit < model->unit_count; unit++)
-        *divides |= has_other_kinds(&contents[unit]);
+        *divides |= has_several_kinds(&contents[unit]);
     free(contents);
     return contents || error_out_of_memory(err);
 }
 
-/* The code can make a unit of a module, but not of some of the module's own parameters; and if the
- * module is the unit, it cannot be taken out of it. */
-static bool mixes_layer(const struct shard_model *model, enum shard_strategy strategy,
-                        const struct shard_layer *layer, const struct contents *contents)
+/* Of the parameters that a layer is the first to use. */
+static unsigned layer_types(const struct shard_model *model, enum shard_strategy strategy,
+                            const struct shard_layer *layer)
 {
     unsigned types = 0;
     for (uint32_t i = layer->first_tensor; i < layer->end_tensor; i++)
         if (counts(strategy, &model->tensors[i]))
             types |= type_bit(model, &model->tensors[i]);
-    if (types != 0 && layer->is_unit)
-        types |= 1U << main_kind(&contents[layer->unit]) / 2;
-    return is_several(types);
+    return types;
 }
 
+/* The code can make a unit of a module, but not of some of the module's own parameters; and if the
+ * module is the unit, they stay in it, and the others leave it. */
 static bool find_layers(const struct shard_model *model, enum shard_strategy strategy, bool *mixes,
                         struct error *err)
 {
-    struct contents *contents = add_up(model, strategy);
-    for (size_t i = 0; contents && i < model->layer_count; i++)
-        *mixes |= mixes_layer(model, strategy, &model->layers[i], contents);
-    free(contents);
-    return contents || error_out_of_memory(err);
+    unsigned *staying = calloc(model->unit_count, sizeof(*staying));
+    for (size_t i = 0; staying && i < model->layer_count; i++) {
+        const struct shard_layer *layer = &model->layers[i];
+        unsigned types = layer_types(model, strategy, layer);
+        if (layer->is_unit)
+            types = staying[layer->unit] |= types;
+        *mixes |= is_several(types);
+    }
+    free(staying);
+    return staying || error_out_of_memory(err);
 }
 
 /* Without that, the parameters of a unit are one flat tensor, which must be of one kind. */
@@ -119,7 +112,7 @@ static bool find_units(const struct shard_model *model, enum shard_strategy stra
 {
     struct contents *contents = add_up(model, strategy);
     for (size_t unit = 0; contents && unit < model->unit_count; unit++)
-        *mixes |= has_other_kinds(&contents[unit]);
+        *mixes |= has_several_kinds(&contents[unit]);
     free(contents);
     return contents || error_out_of_memory(err);
 }

@@ -11,12 +11,15 @@ static const char tensor_kind[] =
     "    \"\"\"What the trained parameters of a unit must have in common.\"\"\"\n"
     "    return value.dtype if value.requires_grad else None\n\n\n";
 
-/* Shared parameters must be in one unit, and attention reads the weight of its output layer without
- * a call. */
+/* A unit keeps the kind of what cannot leave it: parameters of its own module, and shared ones,
+ * which must be in one unit. In fsdp1, frozen ones beside trained ones would be parts of a flat
+ * tensor that needs a gradient, and all that is computed from them would be kept for backward.
+ *
+ * Attention reads the weight of its output layer without a call. */
 static const char split_code[] =
     "def split_units(model, units):\n"
-    "    \"\"\"The units, and the modules in them with parameters that are not of the kind of "
-    "most.\"\"\"\n"
+    "    \"\"\"The units, and the modules in them with parameters of other kinds than what stays "
+    "there.\"\"\"\n"
     "    inside, users = {}, {}\n"
     "    for name, module in model.named_modules():\n"
     "        outer = [unit for unit in units if (name + \".\").startswith(unit + \".\")]\n"
@@ -25,9 +28,12 @@ static const char split_code[] =
     "            users[value] = users.get(value, 0) + 1\n"
     "    split = []\n"
     "    for unit, modules in inside.items():\n"
-    "        own = {name: list(module.parameters(recurse=False)) for name, module in modules}\n"
+    "        own = {name: set(module.parameters(recurse=False)) for name, module in modules}\n"
+    "        values = set().union(*own.values())\n"
+    "        staying = {value for value in values if users[value] > 1 or value in own.get(unit, "
+    "())}\n"
     "        sizes = {None: 0}\n"
-    "        for value in {value for values in own.values() for value in values}:\n"
+    "        for value in {value for value in staying if kind_of(value)} or values:\n"
     "            sizes[kind_of(value)] = sizes.get(kind_of(value), 0) + value.numel()\n"
     "        most = max(sizes, key=lambda kind: sizes[kind] if kind else -1)\n"
     "        for name, values in own.items():\n"

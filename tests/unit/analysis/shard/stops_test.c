@@ -90,13 +90,14 @@ START_TEST(of_several_types)
     options.parameter_size = 4;
     stop_all(SHARD_RUNS, SHARD_RUNS, SHARD_RUNS, SHARD_RUNS, SHARD_RUNS);
     options.parameter_size = 0;
-    /* the module is the unit itself, and cannot be taken out of it */
+    /* the module is the unit itself: it stays there, and those of the other type leave */
     model.layers[1].is_unit = true;
+    stop_all(SHARD_STOPS_AT_TYPES, SHARD_STOPS_AT_TYPES, SHARD_STOPS_AT_HALF, SHARD_RUNS,
+             SHARD_RUNS);
+    model.layers[0].is_unit = true; /* both are parameters of that module */
     stop_all(SHARD_STOPS_AT_TYPES, SHARD_STOPS_AT_TYPES, SHARD_STOPS_AT_HALF, SHARD_STOPS_AT_TYPES,
              SHARD_STOPS_AT_TYPES);
-    model.layers[1].is_unit = false;
-    model.layers[0].is_unit = true; /* this one stays there */
-    ck_assert_int_eq(stop(SHARD_FSDP2), SHARD_RUNS);
+    model.layers[0].is_unit = model.layers[1].is_unit = false;
     /* one module has both */
     model.layers[0].end_tensor = model.layers[1].first_tensor = 2;
     ck_assert_int_eq(stop(SHARD_FSDP1), SHARD_STOPS_AT_TYPES);
