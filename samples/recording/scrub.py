@@ -53,10 +53,14 @@ class Stacks:
         return self._done[id(frames)][1]
 
 
+def events(capture):
+    """Those of all devices; those of the host are in one list, not in one for each device."""
+    return [row for trace in capture["device_traces"] for row in trace] + capture.get("host_traces", [])
+
+
 def scrub_times(capture):
     """Times in order, whatever the machine's speed."""
-    rows = [row for trace in capture["device_traces"] + capture.get("host_traces", []) for row in trace]
-    rows += capture["external_annotations"]
+    rows = events(capture) + capture["external_annotations"]
     for number, row in enumerate(sorted(rows, key=lambda row: row["time_us"])):
         row["time_us"] = START_US + TICK_US * number
 
@@ -76,8 +80,7 @@ def scrub(capture, paths):
     stacks = Stacks(paths)
     segments = capture["segments"] + capture.get("host_segments", [])
     blocks = [block for segment in segments for block in segment["blocks"]]
-    traces = [event for trace in capture["device_traces"] + capture.get("host_traces", []) for event in trace]
-    for row in traces + blocks + capture["segments"]:
+    for row in events(capture) + blocks + capture["segments"]:
         for key in ("frames", "forward_frames"):
             if key in row:
                 row[key] = stacks.stack(row[key])
