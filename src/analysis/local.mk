@@ -243,6 +243,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/rows.h \
 	src/analysis/growth/state_runs.c \
 	src/analysis/growth/state_runs.h \
+	src/analysis/growth/stored_graphs.c \
+	src/analysis/growth/stored_graphs.h \
 	src/analysis/growth/survivors.c \
 	src/analysis/growth/survivors.h \
 	src/analysis/growth/untouched_calls.c \

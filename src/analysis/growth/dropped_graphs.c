@@ -5,6 +5,7 @@
 
 #include "analysis/growth/dropped_last.h"
 #include "analysis/growth/early_ends.h"
+#include "analysis/growth/stored_graphs.h"
 #include "analysis/growth/untouched_calls.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/failures.h"
@@ -322,6 +323,9 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
              untouched_calls_find(finder.is_untouched, finder.frees_late, timeline, sites,
                                   categories, phases, finder.next_run, err) &&
              judge_all(&finder, err) &&
+             stored_graphs_mark(made.is_dropped, finder.is_early, &finder.any_dropped,
+                                finder.is_untouched, timeline, categories, phases, &finder.failures,
+                                err) &&
              (!finder.any_dropped || dropped_last_mark(made.is_dropped, finder.is_early, timeline,
                                                        categories, phases, &finder.failures, err));
         if (ok && finder.any_dropped)

@@ -5,19 +5,21 @@
 
 #include "analysis/phase/births.h"
 #include "base/budget.h"
+#include "base/hash.h"
 
 #define MOST_BEFORE 16 /* allocations of a backward pass before it frees something */
 
-/* An activation, by the backward pass that follows it and the line that called the model. */
+/* An activation, by the backward pass that follows it and the call of the model. */
 struct item {
     uint32_t run, lifetime;
-    frame_id call;
+    uint64_t call;
     bool is_freed; /* by that backward pass */
 };
 
-/* The line that called the model, by stack. */
+/* The call of the model, by stack: a hash of the lines from the script to the one that called it.
+ * One function may call the model for training and for an evaluation. */
 struct call {
-    frame_id frame;
+    uint64_t lines;
     bool is_known, exists;
 };
 
@@ -42,6 +44,17 @@ static bool make_room(struct finder *finder, struct error *err)
     return true;
 }
 
+/* A hash of the lines of Python in a stack, from a frame to the outermost one. */
+static uint64_t lines_from(const struct finder *finder, stack_id id, uint32_t frame)
+{
+    struct stack stack = symbols_stack_at(site_table_symbols(finder->sites), id);
+    uint64_t hash = 0;
+    for (size_t i = frame; i < stack.count; i++)
+        if (site_frame_kind(finder->sites, stack.frames[i]) != FRAME_NATIVE)
+            hash = hash_word(stack.frames[i], hash);
+    return hash;
+}
+
 static bool find_call(struct finder *finder, stack_id stack, struct error *err)
 {
     struct call *call = &finder->calls[stack];
@@ -49,7 +62,8 @@ static bool find_call(struct finder *finder, stack_id stack, struct error *err)
     if (!site_of(finder->sites, stack, &site, err))
         return false;
     site_at_model_call(finder->sites, stack, &site);
-    call->exists = site_frame(finder->sites, stack, &site, &call->frame);
+    call->exists = site_line(&site) != NO_FRAME;
+    call->lines = lines_from(finder, stack, site_line(&site));
     call->is_known = true;
     return true;
 }
@@ -66,7 +80,7 @@ static bool add(struct finder *finder, size_t index, struct error *err)
     const struct call *call = &finder->calls[stack];
     if (!call->is_known && !find_call(finder, stack, err))
         return false;
-    struct item item = {run, (uint32_t)index, call->frame, runs.end == run};
+    struct item item = {run, (uint32_t)index, call->lines, runs.end == run};
     return !call->exists ||
            vec_push(finder->items, finder->count, finder->capacity, finder->budget, err, item);
 }

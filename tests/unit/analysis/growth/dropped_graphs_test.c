@@ -273,6 +273,38 @@ START_TEST(a_call_that_the_backward_pass_leaves_alone)
 }
 END_TEST
 
+#define RENDER(layer, line)                                                                        \
+    CPP("at::_ops::mm::call(x)")                                                                   \
+    "," PY("forward", "/home/u/net.py", layer) "," CALL "," PY(                                    \
+        "render", "/home/u/train.py", 5) "," PY("<module>", "/home/u/train.py", line)
+
+/* A list stores what an evaluation with autograd on returns, and so its graphs. The same function
+ * calls the model in training. Without a graph, only results of the last layer stay. */
+START_TEST(graphs_that_a_list_stores)
+{
+    static const char *const evaluation[] = {RENDER(1, 30), RENDER(2, 30), RENDER(3, 30),
+                                             RENDER(4, 30), RENDER(5, 30)};
+    for (uint64_t turn = 0; turn < 10; turn++)
+        for (uint64_t i = 0; i < 5; i++) {
+            uint64_t at = 1000 + 10 * turn + i;
+            capture_event(&capture, "alloc", at, 100, evaluation[i]);
+            if (_i == 1 && i > 0)
+                capture_free(&capture, at - 1, 100, evaluation[i]);
+        }
+    capture_event(&capture, "alloc", 1, 10, CPP("at::_ops::rand::call(x)") "," SCRIPT);
+    for (uint64_t i = 0; i < 5; i++)
+        capture_event(&capture, "alloc", 300 + i, 900, RENDER(1, 20));
+    capture_event(&capture, "alloc", 400, 10, STACK_BACKWARD);
+    for (uint64_t i = 0; i < 5; i++)
+        capture_free(&capture, 300 + i, 900, SAVED_DIES);
+    capture_event(&capture, "alloc", 500, 10, STACK_STEP);
+    const struct finding *finding = find(FINDING_NO_GRAD);
+    ck_assert_int_eq(finding != NULL, _i == 0);
+    if (_i == 0)
+        ck_assert_uint_eq(report->dropped.count, 50);
+}
+END_TEST
+
 /* What it makes first may belong to a backward pass with retain_graph=True through that graph. */
 START_TEST(a_backward_pass_that_begins_to_free_late)
 {
@@ -437,6 +469,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, a_graph_that_is_dropped_by_a_line_with_two_calls);
     tcase_add_test(tests, a_graph_that_the_backward_pass_leaves_alone);
     tcase_add_test(tests, a_call_that_the_backward_pass_leaves_alone);
+    tcase_add_loop_test(tests, graphs_that_a_list_stores, 0, 2);
     tcase_add_test(tests, a_backward_pass_that_begins_to_free_late);
     tcase_add_test(tests, a_graph_that_the_trace_ends_with);
     tcase_add_test(tests, a_graph_that_is_retained);
