@@ -128,6 +128,8 @@ static bool strategy_member(void *self, struct text key, void *to)
         return read_number(in, &row->largest_batch);
     if (text_equals(key, "runs"))
         return read_flag(in, &row->runs);
+    if (text_equals(key, "is_of_use"))
+        return read_flag(in, &row->is_of_use);
     if (text_equals(key, "is_last"))
         return read_flag(in, &row->is_last);
     return json_skip(&in->json, in->err);
@@ -137,7 +139,7 @@ static bool read_strategy(void *self)
 {
     struct reader *in = self;
     struct shard_file *file = in->file;
-    in->row = (struct shard_file_row){.runs = true};
+    in->row = (struct shard_file_row){.runs = true, .is_of_use = true};
     if (file->count >= MOST_ROWS)
         return error_set(in->err, STATUS_LIMIT, "more than %d rows", MOST_ROWS);
     if (!json_each_member(&in->json, "a strategy (an object)", strategy_member, in, &in->row,
@@ -145,7 +147,7 @@ static bool read_strategy(void *self)
         return false;
     if (in->row.name[0] == '\0')
         return json_unexpected(&in->json, "the name of a strategy before this", in->err);
-    if (!in->row.runs)
+    if (!in->row.runs || !in->row.is_of_use)
         in->row.largest_batch = 0;
     return vec_push(file->rows, file->count, file->capacity, file->budget, in->err, in->row);
 }

@@ -34,6 +34,7 @@ struct shard_file_row {
     uint64_t peak_bytes;        /* of the rank with the highest peak */
     uint64_t traffic_bytes;     /* that a rank sends in a step */
     bool runs;                  /* false: the printed code would stop with an error */
+    bool is_of_use;             /* false: there is one rank, and this is not the plain program */
     /* side by side */
     bool is_checkpointed;
     uint64_t parts[SHARD_FILE_PARTS];  /* at the peak of the highest rank */
@@ -45,7 +46,7 @@ struct shard_file_row {
     size_t first_line, line_count;   /* in `lines`: the curves of ranks */
     /* sweep */
     uint64_t world;
-    uint64_t largest_batch; /* 0: not even the smallest fits, or the code would stop */
+    uint64_t largest_batch; /* 0: not even the smallest fits, or the two flags forbid it */
     bool is_last;           /* largest_batch is the largest that was tried */
 };
 

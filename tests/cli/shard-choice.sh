@@ -45,12 +45,12 @@ out_has 'Use fsdp2: none is sure to fit, and it leaves the most.'
 out_has ' of the GPU for the CUDA context, about 512.00 MiB, and'
 out_has 'fragmentation; no strategy leaves as much as these may take.'
 out_has 'under memsnap dryrun --world 2'
-out_has_not 'costs less'
+out_has_not 'would cost less'
 run shard --world 2 --parameters 1G --layers 8 --gpu 24GiB
 exits 0
 out_has '100.0%  tight'
 out_has 'Use sdp: of those that fit, it sends the least.'
-out_has 'ddp costs less, but is tight: it would leave only 1.65 GiB of the GPU'
+out_has 'It would cost less to use ddp, but that is tight: it would leave only 1.65 GiB'
 out_has_not 'no strategy leaves'
 run shard --world 2 --parameters 1G --layers 8 --gpu 24GiB --format json
 exits 0
@@ -64,7 +64,7 @@ out_has_not 'tight'
 run shard --world 2 --parameters 1G --layers 8 --gpu 20GiB
 exits 0
 out_has 'Use sdp'
-out_has_not 'costs less'
+out_has_not 'would cost less'
 out_has 'is part of FairScale'
 # a gathered unit of 1.86 GiB is cached for a stream of its own
 run shard --world 64 --parameters 1G --layers 2 --gpu 8GiB
@@ -122,4 +122,27 @@ run shard --world 8 --gpu 872MiB --checkpointed samples/gpt.layers.json.gz
 out_has 'Use ddp with checkpoints: nothing fits without checkpoints; with them, every'
 run shard --world 8 --gpu 790MiB --checkpointed samples/gpt.layers.json.gz
 out_has 'Use sdp with checkpoints: nothing fits without checkpoints, and of those that'
+
+# one rank has nothing to share
+run shard --world 1 --gpu 80GiB $trace
+exits 0
+out_has 'Use the plain program: it fits on one rank.'
+out_has 'ddp is the plain program, without'
+out_has_not 'DistributedDataParallel('
+out_has_not 'on rank 0'
+run shard --world 1 --gpu 80GiB --accumulate 2 --code ddp --format python $trace
+exits 0
+out_has 'optimizer = torch.optim.Adam(model.parameters(), lr=lr)'
+out_has_not 'no_sync'
+run shard --world 1 --gpu 1MiB $trace
+exits 0
+out_has 'None fits; the plain program needs the least.'
+out_has_not 'whose last release'
+run shard --world 1 --parameters 1G --layers 8 --gpu 12GiB --offload
+exits 0
+out_has 'one rank has no room for the plain program.'
+run shard --gpu 2GiB --sweep world=1,2 batch=1..4 $trace
+exits 0
+out_has '    1    3     -    -    -     -      -      -'
+out_has 'ddp is the plain program there.'
 finish

@@ -132,6 +132,7 @@ static bool helps(const struct shard_choice *choice, const struct shard_row *row
     bool shards_state_only =
         row->result.strategy == SHARD_ZERO || row->result.strategy == SHARD_OSS;
     return !(choice->is_stateless && shards_state_only) &&
+           shard_is_of_use(choice->options, row->result.strategy) &&
            shard_choice_runs(choice, row->result.strategy);
 }
 
@@ -160,14 +161,15 @@ static const struct shard_row *cheapest(const struct shard_choice *choice, bool 
     return best;
 }
 
-/* The lowest peak of those whose code runs; of equal ones, the cheapest. */
+/* The lowest peak of those that are of use and whose code runs; of equal ones, the cheapest. */
 static const struct shard_row *lowest(const struct shard_choice *choice)
 {
     const struct shard_row *least = choice->rows;
     for (size_t i = 0; i < choice->count; i++) {
         const struct shard_row *row = &choice->rows[i];
         int64_t more = row->result.peak_bytes - least->result.peak_bytes;
-        if (shard_choice_runs(choice, row->result.strategy) &&
+        if (shard_is_of_use(choice->options, row->result.strategy) &&
+            shard_choice_runs(choice, row->result.strategy) &&
             (more < 0 || (more == 0 && is_cheaper(row, least))))
             least = row;
     }
@@ -180,6 +182,7 @@ static void recommend(struct shard_choice *choice)
     choice->reason = choice->gpu_bytes == 0               ? SHARD_NO_GPU
                      : !fitting                           ? SHARD_NONE_FITS
                      : !best                              ? SHARD_MOST_ROOM
+                     : choice->options->world == 1        ? SHARD_ONLY_RANK
                      : best->result.strategy == SHARD_DDP ? SHARD_SIMPLEST
                                                           : SHARD_LEAST_COST;
     choice->row = (size_t)((best ? best : lowest(choice)) - choice->rows);

@@ -31,6 +31,7 @@ struct shard_row {
 enum shard_reason {
     SHARD_NO_GPU,     /* nothing to recommend */
     SHARD_SIMPLEST,   /* DDP has room */
+    SHARD_ONLY_RANK,  /* there is one, and the row has room */
     SHARD_LEAST_COST, /* the cheapest that has room */
     SHARD_MOST_ROOM,  /* none has room; of those that fit, it leaves the most */
     SHARD_NONE_FITS,  /* `row` is the one with the least memory */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum shard_strategy {
-    SHARD_DDP,   /* DistributedDataParallel */
+    SHARD_DDP,   /* DistributedDataParallel; see shard_is_plain() */
     SHARD_ZERO,  /* torch's ZeroRedundancyOptimizer, with DDP */
     SHARD_OSS,   /* FairScale's OSS, with DDP */
     SHARD_SDP,   /* FairScale's ShardedDataParallel, with OSS */
@@ -87,6 +87,21 @@ struct shard_options {
     bool offload;                                   /* fsdp*: shards on the host */
     double bandwidth, latency_us; /* bytes per second and microseconds a call; 0: unknown */
 };
+
+/* One rank has nothing to share: ddp is then the program as it is, without
+ * DistributedDataParallel. */
+static inline bool shard_is_plain(enum shard_strategy strategy, int64_t world)
+{
+    return world == 1 && strategy == SHARD_DDP;
+}
+
+/* The other strategies are then of use for what they keep on the host only. */
+static inline bool shard_is_of_use(const struct shard_options *options,
+                                   enum shard_strategy strategy)
+{
+    return options->world > 1 || strategy == SHARD_DDP ||
+           (options->offload && shard_is_full(strategy));
+}
 
 void shard_options_init(struct shard_options *options);
 

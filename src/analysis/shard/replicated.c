@@ -20,7 +20,7 @@ static bool stays(const struct walk *walk, size_t tensor)
     case SHARD_OSS:
         return true;
     default:
-        return !walk->options->bucket_view;
+        return !walk->options->bucket_view || shard_is_plain(walk->strategy, walk->options->world);
     }
 }
 
@@ -59,12 +59,14 @@ static int64_t all_elements(const struct walk *walk)
     return sum;
 }
 
-/* DDP's buckets hold all gradients, and stay for ever. */
+/* DDP's buckets hold all gradients, and stay for ever. The plain program has none. */
 static int64_t bucket_elements(const struct walk *walk)
 {
     int64_t exchanged = 0;
     if (walk->strategy == SHARD_SDP)
         return walk->bucket_elements;
+    if (shard_is_plain(walk->strategy, walk->options->world))
+        return 0;
     for (size_t i = 0; i < walk->model->unit_count; i++)
         exchanged += walk->units[i].exchanged;
     return exchanged;

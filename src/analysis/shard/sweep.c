@@ -130,6 +130,7 @@ static bool add_rows(struct sweeper *sweeper, struct shard_sweep *made, uint64_t
         row->strategy = (enum shard_strategy)(k % SHARD_STRATEGIES);
         row->is_checkpointed = k >= SHARD_STRATEGIES;
         row->world = world;
+        row->is_of_use = shard_is_of_use(&sweeper->options, row->strategy);
         bool is_grouped = shard_has_groups(row->strategy);
         row->group = is_grouped && sweeper->options.group > 0 ? sweeper->options.group : all;
         enum shard_stop stop;

@@ -7,7 +7,8 @@
 
 struct shard_sweep_row {
     enum shard_strategy strategy;
-    bool runs; /* false: its code would stop, see stops.h */
+    bool runs;      /* false: its code would stop, see stops.h */
+    bool is_of_use; /* see shard_is_of_use() */
     bool is_checkpointed;
     uint64_t world;
     int64_t group;          /* fsdp*: ranks that share the parameters; others: all */

@@ -21,6 +21,10 @@ static bool put_paragraph(const struct page *page, struct buffer *text)
     return ok;
 }
 
+static const char only_rank[] =
+    "One rank has nothing to share: ddp is the plain program, without DistributedDataParallel, and "
+    "the other strategies are of use for what --offload keeps on the host only.";
+
 /* What the step of each rank is assumed to be, and what its memory does not include. */
 static bool put_basis(const struct page *page, const struct shard_report *report)
 {
@@ -190,6 +194,8 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
 {
     fputc('\n', page->out);
     bool ok = put_basis(page, report);
+    if (report->options->world == 1)
+        paragraph(page, only_rank);
     if (report->checkpointed)
         ok &= put_recomputation(page, report);
     if (report->model->unit_count == 1)
@@ -209,7 +215,7 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
     if (!report->model->has_tensors)
         paragraph(page, "The input has the sum of each module's parameters, not the tensors: the "
                         "balance of zero, oss and sdp and the padding of fsdp2 are estimates.");
-    else if (!knows_rows(report->model))
+    else if (!knows_rows(report->model) && report->options->world > 1)
         ok &= put_padding(page, report);
     ok &= put_early(page, report);
     if (report->model->master_bytes > 0)

@@ -121,23 +121,29 @@ static void put_wrapping(FILE *out, const struct shard_report *report)
           out);
 }
 
+/* Replicas exchange gradients in the last pass only; FSDP reduces them in each, and one rank not
+ * at all. */
+static bool exchanges_once(const struct shard_report *report)
+{
+    return !shard_is_full(report->code) && !shard_is_plain(report->code, report->options->world);
+}
+
 static void put_imports(FILE *out, const struct shard_report *report)
 {
     const struct spelling *spelling = spelling_of(report->options);
-    if (report->options->accumulation > 1 && !shard_is_full(report->code))
+    if (report->options->accumulation > 1 && exchanges_once(report))
         fputs("import contextlib\n\n", out);
     if (!report->is_checkpointed)
         fputs("import torch\n", out);
     if (spelling->package)
         fprintf(out, "import %s\n", spelling->package);
-    fputs(strategy_codes[report->code].imports, out);
+    fputs(strategy_code_of(report)->imports, out);
     if (report->is_checkpointed) { /* begins with imports, too */
         fwrite(suggest_every_code, 1, suggest_every_code_size, out);
         fwrite(suggest_modules_code, 1, suggest_modules_code_size, out);
     }
 }
 
-/* Replicas exchange gradients in the last pass only; FSDP reduces them in each. */
 static void put_accumulation(FILE *out, const struct shard_report *report)
 {
     fprintf(out,
@@ -146,7 +152,7 @@ static void put_accumulation(FILE *out, const struct shard_report *report)
             "    \"\"\"One step: loss_of(model, batch) of PASSES batches.\"\"\"\n"
             "    for i in range(PASSES):\n",
             report->options->accumulation);
-    if (shard_is_full(report->code))
+    if (!exchanges_once(report))
         fputs("        (loss_of(model, batches[i]) / PASSES).backward()\n", out);
     else
         fputs("        is_last = i + 1 == PASSES\n"
@@ -177,7 +183,7 @@ static void put_wanted(FILE *out, const struct shard_options *options)
 
 bool shard_python(FILE *out, const struct shard_report *report)
 {
-    const struct strategy_code *code = &strategy_codes[report->code];
+    const struct strategy_code *code = strategy_code_of(report);
     const char *definition = spelling_of(report->options)->definition;
     put_imports(out, report);
     bool ok = put_modules(out, report, code->has_units);

@@ -94,6 +94,12 @@ static void put_ddp(FILE *out, const struct shard_report *report)
     put_optimizer(out, report->options);
 }
 
+/* One rank needs no library. */
+static void put_plain(FILE *out, const struct shard_report *report)
+{
+    put_optimizer(out, report->options);
+}
+
 static void put_zero(FILE *out, const struct shard_report *report)
 {
     const struct spelling *spelling = spelling_of(report->options);
@@ -300,7 +306,7 @@ static void put_fsdp2(FILE *out, const struct shard_report *report)
     put_optimizer(out, options);
 }
 
-const struct strategy_code strategy_codes[SHARD_STRATEGIES] = {
+static const struct strategy_code strategy_codes[SHARD_STRATEGIES] = {
     [SHARD_DDP] = {"from torch.nn.parallel import DistributedDataParallel\n", false, put_ddp},
     [SHARD_ZERO] = {"from torch.distributed.optim import ZeroRedundancyOptimizer\n"
                     "from torch.nn.parallel import DistributedDataParallel\n",
@@ -324,3 +330,10 @@ const struct strategy_code strategy_codes[SHARD_STRATEGIES] = {
                      "fully_shard\n",
                      true, put_fsdp2},
 };
+
+const struct strategy_code *strategy_code_of(const struct shard_report *report)
+{
+    static const struct strategy_code plain = {"", false, put_plain};
+    return shard_is_plain(report->code, report->options->world) ? &plain
+                                                                : &strategy_codes[report->code];
+}

@@ -10,6 +10,6 @@ struct strategy_code {
     void (*put)(FILE *out, const struct shard_report *report);
 };
 
-extern const struct strategy_code strategy_codes[SHARD_STRATEGIES];
+const struct strategy_code *strategy_code_of(const struct shard_report *report);
 
 #endif

@@ -4,6 +4,7 @@
 #include "render/core/table.h"
 #include "render/shard/shard.h"
 #include "render/shard/stops.h"
+#include "render/shard/words.h"
 
 #define SCHEMA    "memsnap.shard/1"
 #define MOST_ROWS 16 /* of a text table: else every power of two, and the last */
@@ -19,7 +20,7 @@ static const struct row_type row_type =
              FIELD(ROW, NUMBER, world), FIELD(ROW, NUMBER, largest_batch),
              FIELD(ROW, FLAG, is_last), FIELD(ROW, BYTES, peak_bytes),
              FIELD(ROW, BYTES, traffic_bytes), FIELD_AS(ROW, FLAG, "checkpointed", is_checkpointed),
-             FIELD(ROW, NUMBER, group), FIELD(ROW, FLAG, runs));
+             FIELD(ROW, NUMBER, group), FIELD(ROW, FLAG, runs), FIELD(ROW, FLAG, is_of_use));
 #undef ROW
 
 static bool is_shown(const struct shard_sweep *sweep, size_t world)
@@ -40,16 +41,17 @@ static void add_row(struct table *table, const struct shard_sweep *sweep, size_t
     for (size_t i = 0; i < SHARD_STRATEGIES; i++) {
         const struct shard_sweep_row *row = &sweep->rows[world * sweep->each + first + i];
         snprintf(text, sizeof(text), "%" PRIu64 "%s", row->largest_batch, row->is_last ? "+" : "");
-        table_add(table, row->largest_batch > 0 && row->runs ? text : "-");
+        table_add(table, row->largest_batch > 0 && row->runs && row->is_of_use ? text : "-");
     }
 }
 
-/* DDP, the first, always runs. */
+/* DDP, the first, always runs and is of use. */
 static const struct shard_sweep_row *best_of(const struct shard_sweep *sweep)
 {
     const struct shard_sweep_row *best = sweep->rows;
     for (size_t i = 0; i < sweep->count; i++)
-        if (sweep->rows[i].runs && sweep->rows[i].largest_batch > best->largest_batch)
+        if (sweep->rows[i].runs && sweep->rows[i].is_of_use &&
+            sweep->rows[i].largest_batch > best->largest_batch)
             best = &sweep->rows[i];
     return best;
 }
@@ -78,6 +80,7 @@ static bool put_stops(const struct page *page, const struct shard_sweep *sweep)
 static void put_best(const struct page *page, const struct shard_sweep *sweep)
 {
     const struct shard_sweep_row *best = best_of(sweep);
+    const char *name = shard_row_name(best->strategy, (int64_t)best->world);
     char text[200], size[UNITS_TEXT_SIZE];
     if (best->largest_batch == 0)
         snprintf(text, sizeof(text), "Nothing fits.");
@@ -85,9 +88,9 @@ static void put_best(const struct page *page, const struct shard_sweep *sweep)
         snprintf(text, sizeof(text),
                  "The largest batch is %" PRIu64 " times the recorded one: %s%s on %" PRIu64
                  " rank%s, with a peak of %s.",
-                 best->largest_batch, shard_strategy_name(best->strategy),
-                 best->is_checkpointed ? " with checkpoints" : "", best->world,
-                 best->world == 1 ? "" : "s", page_bytes(page, size, best->peak_bytes));
+                 best->largest_batch, name, best->is_checkpointed ? " with checkpoints" : "",
+                 best->world, best->world == 1 ? "" : "s",
+                 page_bytes(page, size, best->peak_bytes));
     fputc('\n', page->out);
     page_paragraph(page, 0, 0, text);
 }
@@ -125,6 +128,9 @@ bool shard_sweep_text(const struct page *page, const struct shard_sweep *sweep)
         ok = ok && put_table(page, sweep, SHARD_STRATEGIES);
     }
     put_best(page, sweep);
+    if (fit_value(sweep->worlds, 0) == 1)
+        page_paragraph(page, 0, 0,
+                       "One rank has nothing to share: ddp is the plain program there.");
     return ok && put_stops(page, sweep);
 }
 

@@ -21,6 +21,11 @@ const struct shard_rank *shard_highest_rank(const struct shard_result *result)
     return result->ranks;
 }
 
+const char *shard_row_name(enum shard_strategy strategy, int64_t world)
+{
+    return shard_is_plain(strategy, world) ? "the plain program" : shard_strategy_name(strategy);
+}
+
 /* "Its peak is in the backward pass of blocks.5." */
 static void add_peak(struct buffer *text, const struct shard_report *report)
 {
@@ -42,7 +47,9 @@ static void add_peak(struct buffer *text, const struct shard_report *report)
     if (report->model->unit_count > 1 && rank->peak_unit == SHARD_ROOT &&
         rank->peak_phase != SHARD_STEP)
         buffer_puts(text, ", outside of the units");
-    buffer_printf(text, ", on rank %" PRIu32 ".", rank->rank);
+    if (report->options->world > 1)
+        buffer_printf(text, ", on rank %" PRIu32, rank->rank);
+    buffer_puts(text, ".");
 }
 
 static void add_library(struct buffer *text, const struct shard_choice *choice)
@@ -68,14 +75,30 @@ static void add_machines(struct buffer *text, const struct shard_options *option
                     " Between machines, --broadcast-fp16 sends parameters in half the bytes.");
 }
 
+/* On one rank all strategies send nothing. */
+static void add_only_rank(struct buffer *text, const struct shard_row *row, const char *name,
+                          const char *checkpoints)
+{
+    if (row->result.strategy != SHARD_DDP)
+        buffer_printf(text, "Use %s%s: one rank has no room for the plain program.", name,
+                      checkpoints);
+    else
+        buffer_printf(text, "Use %s%s: it fits on one rank%s.", name, checkpoints,
+                      row->is_checkpointed ? ", and nothing fits without checkpoints" : "");
+}
+
 /* Checkpoints are only recommended where nothing fits without them. */
 static void add_reason(struct buffer *text, const struct shard_choice *choice)
 {
     const struct shard_row *row = &choice->rows[choice->row];
-    const char *name = shard_strategy_name(row->result.strategy);
+    int64_t world = choice->options->world;
+    const char *name = shard_row_name(row->result.strategy, world);
     const char *checkpoints = row->is_checkpointed ? " with checkpoints" : "";
     bool has_time = row->result.traffic.us > 0;
     switch (choice->reason) {
+    case SHARD_ONLY_RANK:
+        add_only_rank(text, row, name, checkpoints);
+        break;
     case SHARD_SIMPLEST:
         buffer_printf(text, "Use %s%s: %severy rank fits without sharding, and nothing %s.", name,
                       checkpoints,
@@ -97,7 +120,7 @@ static void add_reason(struct buffer *text, const struct shard_choice *choice)
     default:
         buffer_puts(text, "Give --gpu for a recommendation.");
     }
-    if (choice->is_stateless)
+    if (choice->is_stateless && world > 1)
         buffer_puts(text, " The optimizer has no state, so zero and oss save nothing.");
 }
 
@@ -144,11 +167,12 @@ static void add_tight(struct buffer *text, const struct page *page,
                       const struct shard_report *report)
 {
     const struct shard_row *row = &report->choice->rows[report->choice->tight];
-    const char *name = shard_strategy_name(row->result.strategy);
-    buffer_printf(text, "%s%s costs less, but is tight: it would leave only ", name,
+    enum shard_strategy strategy = row->result.strategy;
+    buffer_printf(text, "It would cost less to use %s%s, but that is tight: it would leave only ",
+                  shard_row_name(strategy, report->options->world),
                   row->is_checkpointed ? " with checkpoints" : "");
     add_left(text, page, report, row);
-    buffer_printf(text, ". Its code is that of --code %s. ", name);
+    buffer_printf(text, ". Its code is that of --code %s. ", shard_strategy_name(strategy));
     add_try(text, report, row);
 }
 

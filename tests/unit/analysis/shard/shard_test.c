@@ -25,6 +25,23 @@ START_TEST(activations_make_the_peak)
 }
 END_TEST
 
+/* One rank: ddp is the plain program, without buckets, also if they would be the gradients. */
+START_TEST(one_rank_is_the_plain_program)
+{
+    by_hand_begin(&hand, 4000);
+    hand.options.world = 1;
+    ck_assert_int_eq(by_hand_predict(&hand, SHARD_DDP, 0).peak_bytes, 3 * ALL + 4000 + LAYER);
+    ck_assert_int_eq(by_hand_predict(&hand, SHARD_ZERO, 0).peak_bytes, 4 * ALL + 4000 + LAYER);
+    by_hand_end(&hand);
+    by_hand_begin(&hand, 0);
+    hand.options.world = 1;
+    hand.options.bucket_view = true;
+    ck_assert_int_eq(by_hand_predict(&hand, SHARD_DDP, 0).peak_bytes, 5 * ALL);
+    ck_assert_int_eq(by_hand_predict(&hand, SHARD_DDP, 0).at_peak.gradient_bytes, ALL);
+    by_hand_end(&hand);
+}
+END_TEST
+
 START_TEST(model_states_make_the_peak)
 {
     by_hand_begin(&hand, 0);
@@ -462,6 +479,7 @@ TCase *shard_tests(void)
 {
     TCase *tcase = tcase_create("shard");
     tcase_add_test(tcase, activations_make_the_peak);
+    tcase_add_test(tcase, one_rank_is_the_plain_program);
     tcase_add_test(tcase, model_states_make_the_peak);
     tcase_add_test(tcase, options_change_the_walk);
     tcase_add_test(tcase, recurrent_layers_pack);

@@ -104,6 +104,31 @@ START_TEST(sweep_finds_the_largest_batch)
 }
 END_TEST
 
+/* One rank shares nothing, but may keep shards on the host. */
+START_TEST(one_rank_uses_the_plain_program)
+{
+    struct fit_values worlds, batches;
+    struct shard_sweep sweep;
+    struct error err;
+    by_hand_begin(&hand, 4000);
+    ck_assert(fit_values_parse("world=1,2", &worlds, &err));
+    ck_assert(fit_values_parse("batch=1", &batches, &err));
+    for (int offload = 0; offload <= 1; offload++) {
+        hand.options.offload = offload;
+        ck_assert(shard_sweep_make(&sweep, &hand.model, NULL, &hand.options, &worlds, &batches,
+                                   1 << 30, &err));
+        for (size_t i = 0; i < sweep.count; i++) {
+            const struct shard_sweep_row *row = &sweep.rows[i];
+            bool is_of_use = row->world > 1 || row->strategy == SHARD_DDP ||
+                             (offload && row->strategy >= SHARD_FSDP);
+            ck_assert_int_eq(row->is_of_use, is_of_use);
+        }
+        shard_sweep_release(&sweep);
+    }
+    by_hand_end(&hand);
+}
+END_TEST
+
 /* Until its first gradient is reduced, sdp holds the parameters twice, and no optimizer state. */
 START_TEST(the_first_step_of_sdp_may_take_more)
 {
@@ -128,6 +153,7 @@ TCase *shard_sweep_tests(void)
     tcase_add_test(tcase, large_tensors_need_more_room);
     tcase_add_test(tcase, outputs_of_layers_are_tensors);
     tcase_add_test(tcase, sweep_finds_the_largest_batch);
+    tcase_add_test(tcase, one_rank_uses_the_plain_program);
     tcase_add_test(tcase, the_first_step_of_sdp_may_take_more);
     return tcase;
 }
