@@ -10,6 +10,8 @@ struct gradients {
     int64_t staying; /* the part of `fresh` that stays */
     int64_t leaving; /* made by the point before: SDP looks when it has reduced the next one */
     int64_t before;  /* made by earlier passes, and not reduced yet by this one */
+    int64_t total;   /* all, whether they stay or not */
+    int64_t made;    /* the part of `total` that earlier points of this pass have made */
 };
 
 static bool stays(const struct walk *walk, size_t tensor)
@@ -51,6 +53,27 @@ static bool has_all_before(const struct walk *walk)
     return walk->strategy == SHARD_SDP && walk->options->accumulation > 1;
 }
 
+/* A pass before the last one exchanges nothing. The first begins without gradients, except for
+ * those that zero_grad() keeps. */
+static int64_t in_earlier_pass(const struct walk *walk, const struct gradients *gradients)
+{
+    const struct shard_options *options = walk->options;
+    int64_t kept = options->keeps_gradients ? gradients->all - gradients->so_far : 0;
+    if (!has_all_before(walk))
+        return 0;
+    return (options->accumulation > 2 ? gradients->total : gradients->made + kept) +
+           gradients->fresh;
+}
+
+/* The larger of what there is in the last pass and in one before it. */
+static int64_t gradients_at_point(const struct walk *walk, const struct gradients *gradients)
+{
+    int64_t begun = walk_begins_with_gradients(walk) ? gradients->all : gradients->so_far;
+    int64_t last = begun + gradients->fresh + gradients->leaving + gradients->before;
+    int64_t earlier = in_earlier_pass(walk, gradients);
+    return earlier > last ? earlier : last;
+}
+
 static int64_t all_elements(const struct walk *walk)
 {
     int64_t sum = 0;
@@ -76,7 +99,6 @@ void walk_replicated(const struct walk *walk)
 {
     const struct shard_model *model = walk->model;
     struct gradients gradients = {0};
-    bool kept = walk_begins_with_gradients(walk);
     struct shard_memory memory = {
         .parameter_bytes = all_elements(walk) * walk->size,
         .optimizer_state_bytes = walk->state_bytes,
@@ -84,17 +106,17 @@ void walk_replicated(const struct walk *walk)
     };
     make_gradients(walk, 0, (uint32_t)model->tensor_count, &gradients);
     gradients.all = gradients.staying;
+    gradients.total = gradients.fresh;
     if (has_all_before(walk))
         gradients.before = gradients.fresh - gradients.staying;
     for (size_t i = 0; i < model->point_count; i++) {
         const struct shard_point *point = &model->points[i];
         *walk->point = i;
         make_gradients(walk, point->first_tensor, point->end_tensor, &gradients);
-        memory.gradient_bytes = ((kept ? gradients.all : gradients.so_far) + gradients.fresh +
-                                 gradients.leaving + gradients.before) *
-                                walk->gradient_size;
+        memory.gradient_bytes = gradients_at_point(walk, &gradients) * walk->gradient_size;
         walk_note(walk, walk_phase(point), walk_unit(walk, point), memory, point->peak_bytes);
         gradients.so_far += gradients.staying;
+        gradients.made += gradients.fresh;
         if (gradients.fresh > 0 && frees_late(walk))
             gradients.leaving = gradients.fresh - gradients.staying;
         if (gradients.before >

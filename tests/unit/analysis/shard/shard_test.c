@@ -42,6 +42,23 @@ START_TEST(one_rank_is_the_plain_program)
 }
 END_TEST
 
+/* The last pass of sdp drops gradients as it reduces them; those before it drop none. The last
+ * backward, which makes the first layer's gradient, has the peak. */
+START_TEST(earlier_passes_of_sdp_keep_all_gradients)
+{
+    by_hand_begin(&hand, 0);
+    hand.options.world = LAYERS;
+    hand.model.points[hand.model.point_count - 1].peak_bytes = 4000;
+    const int64_t held = ALL + 2 * LAYER + 4000;
+    ck_assert_int_eq(by_hand_predict(&hand, SHARD_SDP, 1).peak_bytes, held + 2 * LAYER);
+    hand.options.accumulation = 2;
+    ck_assert_int_eq(by_hand_predict(&hand, SHARD_SDP, 1).peak_bytes, held + ALL);
+    hand.options.accumulation = 3; /* the second one begins with all */
+    ck_assert_int_eq(by_hand_predict(&hand, SHARD_SDP, 1).peak_bytes, held + ALL + LAYER);
+    by_hand_end(&hand);
+}
+END_TEST
+
 START_TEST(model_states_make_the_peak)
 {
     by_hand_begin(&hand, 0);
@@ -479,6 +496,7 @@ TCase *shard_tests(void)
 {
     TCase *tcase = tcase_create("shard");
     tcase_add_test(tcase, activations_make_the_peak);
+    tcase_add_test(tcase, earlier_passes_of_sdp_keep_all_gradients);
     tcase_add_test(tcase, one_rank_is_the_plain_program);
     tcase_add_test(tcase, model_states_make_the_peak);
     tcase_add_test(tcase, options_change_the_walk);
