@@ -33,7 +33,13 @@ exits 0
 out_has '2,oss,false,0,76921012,,4535056,65540,8532488,'
 run shard --checkpointed samples/recorded/decoder.pickle.gz
 exits 0
+out_has 'of an iteration of a loop again'
 out_has 'fsdp2 + checkpoints'
+run shard samples/two-devices.pickle.gz
+exits 0
+out_has 'Only device 1 was read, of 2'
+run shard --device 1 samples/two-devices.pickle.gz
+out_has_not 'was read, of'
 run shard samples/recorded/truncated-bptt.pickle.gz
 exits 0
 out_has 'No units were found'

@@ -130,6 +130,16 @@ static void drop_averages(struct shard_model *model)
     model->average_bytes = 0;
 }
 
+/* Only one device is read: the model may have parts on the others. */
+static void set_device(struct shard_subject *subject, const struct capture *capture)
+{
+    const struct timeline *highest = capture_highest(capture);
+    subject->device = highest->device;
+    for (size_t i = 0; i < capture->device_count; i++)
+        subject->other_devices +=
+            capture->timelines[i] != highest && capture->timelines[i]->active.peak_bytes > 0;
+}
+
 static bool load_snapshot(struct shard_subject *subject, const struct shard_command *command,
                           struct input *input, struct error *err)
 {
@@ -151,8 +161,10 @@ static bool load_snapshot(struct shard_subject *subject, const struct shard_comm
     shard_model_init(&subject->checkpointed, capture->snapshot->budget);
     bool ok = shard_model_from_snapshot(&subject->model, capture_highest(capture), capture->sites,
                                         &snapshot->chain, capture->snapshot->symbols, err);
-    if (ok)
+    if (ok) {
+        set_device(subject, capture);
         set_type(&subject->model, command->recorded_size);
+    }
     if (ok && command->options.has_master && subject->model.master_bytes == 0)
         drop_averages(&subject->model);
     if (ok && shard_model_check(&subject->model, err) &&

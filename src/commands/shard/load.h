@@ -18,6 +18,8 @@ struct shard_subject {
     struct layer_trace *trace; /* owned; NULL if none */
     struct suggest_snapshot snapshot;
     bool has_snapshot;
+    uint32_t device;      /* of the snapshot: the one that was read */
+    size_t other_devices; /* that the snapshot has beside it, with memory of tensors */
 };
 
 /* Takes the first input. */

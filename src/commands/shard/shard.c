@@ -62,7 +62,9 @@ static bool answer(const struct shard_command *command, const struct shard_subje
                                   .checkpoint_count = subject->checkpoint_count,
                                   .is_recorded = command->sizes.elements == 0,
                                   .assumes_optimizer = !command->has_optimizer,
-                                  .has_modules = subject->trace != NULL};
+                                  .has_modules = subject->trace != NULL,
+                                  .device = subject->device,
+                                  .other_devices = subject->other_devices};
     const struct shard_model *checkpointed =
         subject->checkpointed.layer_count > 0 ? &subject->checkpointed : NULL;
     report.checkpointed = checkpointed;

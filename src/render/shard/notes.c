@@ -48,6 +48,17 @@ static bool put_basis(const struct page *page, const struct shard_report *report
     return put_paragraph(page, &text);
 }
 
+/* A program with several devices may have parts of its model on each. */
+static bool put_devices(const struct page *page, const struct shard_report *report)
+{
+    struct buffer text = BUFFER_INIT;
+    buffer_printf(&text,
+                  "Only device %" PRIu32 " was read, of %zu: what the program has on the others is "
+                  "not part of the prediction. --device names another.",
+                  report->device, report->other_devices + 1);
+    return put_paragraph(page, &text);
+}
+
 /* The placement is the same for all strategies. */
 static bool put_recomputation(const struct page *page, const struct shard_report *report)
 {
@@ -63,6 +74,11 @@ static bool put_recomputation(const struct page *page, const struct shard_report
                       "They make %.1f%% of all activations again; the input does not tell how "
                       "much longer a step takes.",
                       100 * extra->share);
+    if (report->is_recorded && !report->has_modules)
+        buffer_puts(&text, " They are assumed to make all of an iteration of a loop again, but the "
+                           "code wraps the module that the iteration calls: if it computes more "
+                           "than that module, peaks with checkpoints are higher. A layer trace "
+                           "tells modules.");
     return put_paragraph(page, &text);
 }
 
@@ -196,6 +212,8 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
     bool ok = put_basis(page, report);
     if (report->options->world == 1)
         paragraph(page, only_rank);
+    if (report->other_devices > 0)
+        ok &= put_devices(page, report);
     if (report->checkpointed)
         ok &= put_recomputation(page, report);
     if (report->model->unit_count == 1)

@@ -15,6 +15,8 @@ struct shard_report {
     bool is_recorded;               /* not sizes by hand */
     bool assumes_optimizer;         /* none was named */
     bool has_modules;               /* the names of units are those of modules */
+    uint32_t device;                /* a snapshot: the device that was read */
+    size_t other_devices;           /* and how many others it has, which were not */
     const struct text *checkpoints; /* modules that the plan of checkpoints wraps */
     size_t checkpoint_count;        /* 0: their names are not known */
     bool has_curve;                 /* JSON, CSV: write the curves */
