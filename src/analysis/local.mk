@@ -201,6 +201,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/flame/paths.h \
 	src/analysis/flame/samples.c \
 	src/analysis/flame/samples.h \
+	src/analysis/growth/absences.c \
+	src/analysis/growth/absences.h \
 	src/analysis/growth/dropped_graphs.c \
 	src/analysis/growth/dropped_graphs.h \
 	src/analysis/growth/dropped_last.c \

@@ -49,6 +49,9 @@ struct growth {
     int64_t gradient_bytes_per_step;
     int64_t graph_bytes_per_step; /* activations, and memory that may be activations */
     int64_t save_bytes;
+    /* How much lower the active peak would be without these bytes, and without those that are no
+     * input. Less than the bytes if another moment needs nearly as much. */
+    int64_t peak_save_bytes, graph_peak_save_bytes;
     int64_t input_save_bytes; /* the part of save_bytes that is input, which graphs need not keep */
     int64_t gradient_save_bytes; /* the part that is gradients */
     /* All that these call sites hold at the peak, from whatever step, and that outlives its step:

@@ -86,9 +86,11 @@ static bool find_holders(struct last_step *last, const struct categories *catego
 
 bool last_step_find(struct last_step *last, const struct timeline *timeline,
                     const struct categories *categories, const struct phases *phases,
-                    uint32_t before, uint32_t since, struct error *err)
+                    const struct step_ends *ends, uint32_t before, uint32_t since,
+                    struct error *err)
 {
     struct last_step made = {.timeline = timeline,
+                             .ends = ends,
                              .peak = timeline->active.peak_event,
                              .before = before,
                              .since = since,
@@ -130,52 +132,70 @@ static bool may_be_held(const struct last_step *last, const struct lifetime *lif
 
 enum which { OF_ANY_STEP, LEFT_OVER, OLDER };
 
-static bool counts(const struct last_step *last, const struct lifetime *lifetime, enum which which)
+static bool counts(const struct last_step *last, const struct lifetime *lifetime, enum which which,
+                   uint32_t item)
 {
     switch (which) {
     case LEFT_OVER:
         return lifetime->alloc < last->since && !may_be_held(last, lifetime);
     case OLDER:
-        return lifetime->alloc < last->before;
+        return lifetime->alloc < item;
     case OF_ANY_STEP:
         break;
     }
     return true;
 }
 
-static int64_t live_at_peak(const struct last_step *last, const struct survivors *survivors,
-                            size_t group, enum which which)
+/* What to count of a group of survivors, and where to add it; `absences` may be NULL. */
+struct count {
+    enum which which;
+    uint32_t item; /* of OLDER */
+    struct absences *absences;
+};
+
+static bool sum_at_peak(const struct last_step *last, const struct survivors *survivors,
+                        size_t group, const struct count *count, int64_t *sum, struct error *err)
 {
     const struct timeline *timeline = last->timeline;
-    int64_t sum = 0;
+    *sum = 0;
     for (uint32_t at = survivors->begins[group]; at < survivors->begins[group + 1]; at++) {
         const struct live *live = &survivors->items[survivors->order[at]];
         if (!live->in_trace)
             continue;
         const struct lifetime *lifetime = &timeline->lifetimes[live->index];
         if ((int64_t)lifetime->alloc > last->peak ||
-            (int64_t)lifetime->free_completed <= last->peak || !counts(last, lifetime, which))
+            (int64_t)lifetime->free_completed <= last->peak ||
+            !counts(last, lifetime, count->which, count->item))
             continue;
         uint64_t size = trace_size(timeline->trace, lifetime->alloc);
-        sum_add_capped(&sum, size < INT64_MAX ? (int64_t)size : INT64_MAX);
+        sum_add_capped(sum, size < INT64_MAX ? (int64_t)size : INT64_MAX);
+        if (count->absences &&
+            !absences_add(count->absences, timeline, last->ends, live->index, err))
+            return false;
     }
-    return sum;
+    return true;
 }
 
-int64_t last_step_left_over(const struct last_step *last, const struct survivors *survivors,
-                            size_t group)
+bool last_step_left_over(const struct last_step *last, const struct survivors *survivors,
+                         size_t group, struct absences *absences, int64_t *bytes, struct error *err)
 {
-    return live_at_peak(last, survivors, group, LEFT_OVER);
+    struct count count = {.which = LEFT_OVER, .absences = absences};
+    return sum_at_peak(last, survivors, group, &count, bytes, err);
+}
+
+bool last_step_older(const struct last_step *last, const struct survivors *survivors, size_t group,
+                     uint32_t item, struct absences *absences, int64_t *bytes, struct error *err)
+{
+    struct count count = {.which = OLDER, .item = item, .absences = absences};
+    return sum_at_peak(last, survivors, group, &count, bytes, err);
 }
 
 int64_t last_step_at_peak(const struct last_step *last, const struct survivors *survivors,
                           size_t group)
 {
-    return live_at_peak(last, survivors, group, OF_ANY_STEP);
-}
-
-int64_t last_step_older(const struct last_step *last, const struct survivors *survivors,
-                        size_t group)
-{
-    return live_at_peak(last, survivors, group, OLDER);
+    struct count count = {.which = OF_ANY_STEP};
+    int64_t bytes;
+    struct error err; /* cannot fail: nothing is added */
+    sum_at_peak(last, survivors, group, &count, &bytes, &err);
+    return bytes;
 }

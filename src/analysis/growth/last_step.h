@@ -8,11 +8,13 @@
 #define MEMSNAP_ANALYSIS_GROWTH_LAST_STEP_H
 
 #include "analysis/category/category.h"
+#include "analysis/growth/absences.h"
 #include "analysis/growth/survivors.h"
 #include "analysis/phase/phases.h"
 
 struct last_step {
     const struct timeline *timeline; /* not owned */
+    const struct step_ends *ends;    /* not owned */
     int64_t peak;                    /* the item of the active peak */
     uint32_t before, since; /* first items of the step before the peak's, and of the peak's */
     uint32_t *again;        /* by stack: its first allocation from `since` to the peak */
@@ -27,18 +29,20 @@ struct last_step {
  * that and the next forward pass. */
 bool last_step_find(struct last_step *last, const struct timeline *timeline,
                     const struct categories *categories, const struct phases *phases,
-                    uint32_t before, uint32_t since, struct error *err);
+                    const struct step_ends *ends, uint32_t before, uint32_t since,
+                    struct error *err);
 void last_step_release(struct last_step *last);
 
-/* The bytes of a group of survivors that are live at the peak, come from earlier steps, and are
- * held by no variable: allocations of the last step do not count if they have no stack, or if a
- * held result was made after them and before their code ran again. */
-int64_t last_step_left_over(const struct last_step *last, const struct survivors *survivors,
-                            size_t group);
-/* The bytes of a group of survivors that are live at the peak and were made before the step before
- * the peak's. */
-int64_t last_step_older(const struct last_step *last, const struct survivors *survivors,
-                        size_t group);
+/* Sets *bytes to those of a group of survivors that are live at the peak, come from earlier steps,
+ * and are held by no variable: allocations of the last step do not count if they have no stack, or
+ * if a held result was made after them and before their code ran again. Adds what counts to
+ * `absences`. */
+bool last_step_left_over(const struct last_step *last, const struct survivors *survivors,
+                         size_t group, struct absences *absences, int64_t *bytes,
+                         struct error *err);
+/* The same for those that are live at the peak and were made before an item. */
+bool last_step_older(const struct last_step *last, const struct survivors *survivors, size_t group,
+                     uint32_t item, struct absences *absences, int64_t *bytes, struct error *err);
 /* The bytes of a group of survivors that are live at the peak, of whatever step. */
 int64_t last_step_at_peak(const struct last_step *last, const struct survivors *survivors,
                           size_t group);

@@ -15,7 +15,8 @@ struct candidate {
     uint32_t group;
     int64_t first_bytes, end_bytes, save_bytes;
     uint64_t blocks;
-    bool in_use; /* see struct growth_row */
+    bool in_use;       /* see struct growth_row */
+    uint16_t outlived; /* of a cache: the ends that what the next tokens need may outlive */
 };
 
 static int64_t weight_of(const struct candidate *candidate)
@@ -37,15 +38,19 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 /* True for a cache of keys and values that grows with its sequence. One of earlier sequences is no
- * longer extended: it stays as it is from one end to the next, and more come only now and then. */
-static bool is_cache_in_use(const struct growth_builder *builder, const struct candidate *candidate)
+ * longer extended: it stays as it is for longer than any tensor that was replaced, and more come
+ * only now and then. While one model drafts tokens, the cache of another stays as it is, too. */
+static bool is_cache_in_use(const struct growth_builder *builder, struct candidate *candidate)
 {
     struct growth_series kept;
     struct growth_fit fit;
-    if (builder->survivors.groups.items[candidate->group].category != CATEGORY_KV_CACHE)
+    const struct site_group *group = &builder->survivors.groups.items[candidate->group];
+    if (group->category != CATEGORY_KV_CACHE)
         return false;
+    candidate->outlived =
+        1 + survivors_longest(&builder->survivors, group->source.shown, builder->ends.count);
     survivors_series(&builder->survivors, builder->timeline, candidate->group, builder->ends.count,
-                     1, &kept);
+                     candidate->outlived, &kept);
     growth_fit(&kept, &fit);
     return fit.kind != GROWTH_GROWING || fit.steps_grown > fit.steps_compared / 2;
 }
@@ -203,19 +208,50 @@ static bool is_small(const struct candidate *candidate)
     return candidate->end_bytes <= (int64_t)(SCALAR_BYTES * candidate->blocks);
 }
 
+/* The first item after the ends of steps that precede the step with the peak, but for the last
+ * `outlived` of them. */
+static uint32_t older_than(const struct growth_builder *builder, uint16_t outlived)
+{
+    const struct step_ends *ends = &builder->ends;
+    size_t before =
+        bisect_less(ends->items, sizeof(ends->items[0]), ends->count, builder->peak_since);
+    return before > outlived ? ends->items[before - 1 - outlived] + 1 : 0;
+}
+
 /* The part of a candidate's bytes at the peak that counts as growth. Without stacks, one group has
  * what grows and what is constant: only what surely grows counts. */
-static int64_t left_over(const struct growth_builder *builder, const struct candidate *candidate,
-                         int64_t bytes)
+static int64_t growing_part(const struct growth_builder *builder, const struct candidate *candidate,
+                            int64_t bytes)
 {
     const struct site_group *group = &builder->survivors.groups.items[candidate->group];
-    if (candidate->in_use)
-        return 0; /* the next token needs all of it */
-    if (group->category == CATEGORY_KV_CACHE)
-        return last_step_older(&builder->last, &builder->survivors, candidate->group);
     if (group->source.own != STACK_NONE)
         return bytes;
     return bytes > candidate->first_bytes ? bytes - candidate->first_bytes : 0;
+}
+
+/* Sets candidate->save_bytes and adds what counts to `absences`. `*most` are the bytes at the peak,
+ * whatever variables hold. */
+static bool measure_left_over(const struct growth_builder *builder, struct candidate *candidate,
+                              struct absences *absences, int64_t *most, struct error *err)
+{
+    const struct survivors *survivors = &builder->survivors;
+    const struct last_step *last = &builder->last;
+    int64_t *save_bytes = &candidate->save_bytes;
+    *most = 0;
+    if (candidate->in_use)
+        return true; /* the next token needs all of it */
+    if (survivors->groups.items[candidate->group].category == CATEGORY_KV_CACHE) {
+        uint32_t item = older_than(builder, candidate->outlived);
+        bool ok =
+            last_step_older(last, survivors, candidate->group, item, absences, save_bytes, err);
+        *most = *save_bytes;
+        return ok;
+    }
+    if (!last_step_left_over(last, survivors, candidate->group, absences, save_bytes, err))
+        return false;
+    *save_bytes = growing_part(builder, candidate, *save_bytes);
+    *most = growing_part(builder, candidate, last_step_at_peak(last, survivors, candidate->group));
+    return true;
 }
 
 /* Sums over all growing groups, including those that get no row. */
@@ -223,26 +259,27 @@ static bool sum_growing(struct growth_builder *builder, struct candidate *candid
                         struct error *err)
 {
     struct growth *growth = builder->growth;
+    struct absences others = {.budget = builder->survivors.budget};
+    struct absences inputs = {.budget = builder->survivors.budget};
+    bool ok = true;
     const struct survivors *survivors = &builder->survivors;
     if (count == 0 || candidates[0].fit.kind != GROWTH_GROWING)
         return true; /* without last_step_find(), which takes time */
     if (!last_step_find(&builder->last, builder->timeline, builder->set.categories, builder->phases,
-                        builder->peak_before, builder->peak_since, err))
+                        &builder->ends, builder->peak_before, builder->peak_since, err))
         return false;
-    for (size_t i = 0; i < count && candidates[i].fit.kind == GROWTH_GROWING; i++) {
+    for (size_t i = 0; ok && i < count && candidates[i].fit.kind == GROWTH_GROWING; i++) {
         const struct site_group *group = &survivors->groups.items[candidates[i].group];
+        int64_t most;
         bool graph = !is_small(&candidates[i]) && (group->category == CATEGORY_ACTIVATION ||
                                                    group->category == CATEGORY_UNKNOWN);
-        candidates[i].save_bytes =
-            left_over(builder, &candidates[i],
-                      last_step_left_over(&builder->last, survivors, candidates[i].group));
+        ok = measure_left_over(builder, &candidates[i],
+                               group->category == CATEGORY_INPUT ? &inputs : &others, &most, err);
         growth->growing++;
         sum_add_capped(&growth->save_bytes, candidates[i].save_bytes);
         if (group->category == CATEGORY_INPUT)
             sum_add_capped(&growth->input_save_bytes, candidates[i].save_bytes);
-        sum_add_capped(&growth->most_bytes, left_over(builder, &candidates[i],
-                                                      last_step_at_peak(&builder->last, survivors,
-                                                                        candidates[i].group)));
+        sum_add_capped(&growth->most_bytes, most);
         sum_add_capped(&growth->bytes_per_step, candidates[i].fit.bytes_per_step);
         if (candidates[i].in_use) {
             growth->in_use++;
@@ -257,7 +294,12 @@ static bool sum_growing(struct growth_builder *builder, struct candidate *candid
         if (graph)
             sum_add_capped(&growth->graph_bytes_per_step, candidates[i].fit.bytes_per_step);
     }
-    return true;
+    ok = ok && absences_save(&others, builder->timeline, &growth->graph_peak_save_bytes, err) &&
+         absences_join(&others, &inputs, err) &&
+         absences_save(&others, builder->timeline, &growth->peak_save_bytes, err);
+    absences_release(&others);
+    absences_release(&inputs);
+    return ok;
 }
 
 /* Sets `*best` to the growing row of activations that is allocated last in a step: the result that

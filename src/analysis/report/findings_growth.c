@@ -216,9 +216,16 @@ static bool add_next(const struct findings_maker *maker, const char *next, struc
  * there. */
 static int64_t saving_of_growth(const struct growth *growth, bool trains)
 {
-    int64_t graphs = growth->save_bytes - growth->input_save_bytes;
+    int64_t left = growth->save_bytes - growth->input_save_bytes;
+    int64_t graphs = left < growth->graph_peak_save_bytes ? left : growth->graph_peak_save_bytes;
     int64_t save_bytes = graphs - (trains ? 0 : growth->bytes_per_step);
     return save_bytes > 0 ? save_bytes : graphs;
+}
+
+static int64_t saving_of_all(const struct growth *growth)
+{
+    return growth->save_bytes < growth->peak_save_bytes ? growth->save_bytes
+                                                        : growth->peak_save_bytes;
 }
 
 bool finding_of_growth(struct findings_maker *maker)
@@ -239,7 +246,7 @@ bool finding_of_growth(struct findings_maker *maker)
         finding_add(maker,
                     (struct finding){.kind = FINDING_GROWTH,
                                      .save_bytes = has_graphs   ? saving_of_growth(growth, trains)
-                                                   : leaves_all ? growth->save_bytes
+                                                   : leaves_all ? saving_of_all(growth)
                                                                 : growth->most_bytes,
                                      .at_least = has_graphs || leaves_all,
                                      .at_most = !has_graphs && !leaves_all},

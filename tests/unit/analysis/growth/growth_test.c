@@ -78,6 +78,27 @@ START_TEST(growth_by_site)
 }
 END_TEST
 
+/* The last step has the peak. Without the stored losses, the second step has it, which needs 300
+ * bytes more for itself than the others. */
+START_TEST(another_step_needs_nearly_as_much)
+{
+    for (unsigned step = 0; step < 6; step++) {
+        annotate("START", step);
+        born(1, step == 1 ? 700 : 400, STACK_FORWARD);
+        born(2000 + step, 4, STACK_LOSS);
+        born(1000 + step, 100, STACK_FORWARD);
+        born(2, 500, STACK_BACKWARD);
+        freed(2, 500, STACK_BACKWARD);
+        freed(1, step == 1 ? 700 : 400, STACK_BACKWARD);
+        annotate("END", step);
+    }
+    const struct growth *growth = find();
+    ck_assert_int_eq(growth->save_bytes, 5 * 104);
+    ck_assert_int_eq(growth->peak_save_bytes, 5 * 104 - 300);
+    ck_assert_int_eq(growth->graph_peak_save_bytes, growth->peak_save_bytes);
+}
+END_TEST
+
 /* A variable that is set after the optimizer's step holds the last step's results until it is set
  * again. So these are live at the peak even if nothing stores them. */
 START_TEST(a_variable_may_hold_the_last_step)
@@ -438,6 +459,7 @@ TCase *growth_tests(void)
     TCase *tests = tcase_create("growth");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, growth_by_site);
+    tcase_add_test(tests, another_step_needs_nearly_as_much);
     tcase_add_loop_test(tests, what_grows_may_be_a_sum, 0, 2);
     tcase_add_test(tests, growth_is_per_iteration);
     tcase_add_test(tests, a_longer_batch_is_no_growth);

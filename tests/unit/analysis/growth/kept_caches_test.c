@@ -46,6 +46,54 @@ static const struct growth *generate(unsigned requests, bool keeps)
     return &report->growth;
 }
 
+enum { DRAFTED = 3, ROUNDS = 4, FIRST_OF_TARGET = 50 };
+
+/* Makes the cache of a model longer by a token. */
+static void extend(unsigned request, unsigned first, unsigned token)
+{
+    capture_event(&capture, "alloc", address(request, first + token), size(token), UPDATE);
+    if (token > 0)
+        capture_free(&capture, address(request, first + token - 1), size(token - 1), UPDATE);
+}
+
+/* A small model drafts tokens, and a large one checks them in one pass, whose cache stays as it is
+ * meanwhile. */
+static const struct growth *speculate(bool keeps)
+{
+    for (unsigned pass = 0; pass < REQUESTS * ROUNDS * DRAFTED; pass++) {
+        unsigned request = pass / (ROUNDS * DRAFTED), token = pass % (ROUNDS * DRAFTED);
+        char name[32];
+        snprintf(name, sizeof(name), "ProfilerStep#%u", pass);
+        capture.time_us++;
+        capture_annotate(&capture, "START", name, 0);
+        extend(request, 0, token);
+        if (token % DRAFTED == 0)
+            extend(request, FIRST_OF_TARGET, token / DRAFTED);
+        if (token == ROUNDS * DRAFTED - 1 && !keeps) {
+            capture_free(&capture, address(request, token), size(token), SCRIPT);
+            capture_free(&capture, address(request, FIRST_OF_TARGET + ROUNDS - 1), size(ROUNDS - 1),
+                         SCRIPT);
+        }
+        capture.time_us++;
+        capture_annotate(&capture, "END", name, 0);
+    }
+    make_report(0);
+    return &report->growth;
+}
+
+START_TEST(caches_of_two_models)
+{
+    bool keeps = _i == 0;
+    const struct growth *growth = speculate(keeps);
+    const struct finding *finding = report_finding(report, FINDING_GROWTH);
+    ck_assert_int_eq(growth_leaking_bytes(growth) > 0, keeps);
+    ck_assert_int_eq(finding != NULL, keeps);
+    if (keeps)
+        ck_assert_int_eq(finding->save_bytes,
+                         (REQUESTS - 1) * (int64_t)(size(ROUNDS * DRAFTED - 1) + size(ROUNDS - 1)));
+}
+END_TEST
+
 START_TEST(a_cache_grows_with_its_sequence)
 {
     const struct growth *growth = generate(1, false);
@@ -84,6 +132,7 @@ TCase *kept_caches_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_cache_grows_with_its_sequence);
     tcase_add_test(tests, caches_of_earlier_requests);
+    tcase_add_loop_test(tests, caches_of_two_models, 0, 2);
     tcase_add_test(tests, caches_that_are_dropped);
     return tests;
 }
