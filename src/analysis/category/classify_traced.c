@@ -279,6 +279,24 @@ static uint8_t byte_of(const struct classifier *classifier, const struct evidenc
                : byte;
 }
 
+/* Doubts what optimizer steps keep, if only lifetimes show the steps and later ones free it, or
+ * others of its size: then each may make the weights anew. */
+static void doubt_renewed(const struct classifier *classifier, struct categories *categories)
+{
+    const struct timeline *timeline = classifier->timeline;
+    uint8_t inferred = reason_byte(REASON_STEP_KEPT, DOUBT_INFERRED);
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[i];
+        if (categories->why_lifetime[i] != inferred)
+            continue;
+        const struct size_tally *tally =
+            size_tallies_find(&classifier->tallies, trace_size(timeline->trace, lifetime->alloc));
+        if (!classifier_stays(classifier, lifetime_end(lifetime)) ||
+            (tally && tally->renewed.most > 0))
+            categories->why_lifetime[i] = reason_byte(REASON_STEP_KEPT, DOUBT_GUESS);
+    }
+}
+
 bool classify_traced(struct classifier *classifier, struct categories *categories,
                      struct error *err)
 {
@@ -316,6 +334,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
         categories->of_lifetime[i] = (uint8_t)category;
         categories->why_lifetime[i] = byte_of(classifier, &evidence, reason);
     }
+    doubt_renewed(classifier, categories);
     return true;
 }
 

@@ -21,6 +21,27 @@ START_TEST(a_loop_written_by_hand)
 }
 END_TEST
 
+/* What each update makes anew may be the weights as well. */
+START_TEST(updates_that_make_all_anew)
+{
+    parameters_before();
+    for (unsigned step = 0; step < 4; step++) {
+        born(50, 64, CPP("at::_ops::_to_copy::call(x)") "," SCRIPT);
+        one_step(STACK_FORWARD, ENGINE);
+        for (unsigned i = 0; i < LAYERS; i++) {
+            born(1000 * (step + 1) + i, PARAMETER + i, SCRIPT);
+            freed(1000 * step + i, PARAMETER + i, SCRIPT);
+            freed(300 + i, PARAMETER + i, SCRIPT);
+        }
+        freed(50, 64, SCRIPT);
+    }
+    capture_load(&capture);
+    expect(1003, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW);
+    expect(2003, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW);
+    expect(4003, CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW);
+}
+END_TEST
+
 /* Batches, and what is made of them and stays, of the sizes of weights. */
 START_TEST(an_update_ends_with_the_gradients)
 {
@@ -132,6 +153,7 @@ TCase *category_loops_tests(void)
     TCase *tests = tcase_create("categories of loops written by hand");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_loop_written_by_hand);
+    tcase_add_test(tests, updates_that_make_all_anew);
     tcase_add_test(tests, an_update_ends_with_the_gradients);
     tcase_add_test(tests, a_thread_of_autograd_has_no_python);
     tcase_add_test(tests, a_thread_that_frees_nothing_of_the_forward_is_none_of_autograds);
