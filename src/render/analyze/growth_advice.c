@@ -249,9 +249,14 @@ bool growth_advice(const struct page *page, const struct device_report *report, 
         stored_advice(report, text);
     else
         site_advice(page, report, text);
-    if (growth->save_bytes > report->peak.active_bytes / HARDLY_ANY)
-        buffer_printf(text, " At the peak, at least %s were left over from earlier %s.",
+    if (growth->save_bytes > report->peak.active_bytes / HARDLY_ANY) {
+        buffer_printf(text, " At the peak, at least %s were left over from earlier %s",
                       page_bytes(page, bytes, growth->save_bytes), growth_steps(report));
+        if (keeps_graph && growth->input_save_bytes > 0) /* the saving leaves them out */
+            buffer_printf(text, ", %s of it inputs",
+                          page_bytes(page, bytes, growth->input_save_bytes));
+        buffer_puts(text, ".");
+    }
     if (growth->rows[0].fit.confidence == CONFIDENCE_LOW)
         buffer_printf(text, " It grew in too few %s to be sure: record more.",
                       growth_steps(report));
