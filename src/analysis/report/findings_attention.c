@@ -25,10 +25,12 @@ static const struct attention_words words_of[ATTENTION_CODES] = {
          NULL},
     [ATTENTION_UNFUSED] =
         {"scaled_dot_product_attention() finds no fused kernel for its arguments, and so",
-         "Give it arguments that a fused kernel takes: the size of a head must be a multiple of 8 "
-         "(of 4 in float32; torch.nn.functional.pad adds zeros, then pass scale=), and the kernels "
-         "must not be switched off. torch.backends.cuda.can_use_efficient_attention(params, "
-         "debug=True) prints what does not fit.",
+         "Give it arguments that a fused kernel takes: they must have four dimensions, (batch, "
+         "heads, length, size), so flatten further ones into the first; the size of a head must be "
+         "a multiple of 8 (of 4 in float32; torch.nn.functional.pad adds zeros, then pass scale=), "
+         "and the kernels must not be switched off. "
+         "torch.backends.cuda.can_use_efficient_attention(params, debug=True) prints what does not "
+         "fit.",
          NULL},
 };
 

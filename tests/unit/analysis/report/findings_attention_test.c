@@ -126,6 +126,7 @@ START_TEST(attention_without_a_fused_kernel)
         attend_by(UNFUSED("bmm"), UNFUSED("add_Tensor"), UNFUSED("_softmax"));
     ck_assert_int_eq(finding->save_bytes, 400);
     ck_assert_ptr_nonnull(strstr(finding->next, "multiple of 8"));
+    ck_assert_ptr_nonnull(strstr(finding->next, "four dimensions"));
 }
 END_TEST
 
