@@ -203,6 +203,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/flame/samples.h \
 	src/analysis/growth/absences.c \
 	src/analysis/growth/absences.h \
+	src/analysis/growth/cache_use.c \
+	src/analysis/growth/cache_use.h \
 	src/analysis/growth/dropped_graphs.c \
 	src/analysis/growth/dropped_graphs.h \
 	src/analysis/growth/dropped_last.c \

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/growth/cache_use.h"
 #include "analysis/growth/holder.h"
 #include "analysis/growth/larger_batch.h"
 #include "base/bisect.h"
@@ -37,29 +38,16 @@ static int compare_candidates(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-/* True for a cache of keys and values that grows with its sequence. One of earlier sequences is no
- * longer extended: it stays as it is for longer than any tensor that was replaced, and more come
- * only now and then. While one model drafts tokens, the cache of another stays as it is, too. */
-static bool is_cache_in_use(const struct growth_builder *builder, struct candidate *candidate)
+static bool fit_groups(const struct growth_builder *builder, struct candidate *candidates,
+                       struct error *err)
 {
-    struct growth_series kept;
-    struct growth_fit fit;
-    const struct site_group *group = &builder->survivors.groups.items[candidate->group];
-    if (group->category != CATEGORY_KV_CACHE)
-        return false;
-    candidate->outlived =
-        1 + survivors_longest(&builder->survivors, group->source.shown, builder->ends.count);
-    survivors_series(&builder->survivors, builder->timeline, candidate->group, builder->ends.count,
-                     candidate->outlived, &kept);
-    growth_fit(&kept, &fit);
-    return fit.kind != GROWTH_GROWING || fit.steps_grown > fit.steps_compared / 2;
-}
-
-static void fit_groups(const struct growth_builder *builder, struct candidate *candidates)
-{
+    struct cache_use use = {.timeline = builder->timeline,
+                            .survivors = &builder->survivors,
+                            .end_count = builder->ends.count};
     struct growth_series series;
+    bool ok = true;
     size_t last = builder->ends.count - 1;
-    for (size_t i = 0; i < builder->survivors.groups.count; i++) {
+    for (size_t i = 0; ok && i < builder->survivors.groups.count; i++) {
         struct candidate *candidate = &candidates[i];
         survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, 0,
                          &series);
@@ -71,9 +59,12 @@ static void fit_groups(const struct growth_builder *builder, struct candidate *c
         candidate->end_bytes = series.bytes[last];
         candidate->blocks = series.blocks[last];
         candidate->save_bytes = 0;
-        candidate->in_use =
-            candidate->fit.kind == GROWTH_GROWING && is_cache_in_use(builder, candidate);
+        candidate->in_use = false;
+        if (candidate->fit.kind == GROWTH_GROWING)
+            ok = cache_use_find(&use, i, &candidate->in_use, &candidate->outlived, err);
     }
+    cache_use_release(&use);
+    return ok;
 }
 
 /* Marks parts of growth as doubtful. Categories are inferred, and may differ between allocations
@@ -365,9 +356,8 @@ static bool make_rows(struct growth_builder *builder, struct candidate *candidat
 {
     struct growth *growth = builder->growth;
     size_t count = builder->survivors.groups.count;
-    fit_groups(builder, candidates);
-    if (!doubt_parts(builder, candidates, err) || !doubt_known(builder, candidates, err) ||
-        !doubt_results(builder, candidates, err))
+    if (!fit_groups(builder, candidates, err) || !doubt_parts(builder, candidates, err) ||
+        !doubt_known(builder, candidates, err) || !doubt_results(builder, candidates, err))
         return false;
     if (count > 0)
         qsort(candidates, count, sizeof(*candidates), compare_candidates);

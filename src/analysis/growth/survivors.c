@@ -184,16 +184,3 @@ void survivors_series(const struct survivors *survivors, const struct timeline *
         series->blocks[k] = blocks;
     }
 }
-
-uint16_t survivors_longest(const struct survivors *survivors, stack_id shown, size_t end_count)
-{
-    uint16_t longest = 0;
-    for (size_t i = 0; i < survivors->count; i++) {
-        struct survival life = survivors->lives[i];
-        uint16_t outlived = (uint16_t)(life.limit - life.first);
-        if (!life.before && life.limit < end_count && outlived > longest + 1 &&
-            survivors->groups.items[survivors->group[i]].source.shown == shown)
-            longest = outlived - 1;
-    }
-    return longest;
-}

@@ -43,9 +43,4 @@ void survivors_series(const struct survivors *survivors, const struct timeline *
                       size_t group, size_t end_count, uint16_t outlived,
                       struct growth_series *series);
 
-/* The largest number of further ends that an allocation of the groups with the stack `shown`
- * outlives before it is freed. Those that are never freed, or were made before the first of the
- * steps, do not count. */
-uint16_t survivors_longest(const struct survivors *survivors, stack_id shown, size_t end_count);
-
 #endif
