@@ -102,7 +102,9 @@ struct oom_row {
     /* The highest active memory that the whole step would have reached, estimated from the step
      * before it; 0 if not known. See report/oom_rest.h. */
     int64_t step_bytes;
-    int64_t like_step; /* the number of that step */
+    int64_t like_step;    /* the number of that step */
+    bool rest_is_unknown; /* the request is of a forward pass that a backward pass would follow,
+                             and step_bytes is not known */
     /* The part of the live bytes that an earlier failed attempt still holds; 0 if it is small. See
      * report/oom_attempt.h. */
     int64_t attempt_bytes;

@@ -101,10 +101,21 @@ static void find(const struct finder *finder, struct oom_row *row)
     row->like_step = like->number;
 }
 
+/* True for the forward pass of a program that trains. */
+static bool is_in_forward(const struct finder *finder, const struct oom_row *row)
+{
+    uint32_t run = phases_run_of(finder->phases, (uint32_t)row->item);
+    return run < finder->phases->count && finder->phases->runs[run].phase == PHASE_FORWARD &&
+           phases_have(finder->phases, PHASE_BACKWARD);
+}
+
 void oom_rest_add(struct ooms *ooms, const struct timeline *timeline, const struct phases *phases,
                   const struct steps *steps, const struct categories *categories)
 {
     const struct finder finder = {timeline, phases, steps, categories};
-    for (size_t i = 0; i < ooms->count; i++)
-        find(&finder, &ooms->items[i]);
+    for (size_t i = 0; i < ooms->count; i++) {
+        struct oom_row *row = &ooms->items[i];
+        find(&finder, row);
+        row->rest_is_unknown = row->step_bytes == 0 && is_in_forward(&finder, row);
+    }
 }

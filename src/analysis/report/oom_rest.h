@@ -12,7 +12,7 @@
 #include "analysis/phase/steps.h"
 #include "analysis/pool/oom.h"
 
-/* Fills `step_bytes` and `like_step` of the rows. */
+/* Fills `step_bytes`, `like_step` and `rest_is_unknown` of the rows. */
 void oom_rest_add(struct ooms *ooms, const struct timeline *timeline, const struct phases *phases,
                   const struct steps *steps, const struct categories *categories);
 

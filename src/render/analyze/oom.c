@@ -82,6 +82,7 @@ static const struct row_type oom_type = ROW_TYPE(
     FIELD(ROW, NAME, verdict, .name = oom_verdict_name), FIELD(ROW, CHARS, sentence),
     FIELD(ROW, CHARS, next), FIELD(ROW, BYTES, step_bytes, IF(ROW, step_bytes)),
     FIELD(ROW, NUMBER, like_step, IF(ROW, step_bytes)),
+    FIELD(ROW, FLAG, rest_is_unknown, IF(ROW, rest_is_unknown)),
     FIELD(ROW, BYTES, attempt_bytes, IF(ROW, attempt_bytes)),
     FIELD_AS(ROW, EVENT, "attempt_event", attempt_item, IF(ROW, attempt_bytes)),
     FIELD(ROW, FLAG, tries_again, IF(ROW, tries_again)), FIELD_JSON("categories", put_live),
@@ -287,14 +288,20 @@ static bool rest_of_step(const struct page *page, const struct oom_row *row)
     char needed[UNITS_TEXT_SIZE], missing[UNITS_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
     int64_t most = row->at.reserved_bytes + (int64_t)row->device_free_bytes;
-    if (row->step_bytes <= most)
+    /* The advice for fragmentation makes room for the request alone. */
+    if (row->rest_is_unknown && row->verdict == OOM_FRAGMENTATION)
+        buffer_puts(&text, "the step needs more after this request; how much is not known, because "
+                           "no earlier step made the same request");
+    else if (row->step_bytes <= most)
         return true;
-    buffer_printf(&text,
-                  "the rest of the step does not fit either: judged by step %lld, the whole step "
-                  "needs about %s, %s more than PyTorch can have; save at least that much, for "
-                  "example with a smaller batch",
-                  (long long)row->like_step, page_bytes(page, needed, row->step_bytes),
-                  page_bytes(page, missing, row->step_bytes - most));
+    else
+        buffer_printf(
+            &text,
+            "the rest of the step does not fit either: judged by step %lld, the whole step "
+            "needs about %s, %s more than PyTorch can have; save at least that much, for "
+            "example with a smaller batch",
+            (long long)row->like_step, page_bytes(page, needed, row->step_bytes),
+            page_bytes(page, missing, row->step_bytes - most));
     bool ok = put(page, OOM_INDENT, &text);
     buffer_release(&text);
     return ok;

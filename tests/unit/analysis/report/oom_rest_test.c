@@ -29,6 +29,8 @@ static uint64_t step(uint64_t gradient)
     return gradient;
 }
 
+static bool rest_is_unknown; /* after expect() */
+
 static void expect(int64_t bytes, int64_t like)
 {
     capture_load(&capture);
@@ -36,6 +38,7 @@ static void expect(int64_t bytes, int64_t like)
     ck_assert_uint_eq(report->ooms.count, 1);
     ck_assert_int_eq(report->ooms.items[0].step_bytes, bytes);
     ck_assert_int_eq(report->ooms.items[0].like_step, like);
+    rest_is_unknown = report->ooms.items[0].rest_is_unknown;
     device_report_destroy(report);
 }
 
@@ -45,6 +48,7 @@ START_TEST(the_step_before_shows_the_rest)
     born(WEIGHT, STACK_FORWARD);
     capture_event(&capture, "oom", 0, SAVED, STACK_FORWARD);
     expect(WEIGHT + STATE + SAVED + LATER + WEIGHT, 0);
+    ck_assert(!rest_is_unknown);
 }
 END_TEST
 
@@ -59,8 +63,10 @@ END_TEST
 START_TEST(another_size_is_another_request)
 {
     step(0);
+    born(SAVED, STACK_FORWARD);
     capture_event(&capture, "oom", 0, 2 * SAVED, STACK_FORWARD);
     expect(0, 0);
+    ck_assert(rest_is_unknown);
 }
 END_TEST
 
