@@ -23,7 +23,7 @@ static bool put_paragraph(const struct page *page, struct buffer *text)
 
 static const char only_rank[] =
     "One rank has nothing to share: ddp is the plain program, without DistributedDataParallel, and "
-    "the other strategies are of use for what --offload keeps on the host only.";
+    "the other strategies are of use only with --offload, for what they keep on the host.";
 
 /* What the step of each rank is assumed to be, and what its memory does not include. */
 static bool put_basis(const struct page *page, const struct shard_report *report)
