@@ -26,6 +26,12 @@ static bool ends_in_whole_step(const struct classifier *classifier,
            phases_run_of(classifier->phases, preexisting_end(preexisting)) > 0;
 }
 
+/* True if only live blocks tell what the program did: the trace has no allocations. */
+static bool has_blocks_only(const struct classifier *classifier)
+{
+    return classifier->timeline->lifetime_count == 0;
+}
+
 static bool is_persistent(const struct classifier *classifier,
                           const struct preexisting *preexisting)
 {
@@ -230,7 +236,7 @@ static bool persistent_reason(struct classifier *classifier, const struct preexi
         return false;
     if (preexisting->stack == STACK_NONE)
         return true;
-    if (*reason == REASON_INFERENCE && classifier->timeline->lifetime_count == 0)
+    if (*reason == REASON_INFERENCE && has_blocks_only(classifier))
         *reason = REASON_NONE; /* made while recording, as the results of forward passes are */
     const struct stack_facts *facts = site_stack_facts(classifier->sites, preexisting->stack, err);
     if (facts)
@@ -317,7 +323,7 @@ static uint8_t byte_of(const struct classifier *classifier, const struct preexis
         return reason_byte(reason, DOUBT_NONE);
     if (reason == REASON_COMMUNICATION && preexisting->stack == STACK_NONE) /* by sizes alone */
         return reason_byte(reason, DOUBT_GUESS);
-    if (reason == REASON_INFERENCE && classifier->timeline->lifetime_count == 0)
+    if (reason == REASON_INFERENCE && has_blocks_only(classifier))
         return reason_byte(reason, DOUBT_GUESS); /* by live blocks alone: see shows_inference() */
     uint8_t byte = classifier_doubt(classifier, reason, run);
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, preexisting->size);
@@ -358,7 +364,7 @@ bool classify_preexisting(struct classifier *classifier, struct categories *cate
         begins_late = begins_late || (reason == REASON_NONE &&
                                       is_persistent(classifier, &timeline->preexisting[i]));
     }
-    if (timeline->lifetime_count == 0 && shows_inference(classifier, categories))
+    if (has_blocks_only(classifier) && shows_inference(classifier, categories))
         classifier->has_forward = true;
     struct optimizers optimizers;
     if (!roles_find_optimizers(timeline, &optimizers, err))

@@ -15,11 +15,14 @@ struct cache_use {
     size_t capacity;
 };
 
-/* True in *in_use for a cache that grows with its sequence. One of earlier sequences is no longer
- * extended: it stays as it is for longer than any tensor that was replaced, and more come only now
- * and then. While one model drafts tokens, the cache of another stays as it is, too. *outlived is
- * the number of ends that what the next tokens need may outlive. Leaves both as they are if the
- * group, which grows, is no cache. */
+/* For a group that grows and is a cache: sets *in_use to whether the next tokens need the cache,
+ * and *outlived to the number of step ends that such a cache may outlive unchanged. For any other
+ * group, changes neither.
+ *
+ * A cache is in use while its sequence gets longer. An earlier request's cache is not: it outlives
+ * more ends unchanged than any tensor of the same code that was replaced, and caches like it are
+ * added only now and then. A cache in use may stay unchanged for a while, too: that of a large
+ * model does so while a small one drafts tokens. */
 bool cache_use_find(struct cache_use *use, size_t group, bool *in_use, uint16_t *outlived,
                     struct error *err);
 void cache_use_release(struct cache_use *use);

@@ -132,26 +132,26 @@ static bool may_be_held(const struct last_step *last, const struct lifetime *lif
 
 enum which { OF_ANY_STEP, LEFT_OVER, OLDER };
 
-static bool counts(const struct last_step *last, const struct lifetime *lifetime, enum which which,
-                   uint32_t item)
+/* The allocations of a group that sum_at_peak() sums up. */
+struct count {
+    enum which which;
+    uint32_t item;             /* for OLDER: only what was made before this item */
+    struct absences *absences; /* gets each of them, unless it is NULL */
+};
+
+static bool counts(const struct last_step *last, const struct lifetime *lifetime,
+                   const struct count *count)
 {
-    switch (which) {
+    switch (count->which) {
     case LEFT_OVER:
         return lifetime->alloc < last->since && !may_be_held(last, lifetime);
     case OLDER:
-        return lifetime->alloc < item;
+        return lifetime->alloc < count->item;
     case OF_ANY_STEP:
         break;
     }
     return true;
 }
-
-/* What to count of a group of survivors, and where to add it; `absences` may be NULL. */
-struct count {
-    enum which which;
-    uint32_t item; /* of OLDER */
-    struct absences *absences;
-};
 
 static bool sum_at_peak(const struct last_step *last, const struct survivors *survivors,
                         size_t group, const struct count *count, int64_t *sum, struct error *err)
@@ -164,8 +164,7 @@ static bool sum_at_peak(const struct last_step *last, const struct survivors *su
             continue;
         const struct lifetime *lifetime = &timeline->lifetimes[live->index];
         if ((int64_t)lifetime->alloc > last->peak ||
-            (int64_t)lifetime->free_completed <= last->peak ||
-            !counts(last, lifetime, count->which, count->item))
+            (int64_t)lifetime->free_completed <= last->peak || !counts(last, lifetime, count))
             continue;
         uint64_t size = trace_size(timeline->trace, lifetime->alloc);
         sum_add_capped(sum, size < INT64_MAX ? (int64_t)size : INT64_MAX);
