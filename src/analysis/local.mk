@@ -201,8 +201,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/flame/paths.h \
 	src/analysis/flame/samples.c \
 	src/analysis/flame/samples.h \
-	src/analysis/growth/absences.c \
-	src/analysis/growth/absences.h \
 	src/analysis/growth/cache_use.c \
 	src/analysis/growth/cache_use.h \
 	src/analysis/growth/dropped_graphs.c \

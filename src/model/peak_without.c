@@ -52,3 +52,34 @@ bool timeline_peak_without(const struct timeline *timeline, const struct absence
     vec_free(edges, capacity, sizeof(*edges), budget);
     return true;
 }
+
+bool absences_add(struct absences *absences, struct absence absence, struct error *err)
+{
+    return vec_push(absences->items, absences->count, absences->capacity, absences->budget, err,
+                    absence);
+}
+
+bool absences_join(struct absences *absences, const struct absences *more, struct error *err)
+{
+    for (size_t i = 0; i < more->count; i++)
+        if (!absences_add(absences, more->items[i], err))
+            return false;
+    return true;
+}
+
+bool absences_save(const struct absences *absences, const struct timeline *timeline,
+                   int64_t *save_bytes, struct error *err)
+{
+    int64_t peak = timeline->active.peak_bytes;
+    if (absences->count > 0 &&
+        !timeline_peak_without(timeline, absences->items, absences->count, &peak, err))
+        return false;
+    *save_bytes = timeline->active.peak_bytes - peak;
+    return true;
+}
+
+void absences_release(struct absences *absences)
+{
+    vec_free(absences->items, absences->capacity, sizeof(*absences->items), absences->budget);
+    *absences = (struct absences){0};
+}

@@ -25,4 +25,20 @@ static inline struct absence absence_of_lifetime(const struct timeline *timeline
 bool timeline_peak_without(const struct timeline *timeline, const struct absence *absences,
                            size_t count, int64_t *peak, struct error *err);
 
+/* A list of absences. Its owner sets `budget`, and releases the list. */
+struct absences {
+    struct absence *items;
+    size_t count, capacity;
+    struct budget *budget; /* not owned */
+};
+
+bool absences_add(struct absences *absences, struct absence absence, struct error *err);
+/* Adds all of another list. */
+bool absences_join(struct absences *absences, const struct absences *more, struct error *err);
+/* Sets *save_bytes to what the absences take off the active peak. Without them, another moment may
+ * need more than the one of the peak does. */
+bool absences_save(const struct absences *absences, const struct timeline *timeline,
+                   int64_t *save_bytes, struct error *err);
+void absences_release(struct absences *absences);
+
 #endif

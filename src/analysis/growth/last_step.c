@@ -153,6 +153,17 @@ static bool counts(const struct last_step *last, const struct lifetime *lifetime
     return true;
 }
 
+/* An allocation that the program could have freed at the end of the step that made it. */
+static struct absence absence_after_step(const struct last_step *last, size_t lifetime)
+{
+    const struct step_ends *ends = last->ends;
+    struct absence absence = absence_of_lifetime(last->timeline, lifetime);
+    size_t end = bisect_less(ends->items, sizeof(ends->items[0]), ends->count, absence.from);
+    if (end < ends->count)
+        absence.from = ends->items[end] + 1;
+    return absence;
+}
+
 static bool sum_at_peak(const struct last_step *last, const struct survivors *survivors,
                         size_t group, const struct count *count, int64_t *sum, struct error *err)
 {
@@ -169,7 +180,7 @@ static bool sum_at_peak(const struct last_step *last, const struct survivors *su
         uint64_t size = trace_size(timeline->trace, lifetime->alloc);
         sum_add_capped(sum, size < INT64_MAX ? (int64_t)size : INT64_MAX);
         if (count->absences &&
-            !absences_add(count->absences, timeline, last->ends, live->index, err))
+            !absences_add(count->absences, absence_after_step(last, live->index), err))
             return false;
     }
     return true;

@@ -8,9 +8,9 @@
 #define MEMSNAP_ANALYSIS_GROWTH_LAST_STEP_H
 
 #include "analysis/category/category.h"
-#include "analysis/growth/absences.h"
 #include "analysis/growth/survivors.h"
 #include "analysis/phase/phases.h"
+#include "model/peak_without.h"
 
 struct last_step {
     const struct timeline *timeline; /* not owned */

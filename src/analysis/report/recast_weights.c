@@ -1,17 +1,10 @@
 #include "analysis/report/recast_weights.h"
 
 #include "analysis/phase/births.h"
-#include "base/budget.h"
 #include "base/text.h"
 #include "model/peak_without.h"
 
 #define LEAST_WEIGHTS 2 /* live at once; a loader that converts one by one has a single one */
-
-struct absences {
-    struct absence *items;
-    size_t count, capacity;
-    struct budget *budget;
-};
 
 static uint64_t size_of(const struct timeline *timeline, size_t index)
 {
@@ -113,10 +106,7 @@ static bool add_absences(struct absences *absences, const struct timeline *timel
     uint64_t size = size_of(timeline, successor);
     both.from = alone.until = timeline->lifetimes[successor].alloc;
     alone.bytes -= size < alone.bytes ? size : alone.bytes;
-    return vec_push(absences->items, absences->count, absences->capacity, absences->budget, err,
-                    alone) &&
-           vec_push(absences->items, absences->count, absences->capacity, absences->budget, err,
-                    both);
+    return absences_add(absences, alone, err) && absences_add(absences, both, err);
 }
 
 bool recast_weights_find(struct recast_weights *recast, const struct live_set *set,
@@ -126,18 +116,14 @@ bool recast_weights_find(struct recast_weights *recast, const struct live_set *s
     struct absences absences = {.budget = timeline->snapshot->budget};
     struct recast_weights found = {.stack = STACK_NONE};
     size_t successor;
-    int64_t peak;
     bool ok = sum_live(&found, set, err);
     for (size_t i = 0; ok && found.bytes > 0 && i < timeline->lifetime_count; i++) {
         ok = find_successor(set, i, &successor, err);
         if (ok && successor != SIZE_MAX)
             ok = add_absences(&absences, timeline, i, successor, err);
     }
-    if (ok && absences.count > 0) {
-        ok = timeline_peak_without(timeline, absences.items, absences.count, &peak, err);
-        found.save_bytes = ok ? timeline->active.peak_bytes - peak : 0;
-    }
-    vec_free(absences.items, absences.capacity, sizeof(*absences.items), absences.budget);
+    ok = ok && absences_save(&absences, timeline, &found.save_bytes, err);
+    absences_release(&absences);
     if (ok)
         *recast = found;
     return ok;
