@@ -7,6 +7,7 @@
 /* Longer names are classified by their ending alone, which bounds the work per name. */
 #define PATH_LONGEST 4096
 
+#define RECORDER      "memsnap_record.py" /* lies beside the program, or where memsnap is installed */
 #define COMPILED_STEM 52 /* characters before the ending of a file that torch.compile wrote */
 
 /* Folders and files inside torch, to recognize a torch outside site-packages (a checkout, a
@@ -130,7 +131,6 @@ static const char *const forwarders[] = {
     "pydevd",
     "line_profiler/",
     "memory_profiler.py",
-    "memsnap_record.py",
     "tqdm/",
     "rich/",
     "wandb/",
@@ -215,7 +215,8 @@ static bool classify_at(struct text file, struct text before, struct text folder
     if (text_equals(folder, "site-packages") || text_equals(folder, "dist-packages")) {
         if (path_starts(rest, "torch/"))
             *facts = (struct file_facts){FILE_TORCH, (uint16_t)(next + strlen("torch/"))};
-        else if (path_starts_any(rest, forwarders, COUNT(forwarders)))
+        else if (path_starts_any(rest, forwarders, COUNT(forwarders)) ||
+                 text_equals(rest, RECORDER))
             *facts = (struct file_facts){FILE_LIBRARY, (uint16_t)next};
         else
             *facts = (struct file_facts){FILE_USER, (uint16_t)next};
@@ -277,7 +278,8 @@ static struct file_facts classify_python(struct text file)
         before = folder;
         start = i + 1;
     }
-    if (is_compiled(before, text_from(file, start)))
+    if (is_compiled(before, text_from(file, start)) ||
+        text_equals(text_from(file, start), RECORDER))
         facts.class = FILE_LIBRARY;
     return facts;
 }
