@@ -357,11 +357,12 @@ WRAPPERS = "module", "_orig_mod", "_fsdp_wrapped_module"  # DataParallel and DDP
 
 
 def wrapped_by(module):
-    """The module that a wrapper wraps, or None. A module with only one within it is taken for a wrapper, as those of PEFT
-    are."""
+    """The module that a wrapper wraps, or None. A module with only one within it, or only one that has parameters, is
+    taken for a wrapper, as those of PEFT and a LightningModule with a network and a loss are."""
     known = [key for key in WRAPPERS if key in module._modules]
-    only = known[:1] or (list(module._modules) if len(module._modules) == 1 else [])
-    return module._modules[only[0]] if only else None
+    trained = [key for key, child in module._modules.items() if child is not None and next(child.parameters(), None) is not None]
+    only = known or trained or list(module._modules)
+    return module._modules[only[0]] if known or len(only) == 1 else None
 
 
 def find_module(model, name):
@@ -860,8 +861,44 @@ class InNextRun:
     def __call__(self, model, args, kwargs):
         if torch.is_grad_enabled():
             self.handle.remove()
-            function = torch.compiler.disable(self.function) if is_compiling() else self.function  # modes are not compiled
-            function(model, args, kwargs, *self.given)
+            uncompiled(self.function)(model, args, kwargs, *self.given)
+
+
+def uncompiled(function):
+    return torch.compiler.disable(function) if is_compiling() else function  # modes are not compiled
+
+
+def holders_of(model, modules):
+    """The modules that contain all of these, from the model inwards."""
+    wanted, holders = set(modules), []
+    while model is not None:
+        holders.append(model)
+        model = next((child for child in model.children() if wanted.issubset(child.modules())), None)
+    return holders
+
+
+class ProofInNextRun:
+    """Proves parts before the next run, with gradients, of the model or of a module within it that contains them. A
+    program may call that one instead: the training step of a LightningModule does."""
+
+    def __init__(self, model, parts):
+        self.parts = list(parts)
+        holders = {holder for part in parts if len(part.modules) > 1 for holder in holders_of(model, part.modules)}
+        self.handles = [holder.register_forward_pre_hook(self, with_kwargs=True) for holder in holders]
+
+    def __call__(self, model, args, kwargs):
+        if torch.is_grad_enabled():
+            uncompiled(self.prove)(model, args, kwargs)
+
+    def prove(self, model, args, kwargs):
+        inside_it = set(model.modules())
+        parts = [part for part in self.parts if inside_it.issuperset(part.modules)]
+        self.parts = [part for part in self.parts if part not in parts]
+        if not any(len(part.modules) > 1 for part in self.parts):
+            for handle in self.handles:
+                handle.remove()
+        if parts:
+            prove_and_tell(model, args, kwargs, parts)
 
 
 def prove_and_tell(model, args, kwargs, parts):
@@ -882,7 +919,7 @@ def checkpoint_modules(model, plan, keep=None, one_by_one=False):
     for models that skip layers at random."""
     parts = replace_forwards(model, plan, keep)
     if any(len(part.modules) > 1 for part in parts) and not one_by_one:
-        InNextRun(model, prove_and_tell, parts)
+        ProofInNextRun(model, parts)
     return parts
 
 
@@ -890,14 +927,26 @@ def checkpoint_modules(model, plan, keep=None, one_by_one=False):
 import atexit
 
 
-def expect_run(model):
-    """Warns at the end if the model itself was never called, since the plan then has no effect."""
+def has_forward(module):
+    """True if a module has a forward() of its own. The base class LightningModule has one that only raises an error."""
+    owner = next(base for base in type(module).__mro__ if "forward" in vars(base))
+    return "forward" in vars(module) or not owner.__module__.startswith(
+        ("torch.nn.modules.module", "lightning.", "pytorch_lightning."))
+
+
+def model_that_runs(model):
+    """The model, or what it wraps if it has no forward(), such as the network of a LightningModule. Warns at the end if
+    that is never called, since the plan then has no effect."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError("the model of this plan is one module: the one whose call makes all calls of the plan")
-    if type(model).forward is torch.nn.Module.forward and "forward" not in vars(model):
-        raise TypeError(f"the model of a plan is a module whose forward() runs the others, and {type(model).__name__} has "
-                        "no forward(): make a module that has one, and call that in the training step")
+    while not has_forward(model):
+        within = wrapped_by(model)
+        if within is None:
+            raise TypeError(f"the model of a plan is a module whose forward() runs the others, and {type(model).__name__} "
+                            "has no forward(): make a module that has one, and call that in the training step")
+        model = within
     atexit.register(ExpectRun(model).tell)
+    return model
 
 
 class ExpectRun:
@@ -909,8 +958,8 @@ class ExpectRun:
         atexit.unregister(self.tell)
 
     def tell(self):
-        print("the model of the plan never ran, so there were no checkpoints: the training step must call that module",
-              file=sys.stderr)
+        print("the model of the plan never ran, so there were no checkpoints: apply the plan to the module that the "
+              "training step calls", file=sys.stderr)
 
 
 class Turns:
@@ -1001,7 +1050,7 @@ def prove_or_wait(model, args, kwargs, parts, several, is_first, tries):
 
 def checkpoint_turns(model, plan, keep=None, one_by_one=False):
     """The same as checkpoint_modules(), for modules that run several times."""
-    expect_run(model)
+    model = model_that_runs(model)
     parts, several = replace_turns(
         model, [([turn_of(name) for name in part], (keep or {}).get(part[0], ()), None) for part in plan])
     if not one_by_one:
@@ -1279,8 +1328,7 @@ def replace_calls(model, runs, plan, changed):
 def checkpoint_calls(model, plan, keep=None, one_by_one=False):
     """Puts the checkpoints of a plan into the model. A plan is a list of parts, and a part is a list of calls. Their
     modules are found when the model first runs."""
-    expect_run(model)
-    InNextRun(model, find_calls, plan, keep or {}, one_by_one)
+    InNextRun(model_that_runs(model), find_calls, plan, keep or {}, one_by_one)
 
 
 def find_calls(model, args, kwargs, plan, keep, one_by_one):
@@ -1316,7 +1364,7 @@ def models_of(model):
     """
     if isinstance(model, (list, tuple)):
         return list(dict.fromkeys(part for item in model for part in models_of(item)))
-    if type(model).forward is torch.nn.Module.forward and "forward" not in vars(model):
+    if not has_forward(model):
         return [part for child in model.children() for part in models_of(child)]
     return [model]
 
@@ -3185,8 +3233,7 @@ def part_of(written):
 def apply_lines(model, plan, keep, one_by_one):
     """Applies a plan that names lines: the modules are found when the model first runs. `keep` has the operators whose
     results a part keeps, by the first line of the part."""
-    expect_run(model)
-    InNextRun(model, find_lines, plan, keep, one_by_one)
+    InNextRun(model_that_runs(model), find_lines, plan, keep, one_by_one)
 
 
 def find_lines(model, args, kwargs, plan, keep, one_by_one):

@@ -90,6 +90,7 @@ EXTRA_DIST += \
 	tests/cli/record/facts.py \
 	tests/cli/record/harmless.py \
 	tests/cli/record/held.py \
+	tests/cli/record/inner.py \
 	tests/cli/record/marks.py \
 	tests/cli/record/peaks.py \
 	tests/cli/record/places.py \

@@ -62,6 +62,10 @@ done
 dry -- "$MEMSNAP_TORCH" several.py
 check 'checkpoints the calls of several runs and modules' grep -q '^all is right$' .run/out
 
+# a training step that runs modules within the model, and not the model
+dry -- "$MEMSNAP_TORCH" inner.py
+check 'checkpoints what a training step runs within the model' grep -q '^all is right$' .run/out
+
 # a checkpoint does not free what the program holds of its results
 dry -- "$MEMSNAP_TORCH" held.py held.json
 run suggest --format json --budget least -o held.plan.json held.json

@@ -315,11 +315,12 @@ WRAPPERS = "module", "_orig_mod", "_fsdp_wrapped_module"  # DataParallel and DDP
 
 
 def wrapped_by(module):
-    """The module that a wrapper wraps, or None. A module with only one within it is taken for a wrapper, as those of PEFT
-    are."""
+    """The module that a wrapper wraps, or None. A module with only one within it, or only one that has parameters, is
+    taken for a wrapper, as those of PEFT and a LightningModule with a network and a loss are."""
     known = [key for key in WRAPPERS if key in module._modules]
-    only = known[:1] or (list(module._modules) if len(module._modules) == 1 else [])
-    return module._modules[only[0]] if only else None
+    trained = [key for key, child in module._modules.items() if child is not None and next(child.parameters(), None) is not None]
+    only = known or trained or list(module._modules)
+    return module._modules[only[0]] if known or len(only) == 1 else None
 
 
 def find_module(model, name):
