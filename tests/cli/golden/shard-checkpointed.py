@@ -323,8 +323,8 @@ def wrapped_by(module):
     return module._modules[only[0]] if known or len(only) == 1 else None
 
 
-def find_module(model, name):
-    """The module with a name. The model may be wrapped in other modules than the recorded one was."""
+def module_at(model, name):
+    """The module with a name, or None. The model may be wrapped in other modules than the recorded one was."""
     module = model
     for word in name.split(".") if name else []:
         wrapped = module
@@ -333,7 +333,16 @@ def find_module(model, name):
         if wrapped is not None:
             module = wrapped._modules[word]
         elif word not in WRAPPERS:
-            raise ValueError(f"the model has no module {name}")
+            return None
+    return module
+
+
+def find_module(model, name):
+    module = module_at(model, name)
+    if module is None:
+        within = [key for key, child in model.named_children() if module_at(child, name) is not None]
+        raise ValueError(f"the model has no module {name}" + (
+            f": apply the plan to the module within it that was recorded ({' or '.join(within)})" if within else ""))
     return module
 
 

@@ -95,6 +95,11 @@ calls = [[f"inner.py:{LINE} [{i}/4]" for i in range(4)]]
 check(One, lambda model: memsnap_record.checkpoint_calls(model, calls))
 check(Two, lambda model: memsnap_record.checkpoint_calls(model.first, calls))
 try:
+    memsnap_record.checkpoint_modules(Two(), [names])
+    raise SystemExit("no error for the names of one module within two")
+except ValueError as error:
+    assert "(first or second)" in str(error), error
+try:
     memsnap_record.checkpoint_calls(nn.ModuleList([Network(), Network()]), calls)
     raise SystemExit("no error for two modules without a forward() that runs them")
 except TypeError:
