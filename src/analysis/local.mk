@@ -496,12 +496,16 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/columns.h \
 	src/analysis/shard/curves.c \
 	src/analysis/shard/curves.h \
+	src/analysis/shard/divide.c \
+	src/analysis/shard/divide.h \
 	src/analysis/shard/flat.c \
 	src/analysis/shard/flat_torch.c \
 	src/analysis/shard/from_layers.c \
 	src/analysis/shard/from_layers.h \
 	src/analysis/shard/from_snapshot.c \
 	src/analysis/shard/from_snapshot.h \
+	src/analysis/shard/kinds.c \
+	src/analysis/shard/kinds.h \
 	src/analysis/shard/layer_forward.c \
 	src/analysis/shard/layer_inputs.c \
 	src/analysis/shard/layer_inputs.h \
@@ -546,6 +550,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/states.c \
 	src/analysis/shard/stops.c \
 	src/analysis/shard/stops.h \
+	src/analysis/shard/sums.c \
 	src/analysis/shard/sweep.c \
 	src/analysis/shard/sweep.h \
 	src/analysis/shard/tensors.c \

@@ -88,7 +88,7 @@ static int64_t remove_unit(struct reduced *reduced, const struct walk *walk,
     int64_t elements = 0;
     for (size_t i = 0; i < full->tensor_count; i++) {
         reduced->tensors[i] = full->tensors[i];
-        if (full->tensors[i].unit != unit)
+        if (walk_origin(walk, full->tensors[i].unit) != unit)
             continue;
         elements += full->tensors[i].elements;
         reduced->tensors[i].elements = reduced->tensors[i].rows = 0;
@@ -135,7 +135,7 @@ static void add_activations(struct shard_by_unit *table, const struct walk *walk
                      : 0;
     for (size_t i = 0; i < end; i++) {
         const struct shard_layer *layer = &model->layers[i];
-        table->rows[layer->unit].at_peak.activation_bytes += layer->saved;
+        table->rows[walk_origin(walk, layer->unit)].at_peak.activation_bytes += layer->saved;
     }
     for (size_t i = 0; i < table->count; i++) {
         struct shard_memory *memory = &table->rows[i].at_peak;
@@ -169,7 +169,7 @@ bool shard_by_unit_make(struct shard_by_unit *table, const struct shard_model *m
                         uint32_t rank, struct error *err)
 {
     struct walker walker;
-    struct reduced reduced = {.model = *model};
+    struct reduced reduced;
     *table = (struct shard_by_unit){.count = model->unit_count};
     if (model->point_count + model->tensor_count > MOST_STEPS / model->unit_count)
         return error_set(err, STATUS_LIMIT, "too many units (%zu) for a table of them",
@@ -177,6 +177,7 @@ bool shard_by_unit_make(struct shard_by_unit *table, const struct shard_model *m
     if (!walker_init(&walker, model, options, strategy, err))
         return false;
     walker.walk.rank = rank;
+    reduced.model = *walker.walk.model;
     table->rows = calloc(table->count, sizeof(*table->rows));
     reduced.tensors = calloc(model->tensor_count, sizeof(*reduced.tensors));
     reduced.model.tensors = reduced.tensors;

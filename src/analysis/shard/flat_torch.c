@@ -9,10 +9,13 @@
 struct torch_walk {
     const struct walk *walk;
     int64_t shards;           /* bytes of the parameters of this rank */
-    int64_t made[2];          /* elements of gradients: of the root, and of the unit that runs */
+    int64_t made[3];          /* elements of gradients: of the root, the unit that runs, and those
+                                 around it */
     int64_t gradients;        /* bytes of reduced gradients so far */
-    int64_t kept;             /* bytes of units that stay gathered after forward, and of the root */
-    uint32_t running;         /* the unit that runs, or ran last; SHARD_ROOT before the first */
+    int64_t kept;             /* bytes of the root and of units that stay gathered after forward, or
+                                 run around others */
+    uint32_t running;         /* the unit without others in it that runs, or ran last */
+    uint32_t begun;           /* backward: the unit that began last, and gathered another ahead */
     bool is_done;             /* backward: `running` has ended */
     uint32_t waiting;         /* a unit that has ended and is still gathered, or SHARD_ROOT */
     int64_t waiting_elements; /* of its gradients */
@@ -83,21 +86,46 @@ static int64_t ahead_in_forward(const struct torch_walk *flat)
                : 0;
 }
 
+static void begin_around(struct torch_walk *flat, uint32_t unit, bool is_backward)
+{
+    const struct walk *walk = flat->walk;
+    for (uint32_t around; (around = walk_next_around(walk, unit)) != SHARD_ROOT;) {
+        walk->units[around].is_open = true;
+        flat->kept += is_backward && is_kept(walk, around) ? 0 : full_bytes(walk, around);
+        flat->begun = around;
+    }
+}
+
+static void end_forward(struct torch_walk *flat, size_t at, uint32_t unit)
+{
+    const struct walk *walk = flat->walk;
+    uint32_t around = walk_around(walk, unit);
+    for (; around != SHARD_ROOT; around = walk->units[around].outer) {
+        if (walk->units[around].last_forward != at)
+            continue;
+        walk->units[around].is_open = false;
+        flat->kept -= is_kept(walk, around) ? 0 : full_bytes(walk, around);
+    }
+}
+
 static void run_forward(struct torch_walk *flat, size_t at)
 {
     const struct walk *walk = flat->walk;
     const struct shard_point *point = &walk->model->points[at];
     uint32_t unit = walk_unit(walk, point);
-    int64_t gathered = unit == SHARD_ROOT ? 0 : full_bytes(walk, unit);
-    if (unit != SHARD_ROOT && unit != flat->running) {
+    begin_around(flat, unit, false);
+    bool runs = unit != SHARD_ROOT && !walk->units[unit].has_inner;
+    int64_t gathered = runs ? full_bytes(walk, unit) : 0;
+    if (runs && unit != flat->running) {
         flat->running = unit;
         note(flat, SHARD_FORWARD, unit, gathered + ahead_in_forward(flat), 0,
              input_bytes(walk, unit), flat->end_bytes);
     }
     int64_t ahead = walk->model->layers[point->layer].outside ? 0 : ahead_in_forward(flat);
     note(flat, SHARD_FORWARD, unit, gathered + ahead, 0, 0, point->peak_bytes);
-    if (unit != SHARD_ROOT && is_kept(walk, unit) && walk->units[unit].last_forward == at)
+    if (runs && is_kept(walk, unit) && walk->units[unit].last_forward == at)
         flat->kept += gathered;
+    end_forward(flat, at, unit);
     flat->end_bytes = point->end_bytes;
 }
 
@@ -113,10 +141,10 @@ static int64_t ahead_in_backward(const struct torch_walk *flat, const struct sha
     enum shard_backward_prefetch when = walk->options->backward_prefetch;
     bool never = when == SHARD_PREFETCH_POST && walk->options->forward_prefetch > 0;
     if (never || when == SHARD_PREFETCH_NONE || (when == SHARD_PREFETCH_POST && !flat->is_done) ||
-        (flat->running == SHARD_ROOT && walk->model->layers[point->layer].outside))
+        (flat->begun == SHARD_ROOT && walk->model->layers[point->layer].outside))
         return 0;
-    return gathered_before(walk, flat->running != SHARD_ROOT ? flat->running
-                                                             : (uint32_t)walk->model->unit_count);
+    return gathered_before(walk, flat->begun != SHARD_ROOT ? flat->begun
+                                                           : (uint32_t)walk->model->unit_count);
 }
 
 /* The end of a unit's backward. */
@@ -127,13 +155,14 @@ static void reduce_unit(struct torch_walk *flat, uint32_t unit, int64_t elements
     const struct shard_options *options = walk->options;
     if (elements == 0)
         return;
-    int64_t whole = full_bytes(walk, unit), before = unit == SHARD_ROOT ? 0 : flat->made[0];
+    int64_t whole = full_bytes(walk, unit),
+            before = flat->made[2] + (unit == SHARD_ROOT ? 0 : flat->made[0]);
     int64_t others = before * walk->compute_size;
     int64_t flat_elements = walk_splits(walk) ? sums->trained : sums->elements;
     int64_t gradient = flat_elements * walk->compute_size;
     enum shard_backward_prefetch when = options->backward_prefetch;
     bool is_next = when == SHARD_PREFETCH_POST && options->forward_prefetch == 0;
-    int64_t next = unit == SHARD_ROOT ? 0 : gathered_before(walk, flat->running);
+    int64_t next = unit == SHARD_ROOT ? 0 : gathered_before(walk, flat->begun);
     int64_t ahead = when == SHARD_PREFETCH_PRE ? next : 0;
     note(flat, SHARD_REDUCTION, unit, (is_kept(walk, unit) ? 0 : whole) + ahead,
          others + elements * walk->compute_size + gradient, 0, residual);
@@ -155,11 +184,9 @@ static void reduce_unit(struct torch_walk *flat, uint32_t unit, int64_t elements
 /* With forward_prefetch, the views of a unit's flat tensor are made before the unit in front of it
  * runs. Autograd runs the youngest nodes first, so the gradient of the flat tensor is only made
  * when the backward of that unit has ended. */
-static void end_unit(struct torch_walk *flat, uint32_t unit, int64_t residual)
+static void end_unit(struct torch_walk *flat, uint32_t unit, int64_t elements, int64_t residual)
 {
     uint32_t ended = unit;
-    int64_t elements = flat->made[1];
-    flat->made[1] = 0;
     if (flat->walk->options->forward_prefetch > 0) {
         ended = flat->waiting;
         int64_t waiting = flat->waiting_elements;
@@ -169,7 +196,39 @@ static void end_unit(struct torch_walk *flat, uint32_t unit, int64_t residual)
     }
     if (ended != SHARD_ROOT)
         reduce_unit(flat, ended, elements, residual);
-    flat->is_done = true;
+}
+
+static void add_gradient(struct torch_walk *flat, const struct shard_tensor *tensor)
+{
+    const struct walk *walk = flat->walk;
+    struct unit_sums *sums = &walk->units[tensor->unit];
+    bool is_made = !tensor->frozen || (!walk_splits(walk) && sums->trained > 0);
+    int64_t elements = is_made ? walk_elements(walk, tensor) : 0;
+    sums->made += elements;
+    flat->made[sums->has_inner ? 2 : tensor->unit != SHARD_ROOT] += elements;
+}
+
+/* Ends the unit that runs, and then those around it. */
+static void end_units(struct torch_walk *flat, size_t at, uint32_t unit, int64_t residual)
+{
+    const struct walk *walk = flat->walk;
+    if (unit != SHARD_ROOT && !walk->units[unit].has_inner &&
+        walk->units[unit].last_backward == at) {
+        int64_t elements = flat->made[1];
+        flat->made[1] = 0;
+        end_unit(flat, unit, elements, residual);
+        flat->is_done = true;
+    }
+    uint32_t around = walk_around(walk, unit);
+    for (; around != SHARD_ROOT; around = walk->units[around].outer) {
+        struct unit_sums *sums = &walk->units[around];
+        if (sums->last_backward != at)
+            continue;
+        sums->is_open = false;
+        flat->made[2] -= sums->made;
+        flat->kept -= is_kept(walk, around) ? 0 : full_bytes(walk, around);
+        end_unit(flat, around, sums->made, residual);
+    }
 }
 
 static void run_backward(struct torch_walk *flat, size_t at)
@@ -177,24 +236,19 @@ static void run_backward(struct torch_walk *flat, size_t at)
     const struct walk *walk = flat->walk;
     const struct shard_point *point = &walk->model->points[at];
     uint32_t unit = walk_unit(walk, point);
-    if (unit != SHARD_ROOT && unit != flat->running) {
-        flat->running = unit;
+    begin_around(flat, unit, true);
+    if (unit != SHARD_ROOT && !walk->units[unit].has_inner && unit != flat->running) {
+        flat->running = flat->begun = unit;
         flat->is_done = false;
     }
     bool runs = flat->running != SHARD_ROOT && !flat->is_done && !is_kept(walk, flat->running);
     int64_t gathered = runs ? full_bytes(walk, flat->running) : 0;
-    for (uint32_t i = point->first_tensor; i < point->end_tensor; i++) {
-        const struct shard_tensor *tensor = &walk->model->tensors[i];
-        bool is_made =
-            !tensor->frozen || (!walk_splits(walk) && walk->units[tensor->unit].trained > 0);
-        flat->made[tensor->unit != SHARD_ROOT] += is_made ? walk_elements(walk, tensor) : 0;
-    }
-    int64_t made = (flat->made[0] + flat->made[1]) * walk->compute_size;
+    for (uint32_t i = point->first_tensor; i < point->end_tensor; i++)
+        add_gradient(flat, &walk->model->tensors[i]);
+    int64_t made = (flat->made[0] + flat->made[1] + flat->made[2]) * walk->compute_size;
     note(flat, walk_phase(point), unit, gathered + ahead_in_backward(flat, point), made, 0,
          point->peak_bytes);
-    if (unit == SHARD_ROOT || walk->units[unit].last_backward != at)
-        return;
-    end_unit(flat, unit, point->end_bytes);
+    end_units(flat, at, unit, point->end_bytes);
 }
 
 void walk_flat_torch(const struct walk *walk)
@@ -213,13 +267,13 @@ void walk_flat_torch(const struct walk *walk)
             continue;
         }
         if (i > 0 && !model->points[i - 1].is_backward)
-            flat.running = SHARD_ROOT;
+            flat.running = flat.begun = SHARD_ROOT;
         run_backward(&flat, i);
     }
     *walk->point = model->point_count;
     int64_t residual = model->points[model->point_count - 1].end_bytes;
     if (flat.waiting != SHARD_ROOT)
-        end_unit(&flat, SHARD_ROOT, residual);
+        end_unit(&flat, SHARD_ROOT, 0, residual);
     reduce_unit(&flat, SHARD_ROOT, flat.made[0], residual);
     flat.kept = 0;
     flat.gradients = shards.gradients;

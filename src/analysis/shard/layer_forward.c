@@ -103,6 +103,7 @@ static bool add_layer(struct layer_reader *reader, size_t at, bool *outside, int
         .output = layer_has(row, LAYER_OUTPUT_BYTES) ? row->output_bytes : row->memory_activations,
         .us = row->forward_us,
         .is_unit = name.size == reader->model->units[unit].name.size,
+        .name = name,
     };
     *outside |= name.size == 0 && layer_has(row, LAYER_OUTPUT_BYTES);
     bool is_first = reader->last[row->module_name] == LAYER_NONE;
@@ -148,6 +149,7 @@ bool layer_read_forward(struct layer_reader *reader, struct error *err)
     }
     int64_t shared = shared_bytes(reader, layers);
     reader->model->has_tensors = (reader->trace->present >> LAYER_TENSORS & 1) != 0;
+    reader->model->has_names = true;
     set_type(reader, layers);
     for (size_t i = 0; i < layers; i++)
         if (!add_layer(reader, i, &outside, &shared, err))

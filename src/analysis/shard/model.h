@@ -51,10 +51,11 @@ struct shard_layer {
     uint32_t unit;
     uint32_t first_tensor, end_tensor; /* the parameters that it is the first to use */
     bool outside;                      /* after the model has returned: the loss */
-    int64_t packed; /* elements that recurrent layers of cuDNN take as one tensor: see model.c */
-    bool is_added;  /* a snapshot: it stands for parameters, and for no element of the pass */
-    bool is_unit;   /* its parameters are of the module that is the unit, or the whole model */
-    int64_t saved;  /* bytes it makes that its backward needs */
+    int64_t packed;   /* elements that recurrent layers of cuDNN take as one tensor: see model.c */
+    bool is_added;    /* a snapshot: it stands for parameters, and for no element of the pass */
+    bool is_unit;     /* its parameters are of the module that is the unit, or the whole model */
+    struct text name; /* a layer trace: of the module; empty: unknown, or the whole model */
+    int64_t saved;    /* bytes it makes that its backward needs */
     int64_t output;
     double us; /* forward time; 0: unknown */
 };
@@ -120,6 +121,7 @@ struct shard_model {
                               workspaces that the allocator still has */
     bool assumes_type;     /* a snapshot: float32, because it does not tell */
     bool has_tensors;      /* each parameter is known */
+    bool has_names;        /* of modules, for each layer */
     bool has_unused;       /* some that are trained get no gradient in the step */
     bool has_backward;     /* points of backward were recorded, not derived */
     bool hides_units; /* a snapshot: units are parts of modules that are listed in a Sequential,

@@ -50,7 +50,7 @@ void walk_note(const struct walk *walk, enum shard_phase phase, uint32_t unit,
 {
     const struct shard_model *model = walk->model;
     struct shard_moment moment = {
-        .phase = phase, .unit = unit, .point = *walk->point, .memory = memory};
+        .phase = phase, .unit = walk_origin(walk, unit), .point = *walk->point, .memory = memory};
     int64_t fixed = divide(walk, residual, &moment);
     moment.memory.activation_bytes = fixed + shard_enlarged(&moment, walk->options->batch);
     bool moves = walk->strategy != SHARD_DDP && walk->strategy != SHARD_ZERO;

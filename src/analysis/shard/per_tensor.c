@@ -8,13 +8,14 @@ struct tensor_walk {
     const struct walk *walk;
     int64_t shards;    /* bytes of the parameters of this rank */
     uint32_t gathered; /* forward: the unit whose buffer exists */
-    uint32_t running;  /* backward: the unit that runs, or ran last; SHARD_ROOT before the first */
+    uint32_t running;  /* backward: the unit without others in it that runs, or ran last */
     uint32_t reducing; /* backward: the unit whose reduce-scatter input exists, or SHARD_ROOT */
-    int64_t made[2];   /* elements of gradients: of the root, and of the unit that runs */
+    uint32_t begun;    /* backward: the unit that began last, and gathered others ahead */
+    int64_t made[3];   /* elements of gradients: of the root, the unit that runs, those around it */
     int64_t waiting;   /* the same of units that are reduced when backward has ended */
     bool has_ended;    /* backward has */
     int64_t gradients; /* bytes of sharded gradients so far */
-    int64_t kept;      /* bytes of units that stay gathered after forward */
+    int64_t kept;      /* bytes of units that stay gathered after forward, or run around others */
     int64_t end_bytes; /* of the point before */
 };
 
@@ -67,22 +68,52 @@ static int64_t ahead_bytes(const struct walk *walk, uint32_t unit, int64_t count
     return bytes;
 }
 
+static void gather(struct tensor_walk *tensors, uint32_t unit)
+{
+    const struct walk *walk = tensors->walk;
+    int64_t ahead = walk->options->forward_prefetch;
+    struct shard_memory both = {.parameter_bytes = whole_bytes(walk, SHARD_ROOT) + tensors->kept,
+                                .buffer_bytes = whole_bytes(walk, tensors->gathered) +
+                                                whole_bytes(walk, unit) + cast_bytes(walk, unit) +
+                                                ahead_bytes(walk, unit, ahead - 1)};
+    note(tensors, SHARD_FORWARD, unit, both, tensors->end_bytes);
+    tensors->gathered = unit;
+}
+
+static void begin_forward(struct tensor_walk *tensors, uint32_t unit)
+{
+    const struct walk *walk = tensors->walk;
+    for (uint32_t around; (around = walk_next_around(walk, unit)) != SHARD_ROOT;) {
+        gather(tensors, around);
+        walk->units[around].is_open = true;
+        tensors->kept += whole_bytes(walk, around);
+    }
+    if (unit != SHARD_ROOT && unit != tensors->gathered && !walk->units[unit].has_inner)
+        gather(tensors, unit);
+}
+
+static void end_forward(struct tensor_walk *tensors, size_t at, uint32_t unit)
+{
+    const struct walk *walk = tensors->walk;
+    uint32_t around = walk_around(walk, unit);
+    for (; around != SHARD_ROOT; around = walk->units[around].outer) {
+        if (walk->units[around].last_forward != at)
+            continue;
+        walk->units[around].is_open = false;
+        tensors->kept -= is_kept(walk, around) ? 0 : whole_bytes(walk, around);
+    }
+}
+
 static void run_forward(struct tensor_walk *tensors, size_t at)
 {
     const struct walk *walk = tensors->walk;
     const struct shard_point *point = &walk->model->points[at];
     uint32_t unit = walk_unit(walk, point);
     int64_t root = whole_bytes(walk, SHARD_ROOT), ahead = walk->options->forward_prefetch;
-    if (unit != SHARD_ROOT && unit != tensors->gathered) {
-        struct shard_memory both = {
-            .parameter_bytes = root + tensors->kept,
-            .buffer_bytes = whole_bytes(walk, tensors->gathered) + whole_bytes(walk, unit) +
-                            cast_bytes(walk, unit) + ahead_bytes(walk, unit, ahead - 1)};
-        note(tensors, SHARD_FORWARD, unit, both, tensors->end_bytes);
-        tensors->gathered = unit;
-    }
+    begin_forward(tensors, unit);
+    const struct unit_sums *gathered = &walk->units[tensors->gathered];
     bool runs =
-        tensors->gathered != SHARD_ROOT && at <= walk->units[tensors->gathered].last_forward;
+        tensors->gathered != SHARD_ROOT && !gathered->has_inner && at <= gathered->last_forward;
     int64_t whole = runs ? whole_bytes(walk, tensors->gathered) : 0;
     struct shard_memory memory = {.parameter_bytes = root + tensors->kept + whole};
     if (!walk->model->layers[point->layer].outside)
@@ -90,9 +121,9 @@ static void run_forward(struct tensor_walk *tensors, size_t at)
     if (tensors->gathered != SHARD_ROOT)
         memory.buffer_bytes += ahead_bytes(walk, tensors->gathered, ahead);
     note(tensors, SHARD_FORWARD, unit, memory, point->peak_bytes);
-    if (runs && at == walk->units[tensors->gathered].last_forward &&
-        is_kept(walk, tensors->gathered))
+    if (runs && at == gathered->last_forward && is_kept(walk, tensors->gathered))
         tensors->kept += whole;
+    end_forward(tensors, at, unit);
     tensors->end_bytes = point->end_bytes;
 }
 
@@ -110,8 +141,9 @@ static void reduce(struct tensor_walk *tensors, uint32_t unit, int64_t elements,
 {
     const struct walk *walk = tensors->walk;
     int64_t root = tensors->has_ended ? 0 : whole_bytes(walk, SHARD_ROOT);
-    int64_t ahead = tensors->has_ended ? 0 : prefetched_bytes(walk, unit, walk->options->prefetch);
-    int64_t other = (tensors->made[0] + tensors->waiting) * walk->compute_size;
+    int64_t ahead =
+        tensors->has_ended ? 0 : prefetched_bytes(walk, tensors->begun, walk->options->prefetch);
+    int64_t other = (tensors->made[0] + tensors->made[2] + tensors->waiting) * walk->compute_size;
     int64_t shard = walk->units[unit].trained_shard * walk->gradient_size;
     if (is_kept(walk, unit) && unit != SHARD_ROOT)
         tensors->kept -= whole_bytes(walk, unit);
@@ -131,11 +163,9 @@ static void reduce(struct tensor_walk *tensors, uint32_t unit, int64_t elements,
 /* The end of a unit's backward is seen by a hook on the inputs that need a gradient. Without one
  * the unit stays whole until backward has ended: see _register_post_backward_hook() of
  * _fsdp_param_group.py. */
-static void end_unit(struct tensor_walk *tensors, uint32_t unit, int64_t residual)
+static void end_unit(struct tensor_walk *tensors, uint32_t unit, int64_t elements, int64_t residual)
 {
     const struct walk *walk = tensors->walk;
-    int64_t elements = tensors->made[1];
-    tensors->made[1] = 0;
     if (!walk->model->units[unit].lacks_input_gradient) {
         reduce(tensors, unit, elements, residual);
         return;
@@ -172,11 +202,53 @@ static void end_backward(struct tensor_walk *tensors)
 static int64_t gathered_ahead(const struct tensor_walk *tensors, const struct shard_point *point)
 {
     const struct walk *walk = tensors->walk;
-    if (tensors->running != SHARD_ROOT)
-        return prefetched_bytes(walk, tensors->running, walk->options->prefetch);
+    if (tensors->begun != SHARD_ROOT)
+        return prefetched_bytes(walk, tensors->begun, walk->options->prefetch);
     if (walk->model->layers[point->layer].outside)
         return 0;
     return prefetched_bytes(walk, (uint32_t)walk->model->unit_count, 1);
+}
+
+static void begin_backward(struct tensor_walk *tensors, uint32_t unit)
+{
+    const struct walk *walk = tensors->walk;
+    for (uint32_t around; (around = walk_next_around(walk, unit)) != SHARD_ROOT;) {
+        walk->units[around].is_open = true;
+        tensors->kept += is_kept(walk, around) ? 0 : whole_bytes(walk, around);
+        tensors->begun = around;
+    }
+    if (unit != SHARD_ROOT && !walk->units[unit].has_inner)
+        tensors->running = tensors->begun = unit;
+}
+
+static void add_gradient(struct tensor_walk *tensors, const struct shard_tensor *tensor)
+{
+    const struct walk *walk = tensors->walk;
+    struct unit_sums *sums = &walk->units[tensor->unit];
+    int64_t elements = tensor->frozen ? 0 : walk_elements(walk, tensor);
+    sums->made += elements;
+    tensors->made[sums->has_inner ? 2 : tensor->unit != SHARD_ROOT] += elements;
+}
+
+/* Ends the unit that runs, and then those around it. */
+static void end_units(struct tensor_walk *tensors, size_t at, uint32_t unit, int64_t residual)
+{
+    const struct walk *walk = tensors->walk;
+    if (unit == tensors->running && unit != SHARD_ROOT && walk->units[unit].last_backward == at) {
+        int64_t elements = tensors->made[1];
+        tensors->made[1] = 0;
+        end_unit(tensors, unit, elements, residual);
+    }
+    uint32_t around = walk_around(walk, unit);
+    for (; around != SHARD_ROOT; around = walk->units[around].outer) {
+        struct unit_sums *sums = &walk->units[around];
+        if (sums->last_backward != at)
+            continue;
+        sums->is_open = false;
+        tensors->made[2] -= sums->made;
+        tensors->kept -= is_kept(walk, around) ? 0 : whole_bytes(walk, around);
+        end_unit(tensors, around, sums->made, residual);
+    }
 }
 
 static void run_backward(struct tensor_walk *tensors, size_t at)
@@ -184,26 +256,22 @@ static void run_backward(struct tensor_walk *tensors, size_t at)
     const struct walk *walk = tensors->walk;
     const struct shard_point *point = &walk->model->points[at];
     uint32_t unit = walk_unit(walk, point);
-    if (unit != SHARD_ROOT)
-        tensors->running = unit;
+    begin_backward(tensors, unit);
     uint32_t running = tensors->running;
     bool runs = running != SHARD_ROOT && at <= walk->units[running].last_backward;
-    for (uint32_t i = point->first_tensor; i < point->end_tensor; i++) {
-        const struct shard_tensor *tensor = &walk->model->tensors[i];
-        tensors->made[tensor->unit != SHARD_ROOT] +=
-            tensor->frozen ? 0 : walk_elements(walk, tensor);
-    }
+    for (uint32_t i = point->first_tensor; i < point->end_tensor; i++)
+        add_gradient(tensors, &walk->model->tensors[i]);
     int64_t whole = runs && !is_kept(walk, running) ? whole_bytes(walk, running) : 0;
     struct shard_memory memory = {
         .parameter_bytes = whole_bytes(walk, SHARD_ROOT) + tensors->kept + whole,
         .gradient_bytes =
-            (tensors->made[0] + tensors->made[1] + tensors->waiting) * walk->compute_size,
+            (tensors->made[0] + tensors->made[1] + tensors->made[2] + tensors->waiting) *
+            walk->compute_size,
         .buffer_bytes = gathered_ahead(tensors, point)};
     if (tensors->reducing != SHARD_ROOT)
         memory.buffer_bytes += input_bytes(walk, tensors->reducing);
     note(tensors, walk_phase(point), unit, memory, point->peak_bytes);
-    if (runs && unit == running && at == walk->units[running].last_backward)
-        end_unit(tensors, running, point->end_bytes);
+    end_units(tensors, at, unit, point->end_bytes);
 }
 
 void walk_per_tensor(const struct walk *walk)

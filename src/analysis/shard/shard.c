@@ -1,7 +1,6 @@
 #include "analysis/shard/shard.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/shard/partition.h"
 #include "analysis/shard/walk.h"
@@ -17,53 +16,12 @@ const char *shard_phase_name(enum shard_phase phase)
     return phase_names[phase];
 }
 
-static void add_tensor(struct walk *walk, const struct shard_tensor *tensor)
-{
-    struct unit_sums *sums = &walk->units[tensor->unit];
-    int64_t rows = tensor->rows > 0 ? tensor->rows : tensor->elements;
-    int64_t width = rows > 0 ? tensor->elements / rows : 0;
-    int64_t shard = walk_count(walk, tensor, (rows + walk->parts - 1) / walk->parts * width);
-    int64_t elements = walk_elements(walk, tensor);
-    sums->elements += elements;
-    sums->trained += tensor->frozen ? 0 : elements;
-    sums->exchanged += shard_is_trained(tensor) ? elements : 0;
-    sums->shard += shard;
-    sums->trained_shard += tensor->frozen ? 0 : shard;
-}
-
-void walker_add_up(struct walk *walk)
-{
-    const struct shard_model *model = walk->model;
-    memset(walk->units, 0, model->unit_count * sizeof(*walk->units));
-    for (size_t i = 0; i < model->tensor_count; i++)
-        add_tensor(walk, &model->tensors[i]);
-    for (size_t i = 0; i < model->unit_count; i++) {
-        struct unit_sums *sums = &walk->units[i];
-        sums->last_forward = sums->first_backward = sums->last_backward = SIZE_MAX;
-        if (walk->strategy != SHARD_FSDP && walk->strategy != SHARD_FSDP1)
-            continue;
-        sums->shard = (sums->elements + walk->parts - 1) / walk->parts;
-        sums->trained_shard = sums->trained > 0 ? sums->shard : 0;
-        if (walk_splits(walk))
-            sums->trained_shard = (sums->trained + walk->parts - 1) / walk->parts;
-    }
-    for (size_t i = 0; i < model->point_count; i++) {
-        struct unit_sums *sums = &walk->units[walk_unit(walk, &model->points[i])];
-        if (!model->points[i].is_backward) {
-            sums->last_forward = i;
-            continue;
-        }
-        if (sums->first_backward == SIZE_MAX)
-            sums->first_backward = i;
-        sums->last_backward = i;
-    }
-}
-
 void walker_release(struct walker *walker)
 {
     free(walker->owners);
     free(walker->is_bucketed);
     free(walker->walk.units);
+    shard_division_release(&walker->division);
     *walker = (struct walker){0};
 }
 
@@ -107,9 +65,16 @@ bool walker_init(struct walker *walker, const struct shard_model *model,
         walk->reduce_size = options->reduce_size;
     else if (strategy != SHARD_FSDP2) /* fsdp: unless fp32_reduce_scatter */
         walk->reduce_size = walk->compute_size;
-    walk->units = calloc(model->unit_count, sizeof(*walk->units));
-    if (!walk->units)
+    if (!shard_divide(&walker->division, model, options, strategy, err))
+        return false;
+    walk->division = &walker->division;
+    if (walker->division.model.unit_count > 0)
+        walk->model = &walker->division.model;
+    walk->units = calloc(walk->model->unit_count, sizeof(*walk->units));
+    if (!walk->units) {
+        walker_release(walker);
         return error_out_of_memory(err);
+    }
     walker_add_up(walk);
     if (set_owners(walker, err))
         return true;
@@ -120,6 +85,10 @@ bool walker_init(struct walker *walker, const struct shard_model *model,
 void walker_run(struct walk *walk)
 {
     walk_set_states(walk);
+    for (size_t i = 0; i < walk->model->unit_count; i++) {
+        walk->units[i].is_open = false;
+        walk->units[i].made = 0;
+    }
     switch (walk->strategy) {
     case SHARD_FSDP:
         walk_flat(walk);

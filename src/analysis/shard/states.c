@@ -61,7 +61,7 @@ static void add_flat_units(struct walk *walk, struct shard_step *step)
 
 /* use_orig_params=True: what a rank has of each parameter is a vector of its own. The parameters
  * lie in the flat tensor of their unit one behind the other; the gaps that align them are left out.
- * In a unit with frozen parameters, the trained ones count as a flat tensor of their own. */
+ * See walk_splits() for frozen ones. */
 static void add_original_parts(struct walk *walk, struct shard_step *step)
 {
     const struct shard_model *model = walk->model;
@@ -72,10 +72,11 @@ static void add_original_parts(struct walk *walk, struct shard_step *step)
         const struct shard_tensor *tensor = &model->tensors[i];
         struct unit_sums *sums = &walk->units[tensor->unit];
         int64_t first = sums->trained_shard * rank, end = first + sums->trained_shard;
+        int64_t begin = sums->own, behind = begin + walk_elements(walk, tensor);
+        if (!tensor->frozen || !walk_splits(walk))
+            sums->own = behind;
         if (tensor->frozen)
             continue;
-        int64_t begin = sums->own, behind = begin + walk_elements(walk, tensor);
-        sums->own = behind;
         first = first > begin ? first : begin;
         end = end < behind ? end : behind;
         if (end > first)

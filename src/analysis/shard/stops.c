@@ -6,25 +6,12 @@
 
 #include <stdlib.h>
 
+#include "analysis/shard/kinds.h"
 #include "analysis/shard/partition.h"
-#include "analysis/shard/tensors.h"
-
-/* A parameter's type, and whether it is frozen. */
-#define KINDS (2 * (SHARD_BYTE + 1))
-
-/* Elements of each kind in a unit. */
-struct contents {
-    int64_t elements[KINDS];
-};
-
-static enum shard_type type_of(const struct shard_model *model, const struct shard_tensor *tensor)
-{
-    return tensor->type != SHARD_TYPE_UNKNOWN ? tensor->type : model->type;
-}
 
 static unsigned type_bit(const struct shard_model *model, const struct shard_tensor *tensor)
 {
-    return 1U << type_of(model, tensor);
+    return 1U << shard_type_of(model, tensor);
 }
 
 static bool is_several(unsigned types)
@@ -32,50 +19,17 @@ static bool is_several(unsigned types)
     return (types & (types - 1)) != 0;
 }
 
-/* fully_shard() looks at the parameters that it trains only. */
-static bool counts(enum shard_strategy strategy, const struct shard_tensor *tensor)
-{
-    return strategy != SHARD_FSDP2 || shard_is_trained(tensor);
-}
-
-/* Of each unit; malloc'ed. */
-static struct contents *add_up(const struct shard_model *model, enum shard_strategy strategy)
-{
-    struct contents *contents = calloc(model->unit_count, sizeof(*contents));
-    for (size_t i = 0; contents && i < model->tensor_count; i++) {
-        const struct shard_tensor *tensor = &model->tensors[i];
-        size_t kind = 2 * (size_t)type_of(model, tensor) + !shard_is_trained(tensor);
-        if (counts(strategy, tensor))
-            contents[tensor->unit].elements[kind] += tensor->elements;
-    }
-    return contents;
-}
-
-static bool has_several_kinds(const struct contents *contents)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < KINDS; i++)
-        count += contents->elements[i] > 0;
-    return count > 1;
-}
-
-/* The strategies whose units can be divided. */
-static bool can_divide(const struct shard_options *options, enum shard_strategy strategy)
-{
-    return strategy == SHARD_FSDP2 || (strategy == SHARD_FSDP1 && !options->has_flat_parameters);
-}
-
 bool shard_divides(const struct shard_model *model, const struct shard_options *options,
                    enum shard_strategy strategy, bool *divides, struct error *err)
 {
     *divides = false;
-    if (!can_divide(options, strategy))
+    if (!shard_can_divide(options, strategy))
         return true;
-    struct contents *contents = add_up(model, strategy);
-    for (size_t unit = 0; contents && unit < model->unit_count; unit++)
-        *divides |= has_several_kinds(&contents[unit]);
-    free(contents);
-    return contents || error_out_of_memory(err);
+    struct shard_kinds *kinds = shard_unit_kinds(model, options, strategy);
+    for (size_t unit = 0; kinds && unit < model->unit_count; unit++)
+        *divides |= shard_has_several_kinds(&kinds[unit]);
+    free(kinds);
+    return kinds || error_out_of_memory(err);
 }
 
 /* Of the parameters that a layer is the first to use. */
@@ -84,7 +38,7 @@ static unsigned layer_types(const struct shard_model *model, enum shard_strategy
 {
     unsigned types = 0;
     for (uint32_t i = layer->first_tensor; i < layer->end_tensor; i++)
-        if (counts(strategy, &model->tensors[i]))
+        if (shard_has_kind(strategy, &model->tensors[i]))
             types |= type_bit(model, &model->tensors[i]);
     return types;
 }
@@ -107,14 +61,14 @@ static bool find_layers(const struct shard_model *model, enum shard_strategy str
 }
 
 /* Without that, the parameters of a unit are one flat tensor, which must be of one kind. */
-static bool find_units(const struct shard_model *model, enum shard_strategy strategy, bool *mixes,
-                       struct error *err)
+static bool find_units(const struct shard_model *model, const struct shard_options *options,
+                       enum shard_strategy strategy, bool *mixes, struct error *err)
 {
-    struct contents *contents = add_up(model, strategy);
-    for (size_t unit = 0; contents && unit < model->unit_count; unit++)
-        *mixes |= has_several_kinds(&contents[unit]);
-    free(contents);
-    return contents || error_out_of_memory(err);
+    struct shard_kinds *kinds = shard_unit_kinds(model, options, strategy);
+    for (size_t unit = 0; kinds && unit < model->unit_count; unit++)
+        *mixes |= shard_has_several_kinds(&kinds[unit]);
+    free(kinds);
+    return kinds || error_out_of_memory(err);
 }
 
 bool shard_has_types(const struct shard_model *model)
@@ -150,7 +104,7 @@ static bool is_float32(const struct shard_model *model, const struct shard_optio
         return options->parameter_size == size;
     bool is = model->element_size == size;
     for (size_t i = 0; i < model->tensor_count; i++)
-        is &= type_of(model, &model->tensors[i]) == model->type;
+        is &= shard_type_of(model, &model->tensors[i]) == model->type;
     return is;
 }
 
@@ -167,8 +121,9 @@ static bool find_mixed(const struct shard_model *model, const struct shard_optio
     case SHARD_SDP:
         return find_owned(model, options, strategy, mixes, err);
     default:
-        return (can_divide(options, strategy) ? find_layers : find_units)(model, strategy, mixes,
-                                                                          err);
+        return shard_can_divide(options, strategy)
+                   ? find_layers(model, strategy, mixes, err)
+                   : find_units(model, options, strategy, mixes, err);
     }
 }
 

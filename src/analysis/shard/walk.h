@@ -2,6 +2,7 @@
 #ifndef MEMSNAP_ANALYSIS_SHARD_WALK_H
 #define MEMSNAP_ANALYSIS_SHARD_WALK_H
 
+#include "analysis/shard/divide.h"
 #include "analysis/shard/shard.h"
 #include "analysis/shard/tensors.h"
 
@@ -16,10 +17,14 @@ struct unit_sums {
     int64_t trained_shard;     /* the part of them with gradients */
     int64_t own;               /* fsdp1: of the tensors seen so far */
     size_t last_forward, first_backward, last_backward; /* points; SIZE_MAX: none */
+    uint32_t outer;          /* the unit around it, or SHARD_ROOT; its points include these */
+    bool has_inner, is_open; /* `is_open`: it runs, and others may run in it */
+    int64_t made;            /* elements of gradients; only of a unit with others in it */
 };
 
 struct walk {
     const struct shard_model *model;
+    const struct shard_division *division; /* without units, if the model is not divided */
     const struct shard_options *options;
     enum shard_strategy strategy;
     uint32_t rank;
@@ -41,24 +46,28 @@ struct walk {
 /* A walk and what it owns. */
 struct walker {
     struct walk walk;
+    struct shard_division division;
     size_t point;
     uint32_t *owners;
     bool *is_bucketed;
 };
 
-/* fsdp1: what is trained in a unit that is else frozen has flat tensors of its own. */
+/* fsdp1 from a snapshot, which has no names of modules: what is trained in a unit that is else
+ * frozen counts as flat tensors of its own. */
 static inline bool walk_splits(const struct walk *walk)
 {
-    return walk->strategy == SHARD_FSDP1 && !walk->options->has_flat_parameters;
+    return walk->strategy == SHARD_FSDP1 && !walk->options->has_flat_parameters &&
+           !walk->model->has_names;
 }
+
+/* sums.c: sets the sums of units from the tensors. */
+void walker_add_up(struct walk *walk);
 
 /* shard.c. The walker must not be moved. */
 bool walker_init(struct walker *walker, const struct shard_model *model,
                  const struct shard_options *options, enum shard_strategy strategy,
                  struct error *err);
 void walker_release(struct walker *walker);
-/* Sets the sums of units from the tensors. */
-void walker_add_up(struct walk *walk);
 /* Sets the rank whose parameters for the optimizer are largest: the lowest of several. */
 bool walker_set_heaviest(struct walk *walk, struct error *err);
 void walker_run(struct walk *walk);
@@ -90,6 +99,27 @@ static inline int64_t walk_elements(const struct walk *walk, const struct shard_
 static inline uint32_t walk_unit(const struct walk *walk, const struct shard_point *point)
 {
     return point->is_outside_unit ? SHARD_ROOT : walk->model->layers[point->layer].unit;
+}
+
+/* The innermost unit with others in it that runs with `unit`, and may be that; or SHARD_ROOT. */
+static inline uint32_t walk_around(const struct walk *walk, uint32_t unit)
+{
+    return walk->units[unit].has_inner ? unit : walk->units[unit].outer;
+}
+
+/* The outermost of these that is not open yet, or SHARD_ROOT. */
+static inline uint32_t walk_next_around(const struct walk *walk, uint32_t unit)
+{
+    uint32_t next = SHARD_ROOT, around = walk_around(walk, unit);
+    for (; around != SHARD_ROOT; around = walk->units[around].outer)
+        next = walk->units[around].is_open ? next : around;
+    return next;
+}
+
+/* The unit of the model that was divided. */
+static inline uint32_t walk_origin(const struct walk *walk, uint32_t unit)
+{
+    return walk->division->origins ? walk->division->origins[unit] : unit;
 }
 
 static inline enum shard_phase walk_phase(const struct shard_point *point)

@@ -17,16 +17,14 @@ static const char tensor_kind[] =
  *
  * Attention reads the weight of its output layer without a call. */
 static const char split_code[] =
-    "def split_units(model, units):\n"
-    "    \"\"\"The units, and the modules in them with parameters of other kinds than what stays "
-    "there.\"\"\"\n"
-    "    inside, users = {}, {}\n"
+    "def leaving(model, units):\n"
+    "    \"\"\"Modules in the units with parameters of other kinds than what stays there.\"\"\"\n"
+    "    inside, users, names = {}, {}, []\n"
     "    for name, module in model.named_modules():\n"
     "        outer = [unit for unit in units if (name + \".\").startswith(unit + \".\")]\n"
     "        inside.setdefault(max(outer, key=len, default=\"\"), []).append((name, module))\n"
     "        for value in module.parameters(recurse=False):\n"
     "            users[value] = users.get(value, 0) + 1\n"
-    "    split = []\n"
     "    for unit, modules in inside.items():\n"
     "        own = {name: set(module.parameters(recurse=False)) for name, module in modules}\n"
     "        values = set().union(*own.values())\n"
@@ -42,8 +40,12 @@ static const char split_code[] =
     "            is_shared = any(users[value] > 1 for value in values)\n"
     "            is_other = any(kind_of(value) not in (most, None) for value in values)\n"
     "            if name != unit and is_other and not is_shared and not is_attention:\n"
-    "                split.append(name)\n"
-    "    return split + units\n\n\n";
+    "                names.append(name)\n"
+    "    return names\n\n\n"
+    "def split_units(model, units):\n"
+    "    \"\"\"The units, and modules that leave them; those take along what they contain.\"\"\"\n"
+    "    more = leaving(model, units)\n"
+    "    return split_units(model, more + units) if more else units\n\n\n";
 
 bool shard_splits_units(const struct shard_report *report)
 {

@@ -89,6 +89,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, shard_by_unit_tests());
     suite_add_tcase(suite, shard_columns_tests());
     suite_add_tcase(suite, shard_curves_tests());
+    suite_add_tcase(suite, shard_divide_tests());
     suite_add_tcase(suite, shard_flat_tests());
     suite_add_tcase(suite, shard_optimizers_tests());
     suite_add_tcase(suite, shard_owners_tests());
