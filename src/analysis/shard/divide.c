@@ -10,10 +10,11 @@
 
 /* A module that leaves its unit. */
 struct leaving {
-    struct text name;
-    uint32_t unit;   /* that it leaves */
-    uint32_t before; /* the unit that it precedes: the same, or the one that runs next */
-    uint32_t made;   /* its own */
+    struct text name; /* empty: unknown */
+    size_t layer;     /* then: the one that it is */
+    uint32_t unit;    /* that it leaves */
+    uint32_t before;  /* the unit that it precedes: the same, or the one that runs next */
+    uint32_t made;    /* its own */
 };
 
 /* One round. A module that leaves takes along what it contains, which may be of another kind; the
@@ -60,18 +61,18 @@ static bool find_staying(struct divider *divider, struct error *err)
     return own || error_out_of_memory(err);
 }
 
+/* A layer without a name may be of several modules, so it leaves only as a whole. */
 static bool leaves(const struct divider *divider, const struct shard_layer *layer)
 {
-    size_t most = most_of(&divider->kinds[layer->unit]);
-    if (layer->is_unit || layer->name.size == 0)
-        return false;
+    size_t most = most_of(&divider->kinds[layer->unit]), others = 0, same = 0;
     for (uint32_t i = layer->first_tensor; i < layer->end_tensor; i++) {
         const struct shard_tensor *tensor = &divider->model->tensors[i];
-        if (shard_has_kind(divider->strategy, tensor) &&
-            shard_kind_of(divider->model, divider->options, tensor) != most)
-            return true;
+        if (!shard_has_kind(divider->strategy, tensor))
+            continue;
+        bool is_same = shard_kind_of(divider->model, divider->options, tensor) == most;
+        *(is_same ? &same : &others) += 1;
     }
-    return false;
+    return !layer->is_unit && others > 0 && (layer->name.size > 0 || same == 0);
 }
 
 /* "block.mlp" of "block.mlp.up"; empty if there is none. */
@@ -84,7 +85,9 @@ static struct text name_of_parent(struct text name)
 
 static int by_name(const void *a, const void *b)
 {
-    return text_compare(((const struct leaving *)a)->name, ((const struct leaving *)b)->name);
+    const struct leaving *x = a, *y = b;
+    int order = text_compare(x->name, y->name);
+    return order != 0 ? order : (x->layer > y->layer) - (x->layer < y->layer);
 }
 
 static void find_leaving(struct divider *divider)
@@ -98,7 +101,10 @@ static void find_leaving(struct divider *divider)
             continue;
         uint32_t before = layer->unit == SHARD_ROOT ? seen + 1 : layer->unit;
         divider->leaving[divider->leaving_count++] =
-            (struct leaving){.name = layer->name, .unit = layer->unit, .before = before};
+            (struct leaving){.name = layer->name,
+                             .layer = layer->name.size > 0 ? 0 : i,
+                             .unit = layer->unit,
+                             .before = before};
     }
 }
 
@@ -120,19 +126,31 @@ static void number(struct divider *divider, uint32_t *counts)
         divider->leaving[i].made = counts[divider->leaving[i].before]++;
 }
 
+static const struct leaving *find(const struct divider *divider, struct leaving wanted)
+{
+    const struct leaving *found = bsearch(&wanted, divider->leaving, divider->leaving_count,
+                                          sizeof(*divider->leaving), by_name);
+    return found && found->unit == wanted.unit ? found : NULL;
+}
+
 /* The innermost module that leaves the unit and contains `name`, or is it; or NULL. */
 static const struct leaving *find_around(const struct divider *divider, struct text name,
                                          uint32_t unit)
 {
-    while (name.size > 0) {
-        const struct leaving *found =
-            bsearch(&(struct leaving){.name = name}, divider->leaving, divider->leaving_count,
-                    sizeof(*divider->leaving), by_name);
-        if (found && found->unit == unit)
+    for (; name.size > 0; name = name_of_parent(name)) {
+        const struct leaving *found = find(divider, (struct leaving){.name = name, .unit = unit});
+        if (found)
             return found;
-        name = name_of_parent(name);
     }
     return NULL;
+}
+
+/* The same of the layer with this number. */
+static const struct leaving *find_around_layer(const struct divider *divider, size_t i)
+{
+    const struct shard_layer *layer = &divider->model->layers[i];
+    return layer->name.size > 0 ? find_around(divider, layer->name, layer->unit)
+                                : find(divider, (struct leaving){.layer = i, .unit = layer->unit});
 }
 
 static bool allocate(struct shard_division *division, const struct shard_model *model, size_t more)
@@ -179,7 +197,7 @@ static void move_layers(const struct divider *divider, struct shard_division *to
     for (size_t i = 0; i < made->layer_count; i++) {
         struct shard_layer *layer = &made->layers[i];
         *layer = divider->model->layers[i];
-        const struct leaving *around = find_around(divider, layer->name, layer->unit);
+        const struct leaving *around = find_around_layer(divider, i);
         layer->unit = around ? around->made : divider->units[layer->unit];
         layer->is_unit |= around && around->name.size == layer->name.size;
         for (uint32_t k = layer->first_tensor; k < layer->end_tensor && around; k++)

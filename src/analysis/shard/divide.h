@@ -15,8 +15,8 @@ struct shard_division {
     uint32_t *origins;        /* by unit: the unit of the divided model that it was a part of */
 };
 
-/* Leaves the division empty, without units, if none is divided. Models of snapshots are not: they
- * have no names of modules. `model` must outlive the division. */
+/* Leaves the division empty, without units, if none is divided. `model` must outlive the division.
+ */
 bool shard_divide(struct shard_division *division, const struct shard_model *model,
                   const struct shard_options *options, enum shard_strategy strategy,
                   struct error *err);

@@ -99,6 +99,35 @@ START_TEST(frozen)
 }
 END_TEST
 
+/* Layers of a snapshot: the embedding of the root, which is frozen; and one that may be of several
+ * modules, because it has both. */
+START_TEST(without_names)
+{
+    struct by_hand hand;
+    begin(&hand);
+    for (size_t i = 0; i < 3; i++) {
+        hand.model.layers[i].name = (struct text){"", 0};
+        hand.model.layers[i].is_unit = false;
+        hand.model.tensors[i].type = SHARD_BFLOAT16;
+    }
+    hand.model.layers[0].unit = hand.model.tensors[0].unit = SHARD_ROOT;
+    hand.model.layers[1].end_tensor = hand.model.layers[2].end_tensor;
+    hand.model.layers[2].first_tensor = hand.model.layers[2].end_tensor;
+    hand.model.tensors[0].frozen = hand.model.tensors[1].frozen = true;
+    struct shard_division division = divide(&hand, SHARD_FSDP1);
+    ck_assert_uint_eq(division.model.unit_count, 0); /* the root has nothing else */
+    hand.model.layers[2].unit = hand.model.tensors[2].unit = SHARD_ROOT;
+    hand.model.layers[1].end_tensor = hand.model.layers[2].first_tensor = 2;
+    division = divide(&hand, SHARD_FSDP1);
+    ck_assert_uint_eq(division.model.unit_count, 3);
+    ck_assert_uint_eq(division.model.layers[0].unit, 1);
+    ck_assert_uint_eq(division.model.layers[1].unit, 2);
+    ck_assert_uint_eq(division.model.layers[2].unit, SHARD_ROOT);
+    shard_division_release(&division);
+    by_hand_end(&hand);
+}
+END_TEST
+
 /* At the peak, "up" runs backward: its parameters and gradients, the block's parameter, and the
  * gradients of "down" with what fully_shard() reduces them from. */
 START_TEST(peaks)
@@ -122,6 +151,7 @@ TCase *shard_divide_tests(void)
     tcase_add_test(tcase, of_several_types);
     tcase_add_test(tcase, within);
     tcase_add_test(tcase, frozen);
+    tcase_add_test(tcase, without_names);
     tcase_add_test(tcase, peaks);
     return tcase;
 }
