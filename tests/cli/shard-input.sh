@@ -33,7 +33,7 @@ exits 0
 out_has '2,oss,false,0,76921012,,4535056,65540,8532488,'
 run shard --checkpointed samples/recorded/decoder.pickle.gz
 exits 0
-out_has 'of an iteration of a loop again'
+out_has 'What an iteration computes beside them'
 out_has 'fsdp2 + checkpoints'
 run shard samples/two-devices.pickle.gz
 exits 0

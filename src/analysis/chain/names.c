@@ -152,6 +152,20 @@ static bool intern(struct namer *namer, string_id *id, struct error *err)
     return symbols_string(namer->symbols, namer->text.bytes, namer->text.size, id, err);
 }
 
+/* The line that calls the function of the iterations, which need not be code under study. */
+static void set_lines(const struct namer *namer, const struct call_node *loop, struct place place,
+                      struct chain_loop *made)
+{
+    made->frame = place.frame;
+    if (place.is_call)
+        made->frame =
+            loop->level > 0 ? call_frame(namer->tree, loop->first_run, loop->level - 1u) : NO_FRAME;
+    made->first_line = place.first_line;
+    made->last_line = place.last_line;
+    if (place.is_call && made->frame != NO_FRAME)
+        made->first_line = made->last_line = symbols_frame_at(namer->symbols, made->frame).line;
+}
+
 static bool add_loop(struct namer *namer, uint32_t node, struct error *err)
 {
     struct forward_chain *chain = namer->chain;
@@ -159,6 +173,7 @@ static bool add_loop(struct namer *namer, uint32_t node, struct error *err)
     struct place place = find_place(namer, node);
     struct chain_loop made = {.iterations = loop->end_child - loop->first_child,
                               .is_call = place.is_call};
+    set_lines(namer, loop, place, &made);
     write_place(namer, place);
     write_numbers(namer, node);
     if (!intern(namer, &made.name, err) ||

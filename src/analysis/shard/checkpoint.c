@@ -51,6 +51,16 @@ static int64_t kept_output(const struct rewrite *rewrite, size_t segment)
     return is_taken || last->saved >= last->output ? last->output : 0;
 }
 
+/* The checkpoint wraps modules, not what is beside them. */
+static int64_t kept(const struct rewrite *rewrite, size_t segment)
+{
+    const struct shard_segment *s = &rewrite->segments[segment];
+    int64_t bytes = kept_output(rewrite, segment);
+    for (size_t i = s->first; i < s->end; i++)
+        bytes += rewrite->model->layers[i].beside;
+    return bytes;
+}
+
 static bool add_up(struct rewrite *rewrite)
 {
     const struct shard_model *model = rewrite->model;
@@ -63,7 +73,7 @@ static bool add_up(struct rewrite *rewrite)
     for (size_t i = 0; i < rewrite->count; i++) {
         const struct shard_segment *s = &rewrite->segments[i];
         rewrite->freed[i + 1] =
-            rewrite->freed[i] + saved_by(rewrite, s->first, s->end) - kept_output(rewrite, i);
+            rewrite->freed[i] + saved_by(rewrite, s->first, s->end) - kept(rewrite, i);
     }
     return true;
 }
@@ -139,10 +149,10 @@ static void set_saved(struct rewrite *rewrite)
     struct shard_model *model = rewrite->model;
     for (size_t k = rewrite->count; k-- > 0;) { /* the output of one depends on what it saved */
         const struct shard_segment *s = &rewrite->segments[k];
-        int64_t output = kept_output(rewrite, k);
+        int64_t bytes = kept(rewrite, k);
         for (size_t i = s->first; i < s->end; i++)
             model->layers[i].saved = 0;
-        model->layers[s->end - 1].saved = output;
+        model->layers[s->end - 1].saved = bytes;
     }
 }
 

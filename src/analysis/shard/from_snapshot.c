@@ -44,6 +44,7 @@ static bool add_layer(struct snapshot_reader *reader, size_t at, struct error *e
         if (!vec_push(model->units, model->unit_count, model->unit_capacity, model->budget, err,
                       (struct shard_unit){.name = symbols_text(reader->symbols, name)}))
             return false;
+        layer.beside = snapshot_beside(reader, at);
     }
     if (!add_tensors(reader, at, &layer, err))
         return false;
@@ -98,6 +99,28 @@ static uint32_t backward_end(const struct snapshot_reader *reader, size_t layer)
     return layer > 0 ? chain->backward + low : chain->end;
 }
 
+/* The last operators of a layer may run when nothing that it kept is left, such as those that index
+ * its input. The next layer runs at the latest when it frees what it kept or makes a gradient, at
+ * the item `next`. What was made last of what is there then is of its first operator. */
+static uint32_t behind_last_operators(const struct snapshot_reader *reader, uint32_t item,
+                                      uint32_t first_gradient)
+{
+    const struct timeline *timeline = reader->timeline;
+    const struct forward_chain *chain = reader->chain;
+    const uint32_t *latest = reader->latest;
+    uint32_t next = item, made = item;
+    while (next < chain->end && next < first_gradient &&
+           latest[next - chain->backward] == latest[item - chain->backward])
+        next++;
+    for (size_t i = births_from(timeline, item);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < next; i++) {
+        const struct lifetime *life = &timeline->lifetimes[i];
+        if (snapshot_end_of(life->free_requested, life->free_completed) >= next)
+            made = life->alloc;
+    }
+    return made;
+}
+
 /* Where the operator that made a gradient has ended, as far as it only frees, what it had saved, or
  * makes scratch space: a sum over a batch, which is the gradient of a bias, allocates its output
  * first. */
@@ -132,7 +155,14 @@ static bool add_backward(struct snapshot_reader *reader, struct stretch *stretch
                                 .is_backward = true,
                                 .first_tensor = layer->end_tensor,
                                 .end_tensor = layer->end_tensor};
-    uint32_t end = backward_end(reader, at), last = end;
+    uint32_t end = backward_end(reader, at);
+    size_t first = *made;
+    while (first < reader->all_made && reader->made[first].layer == at)
+        first++;
+    if (at > 0)
+        end = behind_last_operators(
+            reader, end, first < reader->all_made ? reader->made[first].item : reader->chain->end);
+    uint32_t last = end;
     while (*made < reader->all_made && reader->made[*made].layer == at) {
         const struct made_gradient *gradient = &reader->made[(*made)++];
         if (gradient->item > stretch->item &&

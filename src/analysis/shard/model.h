@@ -56,6 +56,8 @@ struct shard_layer {
     bool is_unit;     /* its parameters are of the module that is the unit, or the whole model */
     struct text name; /* a layer trace: of the module; empty: unknown, or the whole model */
     int64_t saved;    /* bytes it makes that its backward needs */
+    int64_t beside; /* a snapshot: of those, what its module does not make, but the loop that calls
+                       it, apart from the output */
     int64_t output;
     double us; /* forward time; 0: unknown */
 };

@@ -131,6 +131,9 @@ bool snapshot_line_of(const struct snapshot_reader *reader, stack_id stack, fram
                       struct error *err);
 /* An iteration of a loop, or a module that a torch.nn.Sequential calls once. */
 bool snapshot_is_unit(const struct snapshot_reader *reader, size_t layer);
+/* Bytes that a layer of a loop keeps, but no module that the loop calls makes, apart from its
+ * output. */
+int64_t snapshot_beside(const struct snapshot_reader *reader, size_t layer);
 /* True for units inside of modules that a torch.nn.Sequential calls, and that cannot be told apart
  * because each allocates at one line only. */
 bool snapshot_hides_units(const struct snapshot_reader *reader);

@@ -133,20 +133,13 @@ static bool add_extra(const struct checkpoints *to, struct error *err)
 static bool copy_model(struct shard_model *copy, const struct shard_model *model, struct error *err)
 {
     struct budget *budget = model->budget;
-    shard_model_init(copy, budget);
-    copy->element_size = model->element_size;
-    copy->buffer_bytes = model->buffer_bytes;
-    copy->average_bytes = model->average_bytes;
-    copy->beside_bytes = model->beside_bytes;
-    copy->unknown_bytes = model->unknown_bytes;
-    copy->batch_bytes = model->batch_bytes;
-    copy->library_bytes = model->library_bytes;
-    copy->end_bytes = model->end_bytes;
-    copy->has_tensors = model->has_tensors;
-    copy->has_unused = model->has_unused;
-    copy->batch_norms = model->batch_norms;
-    copy->has_backward = model->has_backward;
-    copy->hides_units = model->hides_units;
+    *copy = *model;
+    copy->tensors = NULL;
+    copy->layers = NULL;
+    copy->points = NULL;
+    copy->units = NULL;
+    copy->tensor_count = copy->layer_count = copy->point_count = copy->unit_count = 0;
+    copy->tensor_capacity = copy->layer_capacity = copy->point_capacity = copy->unit_capacity = 0;
     if (!vec_reserve(copy->tensors, copy->tensor_capacity, model->tensor_count, budget, err) ||
         !vec_reserve(copy->layers, copy->layer_capacity, model->layer_count, budget, err) ||
         !vec_reserve(copy->points, copy->point_capacity, model->point_count, budget, err) ||

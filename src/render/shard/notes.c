@@ -75,10 +75,9 @@ static bool put_recomputation(const struct page *page, const struct shard_report
                       "much longer a step takes.",
                       100 * extra->share);
     if (report->is_recorded && !report->has_modules)
-        buffer_puts(&text, " They are assumed to make all of an iteration of a loop again, but the "
-                           "code wraps the module that the iteration calls: if it computes more "
-                           "than that module, peaks with checkpoints are higher. A layer trace "
-                           "tells modules.");
+        buffer_puts(&text,
+                    " The code wraps the modules that loops call. What an iteration computes "
+                    "beside them is kept, and counts here as if it was made again.");
     return put_paragraph(page, &text);
 }
 

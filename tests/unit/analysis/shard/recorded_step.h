@@ -28,6 +28,7 @@ static bool is_trained[MOST_KEPT];
 static size_t count, tables;
 static size_t copies;          /* of gradients, which the program makes behind the backward pass */
 static uint64_t scratch_bytes; /* of operators of the backward pass, behind their gradients */
+static uint64_t tail_bytes;    /* of a layer's last operator, when nothing that it kept is left */
 
 static void create(void)
 {
@@ -37,6 +38,7 @@ static void create(void)
     next = 4096;
     count = tables = copies = 0;
     scratch_bytes = 8;
+    tail_bytes = 0;
 }
 
 static void destroy(void)
@@ -122,6 +124,11 @@ static inline void build(void)
             capture_free(&capture, next++, scratch_bytes, STACK_BACKWARD);
         }
         capture_free(&capture, kept[i], kept_bytes[i], STACK_BACKWARD);
+        if (tail_bytes > 0 && i > 0) {
+            capture_event(&capture, "alloc", next, tail_bytes, STACK_BACKWARD);
+            capture_free(&capture, next++, tail_bytes, STACK_BACKWARD);
+            capture_event(&capture, "alloc", next++, 8, STACK_BACKWARD);
+        }
     }
     for (size_t i = 0; i < tables; i++) /* the last comes first */
         capture_event_with(&capture, "alloc", next++, 4000 - i * 400, STACK_BACKWARD,

@@ -50,6 +50,45 @@ START_TEST(a_workspace_is_no_gradient)
 }
 END_TEST
 
+/* A loop that calls a layer and a function: a checkpoint of the layer keeps what the function made,
+ * of which the output counts for itself. */
+START_TEST(functions_are_beside_modules)
+{
+    for (int i = 0; i < 3; i++) {
+        keep(LINEAR "," MODEL(6), true);
+        keep(CPP("at::_ops::mm::call(x)") "," MODEL(6), false);
+    }
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 3);
+    size_t units = 0;
+    for (size_t i = 0; i < model.layer_count; i++) {
+        units += model.layers[i].unit != SHARD_ROOT;
+        ck_assert_int_eq(model.layers[i].beside, model.layers[i].unit != SHARD_ROOT ? 16 : 0);
+    }
+    ck_assert_uint_eq(units, 3);
+}
+END_TEST
+
+/* The last operators of a layer, when nothing that it kept is left. */
+START_TEST(last_operators_are_of_their_layer)
+{
+    tail_bytes = 4000;
+    keep(LINEAR "," MODEL(5), true);
+    keep(LINEAR "," MODEL(6), true);
+    keep(LINEAR "," MODEL(7), true);
+    build();
+    int64_t peaks[4] = {0};
+    for (size_t i = 0; i < model.point_count; i++) {
+        const struct shard_point *point = &model.points[i];
+        if (point->is_backward && peaks[point->layer] < point->peak_bytes)
+            peaks[point->layer] = point->peak_bytes;
+    }
+    ck_assert_int_eq(peaks[3], 2 * 80 + 4000);
+    ck_assert_int_eq(peaks[2], 80 + 4000);
+    ck_assert_int_lt(peaks[1], 4000);
+}
+END_TEST
+
 /* A workspace of cuBLAS at the peak of a layer, which a larger batch would not enlarge. */
 START_TEST(a_workspace_is_fixed)
 {
@@ -452,6 +491,8 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, units_are_what_lists_call);
     tcase_add_test(tests, a_workspace_is_no_gradient);
     tcase_add_test(tests, a_workspace_is_fixed);
+    tcase_add_test(tests, functions_are_beside_modules);
+    tcase_add_test(tests, last_operators_are_of_their_layer);
     tcase_add_test(tests, recurrent_layers_are_known);
     tcase_add_test(tests, recurrent_layers_have_several_parameters);
     tcase_add_test(tests, a_model_may_compute_its_loss);
