@@ -26,6 +26,16 @@ script sweep.json plot-shard-region.txt
 run shard --world 3 --parameters 300M --layers 2 --activations 4GB --gpu 8GB --curve --format json -o curves.json
 exits 0
 script curves.json plot-shard-curves.txt
+# the report's name of ddp on one rank
+run shard --gpu 1360MiB --sweep world=1 batch=1..4 --format json -o one.json $trace
+exits 0
+run plot one.json --script one
+check 'names the plain program' grep -q 'times the batch, the plain program on 1 rank' one/plot.gp
+check 'tells what ddp is' grep -q 'nothing fits; on 1 rank, ddp is the plain program' one/plot.gp
+run shard --world 1 --gpu 2GiB --format json -o alone.json $trace
+exits 0
+run plot alone.json --script alone
+check 'recommends the plain program' grep -q 'recommended is the plain program' alone/plot.gp
 # of a strategy whose code stops there is nothing on the map
 sed 's/"runs":true/"runs":false/g' sweep.json >stops.json
 run plot stops.json --script stops

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "render/plot/legend.h"
 #include "render/plot/shard_internal.h"
+#include "render/shard/words.h"
 
 #define BARS_MOST 32
 
@@ -79,13 +80,13 @@ void shard_put_words(const struct plot_job *job, const struct shard_file *file, 
     if (file->gpu_bytes == 0)
         snprintf(note, sizeof(note), "no GPU was given");
     else
-        snprintf(note, sizeof(note), "GPU memory: %s%s; %s%s%s",
-                 units_bytes(size, (int64_t)file->gpu_bytes, UNIT_AUTO),
-                 has_gpu ? "" : ", far above these bars",
-                 file->recommended[0] ? "*: recommended is " : "",
-                 file->recommended[0] ? file->recommended : "nothing fits",
-                 file->recommended[0] && file->is_recommended_checkpointed ? " with checkpoints"
-                                                                           : "");
+        snprintf(
+            note, sizeof(note), "GPU memory: %s%s; %s%s%s",
+            units_bytes(size, (int64_t)file->gpu_bytes, UNIT_AUTO),
+            has_gpu ? "" : ", far above these bars",
+            file->recommended[0] ? "*: recommended is " : "",
+            file->recommended[0] ? shard_name_on(file->recommended, file->world) : "nothing fits",
+            file->recommended[0] && file->is_recommended_checkpointed ? " with checkpoints" : "");
     plot_put_words(script, &job->request->look, shard_margins, subtitle, note);
 }
 

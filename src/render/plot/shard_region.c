@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "render/plot/legend.h"
 #include "render/plot/shard_internal.h"
+#include "render/shard/words.h"
 
 #define STRATEGIES_MOST 16 /* each without and with checkpoints */
 #define LOGARITHMIC     8  /* ratio of the last to the first number of ranks */
@@ -215,7 +216,8 @@ static void write_best(const struct region *region, FILE *script, FILE *out)
     else
         snprintf(text, sizeof(text),
                  "largest: %s%" PRIu64 " times the batch, %s%s on %" PRIu64 " rank%s, %s",
-                 best->is_last ? "at least " : "", best->largest_batch, best->name,
+                 best->is_last ? "at least " : "", best->largest_batch,
+                 shard_name_on(best->name, best->world),
                  best->is_checkpointed ? " with checkpoints" : "", best->world,
                  best->world == 1 ? "" : "s",
                  units_bytes(size, (int64_t)best->peak_bytes, UNIT_AUTO));
@@ -228,7 +230,7 @@ static void write_best(const struct region *region, FILE *script, FILE *out)
 static void write_words(const struct plot_job *job, struct region *region)
 {
     struct plot_legend legend = {.count = 0};
-    char subtitle[160], size[UNITS_TEXT_SIZE];
+    char subtitle[160], note[160], size[UNITS_TEXT_SIZE];
     FILE *script = job->files[SHARD_SCRIPT];
     for (size_t i = 0; i < region->names_count; i++)
         if (region->is_shown[i])
@@ -238,7 +240,10 @@ static void write_words(const struct plot_job *job, struct region *region)
     snprintf(subtitle, sizeof(subtitle),
              "The strategy that sends the fewest bytes, of those that fit into %s",
              units_bytes(size, (int64_t)region->file->gpu_bytes, UNIT_AUTO));
-    plot_put_words(script, &job->request->look, shard_margins, subtitle, "white: nothing fits");
+    snprintf(note, sizeof(note), "white: nothing fits%s%s",
+             region->rows[0]->world == 1 ? "; on 1 rank, ddp is " : "",
+             region->rows[0]->world == 1 ? shard_row_name(SHARD_DDP, 1) : "");
+    plot_put_words(script, &job->request->look, shard_margins, subtitle, note);
 }
 
 static bool draw(const struct plot_job *job, struct region *region, struct error *err)

@@ -1,6 +1,7 @@
 #include "render/shard/words.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/shard/room.h"
 #include "render/core/escape.h"
@@ -24,6 +25,12 @@ const struct shard_rank *shard_highest_rank(const struct shard_result *result)
 const char *shard_row_name(enum shard_strategy strategy, int64_t world)
 {
     return shard_is_plain(strategy, world) ? "the plain program" : shard_strategy_name(strategy);
+}
+
+const char *shard_name_on(const char *name, uint64_t world)
+{
+    bool is_ddp = strcmp(name, shard_strategy_name(SHARD_DDP)) == 0;
+    return is_ddp && world == 1 ? shard_row_name(SHARD_DDP, 1) : name;
 }
 
 /* "Its peak is in the backward pass of blocks.5." */
