@@ -15,7 +15,7 @@ bool finding_about_dropped(struct findings_maker *maker, const struct live_sum *
                            const struct buffer *most)
 {
     int64_t save = maker->evidence->dropped->save_bytes;
-    if (finding_share(maker, save) < LEAST_SHARE || finding_grows_dropped(maker))
+    if (finding_share(maker, save) < LEAST_SHARE || maker->grows_dropped)
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_NO_GRAD, .save_bytes = save, .at_least = true},

@@ -162,15 +162,23 @@ static bool reports_growth(const struct findings_maker *maker)
            growth->pools.kind != PRIVATE_SHAPES;
 }
 
-static bool grows(const struct growth *growth, stack_id stack)
+/* True if a row that grows is of the same line of code and operator. */
+static bool grows(const struct growth *growth, struct site_table *sites,
+                  const struct live_source *source)
 {
-    for (size_t i = 0; i < growth->row_count && growth->rows[i].fit.kind == GROWTH_GROWING; i++)
-        if (growth->rows[i].stack == stack)
+    frame_id line, other;
+    bool has_line = site_frame(sites, source->shown, &source->site, &line);
+    for (size_t i = 0; i < growth->row_count && growth->rows[i].fit.kind == GROWTH_GROWING; i++) {
+        const struct growth_row *row = &growth->rows[i];
+        if (row->stack == source->shown ||
+            (has_line && site_frame(sites, row->stack, &row->site, &other) && other == line &&
+             row->site.op == source->site.op))
             return true;
+    }
     return false;
 }
 
-bool finding_grows_dropped(const struct findings_maker *maker)
+bool finding_find_dropped(struct findings_maker *maker)
 {
     const struct live_set *set = maker->evidence->at_peak;
     const struct dropped_graphs *dropped = maker->evidence->dropped;
@@ -178,16 +186,19 @@ bool finding_grows_dropped(const struct findings_maker *maker)
     if (!set || !dropped->is_dropped || !reports_growth(maker) ||
         maker->evidence->growth->graph == GRAPH_NONE ||
         finding_share(maker, dropped->save_bytes) < LEAST_SHARE)
-        return false;
+        return true;
     for (size_t i = 0; i < set->count; i++) {
         const struct live *live = &set->items[i];
+        struct live_source source;
         if (!live->in_trace || !dropped->is_dropped[live->index])
             continue;
-        uint32_t alloc = set->timeline->lifetimes[live->index].alloc;
-        if (!grows(maker->evidence->growth, set->timeline->trace->stack[alloc]))
+        if (!live_source_of(set, live, &source, maker->err))
+            return false;
+        if (!grows(maker->evidence->growth, set->sites, &source))
             sum_add_capped(&other, (int64_t)live->size);
     }
-    return finding_share(maker, other) < LEAST_SHARE;
+    maker->grows_dropped = finding_share(maker, other) < LEAST_SHARE;
+    return true;
 }
 
 /* The advice, what torch.no_grad() saves if no backward pass uses the graphs that grow, and what
@@ -196,7 +207,7 @@ static bool add_next(const struct findings_maker *maker, const char *next, struc
 {
     const struct growth *growth = maker->evidence->growth;
     buffer_puts(text, next);
-    if (finding_grows_dropped(maker))
+    if (maker->grows_dropped)
         buffer_printf(text,
                       " No backward pass uses these graphs: under torch.no_grad() there are none, "
                       "which saves at least %s.",

@@ -14,6 +14,9 @@ struct findings_maker {
     struct error *err;
     bool is_biased;   /* something is added to the products of attention: see attention.h */
     bool is_compiled; /* most of what waits for the backward pass is of torch.compile */
+    /* The finding on growth covers the graphs that no backward pass uses, because all that they
+     * hold at the peak is of lines that grow. */
+    bool grows_dropped;
 };
 
 /* A size as text, returned by value for use in format arguments. */
@@ -47,9 +50,8 @@ typedef bool finding_of(struct findings_maker *maker);
 /* findings_growth.c */
 finding_of finding_of_kept_gradients, finding_of_idle_gradients, finding_of_growth,
     finding_of_pending;
-/* findings_growth.c: true if the finding on growth covers the graphs that no backward pass uses,
- * because all that they hold at the peak is of lines that grow. */
-bool finding_grows_dropped(const struct findings_maker *maker);
+/* findings_growth.c: sets `grows_dropped`, which the findings below read. */
+bool finding_find_dropped(struct findings_maker *maker);
 /* findings_reserved.c; finding_of_empty_cache() needs evidence of the peak */
 finding_of finding_of_fragmentation, finding_of_empty_cache;
 /* findings_gradients.c: these need evidence of the peak */
