@@ -9,10 +9,16 @@
 
 /* A block that lives over this many passes is neither an activation nor a gradient. */
 #define LEAST_PASSES 2
-#define LEAST_PART   0.5     /* part of the bytes of the weights that must have factors */
-#define LEAST_SIZES  2       /* different sizes of these weights */
-#define MOST_PAIRS   1000000 /* pairs of a weight's size and a factor's size that are tried */
-#define MOST_WIDTH   8       /* bytes of an element */
+#define LEAST_PART   0.5 /* part of the bytes of the weights that must have factors */
+#define LEAST_SIZES  2   /* different sizes of these weights */
+/* Part of the bytes that live over passes, and do not gather, that factors must account for. Graphs
+ * that a program keeps, as those of an evaluation, hold all kinds of sizes. */
+#define LEAST_MATCH 0.8
+/* An average, its inverse and one matrix more may first be made in different passes. What gathers
+ * over more passes are results that the program keeps. */
+#define MOST_GATHERED 3
+#define MOST_PAIRS    1000000 /* pairs of a weight's size and a factor's size that are tried */
+#define MOST_WIDTH    8       /* bytes of an element */
 
 struct late {
     const struct classifier *classifier;
@@ -61,15 +67,21 @@ static bool may_be_factor(const struct late *late, size_t index)
     }
 }
 
-/* The number of passes that begin while a block is live. */
-static uint32_t passes_over(const struct late *late, size_t index)
+/* The passes in which a block is made and freed; the same pass for a block of before training. */
+static struct lifetime_runs passes_of(const struct late *late, size_t index)
 {
     const struct phases *phases = late->classifier->phases;
     uint32_t birth = phases->of_lifetime[index].birth, end = phases->of_lifetime[index].end;
     if (birth >= phases->count || birth < late->classifier->first_step_run)
-        return 0;
+        return (struct lifetime_runs){0};
     uint32_t last = end < phases->count ? end : (uint32_t)phases->count - 1;
-    return phases->runs[last].pass - phases->runs[birth].pass;
+    return (struct lifetime_runs){phases->runs[birth].pass, phases->runs[last].pass};
+}
+
+static uint32_t passes_over(const struct late *late, size_t index)
+{
+    struct lifetime_runs passes = passes_of(late, index);
+    return passes.end - passes.birth;
 }
 
 /* Counts the sizes of blocks that live over passes and have the size of no weight. */
@@ -78,15 +90,23 @@ static void count_sizes(struct late *late)
     const struct phases *phases = late->classifier->phases;
     for (size_t n = 0; n < phases->outliving_count; n++) {
         size_t i = phases->outliving[n];
+        struct lifetime_runs passes = passes_of(late, i);
         struct size_tally *tally;
-        if (!may_be_factor(late, i) || passes_over(late, i) < LEAST_PASSES)
+        if (!may_be_factor(late, i) || passes.end - passes.birth < LEAST_PASSES)
             continue;
         tally = tally_of(late, size_at(late, i));
         if (!tally || is_weight(tally))
             continue;
         late->sizes += tally->late == 0;
         tally->late++;
+        gathering_add(&tally->gathers, passes.birth, passes.end);
     }
+}
+
+/* True if blocks of a size may be factors: there are some, and they do not become more. */
+static bool may_be_size_of_factors(const struct size_tally *tally)
+{
+    return tally->late > 0 && tally->gathers.most <= MOST_GATHERED;
 }
 
 /* The tally of the factor whose product with `factor` is the square of `size`, or NULL. */
@@ -97,7 +117,7 @@ static struct size_tally *factor_of_square(const struct late *late, double size,
     if (other < 1 || other >= (double)(1ull << 53) || other != (double)(uint64_t)other)
         return NULL;
     struct size_tally *tally = tally_of(late, (uint64_t)other);
-    return tally && tally->late > 0 ? tally : NULL;
+    return tally && may_be_size_of_factors(tally) ? tally : NULL;
 }
 
 /* Returns the square root of a number below 2^53, found by Newton's method. Returns 0 if the root
@@ -119,7 +139,7 @@ static bool have_factor(const struct late *late, uint64_t size, struct size_tall
 {
     struct size_tally *other = factor_of_square(late, (double)size, factor);
     if (other && mark)
-        factor->is_factor = other->is_factor = true;
+        factor->is_late_factor = other->is_late_factor = true;
     return other != NULL;
 }
 
@@ -144,7 +164,8 @@ static bool find_pair(const struct late *late, const struct size_tally *weight, 
     const struct size_tallies *tallies = &late->classifier->tallies;
     bool found = false;
     for (size_t i = 0; i < tallies->slot_count; i++)
-        if (tallies->slots[i].late > 0 && weight_has_factor(late, weight, &tallies->slots[i], mark))
+        if (may_be_size_of_factors(&tallies->slots[i]) &&
+            weight_has_factor(late, weight, &tallies->slots[i], mark))
             found = true;
     return found;
 }
@@ -176,6 +197,20 @@ static void mark_all(const struct late *late)
             find_pair(late, &tallies->slots[i], true);
 }
 
+/* True if what is marked accounts for nearly all that lives over passes and does not gather. */
+static bool factors_match(const struct late *late)
+{
+    const struct size_tallies *tallies = &late->classifier->tallies;
+    double all = 0, matched = 0;
+    for (size_t i = 0; i < tallies->slot_count; i++) {
+        const struct size_tally *tally = &tallies->slots[i];
+        double bytes = (double)tally->size * tally->late;
+        all += may_be_size_of_factors(tally) ? bytes : 0;
+        matched += tally->is_late_factor || tally->is_factor ? bytes : 0;
+    }
+    return matched >= all * LEAST_MATCH;
+}
+
 static bool is_kept(const struct late *late, size_t index)
 {
     const struct timeline *timeline = late->classifier->timeline;
@@ -190,8 +225,8 @@ static void take(const struct late *late)
     for (size_t n = 0; n < phases->outliving_count; n++) {
         size_t i = phases->outliving[n];
         const struct size_tally *tally = tally_of(late, size_at(late, i));
-        if (!tally || tally->late == 0 || !tally->is_factor || !may_be_factor(late, i) ||
-            (passes_over(late, i) == 0 && !is_kept(late, i)))
+        if (!tally || tally->late == 0 || !(tally->is_factor || tally->is_late_factor) ||
+            !may_be_factor(late, i) || (passes_over(late, i) == 0 && !is_kept(late, i)))
             continue;
         late->categories->of_lifetime[i] = (uint8_t)reason_category(REASON_STATE_FACTORS);
         late->categories->why_lifetime[i] = reason_byte(REASON_STATE_FACTORS, DOUBT_NONE);
@@ -206,8 +241,9 @@ void classify_late_factors(const struct classifier *classifier, struct categorie
     count_sizes(&late);
     if (late.sizes == 0 || late.sizes * classifier->tallies.slot_count > MOST_PAIRS)
         return;
-    if (most_have_factors(&late)) {
-        mark_all(&late);
+    if (!most_have_factors(&late))
+        return;
+    mark_all(&late);
+    if (factors_match(&late))
         take(&late);
-    }
 }

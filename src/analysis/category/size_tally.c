@@ -83,6 +83,19 @@ void run_count_add(struct run_count *count, uint32_t pass)
         count->most = count->now;
 }
 
+void gathering_add(struct gathering *gathering, uint32_t made, uint32_t freed)
+{
+    bool goes_on = gathering->now > 0 && made < gathering->until;
+    if (!goes_on)
+        gathering->now = 0;
+    if (!goes_on || freed < gathering->until)
+        gathering->until = freed;
+    gathering->now += gathering->now == 0 || made != gathering->last;
+    gathering->last = made;
+    if (gathering->now > gathering->most)
+        gathering->most = gathering->now;
+}
+
 uint32_t size_tally_gradients(const struct size_tally *tally, bool stay)
 {
     uint32_t most = tally->gradients.most, used = tally->accumulated.most;

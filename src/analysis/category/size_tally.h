@@ -12,6 +12,13 @@ struct run_count {
     uint32_t most, now, pass;
 };
 
+/* Blocks of one size that gather: the number of passes, one after the other, that make such blocks
+ * while those that they found are all still live. `last` is the last of them, and `until` the first
+ * pass that frees one of their blocks. */
+struct gathering {
+    uint32_t most, now, last, until;
+};
+
 /* The number of blocks of one size that have each role, of the blocks that stay; see roles.h. The
  * members are in the order in which the blocks usually lie in memory. */
 struct expected {
@@ -48,6 +55,7 @@ struct size_tally {
         gone; /* left for good by passes; and `kept` when others of the size last came and went */
     struct run_count listed;        /* members of the list of tensors that plain code made last */
     uint32_t late;                  /* made while the program trains; for late_factors.c */
+    struct gathering gathers;       /* of the late ones */
     uint32_t live_weights, grouped; /* for plain_weights.c */
     uint32_t kept_passes;  /* number of passes whose step made activations or inputs that stay */
     uint32_t kept_last;    /* 1 + the last such pass */
@@ -63,6 +71,7 @@ struct size_tally {
     bool is_dropped;       /* a hook frees gradients of this size during the backward pass */
     bool is_renewed;       /* each step makes the weights of this size anew, from masters */
     bool is_factor;        /* blocks that are neither weights nor states are Kronecker factors */
+    bool is_late_factor;   /* late ones have the size of such a factor */
     bool used;
     bool is_flat;   /* plain code joined gradients to a vector of this size */
     bool is_vector; /* plain code joined weights to a vector of this size */
@@ -101,6 +110,9 @@ double size_tallies_weight_bytes(const struct size_tallies *tallies);
 
 /* Counts one block in a pass. */
 void run_count_add(struct run_count *count, uint32_t pass);
+/* Adds a block that one pass makes and another frees. The blocks come in the order of their making.
+ */
+void gathering_add(struct gathering *gathering, uint32_t made, uint32_t freed);
 
 /* The number of gradients of this size that one backward pass makes, or several passes of different
  * models. `stay`: gradients are never freed, but added to. */
