@@ -20,6 +20,7 @@ struct finder {
     const struct live_set *set;
     const struct phases *phases;
     enum weight_origin origin;
+    bool loads_states;      /* the optimizer has the states that were read from a file */
     struct weight *weights; /* by size; copies first */
     size_t count, capacity;
     struct absence *absences;
@@ -49,11 +50,39 @@ static bool is_clone(const struct finder *finder, const struct live *live,
     }
 }
 
+/* optimizer.load_state_dict() keeps the tensors that it gets if they have the dtype and the device
+ * of the parameters. Then the optimizer makes no states of its own. If states were all that was
+ * read, they are rather the weights, of the same sizes. */
+static bool find_loaded_states(struct finder *finder, struct error *err)
+{
+    const struct live_set *set = finder->set;
+    uint64_t states = 0, others = 0, own = 0; /* read from a file: states, others */
+    for (size_t i = 0; i < set->count; i++) {
+        const struct live *live = &set->items[i];
+        bool is_state = live_category(set, live) == CATEGORY_OPTIMIZER_STATE;
+        const struct stack_facts *facts = site_stack_facts(set->sites, live->stack, err);
+        if (!facts)
+            return false;
+        if (facts->is_loaded)
+            *(is_state ? &states : &others) += live->size;
+        else if (is_state)
+            own += live->size;
+    }
+    finder->loads_states = states > own && others > 0;
+    return true;
+}
+
+static bool is_state_in_use(const struct finder *finder, const struct live *live)
+{
+    return finder->origin == WEIGHTS_LOADED && finder->loads_states &&
+           live_category(finder->set, live) == CATEGORY_OPTIMIZER_STATE;
+}
+
 static bool is_copy(const struct finder *finder, const struct live *live,
                     const struct stack_facts *facts)
 {
     if (finder->origin == WEIGHTS_LOADED)
-        return facts->is_loaded;
+        return facts->is_loaded && !is_state_in_use(finder, live);
     return !facts->is_deep_copy && (facts->copies_tensor || is_clone(finder, live, facts));
 }
 
@@ -139,7 +168,7 @@ static int64_t live_bytes(const struct finder *finder)
     int64_t bytes = 0;
     for (size_t i = 0; i < finder->set->count; i++) {
         const struct live *live = &finder->set->items[i];
-        if (live->in_trace && is_of_copies(finder, live->stack))
+        if (live->in_trace && is_of_copies(finder, live->stack) && !is_state_in_use(finder, live))
             bytes += (int64_t)live->size;
     }
     return bytes;
@@ -165,8 +194,8 @@ static bool list_absences(struct finder *finder, struct error *err)
     const struct timeline *timeline = finder->set->timeline;
     qsort(finder->stacks, finder->stack_count, sizeof(*finder->stacks), compare_32);
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
-        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
-        if (is_of_copies(finder, stack) &&
+        struct live live = live_of_lifetime(timeline, i);
+        if (is_of_copies(finder, live.stack) && !is_state_in_use(finder, &live) &&
             !vec_push(finder->absences, finder->absent, finder->absences_capacity, finder->budget,
                       err, absence_of_lifetime(timeline, i)))
             return false;
@@ -181,7 +210,7 @@ bool weight_copies_find(struct weight_copies *copies, const struct live_set *set
         .set = set, .phases = phases, .origin = origin, .budget = set->timeline->snapshot->budget};
     int64_t peak;
     *copies = (struct weight_copies){0};
-    bool ok = collect(&finder, err) && pair_all(&finder, err);
+    bool ok = find_loaded_states(&finder, err) && collect(&finder, err) && pair_all(&finder, err);
     if (ok && finder.stack_count > 0 && finder.matched_bytes >= finder.own_bytes * MOST) {
         stack_id first = finder.stacks[0];
         ok = list_absences(&finder, err) &&

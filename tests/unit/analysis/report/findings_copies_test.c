@@ -66,6 +66,19 @@ START_TEST(a_checkpoint_stays_beside_the_model)
 }
 END_TEST
 
+/* The optimizer keeps the states that it gets from the file. */
+START_TEST(states_of_a_checkpoint_are_in_use)
+{
+    make_weights(INIT);
+    make_weights(LOADED);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_event_with(&capture, "alloc", 5000 + i, WEIGHT + i, LOADED,
+                           ",\"category\":\"optimizer_state\"");
+    train();
+    ck_assert_int_eq(saving(FINDING_LOADED_WEIGHTS), 3 * WEIGHT + 3);
+}
+END_TEST
+
 START_TEST(safetensors_stay_beside_the_model)
 {
     make_weights(SAFETENSORS);
@@ -208,6 +221,7 @@ TCase *findings_copies_tests(void)
     TCase *tests = tcase_create("findings of copies");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_checkpoint_stays_beside_the_model);
+    tcase_add_test(tests, states_of_a_checkpoint_are_in_use);
     tcase_add_test(tests, safetensors_stay_beside_the_model);
     tcase_add_test(tests, the_model_itself_was_loaded);
     tcase_add_test(tests, the_loaded_model_was_copied);
