@@ -82,22 +82,23 @@ static uint32_t backward_of(const struct finder *finder, uint32_t pass)
     return NO_RUN;
 }
 
-/* The next backward run of the step after a run, or NO_RUN. */
-static uint32_t next_backward(const struct finder *finder, uint32_t birth)
+/* Sets next_run[run] to the next backward run of the step after it, or NO_RUN. */
+static void find_next_runs(struct finder *finder)
 {
     const struct phase_run *runs = finder->phases->runs;
-    for (uint32_t run = birth + 1; run < finder->phases->count && run - birth <= MOST_RUNS; run++)
+    uint32_t next = NO_RUN;
+    for (uint32_t run = (uint32_t)finder->phases->count; run-- > 0;) {
+        finder->next_run[run] = next != NO_RUN && runs[next].pass == runs[run].pass ? next : NO_RUN;
         if (runs[run].phase == PHASE_BACKWARD)
-            return runs[run].pass == runs[birth].pass ? run : NO_RUN;
-    return NO_RUN;
+            next = run;
+    }
 }
 
 /* Sums up what runs keep, and what backward passes free of their own step. */
 static void measure_passes(struct finder *finder)
 {
     const struct timeline *timeline = finder->timeline;
-    for (uint32_t run = 0; run < finder->phases->count; run++)
-        finder->next_run[run] = next_backward(finder, run);
+    find_next_runs(finder);
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         struct lifetime_runs runs = finder->phases->of_lifetime[i];
         finder->balance[runs.birth] += runs.end > runs.birth ? 1 : -2;
@@ -324,10 +325,10 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
                                   categories, phases, finder.next_run, err) &&
              judge_all(&finder, err) &&
              stored_graphs_mark(made.is_dropped, finder.is_early, &finder.any_dropped,
-                                finder.is_untouched, timeline, categories, phases, &finder.failures,
-                                err) &&
+                                finder.is_untouched, finder.next_run, timeline, categories, phases,
+                                &finder.failures, err) &&
              (!finder.any_dropped || dropped_last_mark(made.is_dropped, finder.is_early, timeline,
-                                                       categories, phases, &finder.failures, err));
+                                                       categories, phases, err));
         if (ok && finder.any_dropped)
             count_passes(&finder);
         ok = ok &&

@@ -32,7 +32,7 @@ static void note_fates(uint8_t *fates, const uint8_t *is_dropped, const uint8_t 
 
 bool dropped_last_mark(uint8_t *is_dropped, uint8_t *is_early, const struct timeline *timeline,
                        const struct categories *categories, const struct phases *phases,
-                       const struct failures *failures, struct error *err)
+                       struct error *err)
 {
     struct budget *budget = timeline->snapshot->budget;
     uint8_t *fates = NULL; /* by stack */
@@ -46,8 +46,7 @@ bool dropped_last_mark(uint8_t *is_dropped, uint8_t *is_early, const struct time
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         stack_id stack = stack_of(timeline, i);
         if (stack == STACK_NONE || fates[stack] == 0 || (fates[stack] & FATE_USED) ||
-            !dropped_last_may_hold(categories, i) || lifetime_end(lifetime) != EVENT_NEVER ||
-            failures_between(failures, lifetime->alloc, EVENT_NEVER))
+            !dropped_last_may_hold(categories, i) || lifetime_end(lifetime) != EVENT_NEVER)
             continue;
         is_dropped[i] = true;
         is_early[i] = !(fates[stack] & FATE_DROPPED);

@@ -6,7 +6,7 @@
 #define MEMSNAP_ANALYSIS_GROWTH_DROPPED_LAST_H
 
 #include "analysis/category/category.h"
-#include "analysis/phase/failures.h"
+#include "analysis/phase/phases.h"
 
 /* True for what autograd may keep: activations, autocast's copies of weights, and the keys and
  * values of earlier tokens, which generation without torch.no_grad() copies for each token. */
@@ -19,9 +19,9 @@ static inline bool dropped_last_may_hold(const struct categories *categories, si
 
 /* Extends the flags, one for each lifetime: also flags a tensor that is never freed if the same
  * stack made tensors that are flagged, and none that a backward pass freed. It is early if all of
- * these are. Leaves out tensors that were made before a request failed. */
+ * these are. */
 bool dropped_last_mark(uint8_t *is_dropped, uint8_t *is_early, const struct timeline *timeline,
                        const struct categories *categories, const struct phases *phases,
-                       const struct failures *failures, struct error *err);
+                       struct error *err);
 
 #endif

@@ -26,6 +26,7 @@ struct finder {
     const struct phases *phases;
     const struct failures *failures;
     const uint8_t *is_untouched;
+    const uint32_t *next_run;
     uint8_t *fates; /* by stack */
     size_t capacity;
 };
@@ -35,13 +36,24 @@ static stack_id stack_of(const struct finder *finder, size_t index)
     return finder->timeline->trace->stack[finder->timeline->lifetimes[index].alloc];
 }
 
+/* True if a request failed before the backward pass that follows was over, or before the end of the
+ * trace if none follows. */
+static bool fails_before_backward(const struct finder *finder, size_t index)
+{
+    uint32_t backward = finder->next_run[finder->phases->of_lifetime[index].birth];
+    return failures_between(finder->failures, finder->timeline->lifetimes[index].alloc,
+                            backward == NO_RUN ? EVENT_NEVER
+                                               : phases_run_end(finder->phases, backward,
+                                                                finder->timeline->trace->count));
+}
+
 static bool stays(const struct finder *finder, size_t index)
 {
     const struct lifetime *lifetime = &finder->timeline->lifetimes[index];
     return finder->is_untouched[index] && lifetime_end(lifetime) == EVENT_NEVER &&
            !(finder->fates[stack_of(finder, index)] & FATE_FREED) &&
            dropped_last_may_hold(finder->categories, index) &&
-           !failures_between(finder->failures, lifetime->alloc, EVENT_NEVER);
+           !fails_before_backward(finder, index);
 }
 
 static bool is_freed_by_backward(const struct finder *finder, size_t index)
@@ -103,16 +115,18 @@ static void note_freed(struct finder *finder)
 }
 
 bool stored_graphs_mark(uint8_t *is_dropped, uint8_t *is_early, bool *any,
-                        const uint8_t *is_untouched, const struct timeline *timeline,
-                        const struct categories *categories, const struct phases *phases,
-                        const struct failures *failures, struct error *err)
+                        const uint8_t *is_untouched, const uint32_t *next_run,
+                        const struct timeline *timeline, const struct categories *categories,
+                        const struct phases *phases, const struct failures *failures,
+                        struct error *err)
 {
     struct budget *budget = timeline->snapshot->budget;
     struct finder finder = {.timeline = timeline,
                             .categories = categories,
                             .phases = phases,
                             .failures = failures,
-                            .is_untouched = is_untouched};
+                            .is_untouched = is_untouched,
+                            .next_run = next_run};
     size_t stacks = symbols_stack_count(timeline->snapshot->symbols) + 1;
     if (!vec_reserve(finder.fates, finder.capacity, stacks, budget, err))
         return false;

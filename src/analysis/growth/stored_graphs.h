@@ -13,10 +13,13 @@
 #include "analysis/phase/failures.h"
 
 /* Flags, in `is_dropped` and in `is_early` by lifetime, the tensors of such graphs. Sets *any if
- * there are some. Leaves out tensors that were made before a request failed. */
+ * there are some. `next_run` has the backward run that follows each run in its step, or NO_RUN.
+ * Leaves out tensors whose backward pass may have been prevented: a request failed before it was
+ * over. */
 bool stored_graphs_mark(uint8_t *is_dropped, uint8_t *is_early, bool *any,
-                        const uint8_t *is_untouched, const struct timeline *timeline,
-                        const struct categories *categories, const struct phases *phases,
-                        const struct failures *failures, struct error *err);
+                        const uint8_t *is_untouched, const uint32_t *next_run,
+                        const struct timeline *timeline, const struct categories *categories,
+                        const struct phases *phases, const struct failures *failures,
+                        struct error *err);
 
 #endif

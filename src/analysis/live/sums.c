@@ -108,19 +108,49 @@ static bool add_all(const struct live_set *set, const struct live_facts *facts,
     return true;
 }
 
-/* Sets *found if the line also made, or called the model for, allocations that pass the test. */
-static bool line_also_made(const struct live_set *set, const struct live_facts *facts,
-                           live_test *test, bool by_model_call, frame_id line, bool *found,
-                           struct error *err)
+/* Sets *found if an allocation is of the line, or if the line called the model for it. */
+static bool is_of_line(const struct live_set *set, const struct live *live, bool by_model_call,
+                       frame_id line, bool *found, struct error *err)
+{
+    struct live_source source;
+    frame_id frame;
+    if (!live_source_of(set, live, &source, err))
+        return false;
+    *found = line_of(set, &source, by_model_call, &frame) && frame == line;
+    return true;
+}
+
+/* Sets *found if a line made what waits for a backward pass at the moment. */
+static bool line_waits(const struct live_set *set, const struct live_facts *facts,
+                       bool by_model_call, frame_id line, bool *found, struct error *err)
 {
     *found = false;
     for (size_t i = 0; i < set->count && !*found; i++) {
         struct live_source source;
-        frame_id frame;
         if (!live_source_of(set, &set->items[i], &source, err))
             return false;
-        *found = test(set, facts, &set->items[i], &source) &&
-                 line_of(set, &source, by_model_call, &frame) && frame == line;
+        if (live_waits_for_backward(set, facts, &set->items[i], &source) &&
+            !is_of_line(set, &set->items[i], by_model_call, line, found, err))
+            return false;
+    }
+    return true;
+}
+
+/* Sets *found if a backward pass frees, at any time, an activation that a line made. */
+static bool line_is_used(const struct live_set *set, const struct live_facts *facts,
+                         bool by_model_call, frame_id line, bool *found, struct error *err)
+{
+    const struct phases *phases = facts->phases;
+    if (facts->last_pass == 0)
+        return line_waits(set, facts, by_model_call, line, found, err);
+    *found = false;
+    for (size_t n = 0; n < phases->outliving_count && !*found; n++) {
+        uint32_t index = phases->outliving[n], end = phases->of_lifetime[index].end;
+        struct live live = live_of_lifetime(set->timeline, index);
+        if (end != NO_RUN && phases->runs[end].phase == PHASE_BACKWARD &&
+            live_category(set, &live) == CATEGORY_ACTIVATION &&
+            !is_of_line(set, &live, by_model_call, line, found, err))
+            return false;
     }
     return true;
 }
@@ -147,16 +177,15 @@ static bool label(const struct live_set *set, const struct live_facts *facts,
         return true;
     if (!label_top(set, parts, question->by_model_call, sum, err))
         return false;
-    if (!question->unless || parts->top == NO_FRAME)
+    if (!question->unless_used || parts->top == NO_FRAME)
         return true;
-    if (!line_also_made(set, facts, question->unless, true, parts->top, &shared, err))
+    if (!line_is_used(set, facts, true, parts->top, &shared, err))
         return false;
     if (!shared)
         return true;
     if (!sum_by(set, facts, question->counts, false, parts, sum, err))
         return false;
-    if (parts->top != NO_FRAME &&
-        !line_also_made(set, facts, question->unless, false, parts->top, &shared, err))
+    if (parts->top != NO_FRAME && !line_is_used(set, facts, false, parts->top, &shared, err))
         return false;
     if (!shared)
         return true;

@@ -53,10 +53,11 @@ typedef bool live_test(const struct live_set *set, const struct live_facts *fact
 struct live_question {
     live_test *counts;
     bool by_model_call; /* by the line that called the model, not by the line inside it */
-    live_test *unless;  /* with by_model_call: if the line with most of the bytes also called the
-                           model for allocations that pass this test, bytes are divided by the line
-                           inside it after all, unless that line is shared in the same way, as if
-                           one line calls the model twice; NULL: never */
+    /* With by_model_call: if the line with most of the bytes also called the model for what a
+     * backward pass frees at any time, bytes are divided by the line inside it after all, unless
+     * that line is shared in the same way, as if one line calls the model twice. Where no backward
+     * pass has ended before the moment, what waits for one counts instead. */
+    bool unless_used;
 };
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is

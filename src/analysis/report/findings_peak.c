@@ -253,9 +253,7 @@ static bool report(struct findings_maker *maker, const struct live_sum sums[SUMS
 bool findings_of_sums(struct findings_maker *maker)
 {
     static const struct live_question questions[SUMS] = {
-        [SUM_DROPPED] = {.counts = live_is_dropped,
-                         .by_model_call = true,
-                         .unless = live_waits_for_backward},
+        [SUM_DROPPED] = {.counts = live_is_dropped, .by_model_call = true, .unless_used = true},
         [SUM_KEPT] = {.counts = live_is_kept, .by_model_call = true},
         [SUM_ACTIVATIONS] = {.counts = live_waits_for_backward},
         [SUM_BESIDE_LOGITS] = {.counts = live_waits_beside_logits},

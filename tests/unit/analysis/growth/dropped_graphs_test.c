@@ -305,6 +305,34 @@ START_TEST(graphs_that_a_list_stores)
 }
 END_TEST
 
+/* The list stores the graphs of many calls before the backward pass. When memory runs out later, in
+ * a call of the same line, the calls before it count, and that line is one that trains nothing. */
+START_TEST(graphs_that_a_list_stores_until_memory_runs_out)
+{
+    static const char *const evaluation[] = {RENDER(1, 30), RENDER(2, 30), RENDER(3, 30),
+                                             RENDER(4, 30), RENDER(5, 30)};
+    for (uint64_t turn = 0; turn < 15; turn++) {
+        if (turn == 12) {
+            for (uint64_t i = 0; i < 5; i++)
+                capture_event(&capture, "alloc", 300 + i, 90, layers[i]);
+            capture_event(&capture, "alloc", 400, 10, STACK_BACKWARD);
+            for (uint64_t i = 0; i < 5; i++)
+                capture_free(&capture, 300 + i, 90, SAVED_DIES);
+            capture_event(&capture, "alloc", 500, 10, STACK_STEP);
+        }
+        for (uint64_t i = 0; i < 10; i++)
+            capture_event(&capture, "alloc", 1000 + 10 * turn + i, 100, evaluation[i % 5]);
+        capture_event(&capture, "alloc", 2000 + turn, 4, CPP("at::_ops::rand::call(x)") "," SCRIPT);
+    }
+    capture_event(&capture, "alloc", 3000, 20, RENDER(6, 30));
+    capture_event(&capture, "oom", 50, 5000, RENDER(7, 30));
+    const struct finding *finding = find(FINDING_NO_GRAD);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(report->dropped.at_peak_bytes, 15 * 1000);
+    ck_assert_ptr_null(strstr(finding->next, "only the call that none uses"));
+}
+END_TEST
+
 /* What it makes first may belong to a backward pass with retain_graph=True through that graph. */
 START_TEST(a_backward_pass_that_begins_to_free_late)
 {
@@ -470,6 +498,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, a_graph_that_the_backward_pass_leaves_alone);
     tcase_add_test(tests, a_call_that_the_backward_pass_leaves_alone);
     tcase_add_loop_test(tests, graphs_that_a_list_stores, 0, 2);
+    tcase_add_test(tests, graphs_that_a_list_stores_until_memory_runs_out);
     tcase_add_test(tests, a_backward_pass_that_begins_to_free_late);
     tcase_add_test(tests, a_graph_that_the_trace_ends_with);
     tcase_add_test(tests, a_graph_that_is_retained);
