@@ -123,7 +123,7 @@ bool findings_make(struct findings *findings, const struct evidence_of_all *evid
 {
     struct findings made = {0};
     struct findings_maker maker = {.evidence = evidence, .findings = &made, .err = err};
-    bool ok = finding_find_dropped(&maker) && finding_of_kept_gradients(&maker) &&
+    bool ok = finding_find_grown(&maker) && finding_of_kept_gradients(&maker) &&
               finding_of_idle_gradients(&maker) && finding_of_growth(&maker) &&
               finding_of_fragmentation(&maker) && finding_of_pending(&maker);
     if (ok && evidence->at_peak)

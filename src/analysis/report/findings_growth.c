@@ -111,8 +111,9 @@ static bool leaves_useless(const struct growth *growth)
     return keeps_caches(growth) || (growth->graph != GRAPH_KEPT && growth_is_of_gradients(growth));
 }
 
-static struct growth_words words_of_growth(const struct growth *growth, bool trains)
+static struct growth_words words_of_growth(const struct findings_maker *maker, bool trains)
 {
+    const struct growth *growth = maker->evidence->growth;
     bool has_loss = growth->scalar_row != NO_ROW;
     struct growth_words words = {
         "the largest part at",
@@ -136,6 +137,9 @@ static struct growth_words words_of_growth(const struct growth *growth, bool tra
         words.where = has_loss ? "probably because a loss is stored with its autograd graph at"
                                : "probably because a tensor is stored with its autograd graph at";
         words.next = next_of_graphs(has_loss, trains);
+    } else if (maker->grows_copied) {
+        words.where = "copies of the weights made at";
+        words.next = "Keep fewer of them, or keep them in host memory: " KEEP_ON_HOST;
     } else if (keeps_caches(growth)) {
         words.next = "The caches of earlier requests are still there: delete what refers to them, "
                      "such as what generate() returns with return_dict_in_generate=True "
@@ -162,23 +166,26 @@ static bool reports_growth(const struct findings_maker *maker)
            growth->pools.kind != PRIVATE_SHAPES;
 }
 
-/* True if a row that grows is of the same line of code and operator. */
+/* True if a row is of the same line of code and operator. */
+static bool is_of_row(const struct growth_row *row, struct site_table *sites,
+                      const struct live_source *source)
+{
+    frame_id line, other;
+    return row->stack == source->shown || (site_frame(sites, source->shown, &source->site, &line) &&
+                                           site_frame(sites, row->stack, &row->site, &other) &&
+                                           other == line && row->site.op == source->site.op);
+}
+
 static bool grows(const struct growth *growth, struct site_table *sites,
                   const struct live_source *source)
 {
-    frame_id line, other;
-    bool has_line = site_frame(sites, source->shown, &source->site, &line);
-    for (size_t i = 0; i < growth->row_count && growth->rows[i].fit.kind == GROWTH_GROWING; i++) {
-        const struct growth_row *row = &growth->rows[i];
-        if (row->stack == source->shown ||
-            (has_line && site_frame(sites, row->stack, &row->site, &other) && other == line &&
-             row->site.op == source->site.op))
+    for (size_t i = 0; i < growth->row_count && growth->rows[i].fit.kind == GROWTH_GROWING; i++)
+        if (is_of_row(&growth->rows[i], sites, source))
             return true;
-    }
     return false;
 }
 
-bool finding_find_dropped(struct findings_maker *maker)
+static bool find_dropped(struct findings_maker *maker)
 {
     const struct live_set *set = maker->evidence->at_peak;
     const struct dropped_graphs *dropped = maker->evidence->dropped;
@@ -199,6 +206,29 @@ bool finding_find_dropped(struct findings_maker *maker)
     }
     maker->grows_dropped = finding_share(maker, other) < LEAST_SHARE;
     return true;
+}
+
+static bool find_copied(struct findings_maker *maker)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    if (!set)
+        return true;
+    if (!weight_copies_find(&maker->copied, set, maker->evidence->phases, WEIGHTS_COPIED,
+                            maker->err))
+        return false;
+    if (maker->copied.bytes == 0 || !reports_growth(maker))
+        return true;
+    struct live_source source = {.own = maker->copied.stack, .shown = maker->copied.stack};
+    if (!site_of(set->sites, source.shown, &source.site, maker->err))
+        return false;
+    const struct growth *growth = maker->evidence->growth;
+    maker->grows_copied = is_of_row(&growth->rows[growth_holder(growth)], set->sites, &source);
+    return true;
+}
+
+bool finding_find_grown(struct findings_maker *maker)
+{
+    return find_dropped(maker) && find_copied(maker);
 }
 
 /* The advice, what torch.no_grad() saves if no backward pass uses the graphs that grow, and what
@@ -248,7 +278,7 @@ bool finding_of_growth(struct findings_maker *maker)
     if (!reports_growth(maker))
         return true;
     const struct growth_row *row = &growth->rows[growth_holder(growth)];
-    struct growth_words words = words_of_growth(growth, trains);
+    struct growth_words words = words_of_growth(maker, trains);
     bool has_stack = row->stack != STACK_NONE;
     struct buffer next = BUFFER_INIT;
     /* of stored results, a program may need some */

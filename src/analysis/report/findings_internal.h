@@ -4,6 +4,7 @@
 
 #include "analysis/live/sums.h"
 #include "analysis/report/findings.h"
+#include "analysis/report/weight_copies.h"
 
 #define FEW_RESULTS 3 /* forward passes; fewer are the running one and the one before */
 #define LEAST_SHARE 2 /* in percent of the peak: smaller findings are left out */
@@ -17,6 +18,8 @@ struct findings_maker {
     /* The finding on growth covers the graphs that no backward pass uses, because all that they
      * hold at the peak is of lines that grow. */
     bool grows_dropped;
+    struct weight_copies copied; /* see weight_copies.h; bytes 0: none */
+    bool grows_copied;           /* the finding on growth is about them */
 };
 
 /* A size as text, returned by value for use in format arguments. */
@@ -45,13 +48,17 @@ bool finding_line(const struct findings_maker *maker, stack_id stack, struct buf
 bool finding_add(struct findings_maker *maker, struct finding finding, const char *next,
                  const char *what, ...) __attribute__((format(printf, 4, 5)));
 
+/* What to do with copies of weights that the program makes and keeps. */
+#define KEEP_ON_HOST "{name: tensor.cpu() for name, tensor in model.state_dict().items()}."
+
 /* Each adds its finding, if there is one to add. False on failure. */
 typedef bool finding_of(struct findings_maker *maker);
 /* findings_growth.c */
 finding_of finding_of_kept_gradients, finding_of_idle_gradients, finding_of_growth,
     finding_of_pending;
-/* findings_growth.c: sets `grows_dropped`, which the findings below read. */
-bool finding_find_dropped(struct findings_maker *maker);
+/* findings_growth.c: sets `grows_dropped`, `copied` and `grows_copied`, which the findings below
+ * read. */
+bool finding_find_grown(struct findings_maker *maker);
 /* findings_reserved.c; finding_of_empty_cache() needs evidence of the peak */
 finding_of finding_of_fragmentation, finding_of_empty_cache;
 /* findings_gradients.c: these need evidence of the peak */

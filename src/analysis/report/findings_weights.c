@@ -23,26 +23,23 @@ bool finding_of_loaded_weights(struct findings_maker *maker)
 
 bool finding_of_copied_weights(struct findings_maker *maker)
 {
-    struct weight_copies copied;
+    const struct weight_copies *copied = &maker->copied;
     struct buffer line = BUFFER_INIT;
-    if (!weight_copies_find(&copied, maker->evidence->at_peak, maker->evidence->phases,
-                            WEIGHTS_COPIED, maker->err))
-        return false;
-    if (finding_share(maker, copied.save_bytes) < LEAST_SHARE)
+    if (maker->grows_copied || finding_share(maker, copied->save_bytes) < LEAST_SHARE)
         return true;
     const struct live_set *set = maker->evidence->at_peak;
-    const struct stack_facts *facts = site_stack_facts(set->sites, copied.stack, maker->err);
-    bool ok = facts && finding_line(maker, copied.stack, &line) &&
-              finding_add(
-                  maker,
-                  (struct finding){.kind = FINDING_COPIED_WEIGHTS, .save_bytes = copied.save_bytes},
-                  "If the program only saves it or loads it again, keep it in host memory: "
-                  "{name: tensor.cpu() for name, tensor in model.state_dict().items()}.",
-                  "A copy of the weights%s, made%s by deepcopy() or clone(), holds %s.",
-                  copied.of_states       ? " and of the optimizer's state"
-                  : facts->copies_tensor ? ""
-                                         : ", or of their gradients",
-                  line.bytes, finding_size(maker, copied.bytes).text);
+    const struct stack_facts *facts = site_stack_facts(set->sites, copied->stack, maker->err);
+    bool ok =
+        facts && finding_line(maker, copied->stack, &line) &&
+        finding_add(
+            maker,
+            (struct finding){.kind = FINDING_COPIED_WEIGHTS, .save_bytes = copied->save_bytes},
+            "If the program only saves it or loads it again, keep it in host memory: " KEEP_ON_HOST,
+            "A copy of the weights%s, made%s by deepcopy() or clone(), holds %s.",
+            copied->of_states      ? " and of the optimizer's state"
+            : facts->copies_tensor ? ""
+                                   : ", or of their gradients",
+            line.bytes, finding_size(maker, copied->bytes).text);
     buffer_release(&line);
     return ok;
 }

@@ -224,7 +224,8 @@ static void site_advice(const struct page *page, const struct device_report *rep
                       adding_steps(&report->growth), growth_step(report),
                       report->steps.source == STEPS_FORWARD
                           ? ", or a cache of keys and values, whose length should be limited"
-                      : phases_have(&report->phases, PHASE_BACKWARD)
+                      : largest->category != CATEGORY_PARAMETER &&
+                              phases_have(&report->phases, PHASE_BACKWARD)
                           ? ", or for a sum over the steps that keeps its autograd graph: add "
                             "tensor.detach() to it"
                           : "");

@@ -1,5 +1,7 @@
 /* Findings on second copies: of weights that were read from a file, of gradients in buckets, and of
  * buffers in layers. */
+#include <string.h>
+
 #include "analysis/report/findings.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/one_capture.h"
@@ -39,17 +41,21 @@ static void make_weights(const char *frames)
         born(WEIGHT + i, frames);
 }
 
+static void train_step(void)
+{
+    uint64_t saved = born(500, STACK_FORWARD), gradients[LAYERS];
+    for (unsigned i = 0; i < LAYERS; i++)
+        gradients[i] = born(WEIGHT + i, STACK_BACKWARD);
+    capture_free(&capture, saved, 500, STACK_BACKWARD);
+    capture_free(&capture, born(8, STACK_STEP), 8, STACK_STEP);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_free(&capture, gradients[i], WEIGHT + i, SCRIPT);
+}
+
 static void train(void)
 {
-    for (unsigned step = 0; step < 3; step++) {
-        uint64_t saved = born(500, STACK_FORWARD), gradients[LAYERS];
-        for (unsigned i = 0; i < LAYERS; i++)
-            gradients[i] = born(WEIGHT + i, STACK_BACKWARD);
-        capture_free(&capture, saved, 500, STACK_BACKWARD);
-        capture_free(&capture, born(8, STACK_STEP), 8, STACK_STEP);
-        for (unsigned i = 0; i < LAYERS; i++)
-            capture_free(&capture, gradients[i], WEIGHT + i, SCRIPT);
-    }
+    for (unsigned step = 0; step < 3; step++)
+        train_step();
 }
 
 static int64_t saving(enum finding_kind kind)
@@ -76,6 +82,23 @@ START_TEST(states_of_a_checkpoint_are_in_use)
                            ",\"category\":\"optimizer_state\"");
     train();
     ck_assert_int_eq(saving(FINDING_LOADED_WEIGHTS), 3 * WEIGHT + 3);
+}
+END_TEST
+
+/* A list of copies grows: one finding says so, and where to keep them. */
+START_TEST(copies_of_the_weights_that_grow)
+{
+    make_weights(INIT);
+    for (unsigned step = 0; step < 5; step++) {
+        train_step();
+        make_weights(DEEPCOPY);
+    }
+    train_step();
+    ck_assert_int_eq(saving(FINDING_COPIED_WEIGHTS), -1);
+    ck_assert_int_gt(saving(FINDING_GROWTH), 0);
+    struct device_report *report = capture_report(&capture, 0);
+    ck_assert_ptr_nonnull(strstr(report_finding(report, FINDING_GROWTH)->next, "state_dict()"));
+    device_report_destroy(report);
 }
 END_TEST
 
@@ -222,6 +245,7 @@ TCase *findings_copies_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_checkpoint_stays_beside_the_model);
     tcase_add_test(tests, states_of_a_checkpoint_are_in_use);
+    tcase_add_test(tests, copies_of_the_weights_that_grow);
     tcase_add_test(tests, safetensors_stay_beside_the_model);
     tcase_add_test(tests, the_model_itself_was_loaded);
     tcase_add_test(tests, the_loaded_model_was_copied);
