@@ -61,24 +61,31 @@ static bool find_trained(struct finder *finder, bool *is_seen)
     return finder->any_trained;
 }
 
-/* Sums up the live allocations that were made after item `first` by the line that made the last of
- * them. */
+/* The line that called the model for a live activation; false if a backward pass followed a call
+ * from there, or if it is not known. */
+static bool untrained_call(const struct finder *finder, const struct live *live, struct site *call,
+                           frame_id *frame)
+{
+    return live->in_trace && is_of_pass(finder, live->index) &&
+           call_of(finder, live->stack, call, frame) && !finder->is_trained[*frame];
+}
+
+/* Sums up what calls from one line keep: that of the last live allocation that was made after item
+ * `first`. */
 static void sum_up(const struct finder *finder, uint32_t first, struct failed_pass *pass)
 {
-    frame_id wanted = 0;
-    for (size_t i = finder->set->count; i-- > 0;) {
-        const struct live *live = &finder->set->items[i];
-        struct site call;
-        frame_id frame;
-        if (!live->in_trace || alloc_of(finder, live->index) < first ||
-            !is_of_pass(finder, live->index) || !call_of(finder, live->stack, &call, &frame) ||
-            finder->is_trained[frame] || (pass->bytes > 0 && frame != wanted))
-            continue;
-        if (pass->bytes == 0)
-            *pass = (struct failed_pass){0, live->stack, call};
-        wanted = frame;
-        pass->bytes += (int64_t)live->size;
-    }
+    const struct live_set *set = finder->set;
+    struct site call;
+    frame_id wanted = NO_FRAME, frame;
+    for (size_t i = set->count; i-- > 0 && wanted == NO_FRAME;)
+        if (untrained_call(finder, &set->items[i], &call, &frame) &&
+            alloc_of(finder, set->items[i].index) >= first) {
+            *pass = (struct failed_pass){0, set->items[i].stack, call};
+            wanted = frame;
+        }
+    for (size_t i = 0; i < set->count && wanted != NO_FRAME; i++)
+        if (untrained_call(finder, &set->items[i], &call, &frame) && frame == wanted)
+            pass->bytes += (int64_t)set->items[i].size;
 }
 
 /* Sets *fails if a request fails after the moment and before another pass begins. *first is where

@@ -27,11 +27,18 @@ static bool add(struct findings_maker *maker, enum finding_kind kind, int64_t sa
         "%s hold %s%s%s.", who, finding_amount(maker, sum->bytes).text, why, most->bytes);
 }
 
+/* True if the finding on a pass that ran out of memory is about most of a sum: calls of the model
+ * that no backward pass follows. */
+static bool is_of_failed_pass(const struct findings_maker *maker, const struct live_sum *sum)
+{
+    return maker->failed.bytes > sum->bytes / 2;
+}
+
 bool finding_about_activations(struct findings_maker *maker, const struct live_sum *sum,
                                const struct buffer *most)
 {
     bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
-    if (finding_share(maker, sum->bytes) < LEAST_ACTIVATIONS)
+    if (finding_share(maker, sum->bytes) < LEAST_ACTIVATIONS || is_of_failed_pass(maker, sum))
         return true;
     return add(maker, FINDING_ACTIVATIONS, sum->bytes, sum, most,
                trains ? "Activations that wait for the backward pass" : "Activations", "",
@@ -44,7 +51,7 @@ bool finding_about_activations(struct findings_maker *maker, const struct live_s
 bool finding_about_beside_logits(struct findings_maker *maker, const struct live_sum *sum,
                                  const struct buffer *most)
 {
-    if (finding_share(maker, sum->bytes) < LEAST_ACTIVATIONS)
+    if (finding_share(maker, sum->bytes) < LEAST_ACTIVATIONS || is_of_failed_pass(maker, sum))
         return true;
     return add(maker, FINDING_ACTIVATIONS, sum->bytes, sum, most,
                "Activations that wait for the backward pass, without the logits and the loss,", "",

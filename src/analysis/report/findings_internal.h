@@ -3,6 +3,7 @@
 #define MEMSNAP_ANALYSIS_REPORT_FINDINGS_INTERNAL_H
 
 #include "analysis/live/sums.h"
+#include "analysis/report/failed_pass.h"
 #include "analysis/report/findings.h"
 #include "analysis/report/weight_copies.h"
 
@@ -18,6 +19,7 @@ struct findings_maker {
     /* The finding on growth covers the graphs that no backward pass uses, because all that they
      * hold at the peak is of lines that grow. */
     bool grows_dropped;
+    struct failed_pass failed;   /* see failed_pass.h; bytes 0: none, or too few for a finding */
     struct weight_copies copied; /* see weight_copies.h; bytes 0: none */
     bool grows_copied;           /* the finding on growth is about them */
 };
@@ -68,6 +70,8 @@ finding_of finding_of_gradient_buckets, finding_of_reduce_bucket, finding_of_tab
 finding_of finding_of_loaded_weights, finding_of_copied_weights, finding_of_recast_weights,
     finding_of_earlier_model, finding_of_repeated_state, finding_of_layer_buffers, finding_of_state;
 
+/* findings_passes.c: sets `failed`; needs evidence of the peak */
+bool finding_find_failed_pass(struct findings_maker *maker);
 /* findings_passes.c: these need evidence of the peak */
 finding_of finding_of_unused_pass, finding_of_failed_pass, finding_of_uneven_steps,
     finding_of_summed_losses, finding_of_all_pairs, finding_of_unused_logits,

@@ -30,31 +30,39 @@ bool finding_of_unused_pass(struct findings_maker *maker)
         finding_size(maker, evidence->unused->peak_elsewhere_bytes).text);
 }
 
-bool finding_of_failed_pass(struct findings_maker *maker)
+bool finding_find_failed_pass(struct findings_maker *maker)
 {
     const struct evidence_of_all *evidence = maker->evidence;
-    const struct live_set *set = evidence->at_peak;
-    struct failed_pass pass;
     if (evidence->dropped->at_peak_bytes > 0)
         return true;
-    if (!failed_pass_find(&pass, set, evidence->phases, evidence->peak->item, maker->err))
+    if (!failed_pass_find(&maker->failed, evidence->at_peak, evidence->phases, evidence->peak->item,
+                          maker->err))
         return false;
-    if (pass.bytes == 0 || finding_share(maker, pass.bytes) < LEAST_PASS)
+    if (finding_share(maker, maker->failed.bytes) < LEAST_PASS)
+        maker->failed.bytes = 0;
+    return true;
+}
+
+bool finding_of_failed_pass(struct findings_maker *maker)
+{
+    const struct failed_pass *failed = &maker->failed;
+    if (failed->bytes == 0)
         return true;
     struct buffer line = BUFFER_INIT;
-    struct live_source source = {.own = pass.stack, .shown = pass.stack, .site = pass.call};
-    live_source_label(set, &source, NULL, true, &line);
-    bool ok =
-        line.failed
-            ? error_out_of_memory(maker->err)
-            : finding_add(maker,
-                          (struct finding){
-                              .kind = FINDING_NO_GRAD, .save_bytes = pass.bytes, .at_most = true},
-                          "If none follows, as in an evaluation, call the model there under "
-                          "torch.no_grad() or torch.inference_mode().",
-                          "The pass that ran out of memory is called at %s, where no backward pass "
-                          "followed so far, and keeps %s for one.",
-                          line.bytes, finding_size(maker, pass.bytes).text);
+    struct live_source source = {
+        .own = failed->stack, .shown = failed->stack, .site = failed->call};
+    live_source_label(maker->evidence->at_peak, &source, NULL, true, &line);
+    bool ok = line.failed
+                  ? error_out_of_memory(maker->err)
+                  : finding_add(
+                        maker,
+                        (struct finding){
+                            .kind = FINDING_NO_GRAD, .save_bytes = failed->bytes, .at_most = true},
+                        "If none follows, as in an evaluation, call the model there under "
+                        "torch.no_grad() or torch.inference_mode().",
+                        "The pass that ran out of memory is called at %s, where no backward pass "
+                        "followed so far. Calls from there keep %s for one.",
+                        line.bytes, finding_size(maker, failed->bytes).text);
     buffer_release(&line);
     return ok;
 }

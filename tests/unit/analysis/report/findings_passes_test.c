@@ -412,6 +412,23 @@ START_TEST(a_failed_pass_may_be_an_evaluation)
 }
 END_TEST
 
+/* Earlier calls of the evaluation keep as much. None of it waits for a backward pass. */
+START_TEST(a_failed_pass_counts_the_calls_before_it)
+{
+    train(1000);
+    for (unsigned call = 0; call < 3; call++) {
+        for (unsigned i = 0; i < 4; i++)
+            born(2000, STACK_EVALUATION);
+        born(8, CPP("at::_ops::rand::call(x)") "," SCRIPT);
+    }
+    for (unsigned i = 0; i < 4; i++)
+        born(2000, STACK_EVALUATION);
+    capture_event(&capture, "oom", 0, 2000, STACK_EVALUATION);
+    ck_assert_int_eq(saving(FINDING_NO_GRAD), 4 * 8000);
+    ck_assert_int_eq(saving(FINDING_ACTIVATIONS), -1);
+}
+END_TEST
+
 /* Code that compares all predictions with all boxes before each step of the training. */
 START_TEST(code_outside_the_model_needs_the_most)
 {
@@ -458,6 +475,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, a_pass_that_fails_may_have_been_training);
     tcase_add_test(tests, a_backward_pass_runs_out_of_memory);
     tcase_add_loop_test(tests, a_failed_pass_may_be_an_evaluation, 0, 3);
+    tcase_add_test(tests, a_failed_pass_counts_the_calls_before_it);
     tcase_add_test(tests, one_step_has_larger_tensors);
     tcase_add_test(tests, steps_are_alike);
     tcase_add_test(tests, one_step_does_more);
