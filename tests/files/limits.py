@@ -6,6 +6,7 @@ and do not bound memory, a quarter of that. The program must end with the status
 SECONDS of processor time (many times what it takes), and in memory bounded by what it reads and by
 --max-memory."""
 import gzip
+import json
 import os
 import resource
 import signal
@@ -83,6 +84,16 @@ def long_files_many_sites():
         name = text(files[i].decode()) + put(1 + i) if i < 2 else get(1 + (i * 7919 >> 3) % 2)
         return alloc(i, array([mapping(name=text("f"), filename=name, line=four_bytes(i))]))
     return snapshot((), many(site))
+
+
+def deep_modules(size, count):
+    """Modules within modules, as the recorder writes them."""
+    row = {"module_params": 4096, "allocated": 4096, "reserved": 4096, "is_forward": True,
+           "all_gathered": 0, "cumul_all_gathered": 0, "plain": True,
+           "event": {"memory_diff": 4096, "memory_activations": 4096}}
+    within = "a." * (size // 2)
+    return json.dumps({"schema": "memsnap.layer-trace/1", "traces": [
+        {"module_name": f"{within}m{i}", **row} for i in range(count)]}).encode()
 
 
 def annotations_of_one_device():
@@ -203,6 +214,8 @@ NAMES = {  # name: (bytes, MiB that are enough, command): ends with 0, prints at
                                         ["check", "--max-site", "f.py=1GiB"]),
     "a name of 100 KiB in 5000 rows": (lambda: long_name_many_sites(100_000, 5000), 24,
                                        ["analyze", "--top", "0", "--stacks"]),
+    "units in 100,000 modules": (lambda: deep_modules(200_000, 4), 64,
+                                 ["shard", "--world", "4", "--gpu", "80GiB"]),
 }
 
 

@@ -16,26 +16,16 @@ struct finder {
     struct tree tree;
 };
 
-/* The module named by the first `size` letters is numbered, or in a numbered one that has no
- * forward. */
-static bool is_listed(const struct tree *tree, struct text name, size_t size)
-{
-    for (; size > 0 && !tree_is_numbered(tree, name, size); size--)
-        while (size > 1 && name.bytes[size - 1] != '.')
-            size--;
-    return size > 0;
-}
-
 /* Of blocks only those of lists: embeddings, the last norm and the head belong to the root. Of a
  * module that is never called, such as a ModuleList at a depth, those within it. */
 static size_t unit_of(void *self, struct text name)
 {
     const struct finder *finder = self;
     size_t size = cuts_module(finder->cuts, &finder->tree, name);
-    while (size > 0 && size < name.size && !tree_is_called(&finder->tree, name, size))
-        for (size++; size < name.size && name.bytes[size] != '.'; size++)
-            ;
-    bool is_unit = finder->cuts->kind != CUT_BLOCKS || is_listed(&finder->tree, name, size);
+    if (size > 0)
+        size = tree_called_from(&finder->tree, name, size);
+    bool is_unit =
+        finder->cuts->kind != CUT_BLOCKS || tree_is_in_numbered(&finder->tree, name, size);
     return is_unit ? size : 0;
 }
 

@@ -246,23 +246,22 @@ bool tree_add_call(struct tree *tree, struct text name, struct error *err)
     return add_flags(tree, walk.hash, IS_CALLED, err);
 }
 
-bool tree_is_numbered(const struct tree *tree, struct text name, size_t size)
+bool tree_is_in_numbered(const struct tree *tree, struct text name, size_t size)
 {
     struct prefix walk = root_of(tree, name, false);
     bool numbered = false;
-    while (!at_end(&walk) && walk.end < size) {
+    for (; !numbered && !at_end(&walk) && walk.end < size; descend(&walk))
         numbered = is_numbered(tree, &walk);
-        descend(&walk);
-    }
     return numbered;
 }
 
-bool tree_is_called(const struct tree *tree, struct text name, size_t size)
+size_t tree_called_from(const struct tree *tree, struct text name, size_t size)
 {
     struct prefix walk = root_of(tree, name, false);
-    while (!at_end(&walk) && walk.end < size)
+    while (!at_end(&walk) &&
+           (walk.end < size || (tree->knows_calls && !(flags_of(tree, walk.hash) & IS_CALLED))))
         descend(&walk);
-    return !tree->knows_calls || flags_of(tree, walk.hash) & IS_CALLED;
+    return walk.end;
 }
 
 static size_t block_of(const struct tree *tree, struct text name, bool inner)

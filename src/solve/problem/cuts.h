@@ -48,11 +48,11 @@ bool tree_add(struct tree *tree, struct text name, bool is_leaf, struct error *e
  * such as a ModuleDict, do not count as enclosing modules. */
 bool tree_add_call(struct tree *tree, struct text name, struct error *err);
 /* True if the module that the first `size` bytes of the name denote is one of several numbered
- * ones: layers.0, or down1 if there is a down2 beside it. */
-bool tree_is_numbered(const struct tree *tree, struct text name, size_t size);
-/* True if the module named by the first `size` letters was called, or if that is not known of any.
- */
-bool tree_is_called(const struct tree *tree, struct text name, size_t size);
+ * ones, or within one: layers.0, layers.0.mlp, or down1 if there is a down2 beside it. */
+bool tree_is_in_numbered(const struct tree *tree, struct text name, size_t size);
+/* The length of the shortest prefix of the name that is a module which was called, of those with at
+ * least `size` bytes; of all of the name if none was. If no calls are known, `size`. */
+size_t tree_called_from(const struct tree *tree, struct text name, size_t size);
 void tree_release(struct tree *tree);
 
 /* The length of the prefix of the name that is the enclosing module, inside which the chain is not

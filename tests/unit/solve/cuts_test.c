@@ -61,9 +61,9 @@ static struct text text_of(const char *bytes)
     return (struct text){.bytes = bytes, .size = strlen(bytes)};
 }
 
-static bool is_numbered(const struct tree *tree, const char *name)
+static bool is_in_numbered(const struct tree *tree, const char *name)
 {
-    return tree_is_numbered(tree, text_of(name), strlen(name));
+    return tree_is_in_numbered(tree, text_of(name), strlen(name));
 }
 
 START_TEST(blocks_are_told_from_names)
@@ -81,14 +81,15 @@ START_TEST(blocks_are_told_from_names)
         ck_assert_msg(size == strlen(names[k].block), "%s: %.*s, not %s", names[k].name, (int)size,
                       names[k].name, names[k].block);
     }
-    ck_assert(is_numbered(&tree, "layer1.0"));
-    ck_assert(is_numbered(&tree, "vit.layers.encoder_layer_0"));
-    ck_assert(is_numbered(&tree, "down2"));
-    ck_assert(is_numbered(&tree, "dense.block1.layer1"));
-    ck_assert(!is_numbered(&tree, "layer1.0.conv1")); /* has no children */
-    ck_assert(!is_numbered(&tree, "only1"));
-    ck_assert(!is_numbered(&tree, "bert.embeddings"));
-    ck_assert(!is_numbered(&tree, ""));
+    ck_assert(is_in_numbered(&tree, "layer1.0"));
+    ck_assert(is_in_numbered(&tree, "vit.layers.encoder_layer_0"));
+    ck_assert(is_in_numbered(&tree, "down2"));
+    ck_assert(is_in_numbered(&tree, "dense.block1.layer1"));
+    ck_assert(is_in_numbered(&tree, "layer1.0.conv1"));
+    ck_assert(!tree_is_in_numbered(&tree, text_of("layer1.0.conv1"), strlen("layer1")));
+    ck_assert(!is_in_numbered(&tree, "only1"));
+    ck_assert(!is_in_numbered(&tree, "bert.embeddings"));
+    ck_assert(!is_in_numbered(&tree, ""));
     tree_release(&tree);
     ck_assert_uint_eq(budget.used, 0);
 }
@@ -109,9 +110,13 @@ START_TEST(lists_are_no_blocks_if_calls_are_known)
     for (size_t k = 0; k < 5; k++)
         ck_assert(tree_add(&tree, text_of(called[k]), k == 1 || k == 3, &err));
     ck_assert_uint_eq(cuts_module(&cuts, &tree, name), strlen("layers.1"));
+    ck_assert_uint_eq(tree_called_from(&tree, name, strlen("layers")), strlen("layers"));
     for (size_t k = 0; k < 5; k++)
         ck_assert(tree_add_call(&tree, text_of(called[k]), &err));
     ck_assert_uint_eq(cuts_module(&cuts, &tree, name), strlen("layers.1.mlp"));
+    ck_assert_uint_eq(tree_called_from(&tree, name, strlen("layers")), strlen("layers.1.mlp"));
+    ck_assert_uint_eq(tree_called_from(&tree, text_of("layers.1.norm"), 1),
+                      strlen("layers.1.norm"));
     ck_assert(tree_add_call(&tree, text_of("layers.1"), &err));
     ck_assert_uint_eq(cuts_module(&cuts, &tree, name), strlen("layers.1"));
     tree_release(&tree);
