@@ -425,6 +425,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/elementwise.h \
 	src/analysis/report/explain.c \
 	src/analysis/report/explain.h \
+	src/analysis/report/concatenated.c \
+	src/analysis/report/concatenated.h \
 	src/analysis/report/failed_pass.c \
 	src/analysis/report/failed_pass.h \
 	src/analysis/report/findings.c \

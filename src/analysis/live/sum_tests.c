@@ -19,11 +19,19 @@ bool live_is_kept(const struct live_set *set, const struct live_facts *facts,
     return live->in_trace && facts->is_kept && facts->is_kept[live->index];
 }
 
+bool live_is_concatenated(const struct live_set *set, const struct live_facts *facts,
+                          const struct live *live, const struct live_source *source)
+{
+    return live->in_trace && facts->is_concatenated && facts->is_concatenated[live->index] &&
+           !live_is_dropped(set, facts, live, source);
+}
+
 bool live_is_activation(const struct live_set *set, const struct live_facts *facts,
                         const struct live *live, const struct live_source *source)
 {
     return live_category(set, live) == CATEGORY_ACTIVATION &&
-           !live_is_dropped(set, facts, live, source);
+           !live_is_dropped(set, facts, live, source) &&
+           !live_is_concatenated(set, facts, live, source);
 }
 
 /* The item at which the program freed an allocation, or EVENT_NEVER. */
@@ -206,7 +214,8 @@ bool live_is_plain_result(const struct live_set *set, const struct live_facts *f
         (!facts->trains && (category == CATEGORY_ACTIVATION || category == CATEGORY_UNKNOWN));
     if (!live->in_trace || !may_be || live->stack == STACK_NONE ||
         live_is_kept(set, facts, live, source) || live_is_dropped(set, facts, live, source) ||
-        live_is_pass_result(set, facts, live, source))
+        live_is_pass_result(set, facts, live, source) ||
+        live_is_concatenated(set, facts, live, source))
         return false;
     const struct stack_facts *stack = facts_of(set, live);
     struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);

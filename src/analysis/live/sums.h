@@ -23,6 +23,7 @@ struct live_facts {
     const uint8_t *is_kept;         /* by lifetime: see growth/kept_results.h; NULL: none is */
     const uint8_t *is_result;       /* by lifetime: see growth/pass_results.h; NULL: none is */
     const uint8_t *is_layer_result; /* by lifetime: see growth/layer_results.h; NULL: none is */
+    const uint8_t *is_concatenated; /* by lifetime: see report/concatenated.h; NULL: none is */
     const uint8_t *is_attention;    /* by lifetime: see report/attention.h; NULL: none is */
     const uint8_t *is_logits;       /* by lifetime: see report/logits.h; NULL: none is */
     const uint8_t *is_elementwise;  /* by lifetime: see report/elementwise.h; NULL: none is */
@@ -62,16 +63,17 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 24
+#define LIVE_SUMS_MOST 25
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
 void live_sum_release(struct live_sum *sum);
 
 /* Tests. */
-live_test live_is_dropped;    /* kept by a graph that no backward pass used */
-live_test live_is_kept;       /* a result of an earlier step that a variable still holds */
-live_test live_is_activation; /* any other activation */
+live_test live_is_dropped;      /* kept by a graph that no backward pass used */
+live_test live_is_kept;         /* a result of an earlier step that a variable still holds */
+live_test live_is_concatenated; /* any other result that a loop gathers by concatenation */
+live_test live_is_activation;   /* any other activation */
 /* Such an activation that a backward pass frees, or would have freed if no request had failed. */
 live_test live_waits_for_backward;
 /* The same, and made by a backward pass that builds a graph of its own (create_graph=True). */

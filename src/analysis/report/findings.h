@@ -31,6 +31,7 @@ enum finding_kind {
     FINDING_UNUSED_LOGITS, /* logits of which generation reads the last position */
     FINDING_RESIDENT_DATA, /* input that stays on the device from before training on */
     FINDING_PASS_RESULTS,  /* of passes without a graph, which the program collects */
+    FINDING_CONCATENATED,  /* by concatenation with earlier results, again and again */
     FINDING_LAYER_RESULTS, /* that the program holds until the forward pass is over */
     FINDING_LOCAL_RESULTS, /* that variables of a function hold until it returns */
     FINDING_ELEMENTWISE,   /* intermediate results of elementwise operators */

@@ -100,6 +100,22 @@ bool finding_about_pass_results(struct findings_maker *maker, const struct live_
         units_count(count, sum->count), finding_size(maker, sum->bytes).text, most->bytes);
 }
 
+bool finding_about_concatenated(struct findings_maker *maker, const struct live_sum *sum,
+                                const struct buffer *most)
+{
+    int64_t save = maker->concatenated_save_bytes;
+    if (finding_share(maker, save) < LEAST_RESULTS)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_CONCATENATED, .save_bytes = save, .at_most = true},
+        "Append each to a list, on the host (tensor.cpu()), and concatenate the list once: "
+        "otherwise each torch.cat() needs the old and the new tensor at once. Or store less of "
+        "each, such as scores.argmax(-1). In transformers' Trainer, set "
+        "preprocess_logits_for_metrics, or eval_accumulation_steps=1.",
+        "Results that a loop concatenates with all earlier ones, one after the other, hold %s%s.",
+        finding_amount(maker, sum->bytes).text, most->bytes);
+}
+
 bool finding_about_resident_data(struct findings_maker *maker, const struct live_sum *sum,
                                  const struct buffer *most)
 {

@@ -19,6 +19,7 @@ struct findings_maker {
     /* The finding on growth covers the graphs that no backward pass uses, because all that they
      * hold at the peak is of lines that grow. */
     bool grows_dropped;
+    int64_t concatenated_save_bytes; /* see concatenated.h */
     struct failed_pass failed;   /* see failed_pass.h; bytes 0: none, or too few for a finding */
     struct weight_copies copied; /* see weight_copies.h; bytes 0: none */
     bool grows_copied;           /* the finding on growth is about them */
@@ -92,7 +93,8 @@ finding_about finding_about_activations, finding_about_beside_logits, finding_ab
     finding_about_transform, finding_about_recomputed, finding_about_running,
     finding_about_plain_results, finding_about_dropped, finding_about_kept_results,
     finding_about_multihead, finding_about_unfused, finding_about_attention, finding_about_logits,
-    finding_about_pass_results, finding_about_layer_results, finding_about_resident_data,
-    finding_about_elementwise, finding_about_casts, finding_about_optimizer_temporaries;
+    finding_about_pass_results, finding_about_concatenated, finding_about_layer_results,
+    finding_about_resident_data, finding_about_elementwise, finding_about_casts,
+    finding_about_optimizer_temporaries;
 
 #endif

@@ -5,6 +5,7 @@
 #include "analysis/growth/pass_results.h"
 #include "analysis/live/sums.h"
 #include "analysis/report/attention.h"
+#include "analysis/report/concatenated.h"
 #include "analysis/report/elementwise.h"
 #include "analysis/report/logits.h"
 
@@ -70,6 +71,7 @@ enum {
     SUM_LOGITS,
     SUM_LOGITS_OF_LOSS,
     SUM_RESULTS,
+    SUM_CONCATENATED,
     SUM_LAYER_RESULTS,
     SUM_DATA,
     SUM_ELEMENTWISE,
@@ -99,6 +101,7 @@ static const struct live_sum *kept_for_backward(const struct findings_maker *mak
 struct marks {
     struct failures failures;
     struct pass_results results;
+    struct concatenated concatenated;
     struct layer_results layer_results;
     struct attention attention;
     struct logits logits;
@@ -109,6 +112,7 @@ static void marks_release(struct marks *marks)
 {
     failures_release(&marks->failures);
     pass_results_release(&marks->results);
+    concatenated_release(&marks->concatenated);
     layer_results_release(&marks->layer_results);
     attention_release(&marks->attention);
     logits_release(&marks->logits);
@@ -122,6 +126,7 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
     struct marks made = {0};
     if (!failures_find(&made.failures, set->timeline, maker->err) ||
         !pass_results_find(&made.results, set->timeline, maker->evidence->phases, maker->err) ||
+        !concatenated_find(&made.concatenated, set, maker->evidence->phases, maker->err) ||
         !layer_results_find(&made.layer_results, set->timeline, maker->evidence->phases, item,
                             maker->err) ||
         !attention_find(&made.attention, set->timeline, set->sites, item, maker->err) ||
@@ -202,6 +207,7 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
         [SUM_LOGITS] = finding_about_logits,
         [SUM_LOGITS_OF_LOSS] = finding_about_logits,
         [SUM_RESULTS] = finding_about_pass_results,
+        [SUM_CONCATENATED] = finding_about_concatenated,
         [SUM_LAYER_RESULTS] = finding_about_layer_results,
         [SUM_DATA] = finding_about_resident_data,
         [SUM_ELEMENTWISE] = finding_about_elementwise,
@@ -270,6 +276,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_LOGITS] = {.counts = live_is_logits},
         [SUM_LOGITS_OF_LOSS] = {.counts = live_is_logits_of_loss},
         [SUM_RESULTS] = {.counts = live_is_movable_result},
+        [SUM_CONCATENATED] = {.counts = live_is_concatenated},
         [SUM_LAYER_RESULTS] = {.counts = live_is_layer_result},
         [SUM_DATA] = {.counts = live_is_resident_data},
         [SUM_ELEMENTWISE] = {.counts = live_is_elementwise},
@@ -290,10 +297,12 @@ bool findings_of_sums(struct findings_maker *maker)
         .is_dropped = maker->evidence->dropped->is_dropped,
         .in_unused_pass = maker->evidence->unused->at_peak,
         .is_kept = maker->evidence->kept ? maker->evidence->kept->is_kept : NULL,
+        .is_concatenated = marks.concatenated.is_concatenated,
         .is_attention = marks.attention.is_part,
         .is_logits = marks.logits.is_part,
         .is_elementwise = marks.elementwise.is_part,
     };
+    maker->concatenated_save_bytes = marks.concatenated.save_bytes;
     maker->is_biased = marks.attention.is_biased;
     place(maker->evidence->phases, maker->evidence->peak->item, &facts);
     place_training(maker->evidence->phases, &facts);

@@ -412,6 +412,38 @@ START_TEST(a_failed_pass_may_be_an_evaluation)
 }
 END_TEST
 
+#define STACK_CAT CPP("at::_ops::cat::call(x)") "," PY("add", "/home/u/metrics.py", 8) "," SCRIPT
+
+/* An evaluation concatenates its scores, and needs the old and the new tensor at once. Tensors of
+ * one size that replace each other gather nothing, nor do large ones that are freed first. */
+START_TEST(results_that_are_concatenated)
+{
+    uint64_t all = 0, before = 0, frees_first = _i == 2;
+    train(1000);
+    for (unsigned batch = 2; batch < 7; batch++) {
+        uint64_t scores = born(1000, STACK_EVALUATION), size = _i == 1 ? 4000 : 1000 * batch;
+        if (all > 0 && frees_first)
+            capture_free(&capture, all, before, SCRIPT);
+        uint64_t joined = born(size, STACK_CAT);
+        if (all > 0 && !frees_first)
+            capture_free(&capture, all, before, SCRIPT);
+        capture_free(&capture, scores, 1000, SCRIPT);
+        all = joined;
+        before = size;
+    }
+    capture_free(&capture, all, before, SCRIPT);
+    train(1000);
+    if (_i > 0) {
+        ck_assert_int_eq(saving(FINDING_CONCATENATED), -1);
+        return;
+    }
+    /* the last two tensors hold 11000; without them the peak is that of training */
+    ck_assert_int_ge(saving(FINDING_CONCATENATED), 10000);
+    ck_assert_int_eq(saving(FINDING_UNUSED_PASS), -1);
+    ck_assert_int_eq(saving(FINDING_PLAIN_RESULTS), -1);
+}
+END_TEST
+
 /* Earlier calls of the evaluation keep as much. None of it waits for a backward pass. */
 START_TEST(a_failed_pass_counts_the_calls_before_it)
 {
@@ -476,6 +508,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, a_backward_pass_runs_out_of_memory);
     tcase_add_loop_test(tests, a_failed_pass_may_be_an_evaluation, 0, 3);
     tcase_add_test(tests, a_failed_pass_counts_the_calls_before_it);
+    tcase_add_loop_test(tests, results_that_are_concatenated, 0, 3);
     tcase_add_test(tests, one_step_has_larger_tensors);
     tcase_add_test(tests, steps_are_alike);
     tcase_add_test(tests, one_step_does_more);
