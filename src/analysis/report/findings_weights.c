@@ -13,7 +13,10 @@ bool finding_of_loaded_weights(struct findings_maker *maker)
     if (finding_share(maker, loaded.save_bytes) < LEAST_SHARE)
         return true;
     return finding_add(
-        maker, (struct finding){.kind = FINDING_LOADED_WEIGHTS, .save_bytes = loaded.save_bytes},
+        maker,
+        (struct finding){.kind = FINDING_LOADED_WEIGHTS,
+                         .save_bytes = loaded.save_bytes,
+                         .at_most = loaded.has_more},
         "Load them with map_location=\"cpu\", or delete what was loaded (del NAME) once "
         "load_state_dict() has copied it.",
         "Weights read from a file hold %s, although the model has parameters of its own with the "

@@ -216,9 +216,11 @@ bool weight_copies_find(struct weight_copies *copies, const struct live_set *set
         ok = list_absences(&finder, err) &&
              timeline_peak_without(set->timeline, finder.absences, finder.absent, &peak, err);
         if (ok)
-            *copies =
-                (struct weight_copies){live_bytes(&finder), set->timeline->active.peak_bytes - peak,
-                                       first, are_of_states(&finder)};
+            *copies = (struct weight_copies){.bytes = live_bytes(&finder),
+                                             .save_bytes = set->timeline->active.peak_bytes - peak,
+                                             .stack = first,
+                                             .of_states = are_of_states(&finder)};
+        copies->has_more = copies->bytes / 2 > (int64_t)finder.own_bytes * MOST;
     }
     vec_free(finder.weights, finder.capacity, sizeof(*finder.weights), finder.budget);
     vec_free(finder.stacks, finder.stacks_capacity, sizeof(*finder.stacks), finder.budget);

@@ -102,6 +102,20 @@ START_TEST(copies_of_the_weights_that_grow)
 }
 END_TEST
 
+/* Before the first step, states that were read cannot be told from weights. */
+START_TEST(a_checkpoint_may_hold_states)
+{
+    make_weights(INIT);
+    for (int i = 0; i <= _i; i++)
+        make_weights(LOADED);
+    train();
+    ck_assert_int_eq(saving(FINDING_LOADED_WEIGHTS), (1 + _i) * (3 * WEIGHT + 3));
+    struct device_report *report = capture_report(&capture, 0);
+    ck_assert_int_eq(report_finding(report, FINDING_LOADED_WEIGHTS)->at_most, _i > 0);
+    device_report_destroy(report);
+}
+END_TEST
+
 START_TEST(safetensors_stay_beside_the_model)
 {
     make_weights(SAFETENSORS);
@@ -245,6 +259,7 @@ TCase *findings_copies_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_checkpoint_stays_beside_the_model);
     tcase_add_test(tests, states_of_a_checkpoint_are_in_use);
+    tcase_add_loop_test(tests, a_checkpoint_may_hold_states, 0, 2);
     tcase_add_test(tests, copies_of_the_weights_that_grow);
     tcase_add_test(tests, safetensors_stay_beside_the_model);
     tcase_add_test(tests, the_model_itself_was_loaded);
