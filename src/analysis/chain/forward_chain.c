@@ -227,7 +227,8 @@ static bool measure(struct build *build, struct error *err)
         chain->checkpointed += chain->elements[i].checkpointed;
     }
     if (!list_kept(build, err) || !chain_set_readers(chain, &measure, err) ||
-        !chain_set_extras(chain, &measure, err) || !chain_set_rests(chain, &measure, err))
+        !chain_set_extras(chain, &measure, err) || !chain_set_rests(chain, &measure, err) ||
+        !chain_hold_read_results(chain, &measure, err))
         return false;
     chain_set_splits(chain, &measure);
     return chain_set_doubts(chain, &measure, err) && chain_set_times(chain, &measure, err) &&

@@ -216,8 +216,9 @@ struct forward_chain {
     size_t kept_count, kept_capacity;
     uint32_t *casts; /* those items of `kept` that allocate autocast's copies of weights */
     size_t cast_count, cast_capacity;
-    uint32_t *held; /* those items of `kept` that are not freed in the backward pass, because the
-                       program holds the tensor; outputs of elements are left out */
+    uint32_t *held; /* those items of `kept`, ascending, that no checkpoint frees, because the
+                       program holds the tensor beyond the backward pass, or its code beside modules
+                       reads it there; outputs of elements are left out */
     size_t held_count, held_capacity;
     struct chain_rest *rests; /* ordered by element, then item */
     size_t rest_count, rest_capacity;

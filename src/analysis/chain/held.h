@@ -5,8 +5,7 @@
 #include "analysis/chain/forward_chain.h"
 
 /* Adds an item to chain->held, unless it allocates the output of an element. The item must allocate
- * an activation that is not freed in the backward pass, since no checkpoint would free it either.
- * Items must be added in ascending order. */
+ * an activation that no checkpoint would free. chain_is_held() requires ascending order. */
 bool chain_add_held(struct forward_chain *chain, const struct trace *trace, uint32_t item,
                     struct error *err);
 /* Index in chain->kept of the first entry that is not less than `item`. */

@@ -1,5 +1,4 @@
 #include "analysis/chain/selective.h"
-#include "analysis/chain/held.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -45,6 +45,10 @@ bool chain_set_readers(struct forward_chain *chain, const struct chain_measure *
 /* Sets forward_extra_bytes, backward_extra_bytes and backward_end, and chain->recomputed_bytes. */
 bool chain_set_extras(struct forward_chain *chain, const struct chain_measure *measure,
                       struct error *err);
+/* read_results.c: adds results of module calls to chain->held that other code of their element
+ * reads in its backward pass. Requires the outputs, calls_end, chain->kept and chain->held. */
+bool chain_hold_read_results(struct forward_chain *chain, const struct chain_measure *measure,
+                             struct error *err);
 /* times.c: sets forward_ns, and chain->timed, kernels_timed and backward_ns. */
 bool chain_set_times(struct forward_chain *chain, const struct chain_measure *measure,
                      struct error *err);

@@ -57,6 +57,55 @@ START_TEST(the_program_holds_a_result)
 }
 END_TEST
 
+/* Three blocks whose line multiplies the result, for the next block only; `last` is the last
+ * operator of a block. */
+static void scaled_blocks(const char *last)
+{
+    uint64_t product = 0;
+    for (int i = 0; i < 3; i++) {
+        keep(30, "t9 m53 b10");
+        operator_frame = last;
+        keep(50, "t9 m53 b11");
+        operator_frame = CPP("at::_ops::mul_Tensor::redispatch(x)");
+        capture_event(&capture, "alloc", next, 55, frames_of("t9 m53"));
+        operator_frame = CPP("at::_ops::mm::redispatch(x)");
+        if (product > 0)
+            capture_free(&capture, product, 55, "");
+        product = next++;
+    }
+    keep(8, "t9 m55");
+    capture_free(&capture, product, 55, "");
+    backward(55); /* gradients of products */
+    build();
+}
+
+static void expect_held(int64_t bytes)
+{
+    ck_assert_uint_eq(chain.count, 4);
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(chain.elements[i].output_bytes, 55);
+        ck_assert_int_eq(chain.elements[i].held_bytes, bytes);
+    }
+    for (size_t i = 0; i + 1 < chain.held_count; i++)
+        ck_assert_uint_lt(chain.held[i], chain.held[i + 1]);
+}
+
+/* The product saves the result of the block, so no checkpoint around the block frees that. */
+START_TEST(code_beside_a_block_reads_its_result)
+{
+    scaled_blocks(CPP("at::_ops::addmm::redispatch(x)"));
+    expect_held(50);
+}
+END_TEST
+
+/* The block itself may save its result. */
+START_TEST(a_block_reads_its_own_result)
+{
+    scaled_blocks(CPP("at::_ops::relu::redispatch(x)"));
+    expect_held(0);
+}
+END_TEST
+
 /* The model runs on both images of a pair: from two lines, and twice from a third line. What
  * another model keeps in between is no run of it. */
 START_TEST(each_run_of_the_model_numbers_its_calls)
@@ -419,6 +468,8 @@ TCase *chain_calls_tests(void)
     tcase_add_checked_fixture(tests, pass_create, pass_destroy);
     tcase_add_test(tests, blocks_are_calls_of_a_line);
     tcase_add_test(tests, the_program_holds_a_result);
+    tcase_add_test(tests, code_beside_a_block_reads_its_result);
+    tcase_add_test(tests, a_block_reads_its_own_result);
     tcase_add_test(tests, each_run_of_the_model_numbers_its_calls);
     tcase_add_test(tests, models_of_one_file_are_told_apart);
     tcase_add_test(tests, calls_have_the_allocations_that_they_make);
