@@ -512,6 +512,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/layer_forward.c \
 	src/analysis/shard/layer_inputs.c \
 	src/analysis/shard/layer_inputs.h \
+	src/analysis/shard/layer_kept.c \
 	src/analysis/shard/layer_points.c \
 	src/analysis/shard/layer_reader.h \
 	src/analysis/shard/layer_shared.c \

@@ -55,7 +55,7 @@ static int64_t kept_output(const struct rewrite *rewrite, size_t segment)
 static int64_t kept(const struct rewrite *rewrite, size_t segment)
 {
     const struct shard_segment *s = &rewrite->segments[segment];
-    int64_t bytes = kept_output(rewrite, segment);
+    int64_t bytes = s->is_known ? s->kept : kept_output(rewrite, segment);
     for (size_t i = s->first; i < s->end; i++)
         bytes += rewrite->model->layers[i].beside;
     return bytes;

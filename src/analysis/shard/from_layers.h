@@ -15,4 +15,9 @@ typedef size_t shard_unit_finder(void *self, struct text module_name);
 bool shard_model_from_layers(struct shard_model *model, const struct layer_trace *trace,
                              shard_unit_finder *find, void *self, struct error *err);
 
+/* Sets what the segments keep, if the trace tells which layers take and save what others make. The
+ * segments ascend and do not overlap. */
+bool shard_layer_kept(const struct layer_trace *trace, struct shard_segment *segments, size_t count,
+                      struct error *err);
+
 #endif

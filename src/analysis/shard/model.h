@@ -165,6 +165,9 @@ bool shard_model_drop_units(struct shard_model *model, struct error *err);
 /* A run of layers that a checkpoint wraps. */
 struct shard_segment {
     size_t first, end; /* layers */
+    bool is_known;     /* the next one is */
+    int64_t kept;      /* bytes that it makes and that stay, because other segments take them or
+                          layers in no segment save them; if not known, its output may be */
 };
 
 /* Replaces the points by those of the step with the checkpoints, and what layers save. The segments

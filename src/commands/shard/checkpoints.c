@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shard/from_layers.h"
 #include "solve/advice/advice.h"
 #include "solve/problem/flops.h"
 
@@ -50,7 +51,7 @@ static bool add_segment(struct checkpoints *to, struct wrapped segment, struct e
             continue;
         size_t first = layer_of(to, piece->first_row), last = layer_of(to, piece->end_row - 1);
         to->subject->checkpoints[to->count] = to->problem->modules[piece->first_module];
-        to->segments[to->count++] = (struct shard_segment){first, last + 1};
+        to->segments[to->count++] = (struct shard_segment){.first = first, .end = last + 1};
         if (!placement_add(&to->pieces, i, i + 1, to->subject->model.budget, err))
             return false;
     }
@@ -163,6 +164,7 @@ bool shard_add_checkpoints(struct shard_subject *subject, const struct problem *
                              .problem = problem,
                              .row = subject->trace ? subject->trace->rows : NULL};
     bool ok = (subject->trace ? place : place_all)(&to, err) && add_extra(&to, err) &&
+              (!subject->trace || shard_layer_kept(subject->trace, to.segments, to.count, err)) &&
               copy_model(&subject->checkpointed, &subject->model, err) &&
               shard_model_checkpoint(&subject->checkpointed, to.segments, to.count, err);
     free(to.segments);

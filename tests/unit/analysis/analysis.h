@@ -102,6 +102,7 @@ TCase *shard_by_unit_tests(void);
 TCase *shard_columns_tests(void);
 TCase *shard_curves_tests(void);
 TCase *shard_divide_tests(void);
+TCase *shard_layer_kept_tests(void);
 TCase *shard_flat_tests(void);
 TCase *shard_optimizers_tests(void);
 TCase *shard_owners_tests(void);

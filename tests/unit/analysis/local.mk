@@ -123,6 +123,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/shard/columns_test.c \
 	tests/unit/analysis/shard/curves_test.c \
 	tests/unit/analysis/shard/divide_test.c \
+	tests/unit/analysis/shard/layer_kept_test.c \
 	tests/unit/analysis/shard/flat_test.c \
 	tests/unit/analysis/shard/optimizers_test.c \
 	tests/unit/analysis/shard/owners_test.c \

@@ -90,6 +90,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, shard_columns_tests());
     suite_add_tcase(suite, shard_curves_tests());
     suite_add_tcase(suite, shard_divide_tests());
+    suite_add_tcase(suite, shard_layer_kept_tests());
     suite_add_tcase(suite, shard_flat_tests());
     suite_add_tcase(suite, shard_optimizers_tests());
     suite_add_tcase(suite, shard_owners_tests());

@@ -119,7 +119,7 @@ END_TEST
 /* A checkpoint keeps its output, not what its layers save. */
 START_TEST(kept_by_checkpoints)
 {
-    static const struct shard_segment segments[] = {{0, 2}, {2, 4}};
+    static const struct shard_segment segments[] = {{.first = 0, .end = 2}, {.first = 2, .end = 4}};
     struct error err;
     by_hand_begin(&hand, 4000);
     for (size_t i = 0; i < LAYERS; i++)

@@ -427,7 +427,7 @@ static const struct shard_point *point_of(size_t layer, bool is_backward, bool r
 
 START_TEST(checkpoints)
 {
-    static const struct shard_segment segments[] = {{0, 2}, {2, 4}};
+    static const struct shard_segment segments[] = {{.first = 0, .end = 2}, {.first = 2, .end = 4}};
     struct error err;
     by_hand_begin(&hand, 4000);
     for (size_t i = 0; i < LAYERS; i++)
@@ -442,6 +442,22 @@ START_TEST(checkpoints)
     ck_assert_int_eq(point_of(3, true, false)->peak_bytes, 100 + 2000);
     ck_assert_int_eq(point_of(1, true, false)->peak_bytes, 2000);
     ck_assert_uint_eq(hand.model.point_count, 3 * LAYERS);
+    by_hand_end(&hand);
+}
+END_TEST
+
+/* A layer between two segments does not change that the first makes the input of the second. */
+START_TEST(checkpoints_keep_what_others_take)
+{
+    static const struct shard_segment segments[] = {
+        {.first = 0, .end = 2, .is_known = true, .kept = 700},
+        {.first = 3, .end = 4, .is_known = true, .kept = 0}};
+    struct error err;
+    by_hand_begin(&hand, 4000);
+    ck_assert(shard_model_checkpoint(&hand.model, segments, 2, &err));
+    ck_assert_int_eq(point_of(2, false, false)->peak_bytes, 700 + 1000);
+    ck_assert_int_eq(point_of(2, true, false)->peak_bytes, 700 + 1000);
+    ck_assert_int_eq(hand.model.layers[1].saved, 700);
     by_hand_end(&hand);
 }
 END_TEST
@@ -516,6 +532,7 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, workspaces_do_not_grow);
     tcase_add_test(tcase, some_temporaries_grow_to_a_limit);
     tcase_add_test(tcase, checkpoints);
+    tcase_add_test(tcase, checkpoints_keep_what_others_take);
     tcase_add_test(tcase, refused);
     tcase_add_test(tcase, gathered_ahead_in_forward);
     return tcase;
