@@ -102,19 +102,35 @@ static bool add_forward(struct rewrite *rewrite, const struct shard_point *point
     return add(rewrite, *point, less, err);
 }
 
-/* The forward of a segment within the backward pass, beside the gradient of its output. */
-static bool add_recomputation(struct rewrite *rewrite, size_t segment, struct error *err)
+/* What is there in backward, when the segment runs again, and was not when it ran first: gradients
+ * of what it returns. In exchange, the forward pass had what only later layers of it take, such as
+ * a sum of skip connections. `before` is the point before its backward. */
+static int64_t more_in_backward(const struct rewrite *rewrite, const struct shard_segment *s,
+                                const struct shard_point *before)
+{
+    const struct shard_model *model = rewrite->model;
+    int64_t output = model->layers[s->end - 1].output;
+    if (!model->has_backward || s->first == 0)
+        return output;
+    int64_t more = before->end_bytes - saved_by(rewrite, s->first, s->end) -
+                   model->points[s->first - 1].end_bytes;
+    return shard_least(more, output);
+}
+
+/* The forward of a segment within the backward pass. */
+static bool add_recomputation(struct rewrite *rewrite, size_t segment,
+                              const struct shard_point *before, struct error *err)
 {
     const struct shard_model *model = rewrite->model;
     const struct shard_segment *s = &rewrite->segments[segment];
-    int64_t gradient = model->layers[s->end - 1].output;
+    int64_t more = more_in_backward(rewrite, s, before);
     int64_t early = rewrite->points[rewrite->point_count - 1].early_elements;
     for (size_t i = s->first; i < s->end; i++) {
         struct shard_point point = model->points[i];
         point.early_elements = early;
         point.is_backward = point.recomputes = true;
         point.first_tensor = point.end_tensor = 0;
-        if (!add(rewrite, point, rewrite->freed[segment] - gradient, err))
+        if (!add(rewrite, point, rewrite->freed[segment] - more, err))
             return false;
     }
     return true;
@@ -134,7 +150,7 @@ static bool rewrite_all(struct rewrite *rewrite, struct error *err)
         }
         if (is_inside(rewrite, segment, point->layer) && segment < recomputed) {
             recomputed = segment;
-            if (!add_recomputation(rewrite, segment, err))
+            if (!add_recomputation(rewrite, segment, point - 1, err))
                 return false;
         }
         if (!add(rewrite, *point, rewrite->freed[segment], err))

@@ -462,6 +462,23 @@ START_TEST(checkpoints_keep_what_others_take)
 }
 END_TEST
 
+/* 50 bytes of the forward pass do not exist in backward, and nothing returns a gradient. */
+START_TEST(checkpoints_run_again_in_backward)
+{
+    static const struct shard_segment segments[] = {{.first = 0, .end = 2}, {.first = 2, .end = 4}};
+    struct error err;
+    by_hand_begin(&hand, 4000);
+    hand.model.has_backward = true;
+    for (size_t i = 0; i < LAYERS; i++)
+        hand.model.layers[i].output = 100;
+    hand.model.points[1].end_bytes += 50;
+    hand.model.points[2].peak_bytes += 50;
+    ck_assert(shard_model_checkpoint(&hand.model, segments, 2, &err));
+    ck_assert_int_eq(point_of(2, true, true)->peak_bytes, 100 + 1000);
+    by_hand_end(&hand);
+}
+END_TEST
+
 START_TEST(refused)
 {
     struct error err;
@@ -533,6 +550,7 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, some_temporaries_grow_to_a_limit);
     tcase_add_test(tcase, checkpoints);
     tcase_add_test(tcase, checkpoints_keep_what_others_take);
+    tcase_add_test(tcase, checkpoints_run_again_in_backward);
     tcase_add_test(tcase, refused);
     tcase_add_test(tcase, gathered_ahead_in_forward);
     return tcase;
