@@ -35,6 +35,10 @@ run shard --checkpointed samples/recorded/decoder.pickle.gz
 exits 0
 out_has 'What an iteration computes beside them'
 out_has 'fsdp2 + checkpoints'
+out_has_not 'Some units are iterations'
+run shard samples/recorded/radiance.pickle.gz
+exits 0
+out_has 'Some units are iterations of loops that call several modules'
 run shard samples/two-devices.pickle.gz
 exits 0
 out_has 'Only device 1 was read, of 2'

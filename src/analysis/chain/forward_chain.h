@@ -59,6 +59,7 @@ struct chain_loop {
     string_id name;      /* "model.py:253 forward": the name of an iteration without its number */
     uint32_t iterations; /* in this run of the loop */
     bool is_call;        /* each iteration is a call from one line; otherwise it is several lines */
+    bool is_nested;      /* it is in an iteration of another loop */
     frame_id frame;      /* that line or, of several, one of them; NO_FRAME if unknown */
     uint32_t first_line, last_line; /* of the function of `frame` */
 };

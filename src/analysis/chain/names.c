@@ -156,6 +156,8 @@ static bool intern(struct namer *namer, string_id *id, struct error *err)
 static void set_lines(const struct namer *namer, const struct call_node *loop, struct place place,
                       struct chain_loop *made)
 {
+    for (uint32_t i = loop->parent; i > 0; i = namer->tree->nodes[i].parent)
+        made->is_nested |= namer->tree->nodes[i].kind == CALL_ITERATION;
     made->frame = place.frame;
     if (place.is_call)
         made->frame =

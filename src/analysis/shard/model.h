@@ -126,8 +126,10 @@ struct shard_model {
     bool has_names;        /* of modules, for each layer */
     bool has_unused;       /* some that are trained get no gradient in the step */
     bool has_backward;     /* points of backward were recorded, not derived */
-    bool hides_units; /* a snapshot: units are parts of modules that are listed in a Sequential,
-                         and that it does not tell apart */
+    bool hides_units;   /* a snapshot: units are parts of modules that are listed in a Sequential,
+                           and that it does not tell apart */
+    bool guesses_units; /* a snapshot: units are iterations that call several modules, or of loops
+                           in loops, so that the code may wrap other modules */
     struct budget *budget; /* not owned */
 };
 

@@ -137,6 +137,9 @@ int64_t snapshot_beside(const struct snapshot_reader *reader, size_t layer);
 /* True for units inside of modules that a torch.nn.Sequential calls, and that cannot be told apart
  * because each allocates at one line only. */
 bool snapshot_hides_units(const struct snapshot_reader *reader);
+/* True if the modules that the printed code wraps may be others than the units. Requires the
+ * model's layers. */
+bool snapshot_guesses_units(const struct snapshot_reader *reader);
 /* Moves what only looks like a loop to the root. Requires the model's layers. */
 bool snapshot_undo_false_loops(struct snapshot_reader *reader, struct error *err);
 /* A frame of that file of torch.nn.modules. */

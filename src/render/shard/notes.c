@@ -226,6 +226,12 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
             "shows, so that they cannot be told apart. Units are parts of them, but the code wraps "
             "whole modules: fsdp, fsdp1, fsdp2 and checkpoints may take less or more than "
             "predicted. A layer trace has the modules.");
+    if (report->model->guesses_units)
+        paragraph(page, "Some units are iterations of loops that call several modules, or that are "
+                        "in other loops. The code wraps the modules of the outermost lists, which "
+                        "may be less or more: peaks under fsdp, fsdp1 and fsdp2 and with "
+                        "checkpoints may be much lower or higher than predicted. A layer trace "
+                        "has the modules.");
     ok &= shard_put_stops(page, report->choice);
     if (report->choice->divides[SHARD_FSDP1])
         paragraph(page, report->choice->divides[SHARD_FSDP2] ? divides_both : divides_flat);

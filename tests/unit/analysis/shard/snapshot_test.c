@@ -66,6 +66,22 @@ START_TEST(functions_are_beside_modules)
         ck_assert_int_eq(model.layers[i].beside, model.layers[i].unit != SHARD_ROOT ? 16 : 0);
     }
     ck_assert_uint_eq(units, 3);
+    ck_assert(!model.guesses_units);
+}
+END_TEST
+
+/* Only one of the two modules may be in a list. */
+START_TEST(loops_may_call_several_modules)
+{
+    keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
+    for (int i = 0; i < 3; i++) {
+        keep(LINEAR "," MODEL(6), true);
+        keep(LINEAR "," MODEL(7), true);
+    }
+    keep(LINEAR "," MODEL(8), true);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 3);
+    ck_assert(model.guesses_units);
 }
 END_TEST
 
@@ -492,6 +508,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, a_workspace_is_no_gradient);
     tcase_add_test(tests, a_workspace_is_fixed);
     tcase_add_test(tests, functions_are_beside_modules);
+    tcase_add_test(tests, loops_may_call_several_modules);
     tcase_add_test(tests, last_operators_are_of_their_layer);
     tcase_add_test(tests, recurrent_layers_are_known);
     tcase_add_test(tests, recurrent_layers_have_several_parameters);
