@@ -184,8 +184,8 @@ static bool assign(struct classifier *classifier, struct categories *categories,
     if (!classify_early_results(classifier, categories, err) ||
         !classify_first_batches(classifier, categories, err))
         return false;
-    classify_held_graphs(classifier, categories);
-    return classify_kv_cache(classifier, categories, err) &&
+    return classify_held_graphs(classifier, categories, err) &&
+           classify_kv_cache(classifier, categories, err) &&
            classify_cast_cache(classifier, categories, err);
 }
 

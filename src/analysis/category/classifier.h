@@ -183,7 +183,8 @@ bool classify_early_results(const struct classifier *classifier, struct categori
                             struct error *err);
 
 /* held_graphs.c: corrects what was taken for a batch, if it is too much for one. */
-void classify_held_graphs(const struct classifier *classifier, struct categories *categories);
+bool classify_held_graphs(struct classifier *classifier, struct categories *categories,
+                          struct error *err);
 
 /* replaced_gradients.c: finds gradients that plain code puts in the place of others. */
 bool classify_replaced_gradients(const struct classifier *classifier, struct categories *categories,

@@ -56,6 +56,7 @@ struct size_tally {
     struct run_count listed;        /* members of the list of tensors that plain code made last */
     uint32_t late;                  /* made while the program trains; for late_factors.c */
     struct gathering gathers;       /* of the late ones */
+    uint32_t oldest;                /* index of the first lifetime; for held_graphs.c */
     uint32_t live_weights, grouped; /* for plain_weights.c */
     uint32_t kept_passes;  /* number of passes whose step made activations or inputs that stay */
     uint32_t kept_last;    /* 1 + the last such pass */
@@ -72,6 +73,7 @@ struct size_tally {
     bool is_renewed;       /* each step makes the weights of this size anew, from masters */
     bool is_factor;        /* blocks that are neither weights nor states are Kronecker factors */
     bool is_late_factor;   /* late ones have the size of such a factor */
+    bool is_from_before;   /* a block is older than the trace; for held_graphs.c */
     bool used;
     bool is_flat;   /* plain code joined gradients to a vector of this size */
     bool is_vector; /* plain code joined weights to a vector of this size */

@@ -205,6 +205,36 @@ START_TEST(a_graph_that_is_held_is_no_batch)
 }
 END_TEST
 
+/* Before training, the script drops a graph of which no pass shows: the tensors go from the last to
+ * the first. Results in variables go from the first to the last, and a list has few sizes. */
+START_TEST(a_graph_that_is_dropped_goes_backwards)
+{
+    unsigned sizes = _i == 2 ? 2 : 12;
+    for (unsigned i = 0; i < 12; i++)
+        born(500 + i, 9000 + i % sizes);
+    for (unsigned i = 0; i < 80; i++) {
+        born(40, 24);
+        freed(40, 24);
+    }
+    for (unsigned i = 0; i < 12; i++) {
+        unsigned at = _i == 1 ? i : 11 - i;
+        freed(500 + at, 9000 + at % sizes);
+    }
+    for (unsigned step_number = 0; step_number < 4; step_number++) {
+        base = 1000 * (step_number + 1);
+        passes(ACTIVATION);
+        step();
+        zero_grad();
+    }
+    capture_load(&capture);
+    for (unsigned i = 0; i < 12; i++)
+        if (_i == 0)
+            expect(500 + i, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
+        else
+            ck_assert_int_ne(capture_category(&capture, 500 + i), CATEGORY_ACTIVATION);
+}
+END_TEST
+
 /* Each pass leaves blocks that nobody frees, and so did passes before the trace. */
 START_TEST(what_passes_leave_for_good_is_no_gradient)
 {
@@ -290,6 +320,7 @@ TCase *category_bare_tests(void)
     tcase_add_test(tests, a_pass_ends_before_the_next_batch);
     tcase_add_test(tests, weights_may_be_dropped_after_the_last_pass);
     tcase_add_test(tests, a_graph_that_is_held_is_no_batch);
+    tcase_add_loop_test(tests, a_graph_that_is_dropped_goes_backwards, 0, 3);
     tcase_add_test(tests, what_passes_leave_for_good_is_no_gradient);
     tcase_add_test(tests, steps_within_a_pass_hide_weights_of_one_size);
     return tests;
