@@ -38,7 +38,7 @@ bool finding_of_repeated_state(struct findings_maker *maker)
     if (!repeated_state_find(&repeated, maker->evidence->at_peak, maker->evidence->phases,
                              maker->err))
         return false;
-    if (finding_share(maker, repeated.bytes) < LEAST_STATE)
+    if (finding_share(maker, repeated.bytes) < LEAST_SHARE)
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_REPEATED_STATE, .save_bytes = repeated.bytes},

@@ -188,6 +188,14 @@ START_TEST(an_optimizer_made_twice)
 }
 END_TEST
 
+/* The states are a small part of the peak: still nobody needs the first ones. */
+START_TEST(an_optimizer_made_twice_for_a_small_model)
+{
+    capture_event(&capture, "alloc", 5, 300000, STACK_FORWARD);
+    ck_assert_ptr_nonnull(state_of_two(true));
+}
+END_TEST
+
 START_TEST(two_optimizers_of_two_models)
 {
     ck_assert_ptr_null(state_of_two(false));
@@ -324,6 +332,7 @@ TCase *findings_training_tests(void)
     tcase_add_test(tests, states_of_sparse_adam);
     tcase_add_test(tests, states_of_adam);
     tcase_add_test(tests, an_optimizer_made_twice);
+    tcase_add_test(tests, an_optimizer_made_twice_for_a_small_model);
     tcase_add_test(tests, two_optimizers_of_two_models);
     tcase_add_test(tests, what_other_code_keeps_is_no_optimizer);
     tcase_add_test(tests, results_of_recorded_passes_are_no_kept_gradients);
