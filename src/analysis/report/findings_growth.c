@@ -239,8 +239,8 @@ static bool add_next(const struct findings_maker *maker, const char *next, struc
     buffer_puts(text, next);
     if (maker->grows_dropped)
         buffer_printf(text,
-                      " No backward pass uses these graphs: under torch.no_grad() there are none, "
-                      "which saves at least %s.",
+                      " No backward pass uses these graphs: run the calls that make them, and no "
+                      "others, under torch.no_grad(), which saves at least %s.",
                       finding_size(maker, maker->evidence->dropped->save_bytes).text);
     if (growth->graph == GRAPH_KEPT &&
         finding_share(maker, growth->input_save_bytes) >= LEAST_SHARE)
