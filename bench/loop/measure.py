@@ -21,6 +21,7 @@ import memsnap_record
 from large import MODELS
 from loop import python_of
 
+FEW_FLOPS = 0.03  # extra FLOPs, of a plan whose checkpoints keep the results of costly operators
 NEAR = 1.01, 1.002, 1.0, 0.998, 0.99, 0.98, 0.96, 0.94  # predictions, relative to a peak, of the plans that are tried for it
 
 
@@ -110,6 +111,16 @@ class Bench:
         if "apply" in plan:
             row["applied"] = self.measure(lambda model: memsnap_record.apply(model, plan), 0)
 
+    def selective(self):
+        """The request for the plan that takes the least memory among the selective ones with few extra FLOPs, or None."""
+        front = json.loads(self.suggest("--format", "json") or "{}")
+        for point in sorted(front.get("points", []), key=lambda point: point["peak_bytes"]):
+            request = ["--budget", str(point["peak_bytes"])]
+            plan = json.loads(self.suggest(*request, "--format", "json"))
+            if plan["extra_flops_share"] <= FEW_FLOPS:
+                return request if any("keep_operators" in segment for segment in plan["segments"]) else None
+        return None
+
     def add_by_hand(self, kind, parts):
         """Measures checkpoints that are not memsnap's, and the plan that memsnap has for the same peak."""
         found = self.measure(lambda model: memsnap_record.checkpoint_modules(model, parts))
@@ -158,6 +169,9 @@ class Bench:
         for kind, request in (("K = 2", ["--checkpoints", "2"]), ("60 %", ["--budget", "60%"]),
                               ("35 %", ["--budget", "35%"]), ("least", ["--budget", "least"])):
             self.add(kind, request)
+        selective = self.selective()
+        if selective:
+            self.add("selective", selective)
         blocks = self.plain["blocks"]
         if not blocks:
             self.write()
