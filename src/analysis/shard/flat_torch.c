@@ -99,13 +99,8 @@ static void begin_around(struct torch_walk *flat, uint32_t unit, bool is_backwar
 static void end_forward(struct torch_walk *flat, size_t at, uint32_t unit)
 {
     const struct walk *walk = flat->walk;
-    uint32_t around = walk_around(walk, unit);
-    for (; around != SHARD_ROOT; around = walk->units[around].outer) {
-        if (walk->units[around].last_forward != at)
-            continue;
-        walk->units[around].is_open = false;
-        flat->kept -= is_kept(walk, around) ? 0 : full_bytes(walk, around);
-    }
+    for (uint32_t ended; (ended = walk_close(walk, unit, at)) != SHARD_ROOT;)
+        flat->kept -= is_kept(walk, ended) ? 0 : full_bytes(walk, ended);
 }
 
 static void run_forward(struct torch_walk *flat, size_t at)

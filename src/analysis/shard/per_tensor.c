@@ -95,13 +95,8 @@ static void begin_forward(struct tensor_walk *tensors, uint32_t unit)
 static void end_forward(struct tensor_walk *tensors, size_t at, uint32_t unit)
 {
     const struct walk *walk = tensors->walk;
-    uint32_t around = walk_around(walk, unit);
-    for (; around != SHARD_ROOT; around = walk->units[around].outer) {
-        if (walk->units[around].last_forward != at)
-            continue;
-        walk->units[around].is_open = false;
-        tensors->kept -= is_kept(walk, around) ? 0 : whole_bytes(walk, around);
-    }
+    for (uint32_t ended; (ended = walk_close(walk, unit, at)) != SHARD_ROOT;)
+        tensors->kept -= is_kept(walk, ended) ? 0 : whole_bytes(walk, ended);
 }
 
 static void run_forward(struct tensor_walk *tensors, size_t at)

@@ -116,6 +116,18 @@ static inline uint32_t walk_next_around(const struct walk *walk, uint32_t unit)
     return next;
 }
 
+/* Closes the innermost of these whose forward pass ends at a point. Returns it, or SHARD_ROOT. */
+static inline uint32_t walk_close(const struct walk *walk, uint32_t unit, size_t point)
+{
+    uint32_t around = walk_around(walk, unit);
+    while (around != SHARD_ROOT &&
+           !(walk->units[around].is_open && walk->units[around].last_forward == point))
+        around = walk->units[around].outer;
+    if (around != SHARD_ROOT)
+        walk->units[around].is_open = false;
+    return around;
+}
+
 /* The unit of the model that was divided. */
 static inline uint32_t walk_origin(const struct walk *walk, uint32_t unit)
 {
