@@ -9,6 +9,12 @@ size_t chain_kept_from(const struct forward_chain *chain, uint32_t item)
                : 0;
 }
 
+bool chain_keeps(const struct forward_chain *chain, uint32_t item)
+{
+    size_t at = chain_kept_from(chain, item);
+    return at < chain->kept_count && chain->kept[at] == item;
+}
+
 bool chain_is_held(const struct forward_chain *chain, uint32_t item)
 {
     size_t at = chain->held_count > 0

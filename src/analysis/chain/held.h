@@ -10,6 +10,8 @@ bool chain_add_held(struct forward_chain *chain, const struct trace *trace, uint
                     struct error *err);
 /* Index in chain->kept of the first entry that is not less than `item`. */
 size_t chain_kept_from(const struct forward_chain *chain, uint32_t item);
+/* True if an item is in chain->kept. */
+bool chain_keeps(const struct forward_chain *chain, uint32_t item);
 /* True if an item is in chain->held. */
 bool chain_is_held(const struct forward_chain *chain, uint32_t item);
 

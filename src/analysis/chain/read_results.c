@@ -34,8 +34,7 @@ static bool ignores_result(struct text name)
 static bool is_kept(const struct forward_chain *chain, const struct chain_measure *measure,
                     const struct lifetime *lifetime)
 {
-    size_t at = chain_kept_from(chain, lifetime->alloc);
-    return at < chain->kept_count && chain->kept[at] == lifetime->alloc &&
+    return chain_keeps(chain, lifetime->alloc) &&
            (measure->pass->unfinished || lifetime_end(lifetime) < measure->pass->end);
 }
 

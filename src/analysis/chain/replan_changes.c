@@ -144,9 +144,7 @@ static bool add_input(struct replan_changes *changes, const struct forward_chain
                       uint32_t outermost, uint32_t innermost, uint32_t item, struct error *err)
 {
     size_t first = changes->segments[outermost].first;
-    size_t kept = chain_kept_from(chain, item);
-    if ((kept < chain->kept_count && chain->kept[kept] == item) ||
-        (first > 0 && is_held_already(changes, item, first - 1)))
+    if (chain_keeps(chain, item) || (first > 0 && is_held_already(changes, item, first - 1)))
         return true;
     return add_change(changes,
                       (struct replan_change){.item = item,

@@ -9,8 +9,8 @@
 #include "analysis/phase/phases.h"
 
 struct failed_pass {
-    int64_t bytes;    /* of activations that calls from that line keep, also earlier ones; 0: there
-                         is no such pass */
+    int64_t bytes;    /* of activations that all calls from that line keep, earlier ones too; 0 if
+                         no pass was found */
     stack_id stack;   /* of one of them */
     struct site call; /* the line that calls the model */
 };

@@ -51,7 +51,7 @@ bool finding_line(const struct findings_maker *maker, stack_id stack, struct buf
 bool finding_add(struct findings_maker *maker, struct finding finding, const char *next,
                  const char *what, ...) __attribute__((format(printf, 4, 5)));
 
-/* What to do with copies of weights that the program makes and keeps. */
+/* Advice on copies of the weights that the program makes and keeps. */
 #define KEEP_ON_HOST "{name: tensor.cpu() for name, tensor in model.state_dict().items()}."
 
 /* Each adds its finding, if there is one to add. False on failure. */

@@ -102,9 +102,9 @@ static bool add_forward(struct rewrite *rewrite, const struct shard_point *point
     return add(rewrite, *point, less, err);
 }
 
-/* What is there in backward, when the segment runs again, and was not when it ran first: gradients
- * of what it returns. In exchange, the forward pass had what only later layers of it take, such as
- * a sum of skip connections. `before` is the point before its backward. */
+/* How much more memory is in use when the segment runs again in backward than when it ran first:
+ * gradients of its results. The forward pass, in turn, had tensors that only later layers take,
+ * such as a sum of skip connections. `before` is the point before its backward. */
 static int64_t more_in_backward(const struct rewrite *rewrite, const struct shard_segment *s,
                                 const struct shard_point *before)
 {

@@ -214,15 +214,11 @@ static void end_units(struct torch_walk *flat, size_t at, uint32_t unit, int64_t
         end_unit(flat, unit, elements, residual);
         flat->is_done = true;
     }
-    uint32_t around = walk_around(walk, unit);
-    for (; around != SHARD_ROOT; around = walk->units[around].outer) {
-        struct unit_sums *sums = &walk->units[around];
-        if (sums->last_backward != at)
-            continue;
-        sums->is_open = false;
-        flat->made[2] -= sums->made;
-        flat->kept -= is_kept(walk, around) ? 0 : full_bytes(walk, around);
-        end_unit(flat, around, sums->made, residual);
+    for (uint32_t ended; (ended = walk_close(walk, unit, at)) != SHARD_ROOT;) {
+        int64_t elements = walk->units[ended].made;
+        flat->made[2] -= elements;
+        flat->kept -= is_kept(walk, ended) ? 0 : full_bytes(walk, ended);
+        end_unit(flat, ended, elements, residual);
     }
 }
 

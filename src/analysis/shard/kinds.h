@@ -32,7 +32,7 @@ size_t shard_kind_of(const struct shard_model *model, const struct shard_options
 /* The strategies whose code makes units of modules that differ from the rest of their unit. */
 bool shard_can_divide(const struct shard_options *options, enum shard_strategy strategy);
 
-/* What each unit has; malloc'ed, NULL if there is no memory. */
+/* The elements of each kind, by unit. The caller frees the array. NULL: out of memory. */
 struct shard_kinds *shard_unit_kinds(const struct shard_model *model,
                                      const struct shard_options *options,
                                      enum shard_strategy strategy);

@@ -1,4 +1,5 @@
-/* What checkpoints keep: the inputs of their segments, and what layers outside of them save. */
+/* Tensors that stay in memory with checkpoints: inputs of segments, and tensors that layers outside
+ * of segments save. */
 #include <stdlib.h>
 
 #include "analysis/shard/from_layers.h"

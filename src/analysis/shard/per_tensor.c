@@ -234,15 +234,11 @@ static void end_units(struct tensor_walk *tensors, size_t at, uint32_t unit, int
         tensors->made[1] = 0;
         end_unit(tensors, unit, elements, residual);
     }
-    uint32_t around = walk_around(walk, unit);
-    for (; around != SHARD_ROOT; around = walk->units[around].outer) {
-        struct unit_sums *sums = &walk->units[around];
-        if (sums->last_backward != at)
-            continue;
-        sums->is_open = false;
-        tensors->made[2] -= sums->made;
-        tensors->kept -= is_kept(walk, around) ? 0 : whole_bytes(walk, around);
-        end_unit(tensors, around, sums->made, residual);
+    for (uint32_t ended; (ended = walk_close(walk, unit, at)) != SHARD_ROOT;) {
+        int64_t elements = walk->units[ended].made;
+        tensors->made[2] -= elements;
+        tensors->kept -= is_kept(walk, ended) ? 0 : whole_bytes(walk, ended);
+        end_unit(tensors, ended, elements, residual);
     }
 }
 

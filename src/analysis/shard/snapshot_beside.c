@@ -1,6 +1,7 @@
-/* What the iterations of a loop keep beside the modules that they call, such as the results of
- * functions. The printed code wraps modules, so that checkpoints do not free it. And whether it
- * wraps one module for each iteration. */
+/* Memory that the iterations of a loop keep for code beside the modules that they call, such as
+ * results of functions. The printed code wraps modules, so checkpoints do not free this memory.
+ * Also tells whether the code wraps one module for each iteration. */
+#include "analysis/chain/held.h"
 #include "analysis/shard/snapshot_reader.h"
 
 static bool is_line_of(const struct snapshot_reader *reader, const struct chain_loop *loop,
@@ -34,20 +35,6 @@ static bool is_beside(const struct snapshot_reader *reader, const struct chain_l
     return line_of(reader, loop, item, &calls) != NO_FRAME && !calls;
 }
 
-/* The index of the first kept item that is not before `item`. */
-static size_t kept_from(const struct forward_chain *chain, uint32_t item)
-{
-    size_t low = 0, high = chain->kept_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (chain->kept[middle] < item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The loop of a layer, if its lines are known; and the kept items of the layer. */
 static const struct chain_loop *loop_of(const struct snapshot_reader *reader, size_t layer,
                                         size_t *first, size_t *end)
@@ -57,9 +44,10 @@ static const struct chain_loop *loop_of(const struct snapshot_reader *reader, si
     if (layer < SHARD_FIRST_ELEMENT || number == NO_LOOP || chain->loops[number].frame == NO_FRAME)
         return NULL;
     size_t element = layer - SHARD_FIRST_ELEMENT;
-    *first = kept_from(chain, chain->elements[element].first_item);
-    *end = element + 1 < chain->count ? kept_from(chain, chain->elements[element + 1].first_item)
-                                      : kept_from(chain, chain->backward);
+    *first = chain_kept_from(chain, chain->elements[element].first_item);
+    *end = element + 1 < chain->count
+               ? chain_kept_from(chain, chain->elements[element + 1].first_item)
+               : chain_kept_from(chain, chain->backward);
     return &chain->loops[number];
 }
 

@@ -1,4 +1,4 @@
-/* What the units of a walk have. */
+/* Sums of parameters, and the first and last points, of each unit of a walk. */
 #include <string.h>
 
 #include "analysis/shard/walk.h"

@@ -116,13 +116,16 @@ static inline uint32_t walk_next_around(const struct walk *walk, uint32_t unit)
     return next;
 }
 
-/* Closes the innermost of these whose forward pass ends at a point. Returns it, or SHARD_ROOT. */
+/* Closes the innermost of these whose forward or backward pass ends at a point. Returns it, or
+ * SHARD_ROOT. */
 static inline uint32_t walk_close(const struct walk *walk, uint32_t unit, size_t point)
 {
     uint32_t around = walk_around(walk, unit);
-    while (around != SHARD_ROOT &&
-           !(walk->units[around].is_open && walk->units[around].last_forward == point))
-        around = walk->units[around].outer;
+    for (; around != SHARD_ROOT; around = walk->units[around].outer) {
+        const struct unit_sums *sums = &walk->units[around];
+        if (sums->is_open && (sums->last_forward == point || sums->last_backward == point))
+            break;
+    }
     if (around != SHARD_ROOT)
         walk->units[around].is_open = false;
     return around;
