@@ -52,6 +52,10 @@ err "memsnap: samples/gpt.layers.json.gz: --model rotor does not apply to layers
 run suggest --checkpoints 2 samples/gpt.layers.json.gz
 exits 0
 out_has 'the step then peaks at'
+check 'is lower than the answer of FairScale' sh -c '! grep -q "has a lower real peak" .run/out'
+run suggest --checkpoints 2 samples/models/resnet50.layers.json.gz
+exits 0
+out_has "FairScale's placement has a lower real peak, but its segments contain layers"
 run suggest --format csv "$decoder"
 exits 0
 golden suggest-front.csv

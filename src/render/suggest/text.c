@@ -180,6 +180,11 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
     reserved_text(page, subject, 0, &advice->parts, advice->outcome.peak_bytes);
     fputc('\n', page->out);
     suggest_title(page, "The least real peak with as many segments: %s, %s", best, best_extra);
+    if (advice->outcome.peak_bytes < advice->best_outcome.peak_bytes)
+        suggest_say(page,
+                    "FairScale's placement has a lower real peak, but its segments contain layers "
+                    "that are not known to form a chain, so that no code can be printed for them. "
+                    "The code below makes each of the following checkpoints.");
     if (problem->has_totals)
         total_text(page, problem, problem->before_bytes + advice->best_outcome.total_bytes);
     reserved_text(page, subject, 1, &advice->best, advice->best_outcome.peak_bytes);
