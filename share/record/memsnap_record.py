@@ -60,6 +60,9 @@ def written_by(function, args, kwargs):
             for storage in storage_ids(given.get(argument.name))]
 
 
+without_cache = set()  # the classes of modules whose config.use_cache a plan turned off
+
+
 # memsnap suggest prints what follows for plans of modules.
 from contextlib import nullcontext
 from functools import partial
@@ -401,6 +404,7 @@ def prepare(model, modules):
     for module in model.modules():
         if getattr(getattr(module, "config", None), "use_cache", False):
             module.config.use_cache = False  # else recomputation adds to the cache again
+            without_cache.add(type(module).__name__)
 
 
 # memsnap suggest prints what follows for plans that keep results of operators.
@@ -443,8 +447,17 @@ def both(outer, inner):
     with outer, inner:
         yield
     if inner.missing and inner.is_last:
-        raise RuntimeError(f"{min(inner.missing)} does not run in a checkpoint that is to keep its results: record the "
-                           "plan with this version of PyTorch, on this kind of device")
+        refuse(inner.missing)
+
+
+def refuse(missing):
+    """Raises an error for operators that did not run, unless they may be those of a cache that the plan turned off."""
+    if not without_cache:
+        raise RuntimeError(f"{min(missing)} does not run in a checkpoint that is to keep its results: record the plan with "
+                           "this version of PyTorch, on this kind of device")
+    warnings.warn(f"{min(missing)} does not run in a checkpoint that is to keep its results, probably because the plan turns "
+                  f"off config.use_cache of {min(without_cache)}: for a more exact plan, turn it off before recording")
+    missing.clear()
 
 
 class Kept(TorchDispatchMode):

@@ -19,6 +19,9 @@ def written_by(function, args, kwargs):
             for storage in storage_ids(given.get(argument.name))]
 
 
+without_cache = set()  # the classes of modules whose config.use_cache a plan turned off
+
+
 from contextlib import nullcontext
 from functools import partial
 from types import MethodType
@@ -359,6 +362,7 @@ def prepare(model, modules):
     for module in model.modules():
         if getattr(getattr(module, "config", None), "use_cache", False):
             module.config.use_cache = False  # else recomputation adds to the cache again
+            without_cache.add(type(module).__name__)
 
 
 UNITS = [  # modules that are gathered one after another

@@ -1,4 +1,7 @@
 """A model with the checkpoints of a plan for modules must train as one without."""
+import types
+import warnings
+
 import memsnap_record
 import torch
 from compared import IS_SELECTIVE, compare, fails, plan_of, train
@@ -199,6 +202,27 @@ def check_unknown_operator():
     fails(RuntimeError, "aten.cudnn_gelu does not run", train, linear, torch.randn(2, 16))
 
 
+class Cached(nn.Module):
+    """Puts its result into a cache, as attention does with its keys."""
+
+    def __init__(self):
+        super().__init__()
+        self.config, self.linear = types.SimpleNamespace(use_cache=True), nn.Linear(16, 16)
+
+    def forward(self, x):
+        x = self.linear(x)
+        return torch.cat([x[:0], x]) if self.config.use_cache else x
+
+
+def check_cache():
+    """A plan turns caches off, so that operators of a cache do not run."""
+    plan = plan_of({"modules": ["0"], "keep_operators": ["aten.addmm", "aten.cat"]})
+    with warnings.catch_warnings(record=True) as told:
+        compare(nn.Sequential(Cached(), nn.Linear(16, 16)), torch.randn(2, 16), plan)
+    assert [str(warning.message).split()[0] for warning in told] == ["aten.cat"], told
+    memsnap_record.without_cache.clear()
+
+
 def check_backward_again():
     """A penalty of gradients goes through the graph twice, as retain_graph does: the kept results are used up then."""
     found = []
@@ -252,6 +276,7 @@ def main():
         for kept in ["aten.addmm"], ["aten._to_copy"], ["aten._to_copy", "aten.addmm"]:
             compare(Twice(), torch.randn(4, 16), plan_of({"modules": ["layers.1"], "keep_operators": kept}))
         check_unknown_operator()
+        check_cache()
     check_refusals()
     print("all is right")
 
