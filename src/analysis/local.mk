@@ -462,6 +462,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/oom_attempt.h \
 	src/analysis/report/oom_replay.c \
 	src/analysis/report/oom_replay.h \
+	src/analysis/report/oom_finding.c \
+	src/analysis/report/oom_finding.h \
 	src/analysis/report/oom_rest.c \
 	src/analysis/report/oom_rest.h \
 	src/analysis/report/recast_weights.c \

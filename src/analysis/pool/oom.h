@@ -111,7 +111,10 @@ struct oom_row {
     int64_t attempt_item; /* the failed request of that attempt */
     bool tries_again;     /* the same line made the failed request before this one, and nothing was
                              allocated since */
-    char *asker;          /* label of the call site that made the request, or NULL */
+    /* The possible saving that `next` names: its number in the list of findings, from 1 on; 0:
+     * none. See report/oom_finding.h. */
+    size_t finding;
+    char *asker; /* label of the call site that made the request, or NULL */
 };
 
 struct ooms {

@@ -246,15 +246,14 @@ static void say_largest(const struct words *words, const struct oom_row *row, bo
             SIZE(positive(site->bytes)));
 }
 
-/* True if the next request would fail too, because nearly all reserved memory is in use. */
-static bool gains_little(const struct oom_row *row)
+bool oom_gains_little(const struct oom_row *row)
 {
     return row->layout.pool_bytes < positive(row->at.reserved_bytes) / LITTLE_SHARE;
 }
 
 bool oom_names_pinned(const struct oom_row *row)
 {
-    return row->pinned.count > 0 && !gains_little(row);
+    return row->pinned.count > 0 && !oom_gains_little(row);
 }
 
 static void say_what_else(const struct words *words, const struct oom_row *row, bool trains)
@@ -279,7 +278,7 @@ static void say_next(const struct words *words, const struct oom_row *row,
     case OOM_FRAGMENTATION:
         if (!rules->expandable_segments) {
             say_set_expandable(words, CUDA_ALLOC_CONF, BEFORE_CUDA);
-            if (gains_little(row))
+            if (oom_gains_little(row))
                 say_what_else(words, row, trains);
             else
                 say_pins(words, row, "; ");

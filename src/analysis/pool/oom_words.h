@@ -12,4 +12,8 @@ void oom_write_sentences(struct oom_row *row, const struct allocator_rules *rule
  * from being released (row->pinned); false if it continues with what holds most memory. */
 bool oom_names_pinned(const struct oom_row *row);
 
+/* True if nearly all reserved memory is in use, so that the next request would fail even if this
+ * one could have the holes. */
+bool oom_gains_little(const struct oom_row *row);
+
 #endif

@@ -113,9 +113,7 @@ static void rank(struct findings *findings)
     qsort(findings->items, findings->count, sizeof(findings->items[0]), compare_findings);
     put_simpler_first(findings);
     while (findings->count > FINDINGS_MOST) {
-        struct finding *last = &findings->items[--findings->count];
-        free(last->what);
-        free(last->next);
+        finding_release(&findings->items[--findings->count]);
     }
 }
 
@@ -140,9 +138,7 @@ bool findings_make(struct findings *findings, const struct evidence_of_all *evid
 
 void findings_release(struct findings *findings)
 {
-    for (size_t i = 0; i < findings->count; i++) {
-        free(findings->items[i].what);
-        free(findings->items[i].next);
-    }
+    for (size_t i = 0; i < findings->count; i++)
+        finding_release(&findings->items[i]);
     *findings = (struct findings){0};
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AT " at "
+
 struct size_text finding_size(const struct findings_maker *maker, int64_t bytes)
 {
     struct size_text size;
@@ -41,14 +43,22 @@ bool finding_add(struct findings_maker *maker, struct finding finding, const cha
     if (vasprintf(&finding.what, what, arguments) < 0)
         finding.what = NULL;
     va_end(arguments);
+    const char *where = finding.where ? finding.where : maker->where;
+    finding.where = where ? strdup(where) : NULL;
     finding.next = strdup(next);
-    if (!finding.what || !finding.next) {
-        free(finding.what);
-        free(finding.next);
+    if (!finding.what || !finding.next || (where && !finding.where)) {
+        finding_release(&finding);
         return error_out_of_memory(maker->err);
     }
     maker->findings->items[maker->findings->count++] = finding;
     return true;
+}
+
+void finding_release(struct finding *finding)
+{
+    free(finding->what);
+    free(finding->next);
+    free(finding->where);
 }
 
 bool finding_line(const struct findings_maker *maker, stack_id stack, struct buffer *text)
@@ -58,10 +68,15 @@ bool finding_line(const struct findings_maker *maker, stack_id stack, struct buf
     if (!facts)
         return false;
     if (site_line(&facts->site) != NO_FRAME) {
-        buffer_puts(text, " at ");
+        buffer_puts(text, AT);
         site_label(set->sites, stack, &facts->site, text);
     } else {
         buffer_puts(text, "");
     }
     return !text->failed || error_out_of_memory(maker->err);
+}
+
+char *finding_where(const struct buffer *line)
+{
+    return line->size > 0 ? line->bytes + strlen(AT) : NULL;
 }

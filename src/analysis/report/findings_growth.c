@@ -281,6 +281,7 @@ bool finding_of_growth(struct findings_maker *maker)
     struct growth_words words = words_of_growth(maker, trains);
     bool has_stack = row->stack != STACK_NONE;
     struct buffer next = BUFFER_INIT;
+    maker->where = has_stack ? row->label.full : NULL;
     /* of stored results, a program may need some */
     bool ok =
         add_next(maker, words.next, &next) &&
@@ -296,6 +297,7 @@ bool finding_of_growth(struct findings_maker *maker)
                     has_stack ? words.where : "; its allocations were recorded",
                     has_stack ? row->label.full : "without stacks",
                     growth->caller ? ", called at " : "", growth->caller ? growth->caller : "");
+    maker->where = NULL;
     buffer_release(&next);
     return ok;
 }
@@ -305,7 +307,8 @@ bool finding_of_pending(struct findings_maker *maker)
     const struct pending_frees *pending = maker->evidence->pending;
     if (finding_share(maker, pending->at_peak_bytes) < LEAST_SHARE)
         return true;
-    return finding_add(
+    maker->where = pending->row_count ? pending->rows[0].label.full : NULL;
+    bool ok = finding_add(
         maker,
         (struct finding){
             .kind = FINDING_PENDING_FREES, .save_bytes = pending->at_peak_bytes, .at_most = true},
@@ -316,4 +319,6 @@ bool finding_of_pending(struct findings_maker *maker)
         finding_size(maker, pending->at_peak_bytes).text,
         pending->row_count ? ", the largest part at " : "",
         pending->row_count ? pending->rows[0].label.full : "");
+    maker->where = NULL;
+    return ok;
 }

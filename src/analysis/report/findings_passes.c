@@ -52,17 +52,19 @@ bool finding_of_failed_pass(struct findings_maker *maker)
     struct live_source source = {
         .own = failed->stack, .shown = failed->stack, .site = failed->call};
     live_source_label(maker->evidence->at_peak, &source, NULL, true, &line);
-    bool ok = line.failed
-                  ? error_out_of_memory(maker->err)
-                  : finding_add(
-                        maker,
-                        (struct finding){
-                            .kind = FINDING_NO_GRAD, .save_bytes = failed->bytes, .at_most = true},
-                        "If none follows, as in an evaluation, call the model there under "
-                        "torch.no_grad() or torch.inference_mode().",
-                        "The pass that ran out of memory is called at %s, where no backward pass "
-                        "followed so far. Calls from there keep %s for one.",
-                        line.bytes, finding_size(maker, failed->bytes).text);
+    bool ok =
+        line.failed
+            ? error_out_of_memory(maker->err)
+            : finding_add(maker,
+                          (struct finding){.kind = FINDING_NO_GRAD,
+                                           .save_bytes = failed->bytes,
+                                           .at_most = true,
+                                           .where = line.bytes},
+                          "If none follows, as in an evaluation, call the model there under "
+                          "torch.no_grad() or torch.inference_mode().",
+                          "The pass that ran out of memory is called at %s, where no backward pass "
+                          "followed so far. Calls from there keep %s for one.",
+                          line.bytes, finding_size(maker, failed->bytes).text);
     buffer_release(&line);
     return ok;
 }
@@ -132,10 +134,12 @@ bool finding_of_all_pairs(struct findings_maker *maker)
     double share = finding_share(maker, pairs.bytes);
     if (share < LEAST_PAIRS)
         return true;
-    struct finding finding = {
-        .kind = FINDING_ALL_PAIRS, .save_bytes = pairs.bytes, .at_most = true};
     units_count(rows, pairs.rows);
     bool ok = finding_line(maker, pairs.stack, &line);
+    struct finding finding = {.kind = FINDING_ALL_PAIRS,
+                              .save_bytes = pairs.bytes,
+                              .at_most = true,
+                              .where = finding_where(&line)};
     if (ok && !pairs.of_values)
         ok = finding_add(
             maker, finding,
@@ -171,8 +175,10 @@ bool finding_of_unused_logits(struct findings_maker *maker)
     bool ok = finding_line(maker, logits.stack, &line) &&
               finding_add(
                   maker,
-                  (struct finding){
-                      .kind = FINDING_UNUSED_LOGITS, .save_bytes = logits.bytes, .at_most = true},
+                  (struct finding){.kind = FINDING_UNUSED_LOGITS,
+                                   .save_bytes = logits.bytes,
+                                   .at_most = true,
+                                   .where = finding_where(&line)},
                   "Apply the last layer to the last position only: head(hidden[:, -1:]) instead of "
                   "head(hidden)[:, -1:]. In transformers, pass logits_to_keep=1.",
                   "Logits of every position%s hold %s, but generation needs those of "

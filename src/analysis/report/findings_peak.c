@@ -250,9 +250,11 @@ static bool report(struct findings_maker *maker, const struct live_sum sums[SUMS
     for (int k = 0; ok && k < SUMS; k++) {
         struct buffer most = BUFFER_INIT;
         finding_about *add = sums[k].bytes > 0 ? about(maker, sums, k) : NULL;
+        maker->where = sums[k].top_label.size > 0 ? sums[k].top_label.bytes : NULL;
         ok = !add || (most_at(maker, &sums[k], &most) && add(maker, &sums[k], &most));
         buffer_release(&most);
     }
+    maker->where = NULL;
     return ok;
 }
 

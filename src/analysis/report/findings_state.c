@@ -34,20 +34,30 @@ static int64_t growing_state(const struct growth *growth)
 bool finding_of_repeated_state(struct findings_maker *maker)
 {
     struct repeated_state repeated;
+    struct buffer line = BUFFER_INIT;
     char first[UNITS_TEXT_SIZE], second[UNITS_TEXT_SIZE];
     if (!repeated_state_find(&repeated, maker->evidence->at_peak, maker->evidence->phases,
                              maker->err))
         return false;
     if (finding_share(maker, repeated.bytes) < LEAST_SHARE)
         return true;
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_REPEATED_STATE, .save_bytes = repeated.bytes},
-        "If the first optimizer is not used any more, delete it before the second is made, and "
-        "everything that refers to it, such as a scheduler. Otherwise, keep using the first.",
-        "Optimizer state exists twice: at event %s it was made again for the same parameters, "
-        "while %s of an earlier optimizer, made from event %s on, stay allocated.",
-        units_count(second, repeated.second_item), finding_size(maker, repeated.bytes).text,
-        units_count(first, repeated.first_item));
+    stack_id stack = maker->evidence->at_peak->timeline->trace->stack[repeated.second_item];
+    bool ok =
+        finding_line(maker, stack, &line) &&
+        finding_add(
+            maker,
+            (struct finding){.kind = FINDING_REPEATED_STATE,
+                             .save_bytes = repeated.bytes,
+                             .where = finding_where(&line)},
+            "If the first optimizer is not used any more, delete it before the second is made, and "
+            "everything that refers to it, such as a scheduler. Otherwise, keep using the first.",
+            "Optimizer state exists twice: from event %s on, it was made again%s for the same "
+            "parameters, "
+            "while %s of an earlier optimizer, made from event %s on, stay allocated.",
+            units_count(second, repeated.second_item), line.bytes,
+            finding_size(maker, repeated.bytes).text, units_count(first, repeated.first_item));
+    buffer_release(&line);
+    return ok;
 }
 
 bool finding_of_layer_buffers(struct findings_maker *maker)
@@ -65,7 +75,8 @@ bool finding_of_layer_buffers(struct findings_maker *maker)
               finding_add(maker,
                           (struct finding){.kind = FINDING_LAYER_BUFFERS,
                                            .save_bytes = buffers.bytes,
-                                           .at_most = true},
+                                           .at_most = true,
+                                           .where = finding_where(&line)},
                           "If they hold the same values, as a mask or a table of positions does, "
                           "make one, and assign it to all layers once the model is on the device: "
                           ".to() copies it for each. A causal mask is not needed: "

@@ -7,21 +7,27 @@
 bool finding_of_loaded_weights(struct findings_maker *maker)
 {
     struct weight_copies loaded;
+    struct buffer line = BUFFER_INIT;
     if (!weight_copies_find(&loaded, maker->evidence->at_peak, maker->evidence->phases,
                             WEIGHTS_LOADED, maker->err))
         return false;
     if (finding_share(maker, loaded.save_bytes) < LEAST_SHARE)
         return true;
-    return finding_add(
-        maker,
-        (struct finding){.kind = FINDING_LOADED_WEIGHTS,
-                         .save_bytes = loaded.save_bytes,
-                         .at_most = loaded.has_more},
-        "Load them with map_location=\"cpu\", or delete what was loaded (del NAME) once "
-        "load_state_dict() has copied it.",
-        "Weights read from a file hold %s, although the model has parameters of its own with the "
-        "same sizes.",
-        finding_size(maker, loaded.bytes).text);
+    bool ok = finding_line(maker, loaded.stack, &line) &&
+              finding_add(
+                  maker,
+                  (struct finding){.kind = FINDING_LOADED_WEIGHTS,
+                                   .save_bytes = loaded.save_bytes,
+                                   .at_most = loaded.has_more,
+                                   .where = finding_where(&line)},
+                  "Load them with map_location=\"cpu\", or delete what was loaded (del NAME) once "
+                  "load_state_dict() has copied it.",
+                  "Weights read from a file%s hold %s, although the model has parameters of its "
+                  "own with the "
+                  "same sizes.",
+                  line.bytes, finding_size(maker, loaded.bytes).text);
+    buffer_release(&line);
+    return ok;
 }
 
 bool finding_of_copied_weights(struct findings_maker *maker)
@@ -36,7 +42,9 @@ bool finding_of_copied_weights(struct findings_maker *maker)
         facts && finding_line(maker, copied->stack, &line) &&
         finding_add(
             maker,
-            (struct finding){.kind = FINDING_COPIED_WEIGHTS, .save_bytes = copied->save_bytes},
+            (struct finding){.kind = FINDING_COPIED_WEIGHTS,
+                             .save_bytes = copied->save_bytes,
+                             .where = finding_where(&line)},
             "If the program only saves it or loads it again, keep it in host memory: " KEEP_ON_HOST,
             "A copy of the weights%s, made%s by deepcopy() or clone(), holds %s.",
             copied->of_states      ? " and of the optimizer's state"
@@ -62,7 +70,8 @@ bool finding_of_recast_weights(struct findings_maker *maker)
             maker,
             (struct finding){.kind = FINDING_RECAST_WEIGHTS,
                              .save_bytes = recast.save_bytes,
-                             .at_least = recast.made_there},
+                             .at_least = recast.made_there,
+                             .where = finding_where(&line)},
             "Convert the model before it is moved, as in model.to(torch.bfloat16).to(device), "
             "or do both in one call: model.to(device, torch.bfloat16). A model that is made "
             "on the device can be made in that dtype: torch.set_default_dtype().",
@@ -85,7 +94,9 @@ bool finding_of_earlier_model(struct findings_maker *maker)
     bool ok = finding_line(maker, earlier.stack, &line) &&
               finding_add(
                   maker,
-                  (struct finding){.kind = FINDING_EARLIER_MODEL, .save_bytes = earlier.save_bytes},
+                  (struct finding){.kind = FINDING_EARLIER_MODEL,
+                                   .save_bytes = earlier.save_bytes,
+                                   .where = finding_where(&line)},
                   "Delete the earlier model, and what refers to it, before the next one is made: "
                   "model = build() frees the old model only once the new one is complete, and an "
                   "optimizer keeps its parameters.",

@@ -6,6 +6,7 @@
 #include "analysis/report/grouping.h"
 #include "analysis/report/notices.h"
 #include "analysis/report/oom_attempt.h"
+#include "analysis/report/oom_finding.h"
 #include "analysis/report/oom_replay.h"
 #include "analysis/report/oom_rest.h"
 #include "analysis/report/rows.h"
@@ -293,7 +294,10 @@ static bool find(struct device_report *report, const struct live_set *set,
                                              .kept = &report->kept,
                                              .fragmentation = &report->fragmentation,
                                              .unit = options->unit};
-    return findings_make(&report->findings, &evidence, err);
+    if (!findings_make(&report->findings, &evidence, err))
+        return false;
+    oom_finding_add(&report->ooms, &report->findings, report->peak.active_bytes, options->unit);
+    return true;
 }
 
 struct device_report *device_report_build(const struct timeline *timeline, struct site_table *sites,

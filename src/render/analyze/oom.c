@@ -84,6 +84,7 @@ static const struct row_type oom_type = ROW_TYPE(
     FIELD(ROW, NUMBER, like_step, IF(ROW, step_bytes)),
     FIELD(ROW, FLAG, rest_is_unknown, IF(ROW, rest_is_unknown)),
     FIELD(ROW, BYTES, attempt_bytes, IF(ROW, attempt_bytes)),
+    FIELD_AS(ROW, COUNT, "possible_saving", finding, IF(ROW, finding)),
     FIELD_AS(ROW, EVENT, "attempt_event", attempt_item, IF(ROW, attempt_bytes)),
     FIELD(ROW, FLAG, tries_again, IF(ROW, tries_again)), FIELD_JSON("categories", put_live),
     FIELD_AS(ROW, LABEL, "asked_by", asker),

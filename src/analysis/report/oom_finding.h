@@ -1,0 +1,18 @@
+/* The finding whose memory a request that failed could have had.
+ *
+ * A finding states what the active peak would be without some memory. Then no moment has more
+ * active memory than that, not the one of the request either. So the saving, less what the curve
+ * lies below its peak at that moment, is free for the request. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_OOM_FINDING_H
+#define MEMSNAP_ANALYSIS_REPORT_OOM_FINDING_H
+
+#include "analysis/pool/oom.h"
+#include "analysis/report/findings.h"
+
+/* Lets the advice of each row name the finding that frees most, if that is enough for the request
+ * and if too much was in use, or what was free lay in pieces. Findings that only restate a
+ * category, such as activations, do not count. `peak_bytes` is of the active curve. */
+void oom_finding_add(struct ooms *ooms, const struct findings *findings, int64_t peak_bytes,
+                     enum unit unit);
+
+#endif
