@@ -155,6 +155,7 @@ class Recorder:
         self.steps = {}        # of each optimizer
         self.most_steps = int(config["steps"])
         self.late = int(config["late"])
+        self.context = "all"  # which blocks and events have stacks, as the program wants it
         self.ooms = 0
         self.is_complete = False
 
@@ -265,18 +266,32 @@ class Recorder:
         os._exit = exit_recorded
 
     def guard_recording(self, memory):
-        """A program that records by itself neither ends this recording nor drops a part of it."""
+        """A program that records by itself neither ends this recording nor drops a part of it.
+
+        But the stacks that its own snapshot would not have are left out from there on.
+        """
         self.record = memory._record_memory_history
 
         def record(*arguments, **options):
+            self.follow(*arguments, **options)
             if not self.is_recording or os.getpid() != self.process:
                 self.record(*arguments, **options)
 
         memory._record_memory_history = record
 
+    def follow(self, enabled="all", context="all", *arguments, **options):
+        """Notes the context that the program asks for."""
+        if not isinstance(enabled, str) or context == self.context or self.process not in (None, os.getpid()):
+            return
+        self.context = context
+        if self.is_recording:
+            self.start()
+
     def start(self):
         import inspect
         options = {"stacks": self.config["stacks"]}
+        if self.context != "all":
+            options["context"] = self.context
         record = getattr(self.torch.cuda.memory, "_record_memory_history_impl", self.record)
         if "record_pinned_host_memory" in inspect.signature(record).parameters:
             options["record_pinned_host_memory"] = True  # recent versions of PyTorch

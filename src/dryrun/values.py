@@ -2,10 +2,12 @@
 import linecache
 import os
 import sys
+import sysconfig
 import threading
 
 TEXT_SIZE = 60   # of a line of source
 SHOWN = 3        # lines of the program
+RECORDER = "memsnap_record.py"  # lies wherever the user has put it
 
 
 def times(count):
@@ -16,8 +18,13 @@ class Reads:
     """Counts by line of the program how often values were read that are not known."""
 
     def __init__(self, library_folder):
-        self.folders = (library_folder + os.sep, "<frozen ")
+        # of packages beside torch, Python's own, and those of the dry run
+        folders = [library_folder, sysconfig.get_path("stdlib"), os.path.dirname(os.path.abspath(__file__))]
+        self.others = tuple(folder + os.sep for folder in folders) + ("<frozen ",)
         self.counts = {}
+
+    def is_program(self, name):
+        return not name.startswith(self.others) and os.path.basename(name) != RECORDER
 
     def __call__(self):
         frame = sys._getframe().f_back  # none in PyTorch's own threads
@@ -25,7 +32,7 @@ class Reads:
         while frame:
             name = frame.f_code.co_filename
             scales = scales or name.endswith(("torch/amp/grad_scaler.py", "torch/cuda/amp/grad_scaler.py"))
-            if not name.startswith(self.folders):
+            if self.is_program(name):
                 break
             frame = frame.f_back
         frame = frame or innermost

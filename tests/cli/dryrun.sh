@@ -80,6 +80,12 @@ dry --steps 5 -o recording.pickle -- "$PYTHON3" train.py 100 record
 exits 0
 check 'a program that records by itself loses nothing' cmp recorded.pickle recording.pickle
 check 'and has its own snapshot' test -s own.pickle
+dry --steps 5 -o state.pickle -- "$PYTHON3" train.py 100 state
+exits 0
+"$PYTHON3" -c 'import pickle
+events = pickle.load(open("state.pickle", "rb"))["device_traces"][0]
+print([len(event["frames"]) for event in events[:4]], len(events))' >state.txt
+check 'the context of a program that records by itself is followed' grep -qx '\[1, 1, 0, 0\] 27' state.txt
 dry --steps 5 --late 2 -o late.pickle -- "$PYTHON3" train.py 100
 exits 0
 out_has 'step 4'
@@ -148,7 +154,14 @@ exits 0
 out_has 'own value 5'
 out_has 'value 0'
 err_has 'read values from the GPU 1 times, and got zeros'
-err_has 'dryrun:   1 time at train.py:28: print("value", torch.read_value(address))'
+err_has 'dryrun:   1 time at train.py:34: print("value", torch.read_value(address))'
+# Neither the recorder's lines nor Python's own are the program's.
+mkdir recorder
+printf 'def call(function, argument):\n    return function(argument)\n' >recorder/memsnap_record.py
+PYTHONPATH=$PYTHONPATH:$here/recorder
+dry -o a.pickle -- "$PYTHON3" train.py 100 read-within
+exits 0
+err_has "dryrun:   1 time at train.py:$(grep -n 'with contextlib' train.py | cut -d: -f1): with contextlib"
 dry -o a.pickle -- "$PYTHON3" train.py 100 create
 exits 0
 out_has 'create 0'

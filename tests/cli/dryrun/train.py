@@ -1,5 +1,6 @@
 """train.py MIB [DEED]: takes memory in six steps, and does something else that a test wants."""
 import atexit
+import contextlib
 import os
 import signal
 import subprocess
@@ -9,6 +10,11 @@ import time
 import tty
 
 import torch
+
+try:
+    import memsnap_record
+except ImportError:
+    pass
 
 size = int(sys.argv[1]) << 20
 deed = sys.argv[2] if len(sys.argv) > 2 else ""
@@ -26,10 +32,17 @@ elif deed == "read":
     print("own value", torch.read_value(address))
     torch.launch()
     print("value", torch.read_value(address))
+elif deed == "read-within":
+    address = torch._native.take(512)
+    torch.launch()
+    with contextlib.ExitStack() as stack:
+        stack.callback(memsnap_record.call, torch.read_value, address)
 elif deed == "record":
     torch.cuda.memory._record_memory_history()
     torch.cuda.memory._dump_snapshot("own.pickle")
     torch.cuda.memory._record_memory_history(enabled=None)
+elif deed == "state":
+    torch.cuda.memory._record_memory_history(context="state")
 elif deed == "select":
     sys.exit(torch._native.cudaSetDevice(2))
 elif deed == "interrupt":

@@ -14,6 +14,9 @@ _native.take.argtypes = (ctypes.c_size_t,)
 _native.give_back.argtypes = (ctypes.c_void_p,)
 
 
+FRAMES = [dict(filename="train.py", line=7, name="main")]
+
+
 class OutOfMemoryError(RuntimeError):
     pass
 
@@ -22,12 +25,13 @@ class _State:
     queued, observers, events, host_events, hooks = [], [], None, [], []
     is_initialized = False
     live = {}  # sizes by address
+    context = "all"
 
 
 def _note(action, address, size, **more):
     if _State.events is not None:
         _State.events.append(dict(action=action, addr=address, size=size, stream=0, time_us=1000 + len(_State.events),
-                                  frames=[dict(filename="train.py", line=7, name="main")], **more))
+                                  frames=FRAMES if _State.context == "all" else [], **more))
 
 
 def _lazy_call(call):
@@ -63,8 +67,9 @@ def delete(address, size):
     _native.give_back(address)
 
 
-def _record_memory_history(enabled="all", stacks="all", record_pinned_host_memory=False):
-    _State.events = [] if enabled else None
+def _record_memory_history(enabled="all", context="all", stacks="all", record_pinned_host_memory=False):
+    _State.events = (_State.events or []) if enabled else None
+    _State.context = context
     # $PINNED bytes of the host
     pinned = int(os.environ.get("PINNED", 0)) if enabled and record_pinned_host_memory else 0
     _State.host_events = [dict(action="alloc", addr=4096, size=pinned, stream=0, time_us=1, frames=[])] if pinned else []
