@@ -1,5 +1,6 @@
 libmemsnap_a_SOURCES += \
 	src/analysis/category/cast_cache.c \
+	src/analysis/category/block_stacks.c \
 	src/analysis/category/category.c \
 	src/analysis/category/category.h \
 	src/analysis/category/classifier.h \

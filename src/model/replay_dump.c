@@ -1,4 +1,7 @@
 #include "model/replay.h"
+
+#include <stdlib.h>
+
 #include "model/sums.h"
 
 /* Finds the addresses that allocs of the trace still hold at its end. */
@@ -74,6 +77,23 @@ static bool count_block(struct memory_state *state, const struct block_row *bloc
     return add(&state->active_bytes, size) && add(&state->requested_bytes, block->requested_size);
 }
 
+/* Keeps the stack of a block if the event that allocated it has none. */
+static bool keep_stack(struct replay *replay, const struct block_row *block, struct error *err)
+{
+    struct timeline *timeline = replay->timeline;
+    const struct addrmap_slot *made = addrmap_find(&replay->live, block->address);
+    if (block->stack == STACK_NONE || !made || made->tag & IS_PREEXISTING ||
+        replay->trace->edge.present)
+        return true;
+    uint32_t alloc = timeline->lifetimes[made->value].alloc;
+    if (replay->trace->stack[alloc] != STACK_NONE ||
+        trace_size(replay->trace, alloc) != block->requested_size)
+        return true;
+    return vec_push(timeline->block_stacks, timeline->block_stack_count,
+                    timeline->block_stack_capacity, replay->budget, err,
+                    (struct block_stack){made->value, block->stack});
+}
+
 /* `seen` has the curves in which a later block at the address counts: if several blocks claim one
  * address, the last in the file is used. */
 static bool take_block(struct replay *replay, const struct addrmap *end_live, struct addrmap *seen,
@@ -93,7 +113,8 @@ static bool take_block(struct replay *replay, const struct addrmap *end_live, st
         return false;
     curves &= ~slot->tag;
     slot->tag |= curves;
-    return curves == 0 || carry_block(replay, end_live, block, curves, err);
+    return curves == 0 ||
+           (keep_stack(replay, block, err) && carry_block(replay, end_live, block, curves, err));
 }
 
 /* Adds the difference between a segment's size and the total size of its blocks, `listed`. */
@@ -130,14 +151,24 @@ static bool take_segments(struct replay *replay, const struct addrmap *end_live,
     return true;
 }
 
+static int by_lifetime(const void *a, const void *b)
+{
+    const struct block_stack *x = a, *y = b;
+    return (x->lifetime > y->lifetime) - (x->lifetime < y->lifetime);
+}
+
 bool replay_dump(struct replay *replay, struct error *err)
 {
+    struct timeline *timeline = replay->timeline;
     struct addrmap cut, seen;
     addrmap_init(&cut, replay->timeline->snapshot->budget);
     addrmap_init(&seen, replay->timeline->snapshot->budget);
     bool whole = !replay->trace->edge.present;
     bool ok = (whole || find_end_live(replay, &cut, err)) &&
               take_segments(replay, whole ? &replay->live : &cut, &seen, err);
+    if (timeline->block_stack_count > 0)
+        qsort(timeline->block_stacks, timeline->block_stack_count, sizeof(*timeline->block_stacks),
+              by_lifetime);
     addrmap_release(&cut);
     addrmap_release(&seen);
     return ok;

@@ -186,6 +186,8 @@ void timeline_destroy(struct timeline *timeline)
     vec_free(timeline->lifetimes, timeline->lifetime_capacity, sizeof(*timeline->lifetimes),
              budget);
     vec_free(timeline->notes, timeline->note_capacity, sizeof(*timeline->notes), budget);
+    vec_free(timeline->block_stacks, timeline->block_stack_capacity,
+             sizeof(*timeline->block_stacks), budget);
     vec_free(timeline->preexisting, timeline->preexisting_capacity, sizeof(*timeline->preexisting),
              budget);
     free((struct storage *)(void *)timeline);

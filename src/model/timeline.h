@@ -97,6 +97,13 @@ struct note {
     uint64_t event; /* first_event of the trace plus the item of the annotate event */
 };
 
+/* The stack of an allocation whose event has none, but whose block at the dump has: PyTorch records
+ * with context="state" that way. */
+struct block_stack {
+    uint32_t lifetime;
+    stack_id stack;
+};
+
 struct timeline {
     const struct snapshot *snapshot; /* not owned */
     const struct trace *trace;       /* an empty trace if the device has none */
@@ -107,6 +114,8 @@ struct timeline {
     size_t preexisting_count, preexisting_capacity;
     struct note *notes; /* by allocation: live_note_text() */
     size_t note_count, note_capacity;
+    struct block_stack *block_stacks; /* by lifetime */
+    size_t block_stack_count, block_stack_capacity;
     struct curve active, allocated;
     struct reserved_curve reserved;
     struct literal_curves literal;
@@ -163,6 +172,10 @@ struct live {
     stack_id stack;
 };
 
+/* The stack that made a lifetime: of its event, else of its block; STACK_NONE if neither has one.
+ */
+stack_id timeline_stack(const struct timeline *timeline, size_t index);
+
 static inline struct live live_of_lifetime(const struct timeline *timeline, size_t index)
 {
     const struct trace *trace = timeline->trace;
@@ -171,7 +184,7 @@ static inline struct live live_of_lifetime(const struct timeline *timeline, size
                          .index = (uint32_t)index,
                          .addr = trace_addr(trace, item),
                          .size = trace_size(trace, item),
-                         .stack = trace->stack[item]};
+                         .stack = timeline_stack(timeline, index)};
 }
 
 static inline struct live live_of_preexisting(const struct timeline *timeline, size_t index)

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "base/bisect.h"
 #include "model/device.h"
 #include "model/sums.h"
 #include "model/timeline.h"
@@ -197,6 +198,17 @@ bool timeline_live(const struct timeline *timeline, int64_t item, struct live_li
     }
     *list = made;
     return true;
+}
+
+stack_id timeline_stack(const struct timeline *timeline, size_t index)
+{
+    stack_id stack = timeline->trace->stack[timeline->lifetimes[index].alloc];
+    const struct block_stack *stacks = timeline->block_stacks;
+    size_t count = timeline->block_stack_count;
+    if (stack != STACK_NONE || count == 0)
+        return stack;
+    size_t at = bisect_less(&stacks->lifetime, sizeof(*stacks), count, (uint32_t)index);
+    return at < count && stacks[at].lifetime == index ? stacks[at].stack : STACK_NONE;
 }
 
 void live_list_release(struct live_list *list)

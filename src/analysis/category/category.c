@@ -186,7 +186,8 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         return false;
     return classify_held_graphs(classifier, categories, err) &&
            classify_kv_cache(classifier, categories, err) &&
-           classify_cast_cache(classifier, categories, err);
+           classify_cast_cache(classifier, categories, err) &&
+           classify_block_stacks(classifier, categories, err);
 }
 
 /* True if the first word of an annotation names a category, as in "memsnap:activation" and

@@ -219,4 +219,9 @@ bool classify_kv_chains(const struct classifier *classifier, struct categories *
 bool classify_cast_cache(const struct classifier *classifier, struct categories *categories,
                          struct error *err);
 
+/* block_stacks.c: corrects the categories, which the events of a trace without stacks show, by the
+ * stacks that blocks of the dump have. */
+bool classify_block_stacks(struct classifier *classifier, struct categories *categories,
+                           struct error *err);
+
 #endif

@@ -42,7 +42,7 @@ static struct explained of_lifetime(const struct device_report *report, size_t i
         .index = (uint32_t)index,
         .addr = trace_addr(trace, lifetime->alloc),
         .size = trace_size(trace, lifetime->alloc),
-        .stack = trace->stack[lifetime->alloc],
+        .stack = timeline_stack(report->timeline, index),
         .born = lifetime->alloc,
         .freed = lifetime_end(lifetime),
     };

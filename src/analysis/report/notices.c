@@ -157,7 +157,15 @@ static void no_stacks(struct notice_list *list, const struct timeline *timeline)
     for (size_t i = 0; i < trace->count; i++)
         without += trace->action[i] == ACTION_ALLOC && trace->stack[i] == STACK_NONE;
     char some[UNITS_TEXT_SIZE], all[UNITS_TEXT_SIZE];
-    if (allocs > 0 && without == allocs)
+    if (timeline->block_stack_count > 0)
+        notice_add(list, NOTICE_NO_STACKS,
+                   "%s of %s allocations have no stack: the history was recorded with "
+                   "context=\"state\", which keeps only the stacks of what is live at the end; "
+                   "call " RECORD "context=\"all\", stacks=\"all\")` to see which code made the "
+                   "others",
+                   units_count(some, without - timeline->block_stack_count),
+                   units_count(all, allocs));
+    else if (allocs > 0 && without == allocs)
         notice_add(list, NOTICE_NO_STACKS,
                    "no stacks: call " RECORD
                    "context=\"all\", stacks=\"all\")` to see which code allocated");

@@ -8,6 +8,7 @@
 TCase *bands_tests(void);
 TCase *category_annotated_tests(void);
 TCase *category_bare_tests(void);
+TCase *category_block_stack_tests(void);
 TCase *category_early_results_tests(void);
 TCase *category_replaced_tests(void);
 TCase *category_buckets_tests(void);

@@ -8,6 +8,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/annotated_test.c \
 	tests/unit/analysis/category/bare_events.h \
 	tests/unit/analysis/category/bare_test.c \
+	tests/unit/analysis/category/block_stacks_test.c \
 	tests/unit/analysis/category/early_results_test.c \
 	tests/unit/analysis/category/replaced_gradients_test.c \
 	tests/unit/analysis/category/caches_test.c \

@@ -55,6 +55,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_list_order_tests());
     suite_add_tcase(suite, category_roles_tests());
     suite_add_tcase(suite, category_bare_tests());
+    suite_add_tcase(suite, category_block_stack_tests());
     suite_add_tcase(suite, category_early_results_tests());
     suite_add_tcase(suite, category_replaced_tests());
     suite_add_tcase(suite, category_late_tests());
