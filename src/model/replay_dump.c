@@ -157,6 +157,20 @@ static int by_lifetime(const void *a, const void *b)
     return (x->lifetime > y->lifetime) - (x->lifetime < y->lifetime);
 }
 
+/* In a damaged file, two blocks may claim one address: one stack is enough. */
+static void sort_block_stacks(struct timeline *timeline)
+{
+    struct block_stack *stacks = timeline->block_stacks;
+    size_t count = 0;
+    if (timeline->block_stack_count == 0)
+        return;
+    qsort(stacks, timeline->block_stack_count, sizeof(*stacks), by_lifetime);
+    for (size_t i = 0; i < timeline->block_stack_count; i++)
+        if (count == 0 || stacks[count - 1].lifetime != stacks[i].lifetime)
+            stacks[count++] = stacks[i];
+    timeline->block_stack_count = count;
+}
+
 bool replay_dump(struct replay *replay, struct error *err)
 {
     struct timeline *timeline = replay->timeline;
@@ -166,9 +180,7 @@ bool replay_dump(struct replay *replay, struct error *err)
     bool whole = !replay->trace->edge.present;
     bool ok = (whole || find_end_live(replay, &cut, err)) &&
               take_segments(replay, whole ? &replay->live : &cut, &seen, err);
-    if (timeline->block_stack_count > 0)
-        qsort(timeline->block_stacks, timeline->block_stack_count, sizeof(*timeline->block_stacks),
-              by_lifetime);
+    sort_block_stacks(timeline);
     addrmap_release(&cut);
     addrmap_release(&seen);
     return ok;
