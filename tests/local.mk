@@ -65,7 +65,8 @@ distcheck-memory:
 check-whole:
 	@chosen=; programs=; for test in $(TESTS); do \
 	    case $$test in \
-	    tests/cli/* | tests/fuzz/* | tests/man-examples.sh | tests/readme-examples.sh) continue ;; \
+	    tests/accept/hostile.py | tests/cli/* | tests/fuzz/*) continue ;; \
+	    tests/man-examples.sh | tests/readme-examples.sh) continue ;; \
 	    tests/unit/model/* | tests/unit/solve/* | tests/unit/cuda/* | tests/unit/opencl/*) \
 	        programs="$$programs $$test" ;; \
 	    tests/unit/*) continue ;; \

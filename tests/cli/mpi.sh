@@ -28,11 +28,13 @@ case $("$mpirun" --version) in
 *) skip "$mpirun is neither Open MPI's nor MPICH's" ;;
 esac
 
-# Four processes on any machine. Without OMPI_MCA_btl it looks for networks, which takes time.
+# Four processes on any machine. Without OMPI_MCA_btl it looks for networks, which takes time. Processes that wait
+# let others run: else they take most of the processors.
 OMPI_MCA_btl=self,vader
+OMPI_MCA_mpi_yield_when_idle=1
 OMPI_MCA_rmaps_base_oversubscribe=1
 OMPI_MCA_hwloc_base_binding_policy=none
-export OMPI_MCA_btl OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
+export OMPI_MCA_btl OMPI_MCA_mpi_yield_when_idle OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
 if [ "$(id -u)" = 0 ]; then
     OMPI_ALLOW_RUN_AS_ROOT=1
     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
