@@ -56,8 +56,9 @@ static uint32_t find_teardown(const struct classifier *classifier)
 static void classifier_init(struct classifier *classifier, const struct timeline *timeline,
                             struct site_table *sites, const struct phases *phases)
 {
-    *classifier = (struct classifier){
-        .timeline = timeline, .sites = sites, .phases = phases, .result_stack = STACK_NONE};
+    *classifier = (struct classifier){.timeline = timeline, .sites = sites, .phases = phases};
+    for (int i = 0; i < RESULTS_MOST; i++)
+        classifier->results[i].stack = STACK_NONE;
     size_tallies_init(&classifier->tallies, timeline->snapshot->budget);
     classifier->is_cut =
         timeline->by_action[ACTION_OOM] > 0 || timeline->trace->edge.skipped_after > 0;

@@ -17,6 +17,14 @@ struct left_gradients {
     uint64_t sizes[FLAT_MOST]; /* a ring buffer: gradient n is at n % FLAT_MOST */
 };
 
+/* A result of a pass that plain code kept, such as the logits of an evaluation. A loop keeps a few
+ * of them in each iteration. */
+#define RESULTS_MOST 4
+struct kept_result {
+    stack_id stack; /* STACK_NONE: none */
+    uint64_t size;
+};
+
 struct classifier {
     const struct timeline *timeline;
     struct site_table *sites;
@@ -45,10 +53,10 @@ struct classifier {
     bool passes_make_states; /* without stacks: blocks that passes leave for good are optimizer
                                 states */
     struct left_gradients left;
-    uint32_t batch_run;      /* the run in which the last batch was made; 0 if none */
-    stack_id result_stack;   /* the stack of the last result of a pass that plain code kept; else
-                                STACK_NONE */
-    struct step_marks steps; /* annotated optimizer steps */
+    uint32_t batch_run; /* the run in which the last batch was made; 0 if none */
+    struct kept_result results[RESULTS_MOST]; /* the last ones of plain code, a stack each */
+    uint32_t next_result;                     /* index of the one that the next stack replaces */
+    struct step_marks steps;                  /* annotated optimizer steps */
     struct step_marks zero_grads; /* annotated calls of zero_grad(); without stacks only */
     struct size_sum replaced;     /* parameters that were made and freed before the first step */
     uint32_t teardown; /* the item from which on the program only frees; EVENT_NEVER if not known */

@@ -158,22 +158,68 @@ static bool is_drawn(const struct classifier *classifier, const struct evidence 
     return operator_makes_storage(op) || text_starts(op, "aten::rand");
 }
 
+#define MOST_BEFORE_BATCH 64 /* allocations between a result and the next batch */
+
+/* True if the batch for the forward pass in run `pass` is made after an allocation, which is then
+ * not that batch. */
+static bool precedes_batch(const struct classifier *classifier, const struct evidence *evidence,
+                           uint32_t pass)
+{
+    const struct timeline *timeline = classifier->timeline;
+    const struct symbols *symbols = site_table_symbols(classifier->sites);
+    uint32_t begin = classifier->phases->runs[pass].first;
+    for (size_t i = evidence->index + 1;
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < begin &&
+         i - evidence->index <= MOST_BEFORE_BATCH;
+         i++) {
+        struct error err; /* out of memory is found again when that allocation is classified */
+        const struct stack_facts *facts = site_stack_facts(
+            classifier->sites, timeline->trace->stack[timeline->lifetimes[i].alloc], &err);
+        if (facts && (facts->context == CONTEXT_DATA ||
+                      (facts->context == CONTEXT_OTHER && op_makes_input(symbols, facts->site.op))))
+            return true;
+    }
+    return false;
+}
+
+/* The last result that plain code kept with the stack of an allocation, or NULL. */
+static const struct kept_result *last_like(const struct classifier *classifier,
+                                           const struct evidence *evidence)
+{
+    for (int i = 0; i < RESULTS_MOST && evidence->birth_stack != STACK_NONE; i++)
+        if (classifier->results[i].stack == evidence->birth_stack)
+            return &classifier->results[i];
+    return NULL;
+}
+
 /* True if plain code makes an allocation from the results of a forward pass that no backward pass
  * uses. It must be kept over the next forward pass, or have the stack of an earlier kept result,
  * because the last result of a list may be freed sooner. What plain code makes from a new batch
- * goes into the next pass instead. */
+ * goes into the next pass instead. A sum or a concatenation of all results so far lives until the
+ * next one is made, right after that pass, and is made before the next batch. */
 static bool is_kept_result(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t before, after;
-    bool is_like_last =
-        evidence->birth_stack != STACK_NONE && evidence->birth_stack == classifier->result_stack;
     return evidence->birth->context == CONTEXT_OTHER &&
            step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
            !classifier->phases->runs[before].is_saved && classifier->batch_run <= before &&
            !is_drawn(classifier, evidence) &&
            step_near(classifier, evidence->birth_run, 1, &after) == PHASE_FORWARD &&
            !(classifier->phases->runs[after].is_saved && collects(classifier, evidence)) &&
-           (evidence->end_run == NO_RUN || evidence->end_run > after + 1 || is_like_last);
+           (evidence->end_run == NO_RUN || evidence->end_run > after + 1 ||
+            last_like(classifier, evidence) ||
+            (evidence->end_run > after && precedes_batch(classifier, evidence, after)));
+}
+
+/* True for the last of such results, which the program reads and drops before another pass. */
+static bool is_last_result(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct kept_result *last = last_like(classifier, evidence);
+    uint32_t before;
+    return last && last->size <= evidence_size(classifier, evidence) &&
+           evidence->birth->context == CONTEXT_OTHER &&
+           step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
+           !classifier->phases->runs[before].is_saved;
 }
 
 /* The same for a result that the program keeps, after a pass that keeps nothing. */
@@ -230,7 +276,7 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
          classifier_has_twin(classifier, evidence_size(classifier, evidence), CATEGORY_INPUT)))
         return REASON_BEFORE_FORWARD;
     if (end == birth)
-        return REASON_PLAIN_FREED;
+        return is_last_result(classifier, evidence) ? REASON_AFTER_FORWARD : REASON_PLAIN_FREED;
     if (classifier_phase(classifier, end) == PHASE_BACKWARD)
         return REASON_BACKWARD_FREES;
     bool is_loss = birth > 0 && classifier_phase(classifier, birth - 1) == PHASE_FORWARD &&

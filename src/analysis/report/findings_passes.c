@@ -19,7 +19,7 @@ bool finding_of_unused_pass(struct findings_maker *maker)
     const struct evidence_of_all *evidence = maker->evidence;
     int64_t save = evidence->peak->active_bytes - evidence->unused->peak_elsewhere_bytes;
     if (!evidence->unused->at_peak || evidence->dropped->at_peak_bytes > 0 ||
-        maker->concatenated_save_bytes >= save || finding_share(maker, save) < LEAST_PASS)
+        maker->concatenated_save_bytes >= save / 10 * 9 || finding_share(maker, save) < LEAST_PASS)
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_UNUSED_PASS, .save_bytes = save, .at_most = true},

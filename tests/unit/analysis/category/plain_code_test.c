@@ -397,6 +397,64 @@ START_TEST(results_that_an_evaluation_collects_are_no_batches)
 }
 END_TEST
 
+#define BATCH(line)                                                                                \
+    CPP("at::_ops::_to_copy::call(x)")                                                             \
+    "," CPP("at::_ops::to_device::call(x)") "," PY("run", "/home/u/train.py", line) "," SCRIPT
+#define JOIN(line) CPP("at::_ops::cat::call(x)") "," PY("run", "/home/u/train.py", line) "," SCRIPT
+
+/* An evaluation that concatenates its logits, and its labels, to all earlier ones. Each lives until
+ * the next one is made, like a batch, and the last one is read at once. */
+START_TEST(concatenated_results_are_no_batches)
+{
+    for (unsigned step = 0; step < 2; step++) {
+        born(5, 500, STACK_FORWARD);
+        born(6 + step, 600, STACK_BACKWARD);
+        freed(5, 500, ENGINE);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        born(10 + i, 300, BATCH(3));
+        born(1, 100, STACK_FORWARD);
+        freed(1, 100, STACK_FORWARD);
+        born(50 + i, 1000 * (i + 1), JOIN(5));
+        if (i > 0)
+            freed(49 + i, 1000 * i, SCRIPT);
+        born(60 + i, 700 * (i + 1), JOIN(6));
+        if (i > 0)
+            freed(59 + i, 700 * i, SCRIPT);
+        freed(10 + i, 300, SCRIPT);
+    }
+    freed(53, 4000, SCRIPT);
+    freed(63, 2800, SCRIPT);
+    capture_load(&capture);
+    for (unsigned i = 0; i < 4; i++)
+        expect(50 + i, CATEGORY_ACTIVATION);
+    expect(11, CATEGORY_INPUT);
+}
+END_TEST
+
+/* Without another batch, it may go into the next pass itself, as the tokens of a generation do. */
+START_TEST(what_is_joined_may_be_the_next_batch)
+{
+    for (unsigned step = 0; step < 2; step++) {
+        born(5, 500, STACK_FORWARD);
+        born(6 + step, 600, STACK_BACKWARD);
+        freed(5, 500, ENGINE);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        born(1, 100, STACK_FORWARD);
+        freed(1, 100, STACK_FORWARD);
+        born(50 + i, 1000 * (i + 1), JOIN(5));
+        if (i > 0)
+            freed(49 + i, 1000 * i, SCRIPT);
+    }
+    born(1, 100, STACK_FORWARD);
+    freed(1, 100, STACK_FORWARD);
+    freed(53, 4000, SCRIPT);
+    capture_load(&capture);
+    expect(51, CATEGORY_INPUT);
+}
+END_TEST
+
 /* A frozen teacher's probabilities, computed before the student's pass that uses them. */
 START_TEST(results_of_a_teacher_are_no_batches)
 {
@@ -472,6 +530,8 @@ TCase *category_plain_code_tests(void)
     tcase_add_test(tests, weights_may_be_joined_after_a_step);
     tcase_add_test(tests, weights_may_be_joined_after_a_step_that_allocates);
     tcase_add_test(tests, results_that_an_evaluation_collects_are_no_batches);
+    tcase_add_test(tests, concatenated_results_are_no_batches);
+    tcase_add_test(tests, what_is_joined_may_be_the_next_batch);
     tcase_add_loop_test(tests, results_of_a_teacher_are_no_batches, 0, 3);
     tcase_add_test(tests, results_may_be_converted);
     return tests;
