@@ -121,6 +121,17 @@ static int compare_ends(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
+/* True if a block of the trace began as zeros, as states do and copies of weights do not. */
+static bool began_as_zeros(const struct swaps *swaps, const struct block *block)
+{
+    const struct classifier *classifier = swaps->classifier;
+    const struct timeline *timeline = classifier->timeline;
+    struct error err; /* cannot fail: classify_traced() has looked the stack up */
+    const struct stack_facts *facts = site_stack_facts(
+        classifier->sites, timeline->trace->stack[timeline->lifetimes[block->index].alloc], &err);
+    return facts && facts_make_zeros(site_table_symbols(classifier->sites), facts);
+}
+
 /* The latest of the blocks that were made shortly before a weight is freed, are live when it is
  * freed, and live over a pass after that; or NULL. */
 static struct block *successor(const struct swaps *swaps, struct block *blocks, size_t count,
@@ -132,7 +143,7 @@ static struct block *successor(const struct swaps *swaps, struct block *blocks, 
         if (pass - pass_of(swaps, block->birth) > MOST_PASSES)
             return NULL;
         if (!block->is_weight && block->in_trace && block->end > weight->end &&
-            pass_of(swaps, block->end) > pass)
+            pass_of(swaps, block->end) > pass && !began_as_zeros(swaps, block))
             return block;
     }
     return NULL;
