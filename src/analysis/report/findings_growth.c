@@ -269,6 +269,20 @@ static int64_t saving_of_all(const struct growth *growth)
                                                         : growth->peak_save_bytes;
 }
 
+/* What grows. The steps of a program that generates are its forward passes, each of which adds a
+ * token: they do not tell how much a request leaves. */
+static bool add_subject(const struct findings_maker *maker, struct buffer *text)
+{
+    const struct growth *growth = maker->evidence->growth;
+    if (growth->pools.kind == PRIVATE_NONE && keeps_caches(growth))
+        buffer_puts(text,
+                    "The memory of keys and values of requests that are done stays allocated");
+    else
+        buffer_printf(text, "Memory grows by %s a step",
+                      finding_size(maker, growth->bytes_per_step).text);
+    return !text->failed || error_out_of_memory(maker->err);
+}
+
 bool finding_of_growth(struct findings_maker *maker)
 {
     const struct growth *growth = maker->evidence->growth;
@@ -280,11 +294,11 @@ bool finding_of_growth(struct findings_maker *maker)
     const struct growth_row *row = &growth->rows[growth_holder(growth)];
     struct growth_words words = words_of_growth(maker, trains);
     bool has_stack = row->stack != STACK_NONE;
-    struct buffer next = BUFFER_INIT;
+    struct buffer next = BUFFER_INIT, subject = BUFFER_INIT;
     maker->where = has_stack ? row->label.full : NULL;
     /* of stored results, a program may need some */
     bool ok =
-        add_next(maker, words.next, &next) &&
+        add_next(maker, words.next, &next) && add_subject(maker, &subject) &&
         finding_add(maker,
                     (struct finding){.kind = FINDING_GROWTH,
                                      .save_bytes = has_graphs   ? saving_of_growth(growth, trains)
@@ -292,12 +306,12 @@ bool finding_of_growth(struct findings_maker *maker)
                                                                 : growth->most_bytes,
                                      .at_least = has_graphs || leaves_all,
                                      .at_most = !has_graphs && !leaves_all},
-                    next.bytes, "Memory grows by %s a step%s%s %s%s%s.",
-                    finding_size(maker, growth->bytes_per_step).text, has_stack ? ", " : "",
+                    next.bytes, "%s%s%s %s%s%s.", subject.bytes, has_stack ? ", " : "",
                     has_stack ? words.where : "; its allocations were recorded",
                     has_stack ? row->label.full : "without stacks",
                     growth->caller ? ", called at " : "", growth->caller ? growth->caller : "");
     maker->where = NULL;
+    buffer_release(&subject);
     buffer_release(&next);
     return ok;
 }

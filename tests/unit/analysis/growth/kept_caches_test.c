@@ -112,6 +112,7 @@ START_TEST(caches_of_earlier_requests)
     ck_assert_uint_eq(growth->in_use, 0);
     ck_assert_int_gt(growth_leaking_bytes(growth), 0);
     ck_assert_ptr_nonnull(strstr(finding->next, "caches of earlier requests are still there"));
+    ck_assert_ptr_nonnull(strstr(finding->what, "of requests that are done stays allocated"));
     /* the last one is in use */
     ck_assert_int_eq(finding->save_bytes, (REQUESTS - 1) * (int64_t)size(TOKENS - 1));
     ck_assert(finding->at_least);
