@@ -3352,7 +3352,7 @@ class layers(contextlib.ContextDecorator):
         self.without_state = 0  # recorded steps that lacked it
         self.is_saved = False
         self.entered, self.is_refused = 0, False
-        self.was_called = self.was_compiled = False
+        self.was_called = self.was_compiled = self.has_told_of_cache = False
         self.beginning = threading.Lock()
         self.termination = Termination(self.terminate)
 
@@ -3551,7 +3551,8 @@ class layers(contextlib.ContextDecorator):
         elif self.measures_again():
             self.begun, self.times = self.warmup + 2, None
         if self.begun == self.warmup + 1:
-            if has_cache(module):
+            if has_cache(module) and not self.has_told_of_cache:
+                self.has_told_of_cache = True
                 print("memsnap_record: config.use_cache is on. Plans turn it off, and some models then take another "
                       "path through attention: turn it off before recording, or by --no-cache", file=sys.stderr)
             self.structure = self.running = Structure(self.model)
