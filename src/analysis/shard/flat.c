@@ -5,7 +5,7 @@
 struct flat_walk {
     const struct walk *walk;
     int64_t shards;       /* bytes of the parameters of this rank */
-    int64_t made[2];      /* elements of gradients: of the root, and of the unit that runs */
+    int64_t made[2];      /* elements of gradients: of the root, and of units that have begun */
     int64_t gradients;    /* bytes of sharded gradients so far */
     int64_t in_bucket;    /* bytes in the bucket that is being filled */
     int64_t bucket_bytes; /* of the bucket, once there is one */
@@ -69,16 +69,18 @@ static void reduce(struct flat_walk *flat, uint32_t unit, int64_t elements, int6
     /* fp32_reduce_scatter: a copy, while _post_backward_hook() has the original */
     int64_t copy = walk->reduce_size == walk->compute_size ? 0 : reduced;
     int64_t gathered = full_bytes(flat, unit);
+    int64_t others = flat->made[1] * walk->compute_size;
     note(flat, SHARD_REDUCTION, unit, flat->kept + (is_kept(flat, unit) ? 0 : gathered),
-         2 * tensors, 0, residual);
+         others + 2 * tensors, 0, residual);
     if (is_kept(flat, unit))
         flat->kept -= gathered;
     if (reduced > WALK_FLAT_BUCKET) {
-        note(flat, SHARD_REDUCTION, unit, flat->kept, tensors + copy + shard, reduced, residual);
+        note(flat, SHARD_REDUCTION, unit, flat->kept, others + tensors + copy + shard, reduced,
+             residual);
         flat->gradients += is_offloaded(flat) ? 0 : shard;
     } else {
         add_to_bucket(flat, reduced);
-        note(flat, SHARD_REDUCTION, unit, flat->kept, tensors + copy, 0, residual);
+        note(flat, SHARD_REDUCTION, unit, flat->kept, others + tensors + copy, 0, residual);
     }
 }
 
@@ -98,18 +100,23 @@ static void run_backward(struct flat_walk *flat, size_t at)
     const struct walk *walk = flat->walk;
     const struct shard_point *point = &walk->model->points[at];
     uint32_t unit = walk_unit(walk, point);
+    struct unit_sums *sums = &walk->units[unit];
     int64_t gathered = is_kept(flat, unit) ? 0 : full_bytes(flat, unit);
+    flat->kept += sums->stays ? 0 : gathered;
+    sums->stays = true;
     for (uint32_t i = point->first_tensor; i < point->end_tensor; i++) {
         const struct shard_tensor *tensor = &walk->model->tensors[i];
-        flat->made[tensor->unit != SHARD_ROOT] += tensor->frozen ? 0 : walk_elements(walk, tensor);
+        int64_t elements = tensor->frozen ? 0 : walk_elements(walk, tensor);
+        flat->made[tensor->unit != SHARD_ROOT] += elements;
+        walk->units[tensor->unit].made += elements;
     }
     int64_t made = (flat->made[0] + flat->made[1]) * walk->compute_size;
-    note(flat, walk_phase(point), unit, flat->kept + gathered, made, 0, point->peak_bytes);
-    if (unit == SHARD_ROOT || walk->units[unit].last_backward != at)
+    note(flat, walk_phase(point), unit, flat->kept, made, 0, point->peak_bytes);
+    if (unit == SHARD_ROOT || sums->last_backward != at)
         return;
-    int64_t elements = flat->made[1];
-    flat->made[1] = 0;
-    reduce(flat, unit, elements, point->end_bytes);
+    flat->kept -= gathered;
+    flat->made[1] -= sums->made;
+    reduce(flat, unit, sums->made, point->end_bytes);
 }
 
 void walk_flat(const struct walk *walk)
@@ -121,6 +128,7 @@ void walk_flat(const struct walk *walk)
     if (walk_begins_with_gradients(walk))
         flat.gradients = shards.gradients;
     flat.kept = full_bytes(&flat, SHARD_ROOT);
+    walk_begin_units(walk);
     for (size_t i = 0; i < model->point_count; i++) {
         *walk->point = i;
         if (model->points[i].is_backward)

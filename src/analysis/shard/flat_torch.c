@@ -8,16 +8,16 @@
 
 struct torch_walk {
     const struct walk *walk;
-    int64_t shards;           /* bytes of the parameters of this rank */
-    int64_t made[3];          /* elements of gradients: of the root, the unit that runs, and those
-                                 around it */
-    int64_t gradients;        /* bytes of reduced gradients so far */
-    int64_t kept;             /* bytes of the root and of units that stay gathered after forward, or
-                                 run around others */
-    uint32_t running;         /* the unit without others in it that runs, or ran last */
-    uint32_t begun;           /* backward: the unit that began last, and gathered another ahead */
-    bool is_done;             /* backward: `running` has ended */
-    uint32_t waiting;         /* a unit that has ended and is still gathered, or SHARD_ROOT */
+    int64_t shards;    /* bytes of the parameters of this rank */
+    int64_t made[3];   /* elements of gradients: of the root, of units that have begun, and of
+                          those around them */
+    int64_t gradients; /* bytes of reduced gradients so far */
+    int64_t kept;      /* bytes of the root and of units that stay gathered after forward, or
+                          run around others */
+    uint32_t running;  /* the unit without others in it that runs, or ran last */
+    uint32_t begun;    /* backward: the unit that began last, and gathered another ahead */
+    bool is_done;      /* backward: `running` has ended */
+    uint32_t waiting;  /* a unit that has ended and is still gathered, or SHARD_ROOT */
     int64_t waiting_elements; /* of its gradients */
     int64_t end_bytes;        /* of the point before */
 };
@@ -126,7 +126,9 @@ static void run_forward(struct torch_walk *flat, size_t at)
 
 static int64_t gathered_before(const struct walk *walk, uint32_t unit)
 {
-    return unit > SHARD_ROOT + 1 && !is_kept(walk, unit - 1) ? full_bytes(walk, unit - 1) : 0;
+    bool is_free =
+        unit > SHARD_ROOT + 1 && !is_kept(walk, unit - 1) && !walk->units[unit - 1].stays;
+    return is_free ? full_bytes(walk, unit - 1) : 0;
 }
 
 /* BACKWARD_PRE gathers when a unit begins, first behind the loss; BACKWARD_POST when it ends. */
@@ -151,7 +153,7 @@ static void reduce_unit(struct torch_walk *flat, uint32_t unit, int64_t elements
     if (elements == 0)
         return;
     int64_t whole = full_bytes(walk, unit),
-            before = flat->made[2] + (unit == SHARD_ROOT ? 0 : flat->made[0]);
+            before = flat->made[2] + flat->made[1] + (unit == SHARD_ROOT ? 0 : flat->made[0]);
     int64_t others = before * walk->compute_size;
     int64_t flat_elements = walk_splits(walk) ? sums->trained : sums->elements;
     int64_t gradient = flat_elements * walk->compute_size;
@@ -209,9 +211,11 @@ static void end_units(struct torch_walk *flat, size_t at, uint32_t unit, int64_t
     const struct walk *walk = flat->walk;
     if (unit != SHARD_ROOT && !walk->units[unit].has_inner &&
         walk->units[unit].last_backward == at) {
-        int64_t elements = flat->made[1];
-        flat->made[1] = 0;
-        end_unit(flat, unit, elements, residual);
+        struct unit_sums *sums = &walk->units[unit];
+        flat->kept -= sums->stays ? full_bytes(walk, unit) : 0;
+        sums->stays = false;
+        flat->made[1] -= sums->made;
+        end_unit(flat, unit, sums->made, residual);
         flat->is_done = true;
     }
     for (uint32_t ended; (ended = walk_close(walk, unit, at)) != SHARD_ROOT;) {
@@ -231,14 +235,14 @@ static void run_backward(struct torch_walk *flat, size_t at)
     if (unit != SHARD_ROOT && !walk->units[unit].has_inner && unit != flat->running) {
         flat->running = flat->begun = unit;
         flat->is_done = false;
+        bool is_free = !is_kept(walk, unit) && !walk->units[unit].stays;
+        flat->kept += is_free ? full_bytes(walk, unit) : 0;
+        walk->units[unit].stays = !is_kept(walk, unit);
     }
-    bool runs = flat->running != SHARD_ROOT && !flat->is_done && !is_kept(walk, flat->running);
-    int64_t gathered = runs ? full_bytes(walk, flat->running) : 0;
     for (uint32_t i = point->first_tensor; i < point->end_tensor; i++)
         add_gradient(flat, &walk->model->tensors[i]);
     int64_t made = (flat->made[0] + flat->made[1] + flat->made[2]) * walk->compute_size;
-    note(flat, walk_phase(point), unit, gathered + ahead_in_backward(flat, point), made, 0,
-         point->peak_bytes);
+    note(flat, walk_phase(point), unit, ahead_in_backward(flat, point), made, 0, point->peak_bytes);
     end_units(flat, at, unit, point->end_bytes);
 }
 
@@ -251,6 +255,7 @@ void walk_flat_torch(const struct walk *walk)
     if (walk_begins_with_gradients(walk))
         flat.gradients = shards.gradients;
     flat.kept = full_bytes(walk, SHARD_ROOT);
+    walk_begin_units(walk);
     for (size_t i = 0; i < model->point_count; i++) {
         *walk->point = i;
         if (!model->points[i].is_backward) {

@@ -19,7 +19,9 @@ struct unit_sums {
     size_t last_forward, first_backward, last_backward; /* points; SIZE_MAX: none */
     uint32_t outer;          /* the unit around it, or SHARD_ROOT; its points include these */
     bool has_inner, is_open; /* `is_open`: it runs, and others may run in it */
-    int64_t made;            /* elements of gradients; only of a unit with others in it */
+    bool stays;              /* fsdp, fsdp1: it has begun its backward, and is gathered until that
+                                ends, even if others run in between */
+    int64_t made;            /* elements of gradients so far */
 };
 
 struct walk {
@@ -169,6 +171,14 @@ static inline struct flat_shards walk_flat_shards(const struct walk *walk)
 static inline bool walk_begins_with_gradients(const struct walk *walk)
 {
     return walk->options->accumulation > 1 || walk->options->keeps_gradients;
+}
+
+static inline void walk_begin_units(const struct walk *walk)
+{
+    for (size_t i = 0; i < walk->model->unit_count; i++) {
+        walk->units[i].stays = false;
+        walk->units[i].made = 0;
+    }
 }
 
 void walk_replicated(const struct walk *walk); /* ddp, zero, oss, sdp */

@@ -51,6 +51,29 @@ START_TEST(torch_gathers_flat_units)
 }
 END_TEST
 
+/* Two units run twice. Each is gathered from its first backward on, until its gradients are
+ * complete: so both are when the second layer runs backward. */
+START_TEST(units_that_run_again_stay_gathered)
+{
+    static const enum shard_strategy strategies[] = {SHARD_FSDP, SHARD_FSDP1};
+    by_hand_begin(&hand, 4000);
+    hand.options.backward_prefetch = SHARD_PREFETCH_NONE;
+    for (size_t i = 0; i < LAYERS; i++)
+        hand.model.layers[i].unit = hand.model.tensors[i].unit = 1 + i % 2;
+    for (size_t i = 0; i < hand.model.point_count; i++)
+        if (hand.model.points[i].is_backward && hand.model.points[i].layer == 1)
+            hand.model.points[i].peak_bytes = 64 * MIB;
+    for (size_t i = 0; i < 2; i++) {
+        struct shard_rank rank = by_hand_predict(&hand, strategies[i], 0);
+        ck_assert_int_eq(rank.peak_phase, SHARD_BACKWARD);
+        ck_assert_int_eq(rank.at_peak.parameter_bytes, ALL / 2 + ALL);
+    }
+    struct shard_rank rank = by_hand_predict(&hand, SHARD_FSDP2, 0);
+    ck_assert_int_eq(rank.at_peak.parameter_bytes, ALL / 2 + ALL / 2);
+    by_hand_end(&hand);
+}
+END_TEST
+
 /* 10 elements of a unit on 4 ranks are 3 each, of which the last has one. */
 START_TEST(padding_has_no_state)
 {
@@ -124,6 +147,7 @@ TCase *shard_flat_tests(void)
 {
     TCase *tcase = tcase_create("shard with flat tensors");
     tcase_add_test(tcase, torch_gathers_flat_units);
+    tcase_add_test(tcase, units_that_run_again_stay_gathered);
     tcase_add_test(tcase, padding_has_no_state);
     tcase_add_test(tcase, frozen_parameters_in_flat_tensors);
     tcase_add_test(tcase, large_units_of_fairscale);
