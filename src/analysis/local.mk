@@ -540,6 +540,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/snapshot_beside.c \
 	src/analysis/shard/snapshot_calls.c \
 	src/analysis/shard/snapshot_front.c \
+	src/analysis/shard/snapshot_end.c \
 	src/analysis/shard/snapshot_frozen.c \
 	src/analysis/shard/snapshot_held.c \
 	src/analysis/shard/snapshot_insert.c \

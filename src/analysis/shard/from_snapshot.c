@@ -199,7 +199,9 @@ static bool add_points(struct snapshot_reader *reader, struct error *err)
     for (size_t i = chain->count + 1; i-- > 0;)
         if (!add_backward(reader, &stretch, i, &made, err))
             return false;
-    model->end_bytes = stretch.bytes > 0 ? stretch.bytes : 0;
+    struct shard_point *last = &model->points[model->point_count - 1];
+    last->end_bytes = model->end_bytes = snapshot_end_bytes(reader);
+    last->peak_bytes = last->peak_bytes < last->end_bytes ? last->end_bytes : last->peak_bytes;
     return true;
 }
 

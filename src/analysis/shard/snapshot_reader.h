@@ -120,6 +120,9 @@ bool snapshot_keeps_gradient(const struct snapshot_reader *reader, int64_t alloc
                              uint8_t category);
 /* Fills `change`, `made` and the sums. */
 void snapshot_count_blocks(struct snapshot_reader *reader);
+/* Bytes that are there when the optimizer steps, beside what it has. Requires `change` and `made`.
+ */
+int64_t snapshot_end_bytes(const struct snapshot_reader *reader);
 /* Finds the layer of every item of backward, and of every gradient. Requires a gradient. */
 void snapshot_set_layers(struct snapshot_reader *reader);
 /* Layer 0 is what keeps nothing and comes before all elements: its gradients are made when nothing

@@ -28,7 +28,9 @@ static bool is_trained[MOST_KEPT];
 static size_t count, tables;
 static size_t copies;          /* of gradients, which the program makes behind the backward pass */
 static uint64_t scratch_bytes; /* of operators of the backward pass, behind their gradients */
-static uint64_t tail_bytes;    /* of a layer's last operator, when nothing that it kept is left */
+static uint64_t left_bytes; /* of a tensor that the program frees after the step of the optimizer,
+                               which allocates nothing */
+static uint64_t tail_bytes; /* of a layer's last operator, when nothing that it kept is left */
 
 static void create(void)
 {
@@ -38,7 +40,7 @@ static void create(void)
     next = 4096;
     count = tables = copies = 0;
     scratch_bytes = 8;
-    tail_bytes = 0;
+    left_bytes = tail_bytes = 0;
 }
 
 static void destroy(void)
@@ -62,6 +64,13 @@ static inline void keep_more(const char *frames, bool trained, uint64_t bytes)
 static inline void keep(const char *frames, bool trained)
 {
     keep_more(frames, trained, 16);
+}
+
+/* The output of the model, which nothing saves. */
+static inline void leave(const char *frames, uint64_t bytes)
+{
+    left_bytes = bytes;
+    capture_event(&capture, "alloc", 1, bytes, frames);
 }
 
 /* A parameter that a line of the program makes. */
@@ -135,7 +144,12 @@ static inline void build(void)
                            ",\"category\":\"gradient\"");
     for (size_t i = 0; i < copies; i++)
         capture_event_with(&capture, "alloc", next++, 800, MADE(20), ",\"category\":\"gradient\"");
-    capture_event(&capture, "alloc", next++, 8, STACK_STEP);
+    if (left_bytes > 0) {
+        capture_free(&capture, 1, left_bytes, MADE(30));
+        capture_event(&capture, "alloc", next++, 8, LINEAR "," MODEL(5)); /* the next step */
+    } else {
+        capture_event(&capture, "alloc", next++, 8, STACK_STEP);
+    }
     capture_load(&capture);
     const struct chain_options options = {.level = CHAIN_LOOPS, .most = 1000};
     ck_assert(forward_chain_build(&chain, capture.timeline, capture.sites, &options, &err));

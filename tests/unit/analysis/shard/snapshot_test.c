@@ -85,6 +85,19 @@ START_TEST(loops_may_call_several_modules)
 }
 END_TEST
 
+/* An optimizer without temporaries steps while the program still has the model's output. */
+START_TEST(what_the_program_frees_later_is_there_in_the_step)
+{
+    keep(LINEAR "," MODEL(5), true);
+    keep(LINEAR "," MODEL(6), true);
+    keep(LINEAR "," MODEL(7), true);
+    leave(CPP("at::_ops::mm::call(x)") "," MODEL(8), 5000);
+    build();
+    ck_assert_int_eq(model.end_bytes, 5000);
+    ck_assert_int_eq(model.points[model.point_count - 1].end_bytes, 5000);
+}
+END_TEST
+
 /* The last operators of a layer, when nothing that it kept is left. */
 START_TEST(last_operators_are_of_their_layer)
 {
@@ -508,6 +521,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, a_workspace_is_no_gradient);
     tcase_add_test(tests, a_workspace_is_fixed);
     tcase_add_test(tests, functions_are_beside_modules);
+    tcase_add_test(tests, what_the_program_frees_later_is_there_in_the_step);
     tcase_add_test(tests, loops_may_call_several_modules);
     tcase_add_test(tests, last_operators_are_of_their_layer);
     tcase_add_test(tests, recurrent_layers_are_known);
