@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analysis/chain/pass.h"
+#include "analysis/phase/births.h"
 #include "analysis/shard/snapshot_reader.h"
 
 #define MOST_STATES 2 /* of a parameter, as large as it: Adam's */
@@ -179,15 +180,50 @@ static void mark_packing(struct snapshot_reader *reader)
     }
 }
 
-/* The layer that runs backward while `latest` - 1 is the last activation that is still there. A
- * gradient of parameters needs the input of its layer, and only that of a recurrent layer the
- * output: if nothing but the output is left of a layer, the next one runs. */
-static uint32_t running_layer(const struct forward_chain *chain, uint32_t latest, bool needs_output)
+/* The output of an element. Its operator may also make what it keeps longer, such as the statistics
+ * of a norm. */
+struct element_output {
+    uint32_t element;
+    uint32_t first, last; /* items of its operator from the output on; EVENT_NEVER: none */
+    uint32_t freed;
+};
+
+static struct element_output output_of(const struct snapshot_reader *reader, uint32_t element)
 {
+    const struct timeline *timeline = reader->timeline;
+    uint32_t item = reader->chain->elements[element].output_item;
+    struct element_output output = {element, item, item, item};
+    if (item == EVENT_NEVER)
+        return output;
+    size_t i = births_from(timeline, item);
+    const struct lifetime *life = &timeline->lifetimes[i];
+    output.freed = snapshot_end_of(life->free_requested, life->free_completed);
+    stack_id stack = timeline->trace->stack[item];
+    while (stack != STACK_NONE && ++i < timeline->lifetime_count &&
+           timeline->trace->stack[timeline->lifetimes[i].alloc] == stack) {
+        const struct lifetime *other = &timeline->lifetimes[i];
+        if (snapshot_end_of(other->free_requested, other->free_completed) < output.freed)
+            break; /* the operator has run backward while its output was there */
+        output.last = other->alloc;
+    }
+    return output;
+}
+
+/* The layer that runs backward at an item while `latest` - 1 is the last activation that is still
+ * there. A gradient of parameters needs the input of its layer, and only that of a recurrent layer
+ * the output: if the output is left of a layer, and nothing that it made later, the next one runs.
+ */
+static uint32_t running_layer(const struct snapshot_reader *reader, struct element_output *output,
+                              uint32_t item, uint32_t latest, bool needs_output)
+{
+    const struct forward_chain *chain = reader->chain;
     if (latest == 0)
         return 0;
     uint32_t element = element_of_item(chain, latest - 1);
-    bool is_output = !needs_output && chain->elements[element].output_item == latest - 1;
+    if (output->element != element)
+        *output = output_of(reader, element);
+    bool is_output = !needs_output && latest - 1 >= output->first && latest - 1 <= output->last &&
+                     item <= output->freed;
     return element + 1 + (is_output && element + 1 < chain->count);
 }
 
@@ -208,11 +244,13 @@ void snapshot_set_layers(struct snapshot_reader *reader)
         if (reader->latest[i - 1] < reader->latest[i])
             reader->latest[i - 1] = reader->latest[i];
     mark_packing(reader);
+    struct element_output output = output_of(reader, low > 0 ? low - 1 : 0);
     for (size_t i = 0, next = 0; i < items; i++) {
         while (next < reader->all_made && reader->made[next].item < chain->backward + i)
             next++;
         bool packs = next < reader->all_made && reader->made[next].packs;
-        uint32_t layer = running_layer(chain, reader->latest[i], packs);
+        uint32_t layer =
+            running_layer(reader, &output, chain->backward + (uint32_t)i, reader->latest[i], packs);
         low = layer < low ? layer : low;
         reader->running[i] = low;
     }

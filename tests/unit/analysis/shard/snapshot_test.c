@@ -98,6 +98,39 @@ START_TEST(what_the_program_frees_later_is_there_in_the_step)
 }
 END_TEST
 
+#define LAYER_NORM PY("forward", TORCH "nn/modules/normalization.py", 228) "," CALL
+
+/* The head takes the output of the last block's norm, whose statistics are kept until the norm runs
+ * backward. */
+START_TEST(statistics_of_a_norm_are_no_later_layer)
+{
+    uint64_t blocks = next;
+    for (int i = 0; i < 3; i++) {
+        capture_event(&capture, "alloc", next++, 16, LINEAR "," BLOCK(20) "," MODEL(6));
+        capture_event(&capture, "alloc", next++, 256, LAYER_NORM "," BLOCK(21) "," MODEL(6));
+        capture_event(&capture, "alloc", next++, 16, LAYER_NORM "," BLOCK(21) "," MODEL(6));
+    }
+    capture_event(&capture, "alloc", next, 32, LOSS);
+    capture_free(&capture, next++, 32, STACK_BACKWARD);
+    capture_event_with(&capture, "alloc", next++, 800, STACK_BACKWARD, GRADIENT); /* of the head */
+    for (uint64_t i = 3; i-- > 0;) {
+        capture_free(&capture, blocks + 3 * i + 1, 256, STACK_BACKWARD);
+        capture_event(&capture, "alloc", next, 256, STACK_BACKWARD);
+        capture_event_with(&capture, "alloc", next + 1, 400, STACK_BACKWARD, GRADIENT);
+        capture_free(&capture, blocks + 3 * i + 2, 16, STACK_BACKWARD);
+        capture_event_with(&capture, "alloc", next + 2, 400, STACK_BACKWARD, GRADIENT);
+        capture_free(&capture, blocks + 3 * i, 16, STACK_BACKWARD);
+        capture_free(&capture, next, 256, STACK_BACKWARD);
+        next += 3;
+    }
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 3);
+    ck_assert_int_eq(elements(SHARD_ROOT, false), 200);
+    for (size_t unit = 1; unit < model.unit_count; unit++)
+        ck_assert_int_eq(elements(unit, false), 200);
+}
+END_TEST
+
 /* The last operators of a layer, when nothing that it kept is left. */
 START_TEST(last_operators_are_of_their_layer)
 {
@@ -522,6 +555,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, a_workspace_is_fixed);
     tcase_add_test(tests, functions_are_beside_modules);
     tcase_add_test(tests, what_the_program_frees_later_is_there_in_the_step);
+    tcase_add_test(tests, statistics_of_a_norm_are_no_later_layer);
     tcase_add_test(tests, loops_may_call_several_modules);
     tcase_add_test(tests, last_operators_are_of_their_layer);
     tcase_add_test(tests, recurrent_layers_are_known);
