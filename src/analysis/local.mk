@@ -544,6 +544,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/snapshot_frozen.c \
 	src/analysis/shard/snapshot_held.c \
 	src/analysis/shard/snapshot_insert.c \
+	src/analysis/shard/snapshot_lines.c \
 	src/analysis/shard/snapshot_lists.c \
 	src/analysis/shard/snapshot_loss.c \
 	src/analysis/shard/snapshot_main.c \

@@ -38,6 +38,9 @@ out_has 'fsdp2 + checkpoints'
 out_has_not 'Some units are iterations'
 run shard samples/recorded/radiance.pickle.gz
 exits 0
+out_has_not 'Some units are iterations'
+run shard samples/recorded/langevin.pickle.gz
+exits 0
 out_has 'Some units are iterations of loops that call several modules'
 run shard samples/two-devices.pickle.gz
 exits 0

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/chain/lists.h"
+#include "analysis/chain/loops.h"
 #include "analysis/code/labels.h"
 #include "analysis/code/paths.h"
 #include "analysis/code/site_pattern.h"
@@ -140,18 +141,50 @@ static bool runs_list(const struct cutter *cutter, const struct call_node *itera
     return false;
 }
 
-/* Makes each module that a Sequential calls a part, however little it keeps. */
+/* An iteration over lines of a function, several of which call modules. They may be several modules
+ * of lists, or of none. */
+static bool calls_several(const struct cutter *cutter, const struct call_node *iteration)
+{
+    const struct call_tree *tree = cutter->tree;
+    size_t lines = 0;
+    for (uint32_t i = iteration->first_child; i < iteration->end_child; i++) {
+        const struct call_node *child = &tree->nodes[i];
+        lines += child->kind == CALL_LINE && child->level == iteration->level + 1u &&
+                 call_is_module(tree, child->first_run, iteration->level);
+    }
+    return lines > 1;
+}
+
+/* The node is such an iteration, or a loop of nothing but those. */
+static bool divides(const struct cutter *cutter, const struct call_node *node)
+{
+    const struct call_node *nodes = cutter->tree->nodes;
+    const struct call_node *loop = node->kind == CALL_LOOP ? node : &nodes[node->parent];
+    if (node->kind == CALL_LINE || !call_loop_is_inside(cutter->tree, loop))
+        return false;
+    if (node->kind == CALL_ITERATION)
+        return calls_several(cutter, node);
+    for (uint32_t i = loop->first_child; i < loop->end_child; i++)
+        if (!calls_several(cutter, &nodes[i]))
+            return false;
+    return true;
+}
+
+/* Makes each module that a Sequential or another list calls a part, however little it keeps. */
 static bool visit_lists(struct cutter *cutter, uint32_t index, struct error *err)
 {
     const struct call_tree *tree = cutter->tree;
     const struct call_node *node = &tree->nodes[index], *loop = &tree->nodes[node->parent];
-    bool is_module = node->kind == CALL_ITERATION && cutter->places[node->parent] == LIST_LOOP;
+    uint8_t place = node->kind == CALL_ITERATION ? cutter->places[node->parent] : LIST_NONE;
+    bool is_module = place == LIST_LOOP || place == LIST_OWN;
     if (is_module && !runs_list(cutter, node)) {
         const struct call_node *inner =
             cutter_is_several(cutter, loop, index) ? cutter_main_loop(cutter, index) : NULL;
         return inner ? add_iterations(cutter, inner, err) : add_part(cutter, index, false, err);
     }
-    bool leads = cutter->places[index] == LIST_WITHIN || cutter->places[index] == LIST_LOOP;
+    bool leads = cutter->places[index] == LIST_WITHIN || cutter->places[index] == LIST_LOOP ||
+                 (cutter->places[index] == LIST_OWN && cutter_is_loop(cutter, index)) ||
+                 divides(cutter, node);
     return leads ? push_children(cutter, node, err) : visit_blocks(cutter, index, err);
 }
 

@@ -93,9 +93,11 @@ bool cutter_is_several(const struct cutter *cutter, const struct call_node *loop
     const struct call_node *inner = cutter_main_loop(cutter, iteration);
     for (uint32_t i = loop->first_child; inner && i < loop->end_child; i++) {
         int64_t kept = cutter_weight(cutter, &tree->nodes[i]);
-        for (uint32_t k = inner->first_child; i != iteration && k < inner->end_child; k++)
-            if (cutter_weight(cutter, &tree->nodes[k]) < kept - kept / 4)
+        for (uint32_t k = inner->first_child; i != iteration && k < inner->end_child; k++) {
+            int64_t inside = cutter_weight(cutter, &tree->nodes[k]);
+            if (inside < kept - kept / 4 || kept < inside - inside / 4)
                 return false;
+        }
     }
     return inner && loop->end_child - loop->first_child > 1;
 }

@@ -25,8 +25,10 @@ enum chain_level {
                   * memory is divided at the module calls */
     CHAIN_LOOPS, /* like CHAIN_BLOCKS, with four differences: all allocations of a checkpointed loop
                   * count, not only those that it keeps; frozen layers at the beginning of the
-                  * model are elements; modules called by a torch.nn.Sequential are always
-                  * elements; and among similar passes, one that makes gradients is chosen */
+                  * model are elements; modules called by a torch.nn.Sequential, or by a
+                  * line in a loop, are always elements, and so are lines if several of an
+                  * iteration call modules; and among similar passes, one that makes gradients is
+                  * chosen */
     CHAIN_LINES, /* each stack of lines that allocates */
     CHAIN_DEPTH, /* the lines of the outermost forward (1), of the functions that they call (2), and
                   * so on */
@@ -66,9 +68,15 @@ struct chain_loop {
 
 /* A node of the call tree that the chain was cut at. */
 struct chain_part {
-    string_id name;                /* "model.py:253 forward [3]"; unique */
-    uint32_t loop;                 /* the loop of which the part is an iteration, or NO_LOOP */
-    uint32_t iteration;            /* counted from 0 */
+    string_id name;     /* "model.py:253 forward [3]"; unique */
+    uint32_t loop;      /* the loop of which the part is an iteration, or NO_LOOP */
+    uint32_t iteration; /* counted from 0 */
+    uint32_t around;    /* the outermost loop over lines of a function in an iteration of which the
+                           part is one of these lines, or a piece of it: a number; or NO_LOOP */
+    uint32_t around_iteration;
+    frame_id around_line;          /* that line */
+    bool around_calls;             /* which calls a module */
+    bool around_loops;             /* or one after another, in a loop within the iteration */
     bool keeps;                    /* it keeps memory for the backward pass */
     uint32_t first_call, end_call; /* its module calls in chain->calls; empty if code outside of
                                       module calls keeps any of its memory */

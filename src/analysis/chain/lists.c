@@ -41,8 +41,9 @@ void lists_find(const struct call_tree *tree, uint8_t *places)
         places[i] = LIST_NONE;
     for (size_t i = tree->node_count; i-- > 0;) { /* children come after their parents */
         const struct call_node *node = &tree->nodes[i];
-        if (node->kind == CALL_LOOP)
-            places[i] = (uint8_t)place_of(tree, node);
+        enum list_place own = node->kind == CALL_LOOP ? place_of(tree, node) : LIST_NONE;
+        if (own != LIST_NONE)
+            places[i] = (uint8_t)own;
         if (places[i] != LIST_NONE && places[node->parent] == LIST_NONE)
             places[node->parent] = LIST_WITHIN;
     }

@@ -5,8 +5,10 @@
 bool call_loop_is_inside(const struct call_tree *tree, const struct call_node *loop)
 {
     const struct call_node *nodes = tree->nodes, *parent = &nodes[loop->parent];
-    struct frame head =
-        symbols_frame_at(tree->symbols, call_frame(tree, loop->first_run, loop->level));
+    frame_id first_line = call_frame(tree, loop->first_run, loop->level);
+    if (first_line == NO_FRAME)
+        return false;
+    struct frame head = symbols_frame_at(tree->symbols, first_line);
     uint32_t at = (uint32_t)(loop - nodes);
     uint32_t first = at - parent->first_child < NEAR ? parent->first_child : at - NEAR;
     uint32_t end = parent->end_child - at < NEAR ? parent->end_child : at + NEAR;

@@ -186,11 +186,32 @@ static bool add_loop(struct namer *namer, uint32_t node, struct error *err)
     return true;
 }
 
+/* Finds the loop over lines around a part. */
+static void set_around(const struct namer *namer, uint32_t index, struct chain_part *part)
+{
+    const struct call_tree *tree = namer->tree;
+    uint32_t within = index;
+    for (; index > 0; within = index, index = tree->nodes[index].parent) {
+        const struct call_node *inner = &tree->nodes[within], *node = &tree->nodes[index];
+        const struct call_node *iteration = &tree->nodes[node->parent];
+        bool is_line = node->kind == CALL_LINE && node->level == iteration->level + 1u;
+        bool is_loop = node->kind == CALL_LOOP && part->around == NO_LOOP;
+        if (iteration->kind != CALL_ITERATION || !(is_line || is_loop) ||
+            !call_loop_is_inside(tree, &tree->nodes[iteration->parent]))
+            continue;
+        part->around = iteration->parent;
+        part->around_iteration = iteration->iteration;
+        part->around_line = call_frame(tree, node->first_run, iteration->level);
+        part->around_calls = call_is_module(tree, node->first_run, iteration->level);
+        part->around_loops = is_loop || (inner->kind == CALL_LOOP && inner->level == node->level);
+    }
+}
+
 static bool name_part(struct namer *namer, uint32_t index, uint32_t *last_loop, struct error *err)
 {
     struct forward_chain *chain = namer->chain;
     const struct call_node *node = &namer->tree->nodes[index];
-    struct chain_part part = {.loop = NO_LOOP};
+    struct chain_part part = {.loop = NO_LOOP, .around = NO_LOOP, .around_line = NO_FRAME};
     if (node->kind == CALL_ITERATION) {
         if (node->parent != *last_loop && !add_loop(namer, node->parent, err))
             return false;
@@ -198,6 +219,7 @@ static bool name_part(struct namer *namer, uint32_t index, uint32_t *last_loop, 
         part.loop = (uint32_t)chain->loop_count - 1;
         part.iteration = node->iteration;
     }
+    set_around(namer, index, &part);
     write_place(namer, find_place(namer, index));
     write_numbers(namer, index);
     if (!intern(namer, &part.name, err) ||

@@ -249,7 +249,8 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
     for (size_t i = 0; i <= reader->chain->count; i++)
         if (!add_layer(reader, i, err))
             return false;
-    if (!snapshot_find_loss(reader, err) || !snapshot_undo_false_loops(reader, err))
+    if (!snapshot_find_loss(reader, err) || !snapshot_undo_false_loops(reader, err) ||
+        !snapshot_join_lines(reader, err))
         return false;
     model->element_size = ELEMENT;
     model->hides_units = snapshot_hides_units(reader);

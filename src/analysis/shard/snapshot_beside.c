@@ -2,6 +2,7 @@
  * results of functions. The printed code wraps modules, so checkpoints do not free this memory.
  * Also tells whether the code wraps one module for each iteration. */
 #include "analysis/chain/held.h"
+#include "analysis/phase/births.h"
 #include "analysis/shard/snapshot_reader.h"
 
 static bool is_line_of(const struct snapshot_reader *reader, const struct chain_loop *loop,
@@ -35,29 +36,35 @@ static bool is_beside(const struct snapshot_reader *reader, const struct chain_l
     return line_of(reader, loop, item, &calls) != NO_FRAME && !calls;
 }
 
-/* The loop of a layer, if its lines are known; and the kept items of the layer. */
-static const struct chain_loop *loop_of(const struct snapshot_reader *reader, size_t layer,
-                                        size_t *first, size_t *end)
+/* The items that a layer keeps: first <= i < end. */
+static void kept_of(const struct snapshot_reader *reader, size_t layer, size_t *first, size_t *end)
 {
     const struct forward_chain *chain = reader->chain;
-    uint32_t number = snapshot_part(reader, layer)->loop;
-    if (layer < SHARD_FIRST_ELEMENT || number == NO_LOOP || chain->loops[number].frame == NO_FRAME)
-        return NULL;
     size_t element = layer - SHARD_FIRST_ELEMENT;
     *first = chain_kept_from(chain, chain->elements[element].first_item);
     *end = element + 1 < chain->count
                ? chain_kept_from(chain, chain->elements[element + 1].first_item)
                : chain_kept_from(chain, chain->backward);
-    return &chain->loops[number];
 }
 
-int64_t snapshot_beside(const struct snapshot_reader *reader, size_t layer)
+/* The loop of a layer, if its lines are known. */
+static const struct chain_loop *loop_of(const struct snapshot_reader *reader, size_t layer)
+{
+    const struct forward_chain *chain = reader->chain;
+    uint32_t number = snapshot_part(reader, layer)->loop;
+    bool is_known =
+        layer >= SHARD_FIRST_ELEMENT && number != NO_LOOP && chain->loops[number].frame != NO_FRAME;
+    return is_known ? &chain->loops[number] : NULL;
+}
+
+static int64_t beside(const struct snapshot_reader *reader, const struct chain_loop *loop,
+                      size_t layer)
 {
     const struct forward_chain *chain = reader->chain;
     size_t first, end;
-    const struct chain_loop *loop = loop_of(reader, layer, &first, &end);
     int64_t bytes = 0;
-    for (size_t i = first; loop && i < end; i++) {
+    kept_of(reader, layer, &first, &end);
+    for (size_t i = first; i < end; i++) {
         uint32_t item = chain->kept[i];
         if (item != chain->elements[layer - SHARD_FIRST_ELEMENT].output_item &&
             is_beside(reader, loop, item))
@@ -66,13 +73,71 @@ int64_t snapshot_beside(const struct snapshot_reader *reader, size_t layer)
     return bytes;
 }
 
+int64_t snapshot_beside(const struct snapshot_reader *reader, size_t layer)
+{
+    const struct chain_loop *loop = loop_of(reader, layer);
+    return loop ? beside(reader, loop, layer) : 0;
+}
+
+int64_t snapshot_beside_line(const struct snapshot_reader *reader, size_t layer, frame_id line)
+{
+    uint32_t number = symbols_frame_at(reader->symbols, line).line;
+    struct chain_loop loop = {.frame = line, .first_line = number, .last_line = number};
+    return beside(reader, &loop, layer);
+}
+
+bool snapshot_passes(const struct snapshot_reader *reader, size_t layer)
+{
+    const struct forward_chain *chain = reader->chain;
+    uint32_t item = chain->elements[layer - SHARD_FIRST_ELEMENT].output_item;
+    if (item == EVENT_NEVER)
+        return false;
+    const struct lifetime *life = &reader->timeline->lifetimes[births_from(reader->timeline, item)];
+    return snapshot_end_of(life->free_requested, life->free_completed) < chain->backward;
+}
+
+/* The backward pass of the next element makes a gradient of the output's size, and leaves it. */
+static bool has_gradient(const struct snapshot_reader *reader, size_t element)
+{
+    const struct timeline *timeline = reader->timeline;
+    const struct forward_chain *chain = reader->chain;
+    uint32_t begin =
+        element + 2 < chain->count ? chain->elements[element + 2].backward_end : chain->backward;
+    uint32_t end = chain->elements[element + 1].backward_end;
+    uint64_t bytes = (uint64_t)chain->elements[element].output_bytes;
+    for (size_t i = births_from(timeline, begin);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
+        const struct lifetime *life = &timeline->lifetimes[i];
+        if (trace_size(timeline->trace, life->alloc) == bytes &&
+            snapshot_end_of(life->free_requested, life->free_completed) > end)
+            return true;
+    }
+    return false;
+}
+
+/* What seems to be the output may be a sum that the loop makes of results of modules, such as that
+ * of skip connections: no module takes it, so that none makes a gradient for it, and the next
+ * iteration replaces it. The module has handed on something else then. */
+bool snapshot_is_sum(const struct snapshot_reader *reader, size_t layer)
+{
+    size_t element = layer - SHARD_FIRST_ELEMENT;
+    const struct chain_element *found = &reader->chain->elements[element];
+    const struct chain_loop *loop = loop_of(reader, layer);
+    return loop && found->passed_bytes > 0 && found->output_passes &&
+           element + 1 < reader->chain->count && is_beside(reader, loop, found->output_item) &&
+           !has_gradient(reader, element);
+}
+
 /* Several lines of an iteration call modules. */
 static bool calls_several(const struct snapshot_reader *reader, size_t layer)
 {
     size_t first, end;
-    const struct chain_loop *loop = loop_of(reader, layer, &first, &end);
+    const struct chain_loop *loop = loop_of(reader, layer);
     frame_id known = NO_FRAME;
-    for (size_t i = first; loop && i < end; i++) {
+    if (!loop)
+        return false;
+    kept_of(reader, layer, &first, &end);
+    for (size_t i = first; i < end; i++) {
         bool calls;
         frame_id line = line_of(reader, loop, reader->chain->kept[i], &calls);
         if (calls && line != NO_FRAME && known != NO_FRAME && line != known)
@@ -83,8 +148,7 @@ static bool calls_several(const struct snapshot_reader *reader, size_t layer)
     return false;
 }
 
-/* A torch.nn.Sequential calls it. */
-static bool is_listed(const struct snapshot_reader *reader, size_t layer)
+bool snapshot_layer_is_listed(const struct snapshot_reader *reader, size_t layer)
 {
     if (layer < SHARD_FIRST_ELEMENT)
         return false;
@@ -96,11 +160,13 @@ static bool is_listed(const struct snapshot_reader *reader, size_t layer)
 bool snapshot_guesses_units(const struct snapshot_reader *reader)
 {
     for (size_t i = 0; i < reader->model->layer_count; i++) {
-        uint32_t loop = snapshot_part(reader, i)->loop;
-        if (reader->model->layers[i].unit == SHARD_ROOT || loop == NO_LOOP || is_listed(reader, i))
+        const struct chain_part *part = snapshot_part(reader, i);
+        if (reader->model->layers[i].unit == SHARD_ROOT || part->loop == NO_LOOP ||
+            snapshot_layer_is_listed(reader, i))
             continue;
-        if (calls_several(reader, i) || reader->chain->loops[loop].is_nested)
+        bool is_within = reader->chain->loops[part->loop].is_nested && part->around == NO_LOOP;
+        if (is_within || calls_several(reader, i))
             return true;
     }
-    return false;
+    return snapshot_repeats(reader);
 }

@@ -137,6 +137,17 @@ bool snapshot_is_unit(const struct snapshot_reader *reader, size_t layer);
 /* Bytes that a layer of a loop keeps, but no module that the loop calls makes, apart from its
  * output. */
 int64_t snapshot_beside(const struct snapshot_reader *reader, size_t layer);
+/* The same of a line in a loop that calls a module for the layer. */
+int64_t snapshot_beside_line(const struct snapshot_reader *reader, size_t layer, frame_id line);
+/* True if the forward pass frees the output of a layer. */
+bool snapshot_passes(const struct snapshot_reader *reader, size_t layer);
+/* True if what seems to be the output of a layer is a sum that the next layer does not take. */
+bool snapshot_is_sum(const struct snapshot_reader *reader, size_t layer);
+/* Makes units of what lines of an iteration call, if several call modules. Requires the model's
+ * layers. */
+bool snapshot_join_lines(struct snapshot_reader *reader, struct error *err);
+/* True if a loop of one line seems to call the same module in every iteration. */
+bool snapshot_repeats(const struct snapshot_reader *reader);
 /* True for units inside of modules that a torch.nn.Sequential calls, and that cannot be told apart
  * because each allocates at one line only. */
 bool snapshot_hides_units(const struct snapshot_reader *reader);
@@ -157,6 +168,8 @@ void snapshot_read_path(const struct snapshot_reader *reader, struct stack stack
                         struct snapshot_path *path);
 /* A torch.nn.Sequential called it. */
 bool snapshot_is_listed(const struct snapshot_reader *reader, struct stack stack);
+/* The same of an element's layer. */
+bool snapshot_layer_is_listed(const struct snapshot_reader *reader, size_t layer);
 /* Finds the gradients of tables of embeddings. Requires the layers of gradients. */
 void snapshot_find_tables(const struct snapshot_reader *reader);
 /* Marks units that are such tables: they take indices. Requires the model's layers. */

@@ -70,18 +70,82 @@ START_TEST(functions_are_beside_modules)
 }
 END_TEST
 
-/* Only one of the two modules may be in a list. */
-START_TEST(loops_may_call_several_modules)
+/* Each line has parameters of its own in every iteration: it calls the modules of a list. */
+START_TEST(lines_of_a_loop_are_units)
 {
     keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
     for (int i = 0; i < 3; i++) {
-        keep(LINEAR "," MODEL(6), true);
+        keep(LINEAR "," BLOCK(20) "," MODEL(6), true);
+        keep(LINEAR "," BLOCK(21) "," MODEL(6), true);
         keep(LINEAR "," MODEL(7), true);
     }
     keep(LINEAR "," MODEL(8), true);
     build();
+    ck_assert_uint_eq(model.unit_count, 1 + 2 * 3);
+    for (size_t unit = 1; unit < model.unit_count; unit++)
+        ck_assert_int_eq(elements(unit, false), unit % 2 == 1 ? 200 : 100);
+    ck_assert(!model.guesses_units);
+}
+END_TEST
+
+/* A line that calls the same module in every iteration calls none of a list. The other one calls a
+ * module that has a list, whose modules are the same in every iteration. */
+START_TEST(modules_that_run_again_are_the_same_units)
+{
+    keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
+    for (int i = 0; i < 3; i++) {
+        keep(LINEAR "," MODEL(6), i == 2);
+        for (int k = 0; k < 3; k++) {
+            keep(LINEAR "," BLOCK(20) "," MODEL(7), i == 2);
+            keep(LINEAR "," BLOCK(21) "," MODEL(7), i == 2);
+        }
+    }
+    keep(LINEAR "," MODEL(8), true);
+    build();
     ck_assert_uint_eq(model.unit_count, 1 + 3);
+    for (size_t unit = 1; unit < model.unit_count; unit++) {
+        size_t runs = 0;
+        for (size_t i = 0; i < model.layer_count; i++)
+            runs += model.layers[i].unit == unit;
+        ck_assert_uint_eq(runs, 3);
+        ck_assert_int_eq(elements(unit, false), 200);
+    }
+    ck_assert_int_eq(elements(SHARD_ROOT, false), 300);
+    ck_assert(!model.guesses_units);
+}
+END_TEST
+
+/* Nothing tells what of a module that runs again and again is in lists. */
+START_TEST(loops_may_call_one_module)
+{
+    keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
+    for (int i = 0; i < 3; i++) {
+        keep(LINEAR "," BLOCK(20) "," MODEL(6), i == 2);
+        keep(LINEAR "," BLOCK(21) "," MODEL(6), i == 2);
+    }
+    keep(LINEAR "," MODEL(8), true);
+    build();
     ck_assert(model.guesses_units);
+}
+END_TEST
+
+/* What a line of a loop calls is a unit, whatever loops are in it. */
+START_TEST(modules_of_a_list_have_lists_of_their_own)
+{
+    keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < 3; k++) {
+            keep(LINEAR "," BLOCK(20) "," BLOCK(30) "," MODEL(6), true);
+            keep(LINEAR "," BLOCK(21) "," BLOCK(30) "," MODEL(6), true);
+        }
+        keep(LINEAR "," BLOCK(31) "," MODEL(6), true);
+    }
+    keep(LINEAR "," MODEL(8), true);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 2);
+    ck_assert_int_eq(elements(1, false), 700);
+    ck_assert_int_eq(elements(2, false), 700);
+    ck_assert(!model.guesses_units);
 }
 END_TEST
 
@@ -556,7 +620,10 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, functions_are_beside_modules);
     tcase_add_test(tests, what_the_program_frees_later_is_there_in_the_step);
     tcase_add_test(tests, statistics_of_a_norm_are_no_later_layer);
-    tcase_add_test(tests, loops_may_call_several_modules);
+    tcase_add_test(tests, lines_of_a_loop_are_units);
+    tcase_add_test(tests, modules_that_run_again_are_the_same_units);
+    tcase_add_test(tests, loops_may_call_one_module);
+    tcase_add_test(tests, modules_of_a_list_have_lists_of_their_own);
     tcase_add_test(tests, last_operators_are_of_their_layer);
     tcase_add_test(tests, recurrent_layers_are_known);
     tcase_add_test(tests, recurrent_layers_have_several_parameters);
