@@ -41,14 +41,16 @@ static int64_t saved_by(const struct rewrite *rewrite, size_t first, size_t end)
     return rewrite->saved[end] - rewrite->saved[first];
 }
 
-/* The output of a segment is kept if the next segment takes it as its input, or if its last layer
- * saves it for its own backward. */
+/* The results of a segment are kept if the next segment takes them as its input. Its output is
+ * also kept if its last layer saves it for its own backward. */
 static int64_t kept_output(const struct rewrite *rewrite, size_t segment)
 {
     const struct shard_segment *s = &rewrite->segments[segment];
     const struct shard_layer *last = &rewrite->model->layers[s->end - 1];
     bool is_taken = segment + 1 < rewrite->count && rewrite->segments[segment + 1].first == s->end;
-    return is_taken || last->saved >= last->output ? last->output : 0;
+    if (is_taken)
+        return last->passed + (last->is_sum ? 0 : last->output);
+    return last->saved >= last->output && !last->passes ? last->output : 0;
 }
 
 /* The checkpoint wraps modules, not what is beside them. */

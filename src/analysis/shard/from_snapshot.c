@@ -36,6 +36,9 @@ static bool add_layer(struct snapshot_reader *reader, size_t at, struct error *e
         const struct chain_element *element = &chain->elements[at - 1];
         layer.saved = element->activation_bytes;
         layer.output = element->output_bytes;
+        layer.passes = snapshot_passes(reader, at);
+        layer.passed = element->passed_bytes;
+        layer.is_sum = snapshot_is_sum(reader, at);
         layer.us = (double)element->forward_ns / 1e3;
     }
     if (snapshot_is_unit(reader, at)) {

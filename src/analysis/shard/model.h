@@ -53,13 +53,16 @@ struct shard_layer {
     bool outside;                      /* after the model has returned: the loss */
     int64_t packed;   /* elements that recurrent layers of cuDNN take as one tensor: see model.c */
     bool is_added;    /* a snapshot: it stands for parameters, and for no element of the pass */
+    bool passes;      /* a snapshot: its output is freed in the forward pass, so nothing saves it */
+    bool is_sum;      /* a snapshot: its output is a sum that no module takes */
     bool is_unit;     /* its parameters are of the module that is the unit, or the whole model */
     struct text name; /* a layer trace: of the module; empty: unknown, or the whole model */
     int64_t saved;    /* bytes it makes that its backward needs */
     int64_t beside; /* a snapshot: of those, what its module does not make, but the loop that calls
                        it, apart from the output */
     int64_t output;
-    double us; /* forward time; 0: unknown */
+    int64_t passed; /* a snapshot: other results that the next layer takes */
+    double us;      /* forward time; 0: unknown */
 };
 
 /* A stretch of the step with one layer running. Bytes are without parameters, their gradients, and

@@ -462,6 +462,26 @@ START_TEST(checkpoints_keep_what_others_take)
 }
 END_TEST
 
+/* The first segment hands on another result than what looks like its output, a sum; the forward
+ * pass frees the output of the second. */
+START_TEST(checkpoints_keep_what_is_handed_on)
+{
+    static const struct shard_segment segments[] = {{.first = 0, .end = 2}, {.first = 2, .end = 4}};
+    struct error err;
+    by_hand_begin(&hand, 4000);
+    for (size_t i = 0; i < LAYERS; i++)
+        hand.model.layers[i].output = 300;
+    hand.model.layers[1].is_sum = true;
+    hand.model.layers[1].passed = 100;
+    hand.model.layers[3].passes = true;
+    ck_assert(shard_model_checkpoint(&hand.model, segments, 2, &err));
+    ck_assert_int_eq(hand.model.layers[1].saved, 100);
+    ck_assert_int_eq(hand.model.layers[3].saved, 0);
+    ck_assert_int_eq(point_of(2, false, false)->peak_bytes, 100 + 1000);
+    by_hand_end(&hand);
+}
+END_TEST
+
 /* 50 bytes of the forward pass do not exist in backward, and nothing returns a gradient. */
 START_TEST(checkpoints_run_again_in_backward)
 {
@@ -550,6 +570,7 @@ TCase *shard_tests(void)
     tcase_add_test(tcase, some_temporaries_grow_to_a_limit);
     tcase_add_test(tcase, checkpoints);
     tcase_add_test(tcase, checkpoints_keep_what_others_take);
+    tcase_add_test(tcase, checkpoints_keep_what_is_handed_on);
     tcase_add_test(tcase, checkpoints_run_again_in_backward);
     tcase_add_test(tcase, refused);
     tcase_add_test(tcase, gathered_ahead_in_forward);
