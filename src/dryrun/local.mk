@@ -16,8 +16,9 @@ dryrun_core = \
 	src/dryrun/core/stub_library.c \
 	src/dryrun/core/stub_library.h
 libmemsnap_a_SOURCES += $(dryrun_core)
-dryrun_modules = extensions ranks recorder values world
+dryrun_modules = conditions extensions ranks recorder values world
 EXTRA_DIST += src/dryrun/device/exports.map \
+	src/dryrun/conditions.py \
 	src/dryrun/extensions.py \
 	src/dryrun/ranks.py \
 	src/dryrun/recorder.py \

@@ -143,6 +143,10 @@ def pinned_nccl():
     return 0
 
 
+# What values.py does to modules that ask the GPU for values.
+CHANGES = {"transformers.generation.utils": "end_generation", "transformers.masking_utils": "skip_packing"}
+
+
 class Recorder:
     """Records the memory of one process."""
 
@@ -180,6 +184,7 @@ class Recorder:
         self.stand_in.load(files)
         load_module("memsnap_extensions").install(self.stand_in.add)
         self.values = load_module("memsnap_values")
+        self.conditions = load_module("memsnap_conditions")
         self.reads = self.values.Reads(os.path.dirname(folder))
         self.prepare_compiler()
 
@@ -200,6 +205,7 @@ class Recorder:
             major, minor, patch = cudnn.getCompileVersion()
             self.stand_in.set("cudnn", major * (10000 if major >= 9 else 1000) + minor * 100 + patch)
         self.values.skip_validation(torch)
+        self.conditions.install(torch)
         if hasattr(torch.cuda, "_parse_visible_devices"):
             # CUDA_VISIBLE_DEVICES, where the program itself sets it, would hide the GPUs
             torch.cuda._parse_visible_devices = lambda: list(range(64))
@@ -367,7 +373,7 @@ class Finder(importlib.abc.MetaPathFinder):
         self.is_searching = False
 
     def find_spec(self, name, path=None, target=None):
-        if name not in ("torch", "transformers.generation.utils") or self.is_searching:
+        if (name != "torch" and name not in CHANGES) or self.is_searching:
             return None
         self.is_searching = True
         try:
@@ -390,7 +396,7 @@ class Finder(importlib.abc.MetaPathFinder):
                 self.recorder.after_torch(module)
             else:
                 exec_module(module)
-                self.recorder.values.end_generation(module)
+                getattr(self.recorder.values, CHANGES[spec.name])(module)
 
         loader.exec_module = watched
 

@@ -63,6 +63,19 @@ def skip_validation(torch):
         distribution.set_default_validate_args = staticmethod(lambda value: None)  # Pyro switches it on
 
 
+def skip_packing(masking):
+    """Transformers asks the GPU whether several texts are packed into one, and makes masks if they are."""
+    find = getattr(masking, "find_packed_sequence_indices", None)
+    is_tracing = getattr(masking, "is_tracing", lambda _tensor: False)
+
+    def find_none(position_ids):
+        found = find(position_ids)
+        return found if is_tracing(position_ids) else None
+
+    if find:
+        masking.find_packed_sequence_indices = find_none
+
+
 def end_generation(utils):
     """Lets generate() of transformers end at its largest length, as if no sequence ended before.
 

@@ -60,6 +60,9 @@ dry() {
     check 'leaves no unfinished file' test -z "$(find . -maxdepth 1 -name '*.pickle.*')"
 }
 
+"$PYTHON3" "$source/conditions.py" "$cli/../../src/dryrun" >.run/out 2>&1 || :
+check 'decides without values' grep -qx 'all is right' .run/out
+
 # A program that fits.
 dry -- "$PYTHON3" train.py 100
 exits 0

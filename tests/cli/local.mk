@@ -112,6 +112,7 @@ dryrun_sources = \
 	tests/cli/dryrun/libextension.c \
 	tests/cli/dryrun/libtorch_cuda.c
 EXTRA_DIST += $(dryrun_sources) \
+	tests/cli/dryrun/conditions.py \
 	tests/cli/dryrun/fit.py \
 	tests/cli/dryrun/launched.py \
 	tests/cli/dryrun/mesh.py \

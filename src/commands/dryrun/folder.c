@@ -97,6 +97,7 @@ static const struct {
     const size_t *size;
 } modules[] = {
     {"sitecustomize.py", dryrun_recorder, &dryrun_recorder_size},
+    {"memsnap_conditions.py", dryrun_conditions, &dryrun_conditions_size},
     {"memsnap_extensions.py", dryrun_extensions, &dryrun_extensions_size},
     {"memsnap_ranks.py", dryrun_ranks, &dryrun_ranks_size},
     {"memsnap_values.py", dryrun_values, &dryrun_values_size},

@@ -28,9 +28,9 @@ const char *dryrun_folder_file(const struct dryrun_folder *folder, const char *n
 bool dryrun_folder_has(const struct dryrun_folder *folder, const char *name);
 
 /* Source of src/dryrun/recorder.py and of the modules that it loads. */
-extern const unsigned char dryrun_extensions[], dryrun_ranks[], dryrun_recorder[], dryrun_values[],
-    dryrun_world[];
-extern const size_t dryrun_extensions_size, dryrun_ranks_size, dryrun_recorder_size,
-    dryrun_values_size, dryrun_world_size;
+extern const unsigned char dryrun_conditions[], dryrun_extensions[], dryrun_ranks[],
+    dryrun_recorder[], dryrun_values[], dryrun_world[];
+extern const size_t dryrun_conditions_size, dryrun_extensions_size, dryrun_ranks_size,
+    dryrun_recorder_size, dryrun_values_size, dryrun_world_size;
 
 #endif

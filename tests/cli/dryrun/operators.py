@@ -32,4 +32,5 @@ for options in dict(proj_size=4), dict(proj_size=4, bidirectional=True, bias=Fal
 torch.multinomial(torch.ones(2, 5, device="cuda"), 1)
 torch.distributions.Distribution.set_default_validate_args(True)  # as Pyro does
 torch.distributions.Normal(dense, dense).rsample()
+assert torch.all(dense >= 0).item(), "a condition that the program takes for granted"
 print("all operators ran")

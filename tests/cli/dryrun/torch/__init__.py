@@ -17,6 +17,14 @@ _native.give_back.argtypes = (ctypes.c_void_p,)
 FRAMES = [dict(filename="train.py", line=7, name="main")]
 
 
+class Tensor:
+    def __bool__(self):
+        return False
+
+    def item(self):
+        return False
+
+
 class OutOfMemoryError(RuntimeError):
     pass
 
