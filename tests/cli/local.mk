@@ -78,7 +78,7 @@ check-mpi: memsnap$(EXEEXT)
 EXTRA_DIST += tests/cli/lib.sh tests/cli/layer_trace.sh tests/cli/json_members.py tests/cli/on_terminal.py tests/cli/press_interrupt.py
 
 # Layer traces that several tests read.
-EXTRA_DIST += tests/cli/shard/tables.json tests/cli/shard/types.json
+EXTRA_DIST += tests/cli/shard/again.json tests/cli/shard/tables.json tests/cli/shard/types.json
 
 # Programs that record.sh records.
 EXTRA_DIST += \

@@ -243,4 +243,14 @@ exits 0
 out_has 'class MuonAndAdamW(torch.optim.Optimizer):'
 out_has 'optimizer = MuonAndAdamW(model.parameters(), lr=lr)'
 [ -z "${PYTHON3-}" ] || check 'is Python' "$PYTHON3" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' .run/out
+# two blocks that run three times each: a checkpoint makes all calls of a module again
+cp "$cli/shard/again.json" .
+run shard --world 2 --checkpointed --code ddp --format python again.json
+exits 0
+out_has 'CHECKPOINTS = [  # modules that run again in the backward pass'
+out_has '    "blocks.1",'
+run shard --world 2 --checkpointed again.json
+exits 0
+out_has 'ddp + checkpoints     275.40 KiB   275.40 KiB'
+out_has 'a step computes 22.3% longer (extra)'
 finish

@@ -27,34 +27,53 @@ static size_t layer_of(struct checkpoints *to, size_t row)
     return to->layer;
 }
 
-/* A piece that is a unit of the model, and one module. */
-static bool is_unit(const struct checkpoints *to, const struct piece *piece)
+/* A module that runs several times forms a piece for each call. */
+static struct text module_of(const struct problem *problem, const struct piece *piece)
 {
-    const struct shard_model *model = &to->subject->model;
-    struct text module = to->problem->modules[piece->first_module];
-    for (size_t i = 1; i < model->unit_count; i++) {
-        struct text name = model->units[i].name;
-        if (name.size == module.size && memcmp(name.bytes, module.bytes, name.size) == 0)
-            return piece->end_module == piece->first_module + 1;
-    }
-    return false;
+    return piece->called.size > 0 ? piece->called : problem->modules[piece->first_module];
 }
 
-/* Adds a checkpoint for each unit in a segment, as the code applies them. What is outside of units
- * runs once: a module such as a ReLU that changes the output of the one before cannot run again
- * alone. */
-static bool add_segment(struct checkpoints *to, struct wrapped segment, struct error *err)
+/* The unit that is the one module of a piece, or SHARD_ROOT. Of a module that runs several times,
+ * each call must be a piece. */
+static size_t unit_of(const struct checkpoints *to, const struct piece *piece)
 {
-    for (size_t i = segment.first; i < segment.end; i++) {
+    const struct shard_model *model = &to->subject->model;
+    struct text module = module_of(to->problem, piece);
+    bool is_whole = piece->called.size == 0 || (!piece->interrupted && to->problem->merged == 0);
+    if (piece->end_module != piece->first_module + 1 || !is_whole)
+        return SHARD_ROOT;
+    for (size_t i = 1; i < model->unit_count; i++)
+        if (text_same(model->units[i].name, module))
+            return i;
+    return SHARD_ROOT;
+}
+
+/* Chooses the units in a segment, as the code applies them. What is outside of units runs once: a
+ * module such as a ReLU that changes the output of the one before cannot run again alone. */
+static void choose_units(const struct checkpoints *to, struct wrapped segment, bool *chosen)
+{
+    for (size_t i = segment.first; i < segment.end; i++)
+        chosen[unit_of(to, &to->problem->pieces[i])] = true;
+}
+
+/* Adds a checkpoint for each call of the chosen units: the code replaces the forward method of a
+ * module, which all of its calls run. */
+static bool add_segments(struct checkpoints *to, bool *chosen, struct error *err)
+{
+    for (size_t i = 0; i < to->problem->chain.layers; i++) {
         const struct piece *piece = &to->problem->pieces[i];
-        if (!is_unit(to, piece))
+        size_t unit = unit_of(to, piece);
+        if (unit == SHARD_ROOT || !chosen[unit])
             continue;
         size_t first = layer_of(to, piece->first_row), last = layer_of(to, piece->end_row - 1);
-        to->subject->checkpoints[to->count] = to->problem->modules[piece->first_module];
         to->segments[to->count++] = (struct shard_segment){.first = first, .end = last + 1};
         if (!placement_add(&to->pieces, i, i + 1, to->subject->model.budget, err))
             return false;
     }
+    for (size_t i = 1; i < to->subject->model.unit_count; i++)
+        if (chosen[i])
+            to->subject->checkpoints[to->subject->checkpoint_count++] =
+                to->subject->model.units[i].name;
     return true;
 }
 
@@ -65,19 +84,22 @@ static bool place(struct checkpoints *to, struct error *err)
     struct budget *budget = subject->model.budget;
     struct front front;
     struct placement placement = {0};
-    size_t most = to->problem->chain.layers + 1;
+    size_t most = to->problem->chain.layers + 1, units = subject->model.unit_count;
+    bool *chosen = NULL;
     if (!front_create(&front, &to->problem->chain, budget, err))
         return false;
     bool ok = front_place(&front, front.points, &placement, budget, err);
     if (ok) {
+        chosen = calloc(units, sizeof(*chosen));
         to->segments = calloc(most, sizeof(*to->segments));
-        subject->checkpoints = calloc(most, sizeof(*subject->checkpoints));
-        ok = (to->segments && subject->checkpoints) || error_out_of_memory(err);
+        subject->checkpoints = calloc(units, sizeof(*subject->checkpoints));
+        ok = (chosen && to->segments && subject->checkpoints) || error_out_of_memory(err);
     }
     for (size_t k = 0; ok && k < placement.count; k++)
         if (placement.segments[k].depth == 0)
-            ok = add_segment(to, placement.segments[k], err);
-    subject->checkpoint_count = to->count;
+            choose_units(to, placement.segments[k], chosen);
+    ok = ok && add_segments(to, chosen, err);
+    free(chosen);
     placement_release(&placement, budget);
     front_release(&front, budget);
     return ok;
