@@ -13,6 +13,7 @@ if (is_region) {
     set xlabel 'ranks' offset 0, label_lift textcolor rgb '#444444'
     set ylabel 'times the recorded batch' textcolor rgb '#444444'
     if (y_top < 12) { set ytics 1 } # whole numbers
+    if (!is_logarithmic && last - first < 6) { set xtics 1 }
     if (best_left) {
         set label 5 best_text at best_x, best_y right offset -0.4, 0.9
     } else {

@@ -13,6 +13,7 @@ if (is_region) {
     if (is_logarithmic) { set logscale x 2 }
     edge(a, b) = is_logarithmic ? sqrt(a * b) : (a + b) / 2.0
     set xrange [edge(before_first, first):edge(last, after_last)]
+    if (!is_logarithmic && last - first < 6) { set xtics 1 } # whole numbers
     set xlabel 'ranks; times the recorded batch; ' . best_text
     set key below Left reverse samplen 1
     plot for [i = 1:curves] 'curves.tsv' index i - 1 using 1:2 with linespoints linetype i pointtype i title ' ' . name[i]

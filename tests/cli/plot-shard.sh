@@ -116,6 +116,8 @@ check 'names the largest batch' grep -q '>largest: at least 2 times the batch' l
 check 'names the unit of the peak' grep -q '>blocks.1<' steps.svg
 check 'tells checkpoints apart' grep -q '>sdp + checkpoints' both.svg
 check 'names the largest batch with them' grep -q '>largest: .* with checkpoints on' both.svg
+check 'names one number of ranks' grep -q '>3<' none.svg
+check 'names no part of a rank' sh -c '! grep -q ">[23][.][0-9]<" none.svg'
 check 'says that nothing fits' grep -q '>nothing fits' none.svg
 check 'says that the GPU is far above' grep -q 'far above these bars' far.svg
 finish
