@@ -225,6 +225,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/holder.h \
 	src/analysis/growth/idle_gradients.c \
 	src/analysis/growth/idle_gradients.h \
+	src/analysis/growth/idle_parts.c \
+	src/analysis/growth/idle_parts.h \
+	src/analysis/growth/idle_passes.c \
+	src/analysis/growth/idle_passes.h \
 	src/analysis/growth/kept_graph.c \
 	src/analysis/growth/kept_graph.h \
 	src/analysis/growth/kept_results.c \

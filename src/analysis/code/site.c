@@ -68,3 +68,15 @@ void site_at_model_call(struct site_table *table, stack_id id, struct site *site
     if (i < stack.count && caller < stack.count)
         site->user_frame = (uint32_t)caller;
 }
+
+bool site_at_caller(struct site_table *table, stack_id id, struct site *site)
+{
+    struct stack stack = symbols_stack_at(table->symbols, id);
+    size_t i = site->user_frame == NO_FRAME ? stack.count : (size_t)site->user_frame + 1;
+    while (i < stack.count && site_frame_kind(table, stack.frames[i]) != FRAME_USER)
+        i++;
+    if (i >= stack.count)
+        return false;
+    site->user_frame = (uint32_t)i;
+    return true;
+}

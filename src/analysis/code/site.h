@@ -147,6 +147,9 @@ bool site_of(struct site_table *table, stack_id stack, struct site *site, struct
 /* Makes the line that called the model the user frame of `site`: the innermost user frame outside
  * of every module. Leaves `site` alone if the stack has none. */
 void site_at_model_call(struct site_table *table, stack_id stack, struct site *site);
+/* Makes the next user frame that is outward of the one of `site` its user frame; false if there is
+ * none. */
+bool site_at_caller(struct site_table *table, stack_id stack, struct site *site);
 /* True for the stack of a copy of a gradient that a hook makes: the copy is not in .grad, and
  * no zero_grad() frees it. Only for stacks that were looked up before, because it reports no
  * errors. */

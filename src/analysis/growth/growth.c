@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/growth/idle_passes.h"
 #include "analysis/growth/rows.h"
 
 /* Chooses the ends of the complete steps. If there are more than GROWTH_STEPS, chooses evenly
@@ -105,6 +106,8 @@ bool growth_find(struct growth *growth, const struct timeline *timeline, struct 
         .timeline = timeline,
         .set = {.timeline = timeline, .sites = sites, .categories = categories},
     };
+    if (!idle_passes_add(&growth->idle, timeline, sites, phases, categories, err))
+        return false;
     choose_ends(&builder);
     find_peak_step(&builder);
     if (growth->compared >= GROWTH_LEAST && !growth_compare_steps(&builder, err))

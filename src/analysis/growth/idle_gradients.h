@@ -29,10 +29,16 @@ struct idle_gradients {
     enum idle_reason reason;
     /* IDLE_EARLIER_MODEL: what the earlier optimizer and the earlier model still hold. */
     int64_t state_bytes, parameter_bytes;
-    /* How much lower the active peak would be. IDLE_UNTRAINED: without these gradients.
+    /* How much lower the active peak would be. IDLE_UNTRAINED: without these gradients, and what
+     * is saved for them alone.
      * IDLE_EARLIER_MODEL: if these gradients and the state of the earlier optimizer were freed
      * before the present model is made. IDLE_UNKNOWN: 0. */
     int64_t save_bytes;
+    /* What forward passes save for these gradients alone, at the peak; and the call that saves most
+     * (idle_passes.h). 0 if there are none. */
+    int64_t pass_bytes;
+    stack_id pass_stack;
+    struct site pass_call;
     struct budget *budget; /* not owned */
 };
 

@@ -84,6 +84,7 @@ struct findings {
 
 /* The parts of a report that findings follow from. */
 struct evidence_of_all {
+    struct site_table *sites;
     const struct live_set *at_peak; /* NULL: the report describes another moment */
     const struct moment *peak;
     const struct phases *phases;

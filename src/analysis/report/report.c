@@ -282,7 +282,8 @@ static bool find(struct device_report *report, const struct live_set *set,
     bool is_peak = report->at_item == report->timeline->active.peak_event;
     if (report->timeline->device == DEVICE_HOST)
         return true;
-    const struct evidence_of_all evidence = {.at_peak = is_peak ? set : NULL,
+    const struct evidence_of_all evidence = {.sites = set->sites,
+                                             .at_peak = is_peak ? set : NULL,
                                              .peak = &report->peak,
                                              .phases = &report->phases,
                                              .phase_rows = &report->phase_rows,

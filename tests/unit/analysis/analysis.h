@@ -75,6 +75,7 @@ TCase *growth_gradients_tests(void);
 TCase *growth_tests(void);
 TCase *holder_tests(void);
 TCase *idle_gradients_tests(void);
+TCase *idle_passes_tests(void);
 TCase *joint_tests(void);
 TCase *kept_caches_tests(void);
 TCase *kept_results_tests(void);

@@ -8,6 +8,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, dispatched_tests());
     suite_add_tcase(suite, forward_tests());
     suite_add_tcase(suite, idle_gradients_tests());
+    suite_add_tcase(suite, idle_passes_tests());
     suite_add_tcase(suite, kept_caches_tests());
     suite_add_tcase(suite, kept_results_tests());
     suite_add_tcase(suite, layer_results_tests());
