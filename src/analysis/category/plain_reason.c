@@ -222,6 +222,35 @@ static bool is_last_result(const struct classifier *classifier, const struct evi
            !classifier->phases->runs[before].is_saved;
 }
 
+#define MOST_SINCE_RESULT 64 /* allocations between a result and its copy */
+
+/* True if an allocation copies the result of a forward pass that no backward pass uses, perhaps to
+ * another type: the result, which has as many elements, is freed before the next pass. So
+ * generation copies the scores of each token. A batch takes the place of nothing. */
+static bool replaces_result(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct timeline *timeline = classifier->timeline;
+    const struct phases *phases = classifier->phases;
+    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
+    uint64_t size = evidence_size(classifier, evidence);
+    uint32_t birth = timeline->lifetimes[evidence->index].alloc, before, after;
+    if (evidence->birth->context != CONTEXT_OTHER || !text_equals(op, "aten::_to_copy") ||
+        step_near(classifier, evidence->birth_run, -1, &before) != PHASE_FORWARD ||
+        phases->runs[before].is_saved)
+        return false;
+    bool is_last = step_near(classifier, evidence->birth_run, 1, &after) != PHASE_FORWARD;
+    uint32_t next = is_last ? EVENT_NEVER : phases->runs[after].first;
+    for (size_t i = evidence->index; i-- > 0 && evidence->index - i <= MOST_SINCE_RESULT &&
+                                     timeline->lifetimes[i].alloc >= phases->runs[before].first;) {
+        uint64_t result = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
+        if (phases->of_lifetime[i].birth == before && end > birth && end < next &&
+            (result == size || result == size / 2 || result / 2 == size))
+            return true;
+    }
+    return false;
+}
+
 /* The same for a result that the program keeps, after a pass that keeps nothing. */
 static bool is_converted_result(const struct classifier *classifier,
                                 const struct evidence *evidence)
@@ -243,7 +272,8 @@ static bool is_made_as_input(const struct classifier *classifier, const struct e
 enum reason plain_reason(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t birth = evidence->birth_run, end = evidence->end_run;
-    bool by_operator = is_made_as_input(classifier, evidence);
+    bool is_copied_result = replaces_result(classifier, evidence);
+    bool by_operator = !is_copied_result && is_made_as_input(classifier, evidence);
     if (!classifier->phases->any_step)
         return by_operator && classifier->has_model ? REASON_COPIED : REASON_NONE;
     /* Data that exists from the start and stays may be the whole data set instead of a batch. */
@@ -255,6 +285,8 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
         goes_in && by_operator && step_near(classifier, birth, -1, &near) != PHASE_BACKWARD;
     if (is_batch) /* also if zero_grad() frees it, since a sparse gradient keeps the indices */
         return REASON_BATCH;
+    if (is_copied_result && (goes_in || end == NO_RUN))
+        return REASON_AFTER_FORWARD;
     if (evidence->end && evidence->end->context == CONTEXT_ZERO_GRAD)
         return REASON_ZERO_GRAD_FREED;
     if (is_main_gradient(classifier, evidence) || is_flat_gradient(classifier, evidence))

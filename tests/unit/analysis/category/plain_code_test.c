@@ -432,6 +432,24 @@ START_TEST(concatenated_results_are_no_batches)
 }
 END_TEST
 
+/* The scores of each token are copied, as generation does it to convert them; the result that they
+ * are copied from is freed then, or, with `_i`, stays. */
+START_TEST(copies_of_results_are_no_batches)
+{
+    for (uint64_t i = 0; i < 4; i++) {
+        born(10 + i, 800, STACK_FORWARD);
+        born(50 + i, 800, BATCH(7));
+        if (i > 0)
+            freed(49 + i, 800, SCRIPT);
+        if (_i == 0)
+            freed(10 + i, 800, SCRIPT);
+    }
+    capture_load(&capture);
+    for (uint64_t i = 0; i < 3; i++)
+        expect(50 + i, _i == 0 ? CATEGORY_ACTIVATION : CATEGORY_INPUT);
+}
+END_TEST
+
 /* Without another batch, it may go into the next pass itself, as the tokens of a generation do. */
 START_TEST(what_is_joined_may_be_the_next_batch)
 {
@@ -532,6 +550,7 @@ TCase *category_plain_code_tests(void)
     tcase_add_test(tests, results_that_an_evaluation_collects_are_no_batches);
     tcase_add_test(tests, concatenated_results_are_no_batches);
     tcase_add_test(tests, what_is_joined_may_be_the_next_batch);
+    tcase_add_loop_test(tests, copies_of_results_are_no_batches, 0, 2);
     tcase_add_loop_test(tests, results_of_a_teacher_are_no_batches, 0, 3);
     tcase_add_test(tests, results_may_be_converted);
     return tests;
