@@ -154,8 +154,9 @@ static struct growth_words words_of_growth(const struct findings_maker *maker, b
     struct growth_words words = {
         "the largest part at",
         trains ? "Find what still refers to this memory: a list, a cache, a hook, a closure, a "
-                 "stored exception, a reference cycle, or a sum over the steps that keeps its "
-                 "autograd graph (add tensor.detach() to it)."
+                 "stored exception or a reference cycle. A sum over the steps, or a state that "
+                 "each step passes on to the next, keeps its autograd graph, too: add "
+                 "tensor.detach() to it."
                : "Find what still refers to this memory: a list, a cache, a hook, a closure, a "
                  "stored exception or a reference cycle.",
     };

@@ -220,15 +220,15 @@ static void site_advice(const struct page *page, const struct device_report *rep
         add_caller(text, &report->growth);
         buffer_printf(text,
                       ", for a list, a dictionary or an attribute to which %s %s adds a "
-                      "tensor, or a hook or closure that refers to one%s.",
+                      "tensor, or a hook or closure that refers to one%s",
                       adding_steps(&report->growth), growth_step(report),
                       report->steps.source == STEPS_FORWARD
-                          ? ", or a cache of keys and values, whose length should be limited"
+                          ? ", or a cache of keys and values, whose length should be limited."
                       : largest->category != CATEGORY_PARAMETER &&
                               phases_have(&report->phases, PHASE_BACKWARD)
-                          ? ", or for a sum over the steps that keeps its autograd graph: add "
-                            "tensor.detach() to it"
-                          : "");
+                          ? ". A sum over the steps, or a state that each step passes on to the "
+                            "next, keeps its autograd graph, too: add tensor.detach() to it."
+                          : ".");
     }
 }
 

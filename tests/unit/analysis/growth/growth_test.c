@@ -143,7 +143,7 @@ START_TEST(what_grows_may_be_a_sum)
     }
     find();
     const char *next = report_finding(report, FINDING_GROWTH)->next;
-    ck_assert_int_eq(strstr(next, "a sum over the steps") != NULL, _i == 0);
+    ck_assert_int_eq(strstr(next, "a state that each step passes on to the next") != NULL, _i == 0);
 }
 END_TEST
 
