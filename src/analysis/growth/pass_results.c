@@ -4,80 +4,135 @@
 
 #include "analysis/phase/births.h"
 
-#define LEAST_MADE 16
-#define MOST_KEPT  2
-#define OF_GRAPH   4   /* at most 1/4 of the tensors that a pass keeps for its backward pass */
-#define TINY       512 /* bytes; a loss or another number */
+#define LEAST_MADE  16
+#define MOST_KEPT   2
+#define OF_GRAPH    4   /* at most 1/4 of the tensors that a pass keeps for its backward pass */
+#define TINY        512 /* bytes; a loss or another number */
+#define LEAST_LATER 2   /* forward passes that run while a result is live */
 
-/* The numbers of tensors that are made in [first, end), without tiny ones. */
+/* The numbers of tensors that are made in [first, end), without tiny ones and without caches of
+ * keys and values, which a pass hands on to the next one. */
 struct pass_counts {
     size_t made, kept; /* `kept` outlive the pass */
     size_t freed;      /* of `kept`, those freed before `until` */
 };
 
-static struct pass_counts count(const struct timeline *timeline, uint32_t first, uint32_t end,
+struct finder {
+    const struct timeline *timeline;
+    const struct phases *phases;
+    const struct categories *categories;
+    struct pass_results *results;
+    size_t most;       /* tensors that a pass without autograd leaves */
+    uint32_t *without; /* by run: the number of such passes before it */
+    size_t capacity;
+};
+
+static bool counts(const struct finder *finder, size_t index)
+{
+    return trace_size(finder->timeline->trace, finder->timeline->lifetimes[index].alloc) > TINY &&
+           finder->categories->of_lifetime[index] != CATEGORY_KV_CACHE;
+}
+
+static struct pass_counts count(const struct finder *finder, uint32_t first, uint32_t end,
                                 uint32_t until)
 {
+    const struct timeline *timeline = finder->timeline;
     const struct lifetime *lifetimes = timeline->lifetimes;
-    struct pass_counts counts = {0};
+    struct pass_counts sums = {0};
     for (size_t i = births_from(timeline, first);
          i < timeline->lifetime_count && lifetimes[i].alloc < end; i++) {
-        if (trace_size(timeline->trace, lifetimes[i].alloc) <= TINY)
+        if (!counts(finder, i))
             continue;
         uint32_t freed = lifetime_end(&lifetimes[i]);
-        counts.made++;
-        counts.kept += freed >= end;
-        counts.freed += freed >= end && freed < until;
+        sums.made++;
+        sums.kept += freed >= end;
+        sums.freed += freed >= end && freed < until;
     }
-    return counts;
+    return sums;
 }
 
 /* The lowest number of tensors that a pass keeps for its backward pass; 0 if there is no such pass.
  */
-static size_t fewest_for_backward(const struct timeline *timeline, const struct phases *phases)
+static size_t fewest_for_backward(const struct finder *finder)
 {
+    const struct phases *phases = finder->phases;
     size_t fewest = 0;
     for (size_t run = 0; run + 1 < phases->count; run++) {
         if (phases->runs[run].phase != PHASE_FORWARD ||
             phases->runs[run + 1].phase != PHASE_BACKWARD)
             continue;
-        struct pass_counts counts =
-            count(timeline, phases->runs[run].first, phases->runs[run + 1].first,
-                  phases_run_end(phases, run + 1, timeline->trace->count));
-        if (counts.made >= LEAST_MADE && (fewest == 0 || counts.freed < fewest))
-            fewest = counts.freed;
+        struct pass_counts sums =
+            count(finder, phases->runs[run].first, phases->runs[run + 1].first,
+                  phases_run_end(phases, run + 1, finder->timeline->trace->count));
+        if (sums.made >= LEAST_MADE && (fewest == 0 || sums.freed < fewest))
+            fewest = sums.freed;
     }
     return fewest;
 }
 
-/* Marks what outlives the pass [first, end), if that is at most `most` tensors. */
-static void judge(struct pass_results *results, const struct timeline *timeline, uint32_t first,
-                  uint32_t end, size_t most)
+/* Marks what outlives the pass [first, end); false if it keeps a graph, or is too short to tell. */
+static bool judge(const struct finder *finder, uint32_t first, uint32_t end)
 {
+    const struct timeline *timeline = finder->timeline;
     const struct lifetime *lifetimes = timeline->lifetimes;
-    struct pass_counts counts = count(timeline, first, end, end);
-    if (counts.made < LEAST_MADE || counts.kept > most)
-        return;
+    struct pass_counts sums = count(finder, first, end, end);
+    if (sums.made < LEAST_MADE || sums.kept > finder->most)
+        return false;
     for (size_t i = births_from(timeline, first);
          i < timeline->lifetime_count && lifetimes[i].alloc < end; i++)
-        results->is_result[i] = trace_size(timeline->trace, lifetimes[i].alloc) > TINY &&
-                                lifetime_end(&lifetimes[i]) >= end;
+        finder->results->is_result[i] = counts(finder, i) && lifetime_end(&lifetimes[i]) >= end;
+    return true;
+}
+
+static void judge_all(const struct finder *finder)
+{
+    const struct phases *phases = finder->phases;
+    finder->without[0] = 0;
+    for (size_t run = 0; run < phases->count; run++) {
+        bool is_without = run + 1 < phases->count && phases->runs[run].phase == PHASE_FORWARD &&
+                          judge(finder, phases->runs[run].first, phases->runs[run + 1].first);
+        finder->without[run + 1] = finder->without[run] + is_without;
+    }
+}
+
+/* Marks what plain code computes right after such passes, and keeps over later ones. */
+static void mark_computed(const struct finder *finder)
+{
+    const struct phases *phases = finder->phases;
+    const uint32_t *without = finder->without;
+    for (size_t i = 0; i < finder->timeline->lifetime_count; i++) {
+        struct lifetime_runs runs = phases->of_lifetime[i];
+        size_t birth = runs.birth, end = runs.end < phases->count ? runs.end : phases->count;
+        if (birth == 0 || birth >= phases->count || phases->runs[birth].phase > PHASE_OTHER ||
+            without[birth] == without[birth - 1] || !counts(finder, i))
+            continue;
+        if (finder->categories->of_lifetime[i] == CATEGORY_ACTIVATION &&
+            without[end] - without[birth] >= LEAST_LATER)
+            finder->results->is_result[i] = 1;
+    }
 }
 
 bool pass_results_find(struct pass_results *results, const struct timeline *timeline,
-                       const struct phases *phases, struct error *err)
+                       const struct phases *phases, const struct categories *categories,
+                       struct error *err)
 {
     struct pass_results made = {.budget = timeline->snapshot->budget};
+    struct finder finder = {
+        .timeline = timeline, .phases = phases, .categories = categories, .results = &made};
     *results = (struct pass_results){0};
     if (!vec_reserve(made.is_result, made.capacity, timeline->lifetime_count + 1, made.budget, err))
         return false;
+    if (!vec_reserve(finder.without, finder.capacity, phases->count + 1, made.budget, err)) {
+        pass_results_release(&made);
+        return false;
+    }
     memset(made.is_result, 0, timeline->lifetime_count + 1);
-    size_t most = fewest_for_backward(timeline, phases) / OF_GRAPH;
-    if (most < MOST_KEPT)
-        most = MOST_KEPT;
-    for (size_t run = 0; run + 1 < phases->count; run++)
-        if (phases->runs[run].phase == PHASE_FORWARD)
-            judge(&made, timeline, phases->runs[run].first, phases->runs[run + 1].first, most);
+    finder.most = fewest_for_backward(&finder) / OF_GRAPH;
+    if (finder.most < MOST_KEPT)
+        finder.most = MOST_KEPT;
+    judge_all(&finder);
+    mark_computed(&finder);
+    vec_free(finder.without, finder.capacity, sizeof(*finder.without), made.budget);
     *results = made;
     return true;
 }

@@ -125,7 +125,8 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
     int64_t item = maker->evidence->peak->item;
     struct marks made = {0};
     if (!failures_find(&made.failures, set->timeline, maker->err) ||
-        !pass_results_find(&made.results, set->timeline, maker->evidence->phases, maker->err) ||
+        !pass_results_find(&made.results, set->timeline, maker->evidence->phases, set->categories,
+                           maker->err) ||
         !concatenated_find(&made.concatenated, set, maker->evidence->phases, maker->err) ||
         !layer_results_find(&made.layer_results, set->timeline, maker->evidence->phases, item,
                             maker->err) ||

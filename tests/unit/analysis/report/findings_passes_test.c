@@ -175,13 +175,16 @@ END_TEST
 /* Passes of 20 tensors, of which the last `kept` are never freed. */
 static void collect_results(unsigned passes, unsigned kept)
 {
-    uint64_t made[20];
+    uint64_t made[20], batch = 0;
     for (unsigned pass = 0; pass < passes; pass++) {
         for (unsigned i = 0; i < 20; i++)
             made[i] = born(1000, STACK_FORWARD);
         for (unsigned i = 0; i < 20 - kept; i++)
             capture_free(&capture, made[i], 1000, STACK_FORWARD);
-        born(600, SCRIPT); /* the next batch */
+        uint64_t next = born(600, SCRIPT);
+        if (batch)
+            capture_free(&capture, batch, 600, SCRIPT);
+        batch = next;
     }
     capture_event(&capture, "oom", 0, 50000, SCRIPT);
 }
@@ -194,17 +197,38 @@ START_TEST(results_are_collected)
 }
 END_TEST
 
+/* What plain code computes from the results, as the logarithms of probabilities, and keeps. The
+ * last two might still be freed after the next pass, and the trace may end within the last pass. */
+START_TEST(what_is_computed_from_results_is_collected)
+{
+    train(1000);
+    for (unsigned pass = 0; pass < 6; pass++) {
+        for (unsigned i = 0; i < 20; i++)
+            capture_free(&capture, born(1000, STACK_FORWARD), 1000, STACK_FORWARD);
+        born(2000, CPP("at::_ops::_log_softmax::call(x)") "," SCRIPT);
+    }
+    for (unsigned i = 0; i < 20; i++)
+        capture_free(&capture, born(1000, STACK_FORWARD), 1000, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, 50000, SCRIPT);
+    ck_assert_int_eq(saving(FINDING_PASS_RESULTS), 8000);
+}
+END_TEST
+
 /* Each graph has its results in its own pool, and writes them there again when it is replayed. */
 START_TEST(results_of_cuda_graphs_stay_where_they_are)
 {
     const char *pool = _i == 0 ? ",\"pool_id\":[1,0]" : ",\"pool_id\":[0,0]";
+    uint64_t batch = 0;
     train(1000);
     for (uint64_t pass = 1; pass <= 5; pass++) {
         for (uint64_t i = 0; i < 20; i++)
             capture_event_with(&capture, "alloc", 10000 * pass + i, 1000, STACK_FORWARD, pool);
         for (uint64_t i = 0; i < 19; i++)
             capture_free(&capture, 10000 * pass + i, 1000, STACK_FORWARD);
-        born(600, SCRIPT);
+        uint64_t next = born(600, SCRIPT);
+        if (batch)
+            capture_free(&capture, batch, 600, SCRIPT);
+        batch = next;
     }
     capture_event(&capture, "oom", 0, 50000, SCRIPT);
     ck_assert_int_eq(saving(FINDING_PASS_RESULTS), _i == 0 ? -1 : 5000);
@@ -516,6 +540,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, the_data_set_is_on_the_device);
     tcase_add_test(tests, one_step_tells_nothing_of_data_sets);
     tcase_add_test(tests, results_are_collected);
+    tcase_add_test(tests, what_is_computed_from_results_is_collected);
     tcase_add_loop_test(tests, results_of_cuda_graphs_stay_where_they_are, 0, 2);
     tcase_add_loop_test(tests, results_of_layers_are_collected, 0, 2);
     tcase_add_test(tests, what_waits_for_a_backward_pass_is_no_result);
