@@ -320,11 +320,28 @@ static bool add_subject(const struct findings_maker *maker, struct buffer *text)
     return !text->failed || error_out_of_memory(maker->err);
 }
 
+/* A finding with the bytes that it saves. Of stored results, a program may need some, so their
+ * sum is an upper bound, unless it is exceeded by what torch.no_grad() saves in any case. */
+static struct finding growth_saving(const struct findings_maker *maker, bool trains)
+{
+    const struct growth *growth = maker->evidence->growth;
+    int64_t dropped = maker->grows_dropped ? maker->evidence->dropped->save_bytes : 0;
+    struct finding finding = {.kind = FINDING_GROWTH};
+    finding.at_least = growth->graph == GRAPH_KEPT || leaves_useless(growth);
+    finding.save_bytes = growth->graph == GRAPH_KEPT ? saving_of_growth(growth, trains)
+                         : finding.at_least          ? saving_of_all(growth)
+                                                     : growth->most_bytes;
+    if (!finding.at_least && dropped >= finding.save_bytes) {
+        finding.save_bytes = dropped;
+        finding.at_least = true;
+    }
+    finding.at_most = !finding.at_least;
+    return finding;
+}
+
 bool finding_of_growth(struct findings_maker *maker)
 {
     const struct growth *growth = maker->evidence->growth;
-    bool has_graphs = growth->graph == GRAPH_KEPT;
-    bool leaves_all = growth->row_count > 0 && leaves_useless(growth);
     bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
     if (!reports_growth(maker))
         return true;
@@ -333,17 +350,10 @@ bool finding_of_growth(struct findings_maker *maker)
     bool has_stack = row->stack != STACK_NONE;
     struct buffer next = BUFFER_INIT, subject = BUFFER_INIT;
     maker->where = has_stack ? row->label.full : NULL;
-    /* of stored results, a program may need some */
     bool ok =
         add_next(maker, words.next, &next) && add_subject(maker, &subject) &&
-        finding_add(maker,
-                    (struct finding){.kind = FINDING_GROWTH,
-                                     .save_bytes = has_graphs   ? saving_of_growth(growth, trains)
-                                                   : leaves_all ? saving_of_all(growth)
-                                                                : growth->most_bytes,
-                                     .at_least = has_graphs || leaves_all,
-                                     .at_most = !has_graphs && !leaves_all},
-                    next.bytes, "%s%s%s %s%s%s.", subject.bytes, has_stack ? ", " : "",
+        finding_add(maker, growth_saving(maker, trains), next.bytes, "%s%s%s %s%s%s.",
+                    subject.bytes, has_stack ? ", " : "",
                     has_stack ? words.where : "; its allocations were recorded",
                     has_stack ? row->label.full : "without stacks",
                     growth->caller ? ", called at " : "", growth->caller ? growth->caller : "");
