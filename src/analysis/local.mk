@@ -541,6 +541,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/shard.h \
 	src/analysis/shard/snapshot_backward.c \
 	src/analysis/shard/snapshot_before.c \
+	src/analysis/shard/snapshot_behind.c \
 	src/analysis/shard/snapshot_beside.c \
 	src/analysis/shard/snapshot_calls.c \
 	src/analysis/shard/snapshot_front.c \

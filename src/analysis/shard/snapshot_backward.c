@@ -256,4 +256,5 @@ void snapshot_set_layers(struct snapshot_reader *reader)
     }
     for (size_t i = 0; i < reader->all_made; i++)
         reader->made[i].layer = reader->running[reader->made[i].item - chain->backward];
+    snapshot_move_behind_loops(reader);
 }

@@ -125,6 +125,8 @@ void snapshot_count_blocks(struct snapshot_reader *reader);
 int64_t snapshot_end_bytes(const struct snapshot_reader *reader);
 /* Finds the layer of every item of backward, and of every gradient. Requires a gradient. */
 void snapshot_set_layers(struct snapshot_reader *reader);
+/* The last part of that: moves gradients of what runs behind a loop to the layer there. */
+void snapshot_move_behind_loops(struct snapshot_reader *reader);
 /* Layer 0 is what keeps nothing and comes before all elements: its gradients are made when nothing
  * is left of them. It is part of a loop if the first element is, as the first of several modules
  * that take what the one before keeps. */

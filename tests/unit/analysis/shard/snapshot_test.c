@@ -70,6 +70,33 @@ START_TEST(functions_are_beside_modules)
 }
 END_TEST
 
+/* A second head takes what an earlier layer has made, so that nothing of its own is left when it
+ * makes its gradient. The other blocks have one gradient less. */
+START_TEST(gradients_behind_a_loop_are_of_no_block)
+{
+    uint64_t blocks = next;
+    for (int i = 0; i < 3; i++) {
+        capture_event(&capture, "alloc", next++, 16, LINEAR "," BLOCK(20) "," MODEL(6));
+        capture_event(&capture, "alloc", next++, 64, LINEAR "," BLOCK(21) "," MODEL(6));
+    }
+    capture_event(&capture, "alloc", next, 32, LOSS);
+    capture_free(&capture, next++, 32, STACK_BACKWARD);
+    capture_free(&capture, blocks + 5, 64, STACK_BACKWARD);
+    capture_event_with(&capture, "alloc", next++, 600, STACK_BACKWARD, GRADIENT);
+    for (uint64_t i = 3; i-- > 0;) {
+        capture_event_with(&capture, "alloc", next++, 400, STACK_BACKWARD, GRADIENT);
+        capture_free(&capture, blocks + 2 * i, 16, STACK_BACKWARD);
+        if (i > 0)
+            capture_free(&capture, blocks + 2 * i - 1, 64, STACK_BACKWARD);
+    }
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 3);
+    ck_assert_int_eq(elements(SHARD_ROOT, false), 150);
+    for (size_t unit = 1; unit < model.unit_count; unit++)
+        ck_assert_int_eq(elements(unit, false), 100);
+}
+END_TEST
+
 /* Each line has parameters of its own in every iteration: it calls the modules of a list. */
 START_TEST(lines_of_a_loop_are_units)
 {
@@ -620,6 +647,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, functions_are_beside_modules);
     tcase_add_test(tests, what_the_program_frees_later_is_there_in_the_step);
     tcase_add_test(tests, statistics_of_a_norm_are_no_later_layer);
+    tcase_add_test(tests, gradients_behind_a_loop_are_of_no_block);
     tcase_add_test(tests, lines_of_a_loop_are_units);
     tcase_add_test(tests, modules_that_run_again_are_the_same_units);
     tcase_add_test(tests, loops_may_call_one_module);
