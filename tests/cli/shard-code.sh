@@ -253,4 +253,62 @@ run shard --world 2 --checkpointed again.json
 exits 0
 out_has 'ddp + checkpoints     275.40 KiB   275.40 KiB'
 out_has 'a step computes 22.3% longer (extra)'
+# FairScale's fsdp hooks each result of a unit, also if it has the id of one that is gone
+run shard --code fsdp --format python $trace
+exits 0
+out_has 'unit = Unit(module, reshard_after_forward=True, **options)'
+[ -z "${PYTHON3-}" ] || check 'hooks all results' "$PYTHON3" -c '
+import sys
+class FullyShardedDataParallel:
+    _output_pre_backward_hook_registered = []
+    def __init__(self, is_root):
+        self._is_root = is_root
+    def _register_pre_backward_hooks(self, outputs):
+        known = self._output_pre_backward_hook_registered
+        hooked = [i for k, i in enumerate(outputs) if k == 0 or i not in known]
+        known.extend(hooked)
+        return hooked
+code = open(sys.argv[1]).read()
+exec(code[code.index("class Unit("):code.index("def replace(")])
+assert Unit(False)._register_pre_backward_hooks([1, 2]) == [1, 2]
+assert Unit(False)._register_pre_backward_hooks([3, 2]) == [3, 2]
+assert Unit(True)._register_pre_backward_hooks([4, 2]) == [4]' .run/out
+# a module of a list whose parameter another module has, too, is no unit
+run shard --code fsdp1 --format python samples/recorded/resnet50.pickle.gz
+exits 0
+[ -z "${PYTHON3-}" ] || check 'shares no unit' "$PYTHON3" -c '
+import sys, types
+class Module:
+    def forward(self):
+        raise NotImplementedError
+    def __init__(self, values=(), **modules):
+        self.values, self.by_name = list(values), modules
+    def parameters(self, recurse=True):
+        yield from self.values
+        for module in self.children() if recurse else ():
+            yield from module.parameters()
+    def children(self):
+        return iter(self.by_name.values())
+    def modules(self):
+        return (module for name, module in self.named_modules())
+    def named_modules(self, prefix=""):
+        yield prefix, self
+        for name, module in self.by_name.items():
+            yield from module.named_modules(prefix + "." * bool(prefix) + name)
+    def get_submodule(self, path):
+        module = self
+        for name in path.split(".") if path else ():
+            module = module.by_name[name]
+        return module
+class List(Module):
+    pass
+class Layer(Module):
+    def forward(self):
+        pass
+torch = types.SimpleNamespace(nn=types.SimpleNamespace(Module=Module, Sequential=List, ModuleList=List))
+code = open(sys.argv[1]).read()
+exec(code[code.index("LISTS = "):code.index("def replace(")])
+tables = List(**{"0": Layer("a"), "1": Layer("b")})
+assert find_units(Layer(tables=tables, bag=Layer("c"))) == ["tables.0", "tables.1"]
+assert find_units(Layer(tables=tables, bag=Layer("a"))) == ["tables.1"]' .run/out
 finish

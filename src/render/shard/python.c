@@ -35,13 +35,20 @@ static const char find_units[] =
     "    parent = model.get_submodule(around)\n"
     "    return name != \"\" and (isinstance(parent, LISTS) or (not is_called(parent) and "
     "is_listed(model, around)))\n\n\n"
+    "def is_alone(model, module):\n"
+    "    \"\"\"No module beside it has its parameters, which can be in one unit only.\"\"\"\n"
+    "    inside = set(module.modules())\n"
+    "    beside = {value for other in model.modules() if other not in inside\n"
+    "              for value in other.parameters(recurse=False)}\n"
+    "    return beside.isdisjoint(module.parameters())\n\n\n"
     "def find_units(model):\n"
     "    \"\"\"The blocks of each Sequential or ModuleList; not those inside of them.\"\"\"\n"
     "    units = []\n"
     "    for name, module in model.named_modules():\n"
     "        is_inside = any(name.startswith(unit + \".\") for unit in units)\n"
     "        is_unit = is_block(module) and is_listed(model, name) and not is_inside\n"
-    "        if is_unit and any(True for _ in module.parameters()):\n"
+    "        has_any = any(True for _ in module.parameters())\n"
+    "        if is_unit and has_any and is_alone(model, module):\n"
     "            units.append(name)\n"
     "    return units\n\n\n";
 
@@ -52,6 +59,19 @@ static const char replace[] = "def replace(model, module, unit):\n"
                               "        for name, child in list(parent._modules.items()):\n"
                               "            if child is module:\n"
                               "                setattr(parent, name, unit)\n\n\n";
+
+/* A unit may return several tensors. FairScale then gathers it before backward only for those that
+ * have its hook. */
+static const char unit_class[] =
+    "class Unit(FullyShardedDataParallel):\n"
+    "    \"\"\"FairScale sets no hook on an output whose id() it has seen, but Python gives the id "
+    "of a "
+    "tensor\n"
+    "    that is gone to another one.\"\"\"\n"
+    "    def _register_pre_backward_hooks(self, outputs):\n"
+    "        if not self._is_root:\n"
+    "            self._output_pre_backward_hook_registered.clear()\n"
+    "        return super()._register_pre_backward_hooks(outputs)\n\n\n";
 
 static bool put_units(FILE *out, const struct shard_report *report)
 {
@@ -104,6 +124,8 @@ static bool put_modules(FILE *out, const struct shard_report *report, bool has_u
     }
     if (shard_splits_units(report))
         shard_put_split(out, report);
+    if (report->code == SHARD_FSDP)
+        fputs(unit_class, out);
     if (has_units && report->code != SHARD_FSDP2) /* which changes the module itself */
         fputs(replace, out);
     return ok;

@@ -155,8 +155,7 @@ static void put_fsdp(FILE *out, const struct shard_report *report)
     put_fsdp_type(out, options);
     put_loop(out, report);
     fprintf(out,
-            "            unit = FullyShardedDataParallel(module, reshard_after_forward=%s, "
-            "**options)\n"
+            "            unit = Unit(module, reshard_after_forward=%s, **options)\n"
             "            replace(model, module, unit)\n"
             "    model = FullyShardedDataParallel(model, **options)\n",
             reshard_of(options));
