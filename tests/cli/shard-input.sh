@@ -42,6 +42,12 @@ out_has_not 'Some units are iterations'
 run shard samples/recorded/langevin.pickle.gz
 exits 0
 out_has 'Some units are iterations of loops that call several modules'
+out_has_not 'with checkpoints are not'
+run shard --checkpointed --code ddp samples/recorded/langevin.pickle.gz
+exits 0
+out_has 'with checkpoints are not'
+out_has_not 'ddp + checkpoints'
+out_has 'module.forward = Checkpointed('
 run shard samples/two-devices.pickle.gz
 exits 0
 out_has 'Only device 1 was read, of 2'

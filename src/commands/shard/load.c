@@ -157,9 +157,10 @@ static bool load_snapshot(struct shard_subject *subject, const struct shard_comm
     }
     if (ok && command->options.has_master && subject->model.master_bytes == 0)
         drop_averages(&subject->model);
+    /* with checkpoints, units that are guesses may be far off */
+    bool adds = command->is_checkpointed && !subject->model.guesses_units;
     if (ok && shard_model_check(&subject->model, err) &&
-        (!command->is_checkpointed ||
-         shard_add_checkpoints(subject, &snapshot->problem.problem, err)))
+        (!adds || shard_add_checkpoints(subject, &snapshot->problem.problem, err)))
         return true;
     shard_unload(subject);
     return false;

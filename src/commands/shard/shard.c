@@ -68,6 +68,7 @@ static bool answer(const struct shard_command *command, const struct shard_subje
     const struct shard_model *checkpointed =
         subject->checkpointed.layer_count > 0 ? &subject->checkpointed : NULL;
     report.checkpointed = checkpointed;
+    report.lacks_checkpoints = command->is_checkpointed && !checkpointed;
     report.has_curve = command->has_curve;
     report.has_modules_table = command->has_modules;
     options.has_master |= subject->model.master_bytes > 0;

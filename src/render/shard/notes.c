@@ -197,6 +197,19 @@ static const char divides_both[] =
     "of modules that differ from the rest of their unit, because the libraries take trained "
     "parameters of one type in a unit.";
 
+#define GUESSES                                                                                    \
+    "Some units are iterations of loops that call several modules, that are in other loops, or "   \
+    "that call the same module again. The code wraps the modules of the outermost lists, which "   \
+    "may be less or more: "
+
+static const char guesses_units[] =
+    GUESSES "peaks under fsdp, fsdp1 and fsdp2 may be lower or higher than predicted. A layer "
+            "trace has the modules.";
+
+static const char guesses_all[] =
+    GUESSES "peaks under fsdp, fsdp1 and fsdp2 may be lower or higher than predicted, and those "
+            "with checkpoints are not predicted. A layer trace has the modules.";
+
 static bool has_frozen(const struct shard_model *model)
 {
     for (size_t i = 0; i < model->tensor_count; i++)
@@ -227,11 +240,7 @@ bool shard_put_notes(const struct page *page, const struct shard_report *report)
             "whole modules: fsdp, fsdp1, fsdp2 and checkpoints may take less or more than "
             "predicted. A layer trace has the modules.");
     if (report->model->guesses_units)
-        paragraph(page, "Some units are iterations of loops that call several modules, or that are "
-                        "in other loops. The code wraps the modules of the outermost lists, which "
-                        "may be less or more: peaks under fsdp, fsdp1 and fsdp2 and with "
-                        "checkpoints may be much lower or higher than predicted. A layer trace "
-                        "has the modules.");
+        paragraph(page, report->lacks_checkpoints ? guesses_all : guesses_units);
     ok &= shard_put_stops(page, report->choice);
     if (report->choice->divides[SHARD_FSDP1])
         paragraph(page, report->choice->divides[SHARD_FSDP2] ? divides_both : divides_flat);

@@ -19,6 +19,7 @@ struct shard_report {
     size_t other_devices;           /* and how many others it has, which were not */
     const struct text *checkpoints; /* modules that the plan of checkpoints wraps */
     size_t checkpoint_count;        /* 0: their names are not known */
+    bool lacks_checkpoints;         /* the input does not tell enough to predict them */
     bool has_curve;                 /* JSON, CSV: write the curves */
     bool has_modules_table;         /* text, JSON: write the tables by unit */
     bool is_checkpointed;           /* the code applies the plan */

@@ -192,7 +192,7 @@ static void add_ways(struct buffer *text, const struct page *page,
     buffer_puts(text, "That is ");
     add_size(text, page, (uint64_t)result->peak_bytes - choice->gpu_bytes);
     buffer_puts(text, " more than the GPU has. Less is needed with ");
-    if (!report->checkpointed && report->model->has_backward)
+    if (!report->checkpointed && !report->lacks_checkpoints && report->model->has_backward)
         buffer_puts(text, "activation checkpoints (--checkpointed), ");
     if (!report->options->offload)
         buffer_puts(text, "fsdp2's states on the host (--offload), ");
