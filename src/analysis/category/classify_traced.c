@@ -255,16 +255,17 @@ static bool count_sizes(struct classifier *classifier, const struct evidence *ev
            count_sample_gradients(classifier, evidence_size(classifier, evidence), pass, err);
 }
 
-/* The reason byte, with a doubt in three cases. Without stacks, an allocation between passes may be
- * a result or a weight instead of a batch. What a pass leaves may be a tensor that is saved for a
+/* The reason byte, with a doubt in four cases. Without stacks, an allocation between passes may be
+ * a result or a weight instead of a batch, and one that is freed there may belong to a pass that
+ * keeps nothing, such as an evaluation. What a pass leaves may be a tensor that is saved for a
  * later pass: if the pass is itself recorded, unless C++ frames show otherwise, or if no weight has
  * its size. And a backward() of the user's may compute something other than gradients, such as a
  * state that it goes through again. */
 static uint8_t byte_of(const struct classifier *classifier, const struct evidence *evidence,
                        enum reason reason)
 {
-    bool may_be_other = reason == REASON_BEFORE_FORWARD && evidence->birth_stack == STACK_NONE &&
-                        !classifier->phases->has_stacks;
+    bool may_be_other = (reason == REASON_BEFORE_FORWARD || reason == REASON_PLAIN_FREED) &&
+                        evidence->birth_stack == STACK_NONE && !classifier->phases->has_stacks;
     bool is_recorded = classifier->phases->runs[evidence->birth_run].is_recorded;
     bool may_be_saved = reason == REASON_BACKWARD_KEPT &&
                         ((is_recorded && !evidence->birth->in_operator) ||

@@ -277,7 +277,9 @@ bool finding_of_gradients(struct findings_maker *maker)
     int64_t stored = maker->evidence->growth->gradient_save_bytes; /* no hook frees these */
     bytes -= stored < bytes ? stored : bytes;
     bool only;
-    if (finding_share(maker, bytes) < LEAST_GRADIENTS)
+    /* Without stacks, gradients are told by the sizes of weights. */
+    bool are_doubtful = parameters == 0 && !maker->evidence->phases->has_stacks;
+    if (are_doubtful || finding_share(maker, bytes) < LEAST_GRADIENTS)
         return true;
     if (!only_derives(maker, &only))
         return false;

@@ -103,6 +103,21 @@ START_TEST(activations_may_have_the_sizes_of_weights)
 }
 END_TEST
 
+/* It may be an evaluation, which keeps nothing. */
+START_TEST(what_is_freed_between_passes_is_not_certain)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        passes(ACTIVATION);
+        step();
+        drop_gradients();
+        born(90, 9 * ACTIVATION);
+        freed(90, 9 * ACTIVATION);
+    }
+    capture_load(&capture);
+    expect(90, CATEGORY_TEMPORARY, CONFIDENCE_LOW);
+}
+END_TEST
+
 /* The step of L-BFGS runs the passes itself, several times. */
 static void step_with_closure(void)
 {
@@ -317,6 +332,7 @@ TCase *category_bare_tests(void)
     tcase_add_test(tests, a_step_with_a_closure_holds_its_passes);
     tcase_add_test(tests, a_step_from_before_the_trace_has_a_closure_like_the_next);
     tcase_add_test(tests, activations_may_have_the_sizes_of_weights);
+    tcase_add_test(tests, what_is_freed_between_passes_is_not_certain);
     tcase_add_test(tests, a_pass_ends_before_the_next_batch);
     tcase_add_test(tests, weights_may_be_dropped_after_the_last_pass);
     tcase_add_test(tests, a_graph_that_is_held_is_no_batch);

@@ -90,6 +90,18 @@ START_TEST(gradients_of_parameters)
 }
 END_TEST
 
+/* Without stacks, gradients are what has the size of a weight. If no weight is known, nothing tells
+ * them. */
+START_TEST(gradients_without_stacks_and_weights)
+{
+    if (_i > 0)
+        capture_event_with(&capture, "alloc", 1, 1000, "", ",\"category\":\"parameter\"");
+    capture_event_with(&capture, "alloc", 2, 1000, "", ",\"category\":\"gradient\"");
+    make_report(0);
+    ck_assert_int_eq(report_finding(report, FINDING_GRADIENTS) != NULL, _i > 0);
+}
+END_TEST
+
 START_TEST(gradients_larger_than_any_parameters)
 {
     one_step(5000, 1, false);
@@ -324,6 +336,7 @@ TCase *findings_training_tests(void)
     tcase_add_test(tests, memory_given_back_and_asked_for_again);
     tcase_add_test(tests, memory_given_back_for_a_capture);
     tcase_add_loop_test(tests, gradients_of_parameters, 0, 3);
+    tcase_add_loop_test(tests, gradients_without_stacks_and_weights, 0, 2);
     tcase_add_test(tests, gradients_larger_than_any_parameters);
     tcase_add_test(tests, kept_gradients_come_before_all_gradients);
     tcase_add_test(tests, optimizers_in_hooks);
