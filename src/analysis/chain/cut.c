@@ -182,8 +182,9 @@ static bool visit_lists(struct cutter *cutter, uint32_t index, struct error *err
             cutter_is_several(cutter, loop, index) ? cutter_main_loop(cutter, index) : NULL;
         return inner ? add_iterations(cutter, inner, err) : add_part(cutter, index, false, err);
     }
-    bool leads = cutter->places[index] == LIST_WITHIN || cutter->places[index] == LIST_LOOP ||
+    bool leads = cutter->places[index] == LIST_LOOP ||
                  (cutter->places[index] == LIST_OWN && cutter_is_loop(cutter, index)) ||
+                 (cutter->places[index] == LIST_WITHIN && node->kind != CALL_LOOP) ||
                  divides(cutter, node);
     return leads ? push_children(cutter, node, err) : visit_blocks(cutter, index, err);
 }

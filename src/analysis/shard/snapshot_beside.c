@@ -128,18 +128,21 @@ bool snapshot_is_sum(const struct snapshot_reader *reader, size_t layer)
            !has_gradient(reader, element);
 }
 
-/* Several lines of an iteration call modules. */
+/* Several lines of an iteration call modules, also for what they do not keep. */
 static bool calls_several(const struct snapshot_reader *reader, size_t layer)
 {
-    size_t first, end;
+    const struct forward_chain *chain = reader->chain;
+    const struct timeline *timeline = reader->timeline;
     const struct chain_loop *loop = loop_of(reader, layer);
     frame_id known = NO_FRAME;
     if (!loop)
         return false;
-    kept_of(reader, layer, &first, &end);
-    for (size_t i = first; i < end; i++) {
+    uint32_t first = chain->elements[layer - SHARD_FIRST_ELEMENT].first_item;
+    uint32_t end = layer < chain->count ? chain->elements[layer].first_item : chain->backward;
+    for (size_t i = births_from(timeline, first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
         bool calls;
-        frame_id line = line_of(reader, loop, reader->chain->kept[i], &calls);
+        frame_id line = line_of(reader, loop, timeline->lifetimes[i].alloc, &calls);
         if (calls && line != NO_FRAME && known != NO_FRAME && line != known)
             return true;
         if (calls && line != NO_FRAME)

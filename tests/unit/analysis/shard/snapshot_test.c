@@ -156,6 +156,26 @@ START_TEST(loops_may_call_one_module)
 }
 END_TEST
 
+#define EACH PY("<genexpr>", "/home/u/model.py", 7)
+
+/* One line calls a module for a result that is not kept, and an expression calls several. */
+START_TEST(loops_may_call_modules_elsewhere)
+{
+    keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
+    for (int i = 0; i < 3; i++) {
+        look_up(LINEAR "," MODEL(6), NULL);
+        tables = 0;
+        keep(LINEAR "," EACH "," PY("forward", "/home/u/model.py", 7) "," CALL "," CALL_MODEL,
+             true);
+        keep(CPP("at::_ops::mm::call(x)") "," MODEL(8), false);
+    }
+    keep(LINEAR "," MODEL(9), true);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 3);
+    ck_assert(model.guesses_units);
+}
+END_TEST
+
 /* What a line of a loop calls is a unit, whatever loops are in it. */
 START_TEST(modules_of_a_list_have_lists_of_their_own)
 {
@@ -651,6 +671,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, lines_of_a_loop_are_units);
     tcase_add_test(tests, modules_that_run_again_are_the_same_units);
     tcase_add_test(tests, loops_may_call_one_module);
+    tcase_add_test(tests, loops_may_call_modules_elsewhere);
     tcase_add_test(tests, modules_of_a_list_have_lists_of_their_own);
     tcase_add_test(tests, last_operators_are_of_their_layer);
     tcase_add_test(tests, recurrent_layers_are_known);
