@@ -124,8 +124,8 @@ bool snapshot_is_sum(const struct snapshot_reader *reader, size_t layer)
     const struct chain_element *found = &reader->chain->elements[element];
     const struct chain_loop *loop = loop_of(reader, layer);
     return loop && found->passed_bytes > 0 && found->output_passes &&
-           element + 1 < reader->chain->count && is_beside(reader, loop, found->output_item) &&
-           !has_gradient(reader, element);
+           found->output_item != EVENT_NEVER && element + 1 < reader->chain->count &&
+           is_beside(reader, loop, found->output_item) && !has_gradient(reader, element);
 }
 
 /* Several lines of an iteration call modules, also for what they do not keep. */

@@ -70,6 +70,53 @@ START_TEST(functions_are_beside_modules)
 }
 END_TEST
 
+#define ADD CPP("at::_ops::add::call(x)") "," MODEL(7)
+
+/* A loop adds up what modules return beside their input for the next one: no module takes the sum,
+ * so that none makes a gradient for it. */
+START_TEST(sums_are_handed_to_no_module)
+{
+    uint64_t first = next;
+    capture_event(&capture, "alloc", next++, 16, LINEAR "," MODEL(5));
+    for (uint64_t i = 0; i < 4; i++) {
+        capture_event(&capture, "alloc", 1000 + i, 16, LINEAR "," BLOCK(20) "," MODEL(6));
+        capture_event(&capture, "alloc", 2000 + i, 64, LINEAR "," BLOCK(21) "," MODEL(6));
+        if (i > 0)
+            capture_free(&capture, 2000 + i - 1, 64, MODEL(6));
+        capture_event(&capture, "alloc", 3000 + i, 128, ADD);
+        if (i > 0)
+            capture_free(&capture, 3000 + i - 1, 128, ADD);
+    }
+    capture_event(&capture, "alloc", next, 32, LINEAR "," MODEL(8));
+    capture_free(&capture, 3003, 128, MODEL(8));
+    capture_free(&capture, 2003, 64, MODEL(8));
+    capture_event_with(&capture, "alloc", next + 1, 800, STACK_BACKWARD, GRADIENT);
+    capture_event(&capture, "alloc", 5004, 128, STACK_BACKWARD); /* of all sums */
+    capture_free(&capture, next, 32, STACK_BACKWARD);
+    next += 2;
+    for (uint64_t i = 4; i-- > 0;) {
+        capture_event_with(&capture, "alloc", next++, 400, STACK_BACKWARD, GRADIENT);
+        capture_event(&capture, "alloc", 6000 + i, 64, STACK_BACKWARD);
+        capture_free(&capture, 1000 + i, 16, STACK_BACKWARD);
+        if (i < 3)
+            capture_free(&capture, 6000 + i + 1, 64, STACK_BACKWARD);
+    }
+    capture_free(&capture, 5004, 128, STACK_BACKWARD);
+    capture_free(&capture, 6000, 64, STACK_BACKWARD);
+    capture_free(&capture, first, 16, STACK_BACKWARD);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 4);
+    for (size_t i = 0; i < model.layer_count; i++) {
+        const struct shard_layer *layer = &model.layers[i];
+        if (layer->unit == SHARD_ROOT || layer->unit == 4) /* none behind it */
+            continue;
+        ck_assert(layer->is_sum && layer->passes);
+        ck_assert_int_eq(layer->output, 128);
+        ck_assert_int_eq(layer->passed, 64);
+    }
+}
+END_TEST
+
 /* A second head takes what an earlier layer has made, so that nothing of its own is left when it
  * makes its gradient. The other blocks have one gradient less. */
 START_TEST(gradients_behind_a_loop_are_of_no_block)
@@ -668,6 +715,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, what_the_program_frees_later_is_there_in_the_step);
     tcase_add_test(tests, statistics_of_a_norm_are_no_later_layer);
     tcase_add_test(tests, gradients_behind_a_loop_are_of_no_block);
+    tcase_add_test(tests, sums_are_handed_to_no_module);
     tcase_add_test(tests, lines_of_a_loop_are_units);
     tcase_add_test(tests, modules_that_run_again_are_the_same_units);
     tcase_add_test(tests, loops_may_call_one_module);
