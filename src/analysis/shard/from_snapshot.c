@@ -14,11 +14,11 @@ static bool add_tensors(struct snapshot_reader *reader, size_t at, struct shard_
          reader->made_count--) {
         const struct made_gradient *made = &reader->made[reader->made_count - 1];
         int64_t elements = made->bytes / ELEMENT;
+        uint32_t unit = made->is_behind ? SHARD_ROOT : layer->unit;
         layer->packed += made->packs ? elements : 0;
-        if (!vec_push(model->tensors, model->tensor_count, model->tensor_capacity, model->budget,
-                      err,
-                      (struct shard_tensor){
-                          .elements = elements, .unit = layer->unit, .packs = made->packs}))
+        if (!vec_push(
+                model->tensors, model->tensor_count, model->tensor_capacity, model->budget, err,
+                (struct shard_tensor){.elements = elements, .unit = unit, .packs = made->packs}))
             return false;
     }
     return true;

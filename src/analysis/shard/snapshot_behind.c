@@ -19,12 +19,11 @@ static bool are_iterations(const struct snapshot_reader *reader, uint32_t a, uin
     return loop != NO_LOOP && snapshot_part(reader, b)->loop == loop;
 }
 
-/* The last iteration of a loop, and what runs behind it is in no unit. */
+/* The last iteration of a loop. */
 static bool is_last(const struct snapshot_reader *reader, uint32_t layer)
 {
     return layer > SHARD_FIRST_ELEMENT && layer < reader->chain->count &&
-           are_iterations(reader, layer - 1, layer) && !are_iterations(reader, layer, layer + 1) &&
-           !snapshot_is_unit(reader, layer + 1);
+           are_iterations(reader, layer - 1, layer) && !are_iterations(reader, layer, layer + 1);
 }
 
 /* The number of gradients that are made before those of the sizes that the iteration before has. */
@@ -47,9 +46,12 @@ void snapshot_move_behind_loops(struct snapshot_reader *reader)
         uint32_t layer = reader->made[first].layer;
         end = end_of_layer(reader, first);
         size_t count = is_last(reader, layer) ? behind(reader, first, end) : 0;
-        for (size_t i = first; i < first + count; i++)
-            reader->made[i].layer = layer + 1;
-        if (count == 0)
+        bool is_unit = count > 0 && snapshot_is_unit(reader, layer + 1);
+        for (size_t i = first; i < first + count; i++) {
+            reader->made[i].is_behind = is_unit;
+            reader->made[i].layer += !is_unit;
+        }
+        if (count == 0 || is_unit) /* such as a table of embeddings, which keeps nothing */
             continue;
         uint32_t item = reader->made[first + count - 1].item - reader->chain->backward + 1;
         while (item > 0 && reader->running[item - 1] == layer)

@@ -176,9 +176,11 @@ static bool renumber(const struct snapshot_reader *reader, const uint32_t *units
                           (struct shard_unit){.name = name}))
                 return false;
         }
+        uint32_t before = layer->unit;
         layer->unit = unit == SHARD_ROOT ? SHARD_ROOT : numbers[unit];
         for (uint32_t k = layer->first_tensor; k < layer->end_tensor; k++)
-            model->tensors[k].unit = layer->unit;
+            if (model->tensors[k].unit == before)
+                model->tensors[k].unit = layer->unit;
     }
     return true;
 }

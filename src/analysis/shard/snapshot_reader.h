@@ -14,6 +14,7 @@ struct made_gradient {
     bool is_swapped; /* with the next one: both count as made by now */
     bool packs;      /* of all parameters of a recurrent layer, which cuDNN takes as one tensor */
     bool is_table;   /* of embeddings */
+    bool is_behind;  /* of no module of the layer, but of what runs behind it in no unit */
     uint32_t list;   /* one of a list that the chain does not tell: how many it still has */
     int64_t output;  /* of a table */
 };
