@@ -51,6 +51,16 @@ static void advise(struct oom_row *row, uint64_t event, enum unit unit)
              size, place);
 }
 
+/* A further try finds the same memory in use as the one before. */
+static void take_over(struct oom_row *row, const struct oom_row *before, enum unit unit,
+                      const struct timeline *timeline)
+{
+    row->attempt_bytes = before->attempt_bytes;
+    row->attempt_item = before->attempt_item;
+    if (row->attempt_bytes > 0)
+        advise(row, (uint64_t)trace_file_event(timeline->trace, row->attempt_item), unit);
+}
+
 void oom_attempt_add(struct ooms *ooms, const struct timeline *timeline, const struct steps *steps,
                      const struct categories *categories, enum unit unit)
 {
@@ -58,8 +68,10 @@ void oom_attempt_add(struct ooms *ooms, const struct timeline *timeline, const s
         struct oom_row *row = &ooms->items[i];
         uint32_t failure = (uint32_t)ooms->items[i - 1].item;
         row->tries_again = tries_again(timeline, &ooms->items[i - 1], row);
-        if (row->tries_again)
+        if (row->tries_again) {
+            take_over(row, &ooms->items[i - 1], unit, timeline);
             continue;
+        }
         size_t step = steps_of(steps, failure);
         uint32_t first = step == NO_STEP ? 0 : steps->items[step].first;
         int64_t bytes = held(timeline, categories, first, failure, (uint32_t)row->item);

@@ -130,6 +130,27 @@ START_TEST(one_call_may_try_again)
 }
 END_TEST
 
+/* The attempts get smaller and smaller, until not even the batch fits. */
+START_TEST(further_tries_find_the_failed_attempt_too)
+{
+    step(0);
+    born(SAVED, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, LATER, LATER_STACK);
+    born(8, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, LATER, SCRIPT);
+    capture_event(&capture, "oom", 0, LATER / 2, SCRIPT);
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 10);
+    const struct oom_row *rows = report->ooms.items;
+    ck_assert_uint_eq(report->ooms.count, 3);
+    ck_assert(!rows[1].tries_again && rows[2].tries_again);
+    ck_assert_int_eq(rows[1].attempt_bytes, SAVED);
+    ck_assert_int_eq(rows[2].attempt_bytes, SAVED);
+    ck_assert_str_eq(rows[2].next, rows[1].next);
+    device_report_destroy(report);
+}
+END_TEST
+
 TCase *oom_rest_tests(void)
 {
     TCase *tests = tcase_create("rest of a step");
@@ -138,6 +159,7 @@ TCase *oom_rest_tests(void)
     tcase_add_test(tests, the_first_step_has_none_before_it);
     tcase_add_test(tests, an_exception_holds_the_failed_attempt);
     tcase_add_test(tests, one_call_may_try_again);
+    tcase_add_test(tests, further_tries_find_the_failed_attempt_too);
     tcase_add_test(tests, the_failed_attempt_is_freed);
     tcase_add_test(tests, another_size_is_another_request);
     tcase_add_test(tests, gradients_are_freed_as_in_the_step_before);
