@@ -1,6 +1,7 @@
 #include "analysis/report/weight_copies.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/live/sums.h"
 #include "base/bisect.h"
@@ -162,16 +163,28 @@ static bool is_of_copies(const struct finder *finder, stack_id stack)
     return bsearch(&stack, finder->stacks, finder->stack_count, sizeof(stack), compare_32) != NULL;
 }
 
-/* The bytes that the code that made the copies has live at the peak. */
-static int64_t live_bytes(const struct finder *finder)
+/* Sums what the code that made the copies has live at the peak, and finds the stack that made most
+ * of it. */
+static bool sum_live(const struct finder *finder, struct weight_copies *copies, struct error *err)
 {
-    int64_t bytes = 0;
+    int64_t *bytes = NULL; /* by the first place of a stack in `stacks` */
+    size_t capacity = 0, most = 0;
+    if (!vec_reserve(bytes, capacity, finder->stack_count, finder->budget, err))
+        return false;
+    memset(bytes, 0, finder->stack_count * sizeof(*bytes));
     for (size_t i = 0; i < finder->set->count; i++) {
         const struct live *live = &finder->set->items[i];
-        if (live->in_trace && is_of_copies(finder, live->stack) && !is_state_in_use(finder, live))
-            bytes += (int64_t)live->size;
+        if (!live->in_trace || !is_of_copies(finder, live->stack) || is_state_in_use(finder, live))
+            continue;
+        size_t at =
+            bisect_less(finder->stacks, sizeof(*finder->stacks), finder->stack_count, live->stack);
+        bytes[at] += (int64_t)live->size;
+        copies->bytes += (int64_t)live->size;
+        most = bytes[at] > bytes[most] ? at : most;
     }
-    return bytes;
+    copies->stack = finder->stacks[most];
+    vec_free(bytes, capacity, sizeof(*bytes), finder->budget);
+    return true;
 }
 
 /* True if copy.deepcopy() made one of the copies within the dictionaries of an optimizer. */
@@ -212,14 +225,13 @@ bool weight_copies_find(struct weight_copies *copies, const struct live_set *set
     *copies = (struct weight_copies){0};
     bool ok = find_loaded_states(&finder, err) && collect(&finder, err) && pair_all(&finder, err);
     if (ok && finder.stack_count > 0 && finder.matched_bytes >= finder.own_bytes * MOST) {
-        stack_id first = finder.stacks[0];
         ok = list_absences(&finder, err) &&
-             timeline_peak_without(set->timeline, finder.absences, finder.absent, &peak, err);
-        if (ok)
-            *copies = (struct weight_copies){.bytes = live_bytes(&finder),
-                                             .save_bytes = set->timeline->active.peak_bytes - peak,
-                                             .stack = first,
-                                             .of_states = are_of_states(&finder)};
+             timeline_peak_without(set->timeline, finder.absences, finder.absent, &peak, err) &&
+             sum_live(&finder, copies, err);
+        if (ok) {
+            copies->save_bytes = set->timeline->active.peak_bytes - peak;
+            copies->of_states = are_of_states(&finder);
+        }
         copies->has_more = copies->bytes / 2 > (int64_t)finder.own_bytes * MOST;
     }
     vec_free(finder.weights, finder.capacity, sizeof(*finder.weights), finder.budget);

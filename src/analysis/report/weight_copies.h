@@ -14,7 +14,7 @@ enum weight_origin {
 struct weight_copies {
     int64_t bytes;      /* live at the peak */
     int64_t save_bytes; /* how much lower the active peak would be if they had never been made */
-    stack_id stack;     /* the stack that made the first one */
+    stack_id stack;     /* the stack that made most of them */
     bool has_more;      /* they hold more than one copy of each parameter: states, perhaps */
     bool of_states;     /* the program also copied the states of an optimizer */
 };

@@ -253,11 +253,34 @@ START_TEST(frozen_weights_of_several_sizes)
 }
 END_TEST
 
+#define DEEPCOPY_AT(line)                                                                          \
+    PY("__deepcopy__", TORCH "_tensor.py", 174)                                                    \
+    "," PY("deepcopy", "/usr/lib/copy.py", 153) "," PY("keep", "/home/u/train.py", line)
+
+/* The first copy is of another line than most of them. */
+START_TEST(the_line_that_copies_most_is_named)
+{
+    make_weights(INIT);
+    born(WEIGHT, DEEPCOPY_AT(20));
+    born(WEIGHT + 1, DEEPCOPY_AT(30));
+    born(WEIGHT + 2, DEEPCOPY_AT(30));
+    train();
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 10);
+    const struct finding *finding = report_finding(report, FINDING_COPIED_WEIGHTS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_ptr_nonnull(strstr(finding->what, "train.py:30 keep"));
+    ck_assert_str_eq(finding->where, "train.py:30 keep");
+    device_report_destroy(report);
+}
+END_TEST
+
 TCase *findings_copies_tests(void)
 {
     TCase *tests = tcase_create("findings of copies");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_checkpoint_stays_beside_the_model);
+    tcase_add_test(tests, the_line_that_copies_most_is_named);
     tcase_add_test(tests, states_of_a_checkpoint_are_in_use);
     tcase_add_loop_test(tests, a_checkpoint_may_hold_states, 0, 2);
     tcase_add_test(tests, copies_of_the_weights_that_grow);
