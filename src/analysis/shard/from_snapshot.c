@@ -102,28 +102,6 @@ static uint32_t backward_end(const struct snapshot_reader *reader, size_t layer)
     return layer > 0 ? chain->backward + low : chain->end;
 }
 
-/* The last operators of a layer may run when nothing that it kept is left, such as those that index
- * its input. The next layer runs at the latest when it frees what it kept or makes a gradient, at
- * the item `next`. What was made last of what is there then is of its first operator. */
-static uint32_t behind_last_operators(const struct snapshot_reader *reader, uint32_t item,
-                                      uint32_t first_gradient)
-{
-    const struct timeline *timeline = reader->timeline;
-    const struct forward_chain *chain = reader->chain;
-    const uint32_t *latest = reader->latest;
-    uint32_t next = item, made = item;
-    while (next < chain->end && next < first_gradient &&
-           latest[next - chain->backward] == latest[item - chain->backward])
-        next++;
-    for (size_t i = births_from(timeline, item);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < next; i++) {
-        const struct lifetime *life = &timeline->lifetimes[i];
-        if (snapshot_end_of(life->free_requested, life->free_completed) >= next)
-            made = life->alloc;
-    }
-    return made;
-}
-
 /* Where the operator that made a gradient has ended, as far as it only frees, what it had saved, or
  * makes scratch space: a sum over a batch, which is the gradient of a bias, allocates its output
  * first. */
@@ -145,6 +123,33 @@ static uint32_t after_operator(const struct snapshot_reader *reader, uint32_t it
         item = freed + 1;
     }
     return item;
+}
+
+/* The last operators of a layer may run when nothing that it kept is left, such as those that index
+ * its input. The next layer runs at the latest when it frees what it kept or makes a gradient, at
+ * the item `next`. What was made last of what is there then is of its first operator. */
+static uint32_t behind_last_operators(const struct snapshot_reader *reader, uint32_t item,
+                                      uint32_t first_gradient)
+{
+    const struct timeline *timeline = reader->timeline;
+    const struct forward_chain *chain = reader->chain;
+    const uint32_t *latest = reader->latest;
+    uint32_t most = item < chain->end ? snapshot_output_end(reader, item) : EVENT_NEVER;
+    if (most < chain->end) /* the next layer has made its last gradient */
+        item = after_operator(reader, item, most);
+    else
+        most = chain->end;
+    uint32_t next = item, made = item;
+    while (next < most && next < first_gradient &&
+           latest[next - chain->backward] == latest[item - chain->backward])
+        next++;
+    for (size_t i = births_from(timeline, item);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < next; i++) {
+        const struct lifetime *life = &timeline->lifetimes[i];
+        if (snapshot_end_of(life->free_requested, life->free_completed) >= next)
+            made = life->alloc;
+    }
+    return made;
 }
 
 /* A stretch for each gradient, from when it is made, and one before the first: so each moment has

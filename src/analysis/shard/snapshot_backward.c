@@ -209,14 +209,28 @@ static struct element_output output_of(const struct snapshot_reader *reader, uin
     return output;
 }
 
+/* The latest that is there is of the operator that made the output, which is there, too. So either
+ * the next layer runs, or the own one with operators that take their result, such as a ReLU in
+ * place. The next one makes its gradients before. */
+static bool makes_gradient(const struct snapshot_reader *reader,
+                           const struct element_output *output, size_t next)
+{
+    if (next >= reader->all_made)
+        return false;
+    uint32_t item = reader->made[next].item;
+    return item <= output->freed && reader->latest[item - reader->chain->backward] > output->first;
+}
+
 /* The layer that runs backward at an item while `latest` - 1 is the last activation that is still
- * there. A gradient of parameters needs the input of its layer, and only that of a recurrent layer
- * the output: if the output is left of a layer, and nothing that it made later, the next one runs.
- */
+ * there, and `next` the next gradient. A gradient of parameters needs the input of its layer, and
+ * only that of a recurrent layer the output: if the output is left of a layer, and nothing that it
+ * made later, the next one runs. */
 static uint32_t running_layer(const struct snapshot_reader *reader, struct element_output *output,
-                              uint32_t item, uint32_t latest, bool needs_output)
+                              uint32_t item, size_t next)
 {
     const struct forward_chain *chain = reader->chain;
+    uint32_t latest = reader->latest[item - chain->backward];
+    bool needs_output = next < reader->all_made && reader->made[next].packs;
     if (latest == 0)
         return 0;
     uint32_t element = element_of_item(chain, latest - 1);
@@ -224,7 +238,20 @@ static uint32_t running_layer(const struct snapshot_reader *reader, struct eleme
         *output = output_of(reader, element);
     bool is_output = !needs_output && latest - 1 >= output->first && latest - 1 <= output->last &&
                      item <= output->freed;
+    if (is_output && latest - 1 > output->first)
+        is_output = makes_gradient(reader, output, next);
     return element + 1 + (is_output && element + 1 < chain->count);
+}
+
+uint32_t snapshot_output_end(const struct snapshot_reader *reader, uint32_t item)
+{
+    uint32_t latest = reader->latest[item - reader->chain->backward];
+    if (latest == 0)
+        return EVENT_NEVER;
+    struct element_output output = output_of(reader, element_of_item(reader->chain, latest - 1));
+    bool is_later = output.first != EVENT_NEVER && latest - 1 > output.first &&
+                    latest - 1 <= output.last && item <= output.freed;
+    return is_later ? output.freed : EVENT_NEVER;
 }
 
 /* What is freed after the last gradient does not tell which layer runs: the program kept it, such
@@ -248,9 +275,7 @@ void snapshot_set_layers(struct snapshot_reader *reader)
     for (size_t i = 0, next = 0; i < items; i++) {
         while (next < reader->all_made && reader->made[next].item < chain->backward + i)
             next++;
-        bool packs = next < reader->all_made && reader->made[next].packs;
-        uint32_t layer =
-            running_layer(reader, &output, chain->backward + (uint32_t)i, reader->latest[i], packs);
+        uint32_t layer = running_layer(reader, &output, chain->backward + (uint32_t)i, next);
         low = layer < low ? layer : low;
         reader->running[i] = low;
     }

@@ -126,6 +126,9 @@ void snapshot_count_blocks(struct snapshot_reader *reader);
 int64_t snapshot_end_bytes(const struct snapshot_reader *reader);
 /* Finds the layer of every item of backward, and of every gradient. Requires a gradient. */
 void snapshot_set_layers(struct snapshot_reader *reader);
+/* If the latest that is there at an item of backward is of the operator that made the output of its
+ * layer, and the output is there, too: when that is freed. Otherwise EVENT_NEVER. */
+uint32_t snapshot_output_end(const struct snapshot_reader *reader, uint32_t item);
 /* The last part of that: moves gradients of what runs behind a loop to the layer there. */
 void snapshot_move_behind_loops(struct snapshot_reader *reader);
 /* Layer 0 is what keeps nothing and comes before all elements: its gradients are made when nothing

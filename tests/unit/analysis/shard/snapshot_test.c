@@ -258,8 +258,21 @@ END_TEST
 
 #define LAYER_NORM PY("forward", TORCH "nn/modules/normalization.py", 228) "," CALL
 
+static int64_t peak_of_backward(uint32_t unit)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < model.point_count; i++) {
+        const struct shard_point *point = &model.points[i];
+        bool is_of = point->is_backward && model.layers[point->layer].unit == unit &&
+                     (unit == SHARD_ROOT || !point->is_outside_unit);
+        most = is_of && point->peak_bytes > most ? point->peak_bytes : most;
+    }
+    return most;
+}
+
 /* The head takes the output of the last block's norm, whose statistics are kept until the norm runs
- * backward. */
+ * backward. The operator of its gradient has scratch space. A ReLU changes the output in place, and
+ * has it in backward. */
 START_TEST(statistics_of_a_norm_are_no_later_layer)
 {
     uint64_t blocks = next;
@@ -271,21 +284,27 @@ START_TEST(statistics_of_a_norm_are_no_later_layer)
     capture_event(&capture, "alloc", next, 32, LOSS);
     capture_free(&capture, next++, 32, STACK_BACKWARD);
     capture_event_with(&capture, "alloc", next++, 800, STACK_BACKWARD, GRADIENT); /* of the head */
+    capture_event(&capture, "alloc", next, 9000, STACK_BACKWARD);
+    capture_free(&capture, next++, 9000, STACK_BACKWARD);
     for (uint64_t i = 3; i-- > 0;) {
+        capture_event(&capture, "alloc", next, 2000, STACK_BACKWARD); /* of the ReLU */
         capture_free(&capture, blocks + 3 * i + 1, 256, STACK_BACKWARD);
-        capture_event(&capture, "alloc", next, 256, STACK_BACKWARD);
         capture_event_with(&capture, "alloc", next + 1, 400, STACK_BACKWARD, GRADIENT);
         capture_free(&capture, blocks + 3 * i + 2, 16, STACK_BACKWARD);
+        capture_free(&capture, next, 2000, STACK_BACKWARD);
         capture_event_with(&capture, "alloc", next + 2, 400, STACK_BACKWARD, GRADIENT);
         capture_free(&capture, blocks + 3 * i, 16, STACK_BACKWARD);
-        capture_free(&capture, next, 256, STACK_BACKWARD);
         next += 3;
     }
     build();
     ck_assert_uint_eq(model.unit_count, 1 + 3);
     ck_assert_int_eq(elements(SHARD_ROOT, false), 200);
-    for (size_t unit = 1; unit < model.unit_count; unit++)
+    ck_assert_int_ge(peak_of_backward(SHARD_ROOT), 9000);
+    for (uint32_t unit = 1; unit < model.unit_count; unit++) {
         ck_assert_int_eq(elements(unit, false), 200);
+        ck_assert_int_ge(peak_of_backward(unit), 2000);
+        ck_assert_int_lt(peak_of_backward(unit), 9000);
+    }
 }
 END_TEST
 
