@@ -64,6 +64,7 @@ EXTRA_DIST += \
 	bench/shard/OPTIONS.md \
 	bench/shard/RECOMMENDED.md \
 	bench/shard/RESULTS.md \
+	bench/shard/blind_models.py \
 	bench/shard/by_kind \
 	bench/shard/cases.py \
 	bench/shard/kinds.py \

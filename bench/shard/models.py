@@ -3,6 +3,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from blind_models import BLIND_MODELS
 from library_models import LIBRARY_MODELS
 from media_models import MEDIA_MODELS
 from more_models import MORE_MODELS
@@ -552,6 +553,7 @@ MODELS = {
     **MORE_MODELS,
     **NEWER_MODELS,
     **MEDIA_MODELS,
+    **BLIND_MODELS,
 }
 
 
