@@ -89,15 +89,19 @@ static void write(char *text, size_t size, const struct oom_row *row, const stru
 /* Replaces the advice if too much was in use; else adds to it. */
 static void advise(struct oom_row *row, const struct finding *finding, enum unit unit)
 {
+    static const char joint[] = "; or ";
     char text[sizeof(row->next)];
-    size_t begin = strlen(row->next);
+    size_t begin = strlen(row->next), end = begin + strlen(joint);
     write(text, sizeof(text), row, finding, unit);
-    if (row->verdict == OOM_SHORTAGE || oom_gains_little(row))
-        memcpy(row->next, text, sizeof(text));
-    else if (begin + strlen("; or ") + strlen(text) < sizeof(row->next))
-        snprintf(row->next + begin, sizeof(row->next) - begin, "; or %s", text);
-    else
+    size_t size = strlen(text) + 1;
+    if (row->verdict == OOM_SHORTAGE || oom_gains_little(row)) {
+        memcpy(row->next, text, size);
+    } else if (end + size <= sizeof(row->next)) {
+        memcpy(row->next + begin, joint, end - begin);
+        memcpy(row->next + end, text, size);
+    } else {
         row->finding = 0;
+    }
 }
 
 /* True if less in use would have let the request succeed, and no advice is more specific. */

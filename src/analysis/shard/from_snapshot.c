@@ -262,7 +262,7 @@ static bool read_all(struct snapshot_reader *reader, struct error *err)
         return false;
     model->element_size = ELEMENT;
     model->hides_units = snapshot_hides_units(reader);
-    model->guesses_units = snapshot_guesses_units(reader);
+    model->guesses_units = snapshot_guesses_units(reader) || snapshot_repeats(reader);
     model->has_tensors = model->has_backward = model->assumes_type = true;
     snapshot_mark_tables(reader);
     if (!snapshot_find_rows(reader, err) || !add_points(reader, err) || !add_frozen(reader, err) ||

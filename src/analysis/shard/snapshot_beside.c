@@ -171,5 +171,5 @@ bool snapshot_guesses_units(const struct snapshot_reader *reader)
         if (is_within || calls_several(reader, i))
             return true;
     }
-    return snapshot_repeats(reader);
+    return false;
 }
