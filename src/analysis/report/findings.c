@@ -3,6 +3,8 @@
 
 #include "analysis/report/findings_internal.h"
 
+#define LARGE_PART 4 /* 1/4 */
+
 static const char *const names[] = {
     [FINDING_ACTIVATIONS] = "activations",
     [FINDING_DERIVATIVES] = "derivatives",
@@ -93,19 +95,27 @@ static size_t place_of(const struct findings *findings, enum finding_kind kind)
     return i;
 }
 
-/* Puts the finding on zero_grad() first, even if the one on hooks would free more. Calling
- * zero_grad() at the right time is one line and certain, and frees a part of what otherwise needs a
- * hook for each parameter. */
-static void put_simpler_first(struct findings *findings)
+/* Puts the finding `simple` before `all`, if it frees at least 1/`part` as much. */
+static void put_first(struct findings *findings, enum finding_kind simple, enum finding_kind all,
+                      int64_t part)
 {
     struct finding *items = findings->items;
-    size_t simple = place_of(findings, FINDING_KEPT_GRADIENTS);
-    size_t all = place_of(findings, FINDING_GRADIENTS);
-    if (simple == findings->count || simple < all)
+    size_t from = place_of(findings, simple), to = place_of(findings, all);
+    if (from == findings->count || from < to ||
+        items[from].save_bytes < items[to].save_bytes / part)
         return;
-    struct finding moved = items[simple];
-    memmove(&items[all + 1], &items[all], (simple - all) * sizeof(*items));
-    items[all] = moved;
+    struct finding moved = items[from];
+    memmove(&items[to + 1], &items[to], (from - to) * sizeof(*items));
+    items[to] = moved;
+}
+
+/* Puts what is one line of code and certain first, even if a finding that needs more work would
+ * free more. zero_grad() at the right time frees a part of what otherwise needs a hook for each
+ * parameter; a model that is not trained, and runs without autograd, needs no checkpoints. */
+static void put_simpler_first(struct findings *findings)
+{
+    put_first(findings, FINDING_KEPT_GRADIENTS, FINDING_GRADIENTS, INT64_MAX);
+    put_first(findings, FINDING_IDLE_GRADIENTS, FINDING_ACTIVATIONS, LARGE_PART);
 }
 
 static void rank(struct findings *findings)

@@ -107,6 +107,9 @@ START_TEST(a_pass_for_idle_gradients_alone)
         ck_assert_int_le(idle->save_bytes, FROZEN + 64);
     const struct finding *finding = report_finding(report, FINDING_IDLE_GRADIENTS);
     ck_assert_ptr_nonnull(finding);
+    const struct finding *all = report_finding(report, FINDING_ACTIVATIONS);
+    ck_assert_ptr_nonnull(all);
+    ck_assert(finding < all); /* one line of code, and certain */
     ck_assert_int_eq(
         strstr(finding->what, "called at train.py:20 run, called at train.py:9") != NULL, is_alone);
     ck_assert_int_eq(strstr(finding->next, "torch.no_grad()") != NULL, is_alone);
