@@ -443,6 +443,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings_add.c \
 	src/analysis/report/findings_gradients.c \
 	src/analysis/report/findings_growth.c \
+	src/analysis/report/findings_idle.c \
 	src/analysis/report/findings_internal.h \
 	src/analysis/report/findings_passes.c \
 	src/analysis/report/findings_peak.c \

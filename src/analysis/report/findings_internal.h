@@ -62,9 +62,9 @@ void finding_release(struct finding *finding);
 
 /* Each adds its finding, if there is one to add. False on failure. */
 typedef bool finding_of(struct findings_maker *maker);
-/* findings_growth.c */
-finding_of finding_of_kept_gradients, finding_of_idle_gradients, finding_of_growth,
-    finding_of_pending;
+/* findings_growth.c, findings_idle.c */
+finding_of finding_of_kept_gradients, finding_of_growth, finding_of_pending,
+    finding_of_idle_gradients;
 /* findings_growth.c: sets `grows_dropped`, `copied` and `grows_copied`, which the findings below
  * read. */
 bool finding_find_grown(struct findings_maker *maker);

@@ -1,0 +1,91 @@
+/* The finding on gradients that no optimizer uses. */
+#include "analysis/report/findings_internal.h"
+
+/* Adds what forward passes save for the gradients alone, and where the model is called. */
+static bool add_idle_passes(const struct findings_maker *maker, const struct idle_gradients *idle,
+                            struct site_table *sites, struct buffer *line, struct buffer *text)
+{
+    buffer_puts(text, "");
+    if (idle->pass_bytes == 0)
+        return !text->failed || error_out_of_memory(maker->err);
+    site_label(sites, idle->pass_stack, &idle->pass_call, line);
+    buffer_printf(text,
+                  " For them alone, forward passes keep %s at the peak, most of it where the model "
+                  "is called at %s",
+                  finding_size(maker, idle->pass_bytes).text, line->bytes);
+    struct site caller = idle->pass_call;
+    if (site_at_caller(sites, idle->pass_stack, &caller)) {
+        buffer_puts(text, ", called at ");
+        site_label(sites, idle->pass_stack, &caller, text);
+    }
+    buffer_puts(text, ".");
+    return (!line->failed && !text->failed) || error_out_of_memory(maker->err);
+}
+
+static bool about_untrained(struct findings_maker *maker, const struct idle_gradients *idle)
+{
+    struct buffer line = BUFFER_INIT, passes = BUFFER_INIT;
+    struct site_table *sites = maker->evidence->sites;
+    bool ok = add_idle_passes(maker, idle, sites, &line, &passes);
+    ok = ok &&
+         finding_add(
+             maker,
+             (struct finding){.kind = FINDING_IDLE_GRADIENTS,
+                              .save_bytes = idle->save_bytes,
+                              .at_least = true,
+                              .where = line.bytes},
+             idle->pass_bytes > 0
+                 ? "Call requires_grad_(False) on the parameters that are not trained, "
+                   "before the first forward pass, or call that model under "
+                   "torch.no_grad(): then nothing is kept for their gradients, and they are "
+                   "not computed at all."
+                 : "Call requires_grad_(False) on the parameters that are not trained, "
+                   "before the first forward pass: their gradients are then not computed "
+                   "at all.",
+             "%llu gradients (%s) belong to parameters that the optimizer does not have: it "
+             "keeps no state for them, and its zero_grad() does not free their gradients.%s",
+             (unsigned long long)idle->count, finding_size(maker, idle->bytes).text, passes.bytes);
+    buffer_release(&line);
+    buffer_release(&passes);
+    return ok;
+}
+
+static bool about_earlier_model(struct findings_maker *maker, const struct idle_gradients *idle)
+{
+    struct buffer what = {0}, next = {0};
+    bool has_state = idle->state_bytes > 0;
+    buffer_printf(&what, "The gradients of an earlier model (%s)",
+                  finding_size(maker, idle->bytes).text);
+    if (has_state)
+        buffer_printf(&what, " and the state of its optimizer (%s)",
+                      finding_size(maker, idle->state_bytes).text);
+    buffer_printf(&next,
+                  "Before the next model is made, call zero_grad(set_to_none=True) on the earlier "
+                  "one%s.",
+                  has_state ? " and delete its optimizer" : "");
+    if (idle->parameter_bytes > 0)
+        buffer_printf(&next,
+                      " If nothing uses that model any more, delete it instead, which also frees "
+                      "its parameters (%s).",
+                      finding_size(maker, idle->parameter_bytes).text);
+    bool ok = !what.failed && !next.failed;
+    ok = ok ? finding_add(maker,
+                          (struct finding){.kind = FINDING_IDLE_GRADIENTS,
+                                           .save_bytes = idle->save_bytes,
+                                           .at_least = true},
+                          next.bytes, "%s stay allocated while another model is trained.",
+                          what.bytes)
+            : error_out_of_memory(maker->err);
+    buffer_release(&what);
+    buffer_release(&next);
+    return ok;
+}
+
+bool finding_of_idle_gradients(struct findings_maker *maker)
+{
+    const struct idle_gradients *idle = &maker->evidence->growth->idle;
+    if (finding_share(maker, idle->save_bytes) < LEAST_SHARE)
+        return true;
+    return idle->reason == IDLE_UNTRAINED ? about_untrained(maker, idle)
+                                          : about_earlier_model(maker, idle);
+}
