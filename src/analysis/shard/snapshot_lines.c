@@ -210,12 +210,11 @@ bool snapshot_join_lines(struct snapshot_reader *reader, struct error *err)
         if (!calls_list(reader, calls, i, end)) {
             repeat(reader, units, calls, i, end);
             i = end;
-        } else if (loops(reader, calls, i, end)) {
-            i = end;
         }
         while (i < end) {
             size_t next = end_of_iteration(calls, end, i);
-            join(reader, units, calls, i, next);
+            if (!loops(reader, calls, i, next))
+                join(reader, units, calls, i, next);
             i = next;
         }
     }

@@ -203,6 +203,28 @@ START_TEST(loops_may_call_one_module)
 }
 END_TEST
 
+/* The first iteration calls two modules of one list before that of the other. */
+START_TEST(lines_may_call_several_of_a_list)
+{
+    keep(CPP("at::_ops::mm::call(x)") "," MODEL(5), true);
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < (i == 0 ? 2 : 1); k++) {
+            keep(LINEAR "," BLOCK(20) "," MODEL(6), true);
+            keep(LINEAR "," BLOCK(21) "," MODEL(6), true);
+        }
+        keep(LINEAR "," MODEL(7), true);
+    }
+    keep(LINEAR "," MODEL(8), true);
+    build();
+    ck_assert_uint_eq(model.unit_count, 1 + 2 + 1 + 3 * 2);
+    size_t blocks = 0;
+    for (size_t unit = 1; unit < model.unit_count; unit++)
+        blocks += elements(unit, false) == 200;
+    ck_assert_uint_eq(blocks, 5);
+    ck_assert_int_eq(elements(SHARD_ROOT, false), 200);
+}
+END_TEST
+
 #define EACH PY("<genexpr>", "/home/u/model.py", 7)
 
 /* One line calls a module for a result that is not kept, and an expression calls several. */
@@ -737,6 +759,7 @@ TCase *shard_snapshot_tests(void)
     tcase_add_test(tests, sums_are_handed_to_no_module);
     tcase_add_test(tests, lines_of_a_loop_are_units);
     tcase_add_test(tests, modules_that_run_again_are_the_same_units);
+    tcase_add_test(tests, lines_may_call_several_of_a_list);
     tcase_add_test(tests, loops_may_call_one_module);
     tcase_add_test(tests, loops_may_call_modules_elsewhere);
     tcase_add_test(tests, modules_of_a_list_have_lists_of_their_own);
