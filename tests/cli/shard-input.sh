@@ -48,6 +48,10 @@ exits 0
 out_has 'with checkpoints are not'
 out_has_not 'ddp + checkpoints'
 out_has 'module.forward = Checkpointed('
+run shard --checkpointed --gpu 1GiB --sweep world=2 batch=1 samples/recorded/langevin.pickle.gz
+exits 0
+out_has 'Checkpoints are not predicted'
+out_has_not 'With checkpoints'
 run shard samples/two-devices.pickle.gz
 exits 0
 out_has 'Only device 1 was read, of 2'

@@ -23,7 +23,8 @@ struct shard_sweep {
     uint64_t gpu_bytes;
     struct shard_sweep_row *rows; /* malloc'ed; by world, then without checkpoints first */
     size_t count;
-    size_t each; /* rows of a number of ranks */
+    size_t each;            /* rows of a number of ranks */
+    bool lacks_checkpoints; /* the input does not tell enough to predict them */
 };
 
 /* `checkpointed` is the same step with checkpoints, or NULL. A group that is larger than a number

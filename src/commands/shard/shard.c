@@ -39,6 +39,7 @@ static bool answer_sweep(const struct shard_command *command, const struct shard
     if (!shard_sweep_make(&sweep, model, checkpointed, options, &command->worlds, &command->batches,
                           command->gpu_bytes, err))
         return false;
+    sweep.lacks_checkpoints = command->is_checkpointed && !checkpointed;
     if (command->format == SHARD_FORMAT_CSV)
         ok = shard_sweep_csv(out, &sweep, err);
     else

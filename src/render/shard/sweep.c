@@ -128,6 +128,10 @@ bool shard_sweep_text(const struct page *page, const struct shard_sweep *sweep)
         ok = ok && put_table(page, sweep, SHARD_STRATEGIES);
     }
     put_best(page, sweep);
+    if (sweep->lacks_checkpoints)
+        page_paragraph(page, 0, 0,
+                       "Checkpoints are not predicted: the snapshot does not tell which modules "
+                       "the code wraps. A layer trace has the modules.");
     if (fit_value(sweep->worlds, 0) == 1)
         page_paragraph(page, 0, 0,
                        "One rank has nothing to share: ddp is the plain program there.");
