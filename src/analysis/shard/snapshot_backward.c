@@ -180,6 +180,8 @@ static void mark_packing(struct snapshot_reader *reader)
     }
 }
 
+#define MOST_RESULTS 8 /* of an operator; those of a loop's next iteration have the same stack */
+
 /* The output of an element. Its operator may also make what it keeps longer, such as the statistics
  * of a norm. */
 struct element_output {
@@ -199,7 +201,9 @@ static struct element_output output_of(const struct snapshot_reader *reader, uin
     const struct lifetime *life = &timeline->lifetimes[i];
     output.freed = snapshot_end_of(life->free_requested, life->free_completed);
     stack_id stack = timeline->trace->stack[item];
-    while (stack != STACK_NONE && ++i < timeline->lifetime_count &&
+    size_t end =
+        timeline->lifetime_count - i > MOST_RESULTS ? i + MOST_RESULTS : timeline->lifetime_count;
+    while (stack != STACK_NONE && ++i < end &&
            timeline->trace->stack[timeline->lifetimes[i].alloc] == stack) {
         const struct lifetime *other = &timeline->lifetimes[i];
         if (snapshot_end_of(other->free_requested, other->free_completed) < output.freed)
