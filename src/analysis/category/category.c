@@ -57,8 +57,6 @@ static void classifier_init(struct classifier *classifier, const struct timeline
                             struct site_table *sites, const struct phases *phases)
 {
     *classifier = (struct classifier){.timeline = timeline, .sites = sites, .phases = phases};
-    for (int i = 0; i < RESULTS_MOST; i++)
-        classifier->results[i].stack = STACK_NONE;
     size_tallies_init(&classifier->tallies, timeline->snapshot->budget);
     classifier->is_cut =
         timeline->by_action[ACTION_OOM] > 0 || timeline->trace->edge.skipped_after > 0;

@@ -21,7 +21,7 @@ struct left_gradients {
  * of them in each iteration. */
 #define RESULTS_MOST 4
 struct kept_result {
-    stack_id stack; /* STACK_NONE: none */
+    stack_id stack;
     uint64_t size;
 };
 
@@ -55,7 +55,7 @@ struct classifier {
     struct left_gradients left;
     uint32_t batch_run; /* the run in which the last batch was made; 0 if none */
     struct kept_result results[RESULTS_MOST]; /* the last ones of plain code, a stack each */
-    uint32_t next_result;                     /* index of the one that the next stack replaces */
+    size_t result_stacks;                     /* that were noted; stack n is at n % RESULTS_MOST */
     struct step_marks steps;                  /* annotated optimizer steps */
     struct step_marks zero_grads; /* annotated calls of zero_grad(); without stacks only */
     struct size_sum replaced;     /* parameters that were made and freed before the first step */

@@ -298,21 +298,6 @@ static void doubt_renewed(const struct classifier *classifier, struct categories
     }
 }
 
-static void keep_result(struct classifier *classifier, const struct evidence *evidence)
-{
-    uint32_t at = 0;
-    if (evidence->birth_stack == STACK_NONE)
-        return;
-    while (at < RESULTS_MOST && classifier->results[at].stack != evidence->birth_stack)
-        at++;
-    if (at == RESULTS_MOST) {
-        at = classifier->next_result;
-        classifier->next_result = (at + 1) % RESULTS_MOST;
-    }
-    classifier->results[at] =
-        (struct kept_result){evidence->birth_stack, evidence_size(classifier, evidence)};
-}
-
 bool classify_traced(struct classifier *classifier, struct categories *categories,
                      struct error *err)
 {
@@ -343,7 +328,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
         if (reason == REASON_BATCH || reason == REASON_COPIED)
             classifier->batch_run = evidence.birth_run;
         if (reason == REASON_AFTER_FORWARD)
-            keep_result(classifier, &evidence);
+            plain_note_result(classifier, &evidence);
         if (!count_sizes(classifier, &evidence, category, reason, err) ||
             !count_kept(classifier, &evidence, category, err))
             return false;

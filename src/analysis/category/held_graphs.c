@@ -17,9 +17,9 @@
 #define MOST_IN_BATCH 11 /* tensors, with those that are made of them */
 #define LEAST_TENSORS 8  /* of a graph that is dropped */
 #define MOST          4  /* one of so many pairs of them may be in another order */
-#define LEAST_SIZES                                                                                \
-    3 /* that differ and are not sizes of weights, so that copies of weights do not count */
-#define LEAST_MADE 64 /* tensors that are made after one of its own, and before that is freed */
+/* Sizes that differ and are not those of weights, so that copies of weights do not count. */
+#define LEAST_SIZES 3
+#define LEAST_MADE  64 /* tensors that are made after one of its own, and before that is freed */
 
 struct death {
     uint32_t item, index; /* index: of the lifetime */

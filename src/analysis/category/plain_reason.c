@@ -186,10 +186,20 @@ static bool precedes_batch(const struct classifier *classifier, const struct evi
 static const struct kept_result *last_like(const struct classifier *classifier,
                                            const struct evidence *evidence)
 {
-    for (int i = 0; i < RESULTS_MOST && evidence->birth_stack != STACK_NONE; i++)
+    for (size_t i = 0; i < RESULTS_MOST && i < classifier->result_stacks; i++)
         if (classifier->results[i].stack == evidence->birth_stack)
             return &classifier->results[i];
     return NULL;
+}
+
+void plain_note_result(struct classifier *classifier, const struct evidence *evidence)
+{
+    if (evidence->birth_stack == STACK_NONE)
+        return;
+    const struct kept_result *last = last_like(classifier, evidence);
+    size_t at = last ? (size_t)(last - classifier->results) : classifier->result_stacks++;
+    classifier->results[at % RESULTS_MOST] =
+        (struct kept_result){evidence->birth_stack, evidence_size(classifier, evidence)};
 }
 
 /* True if plain code makes an allocation from the results of a forward pass that no backward pass

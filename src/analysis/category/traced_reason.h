@@ -38,6 +38,9 @@ enum reason traced_reason(const struct classifier *classifier, const struct evid
 
 /* plain_reason.c: for other Python code and unknown code, outside of the phases of a step. */
 enum reason plain_reason(const struct classifier *classifier, const struct evidence *evidence);
+/* Notes an allocation that plain_reason() has found to be a kept result of a pass, so that a later
+ * one of the same stack counts as one more. */
+void plain_note_result(struct classifier *classifier, const struct evidence *evidence);
 
 #define MOST_PLAIN_RUNS 4 /* runs that are searched for the next phase of a step */
 

@@ -5,7 +5,6 @@
 
 #include "analysis/growth/state_runs.h"
 #include "analysis/phase/births.h"
-#include "model/peak_without.h"
 
 #define LEAST_CYCLES 2  /* cycles through which an idle gradient lives */
 #define SMALL        64 /* bytes; the sizes of smaller allocations tell nothing */
@@ -230,47 +229,56 @@ static uint32_t present_model(const struct finder *finder, uint64_t renewed)
     return finder->last_idle > 0 && made >= renewed / 2 ? first : EVENT_NEVER;
 }
 
-/* Lists the allocations that would be absent: idle gradients and, for an earlier model, the states
- * of its optimizer. */
-static bool list_absences(struct finder *finder, uint32_t present, struct absence *absences,
-                          size_t *count)
+bool idle_gradients_absent(const struct idle_gradients *idle, const struct timeline *timeline,
+                           uint32_t from, struct absences *absences, struct error *err)
+{
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        struct absence absence = absence_of_lifetime(timeline, i);
+        absence.from = absence.from > from ? absence.from : from;
+        if (idle->of_lifetime[i] && !absences_add(absences, absence, err))
+            return false;
+    }
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        const struct preexisting *preexisting = &timeline->preexisting[i];
+        const struct absence absence = {0, preexisting->free_completed, preexisting->size};
+        if (idle->of_preexisting[i] && !absences_add(absences, absence, err))
+            return false;
+    }
+    return true;
+}
+
+/* Sums the parameters of an earlier model and the states of its optimizer, and lists the states as
+ * absent from item `present` on. */
+static bool add_earlier_model(struct finder *finder, uint32_t present, struct absences *absences,
+                              struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
-    struct idle_gradients *idle = finder->idle;
-    bool is_earlier = idle->reason == IDLE_EARLIER_MODEL;
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
-        uint64_t size = trace_size(timeline->trace, lifetime->alloc);
+        int64_t size = (int64_t)trace_size(timeline->trace, lifetime->alloc);
         uint8_t category = finder->categories->of_lifetime[i];
-        bool is_older =
-            is_earlier && lifetime->alloc < present && lifetime_end(lifetime) >= finder->stays;
-        bool is_state = is_older && category == CATEGORY_OPTIMIZER_STATE;
-        idle->state_bytes += is_state ? (int64_t)size : 0;
-        idle->parameter_bytes += is_older && category == CATEGORY_PARAMETER ? (int64_t)size : 0;
-        if (idle->of_lifetime[i] || is_state)
-            absences[(*count)++] = (struct absence){is_earlier ? present : lifetime->alloc,
-                                                    lifetime->free_completed, size};
+        if (lifetime->alloc >= present || lifetime_end(lifetime) < finder->stays)
+            continue;
+        finder->idle->parameter_bytes += category == CATEGORY_PARAMETER ? size : 0;
+        if (category != CATEGORY_OPTIMIZER_STATE)
+            continue;
+        finder->idle->state_bytes += size;
+        if (!absences_add(absences,
+                          (struct absence){present, lifetime->free_completed, (uint64_t)size}, err))
+            return false;
     }
-    for (size_t i = 0; i < timeline->preexisting_count; i++)
-        if (idle->of_preexisting[i])
-            absences[(*count)++] = (struct absence){0, timeline->preexisting[i].free_completed,
-                                                    timeline->preexisting[i].size};
-    return *count > 0;
+    return true;
 }
 
 static bool measure(struct finder *finder, uint32_t present, struct error *err)
 {
-    const struct timeline *timeline = finder->timeline;
-    struct absence *absences = NULL;
-    size_t capacity = 0, count = 0;
-    int64_t peak = timeline->active.peak_bytes;
-    if (!vec_reserve(absences, capacity, timeline->lifetime_count + timeline->preexisting_count + 1,
-                     finder->budget, err))
-        return false;
-    bool ok = !list_absences(finder, present, absences, &count) ||
-              timeline_peak_without(timeline, absences, count, &peak, err);
-    finder->idle->save_bytes = timeline->active.peak_bytes - peak;
-    vec_free(absences, capacity, sizeof(*absences), finder->budget);
+    struct absences absences = {.budget = finder->budget};
+    bool is_earlier = finder->idle->reason == IDLE_EARLIER_MODEL;
+    bool ok = idle_gradients_absent(finder->idle, finder->timeline, is_earlier ? present : 0,
+                                    &absences, err) &&
+              (!is_earlier || add_earlier_model(finder, present, &absences, err)) &&
+              absences_save(&absences, finder->timeline, &finder->idle->save_bytes, err);
+    absences_release(&absences);
     return ok;
 }
 

@@ -18,6 +18,7 @@
 
 #include "analysis/category/category.h"
 #include "analysis/growth/gradient_cycles.h"
+#include "model/peak_without.h"
 
 enum idle_reason { IDLE_UNKNOWN, IDLE_UNTRAINED, IDLE_EARLIER_MODEL };
 
@@ -34,8 +35,8 @@ struct idle_gradients {
      * IDLE_EARLIER_MODEL: if these gradients and the state of the earlier optimizer were freed
      * before the present model is made. IDLE_UNKNOWN: 0. */
     int64_t save_bytes;
-    /* What forward passes save for these gradients alone, at the peak; and the call that saves most
-     * (idle_passes.h). 0 if there are none. */
+    /* Activations that forward passes save for these gradients alone and that are live at the peak;
+     * and the call of the model that saves most of them (idle_passes.h). 0 if there are none. */
     int64_t pass_bytes;
     stack_id pass_stack;
     struct site pass_call;
@@ -46,6 +47,10 @@ bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *tim
                          struct site_table *sites, const struct phases *phases,
                          const struct categories *categories, const struct cycles *cycles,
                          struct error *err);
+/* Adds the idle gradients to `absences`, each from when it was made, or from item `from` if that is
+ * later. */
+bool idle_gradients_absent(const struct idle_gradients *idle, const struct timeline *timeline,
+                           uint32_t from, struct absences *absences, struct error *err);
 void idle_gradients_release(struct idle_gradients *idle);
 
 #endif

@@ -7,7 +7,6 @@
 #include "analysis/phase/births.h"
 #include "base/bisect.h"
 #include "base/hash.h"
-#include "model/peak_without.h"
 
 #define MOST 8 / 10 /* of what a call saves must be freed between idle gradients */
 
@@ -25,7 +24,7 @@ struct finder {
     struct site_table *sites;
     const struct categories *categories;
     struct idle_parts parts;
-    struct saved *saved; /* by call, then by code */
+    struct saved *saved; /* by call */
     size_t saved_count, saved_capacity;
     uint64_t *codes, *others; /* of idle calls; of what else the backward pass frees */
     size_t code_count, codes_capacity, other_count, others_capacity;
@@ -149,7 +148,7 @@ static bool is_among(const uint64_t *codes, size_t count, uint64_t code)
     return count > 0 && bsearch(&code, codes, count, sizeof(code), compare_64) != NULL;
 }
 
-/* What is known of a stack. */
+/* Whether an allocation with a stack is saved by an idle pass. */
 enum { UNSEEN, OF_IDLE_PASS, OF_OTHER };
 
 static bool judge_stack(const struct finder *finder, stack_id stack, uint8_t *verdict,
@@ -194,28 +193,12 @@ static bool list_saved(const struct finder *finder, struct idle_gradients *idle,
     return ok;
 }
 
-static bool list_gradients(const struct timeline *timeline, const struct idle_gradients *idle,
-                           struct absences *absences, struct error *err)
-{
-    for (size_t i = 0; i < timeline->lifetime_count; i++)
-        if (idle->of_lifetime[i] && !absences_add(absences, absence_of_lifetime(timeline, i), err))
-            return false;
-    for (size_t i = 0; i < timeline->preexisting_count; i++) {
-        const struct preexisting *preexisting = &timeline->preexisting[i];
-        if (idle->of_preexisting[i] &&
-            !absences_add(absences,
-                          (struct absence){0, preexisting->free_completed, preexisting->size}, err))
-            return false;
-    }
-    return true;
-}
-
 /* Measures what the peak would be without the passes and without the gradients. */
 static bool measure(const struct finder *finder, struct idle_gradients *idle, struct error *err)
 {
     struct absences absences = {.budget = finder->budget};
     bool ok = list_saved(finder, idle, &absences, err) &&
-              list_gradients(finder->timeline, idle, &absences, err) &&
+              idle_gradients_absent(idle, finder->timeline, 0, &absences, err) &&
               absences_save(&absences, finder->timeline, &idle->save_bytes, err) &&
               site_of(finder->sites, idle->pass_stack, &idle->pass_call, err);
     absences_release(&absences);

@@ -70,7 +70,7 @@ struct finding {
     bool at_least;      /* save_bytes is a lower bound */
     bool of_reserved;
     char *what, *next; /* malloc'ed sentences, raw bytes: escape before showing */
-    char *where;       /* malloc'ed label of the line of code that `what` names; NULL: none */
+    const char *where; /* malloc'ed label of the line of code that `what` names; NULL: none */
 };
 
 struct findings {

@@ -58,7 +58,7 @@ void finding_release(struct finding *finding)
 {
     free(finding->what);
     free(finding->next);
-    free(finding->where);
+    free((char *)finding->where);
 }
 
 bool finding_line(const struct findings_maker *maker, stack_id stack, struct buffer *text)
@@ -76,7 +76,7 @@ bool finding_line(const struct findings_maker *maker, stack_id stack, struct buf
     return !text->failed || error_out_of_memory(maker->err);
 }
 
-char *finding_where(const struct buffer *line)
+const char *finding_where(const struct buffer *line)
 {
     return line->size > 0 ? line->bytes + strlen(AT) : NULL;
 }

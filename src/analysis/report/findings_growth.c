@@ -217,8 +217,8 @@ static int64_t saving_of_all(const struct growth *growth)
                                                         : growth->peak_save_bytes;
 }
 
-/* What grows. The steps of a program that generates are its forward passes, each of which adds a
- * token: they do not tell how much a request leaves. */
+/* Adds the subject of the sentence on growth. In a program that generates, each forward pass is a
+ * step and adds a token, so that the growth of a step does not tell how much a request leaves. */
 static bool add_subject(const struct findings_maker *maker, struct buffer *text)
 {
     const struct growth *growth = maker->evidence->growth;
@@ -260,15 +260,15 @@ bool finding_of_growth(struct findings_maker *maker)
     struct growth_words words = words_of_growth(maker, trains);
     bool has_stack = row->stack != STACK_NONE;
     struct buffer next = BUFFER_INIT, subject = BUFFER_INIT;
-    maker->where = has_stack ? row->label.full : NULL;
+    struct finding finding = growth_saving(maker, trains);
+    finding.where = has_stack ? row->label.full : NULL;
     bool ok =
         add_next(maker, words.next, &next) && add_subject(maker, &subject) &&
-        finding_add(maker, growth_saving(maker, trains), next.bytes, "%s%s%s %s%s%s.",
-                    subject.bytes, has_stack ? ", " : "",
+        finding_add(maker, finding, next.bytes, "%s%s%s %s%s%s.", subject.bytes,
+                    has_stack ? ", " : "",
                     has_stack ? words.where : "; its allocations were recorded",
                     has_stack ? row->label.full : "without stacks",
                     growth->caller ? ", called at " : "", growth->caller ? growth->caller : "");
-    maker->where = NULL;
     buffer_release(&subject);
     buffer_release(&next);
     return ok;
@@ -279,18 +279,17 @@ bool finding_of_pending(struct findings_maker *maker)
     const struct pending_frees *pending = maker->evidence->pending;
     if (finding_share(maker, pending->at_peak_bytes) < LEAST_SHARE)
         return true;
-    maker->where = pending->row_count ? pending->rows[0].label.full : NULL;
-    bool ok = finding_add(
+    const char *where = pending->row_count ? pending->rows[0].label.full : NULL;
+    return finding_add(
         maker,
-        (struct finding){
-            .kind = FINDING_PENDING_FREES, .save_bytes = pending->at_peak_bytes, .at_most = true},
+        (struct finding){.kind = FINDING_PENDING_FREES,
+                         .save_bytes = pending->at_peak_bytes,
+                         .at_most = true,
+                         .where = where},
         "Another stream also uses these tensors (Tensor.record_stream), or a CUDA graph was being "
         "captured. Instead of record_stream, keep a reference until the tensor's own stream waits "
         "for the other one (Stream.wait_stream), or keep fewer of them in flight.",
         "At the peak, the program had already freed %s that still wait for another stream%s%s.",
-        finding_size(maker, pending->at_peak_bytes).text,
-        pending->row_count ? ", the largest part at " : "",
-        pending->row_count ? pending->rows[0].label.full : "");
-    maker->where = NULL;
-    return ok;
+        finding_size(maker, pending->at_peak_bytes).text, where ? ", the largest part at " : "",
+        where ? where : "");
 }

@@ -19,7 +19,7 @@ struct findings_maker {
     /* The finding on growth covers the graphs that no backward pass uses, because all that they
      * hold at the peak is of lines that grow. */
     bool grows_dropped;
-    const char *where; /* of the findings that are added now, unless they have their own; or NULL */
+    const char *where; /* findings_peak.c: the line of the sum that is reported now; or NULL */
     int64_t concatenated_save_bytes; /* see concatenated.h */
     struct failed_pass failed;   /* see failed_pass.h; bytes 0: none, or too few for a finding */
     struct weight_copies copied; /* see weight_copies.h; bytes 0: none */
@@ -49,7 +49,7 @@ int64_t finding_peak(const struct findings_maker *maker, bool in_optimizer);
 /* Adds " at train.py:20 <module>" if the stack names a line. */
 bool finding_line(const struct findings_maker *maker, stack_id stack, struct buffer *text);
 /* The line that finding_line() has added, without " at "; NULL if it added none. */
-char *finding_where(const struct buffer *line);
+const char *finding_where(const struct buffer *line);
 /* Adds a finding with copies of its `where` and its sentences: `next`, and `what` as printf()
  * formats it. */
 bool finding_add(struct findings_maker *maker, struct finding finding, const char *next,

@@ -52,8 +52,7 @@ bool finding_of_repeated_state(struct findings_maker *maker)
             "If the first optimizer is not used any more, delete it before the second is made, and "
             "everything that refers to it, such as a scheduler. Otherwise, keep using the first.",
             "Optimizer state exists twice: from event %s on, it was made again%s for the same "
-            "parameters, "
-            "while %s of an earlier optimizer, made from event %s on, stay allocated.",
+            "parameters, while %s of an earlier optimizer, made from event %s on, stay allocated.",
             units_count(second, repeated.second_item), line.bytes,
             finding_size(maker, repeated.bytes).text, units_count(first, repeated.first_item));
     buffer_release(&line);

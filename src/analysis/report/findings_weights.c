@@ -23,8 +23,7 @@ bool finding_of_loaded_weights(struct findings_maker *maker)
                   "Load them with map_location=\"cpu\", or delete what was loaded (del NAME) once "
                   "load_state_dict() has copied it.",
                   "Weights read from a file%s hold %s, although the model has parameters of its "
-                  "own with the "
-                  "same sizes.",
+                  "own with the same sizes.",
                   line.bytes, finding_size(maker, loaded.bytes).text);
     buffer_release(&line);
     return ok;

@@ -8,7 +8,8 @@
 
 #define LABEL_MOST 120 /* bytes */
 
-/* What to do, in a few words. NULL: the advice for the largest category says as much. */
+/* The remedy that each kind of finding advises, in a few words. NULL: the out-of-memory advice for
+ * the largest category says the same. */
 static const char *const remedies[FINDING_KINDS] = {
     [FINDING_RECOMPUTED] = "recompute less at a time",
     [FINDING_NO_GRAD] = "run the passes that no backward pass uses under torch.no_grad()",

@@ -115,9 +115,9 @@ static bool has_gradient(const struct snapshot_reader *reader, size_t element)
     return false;
 }
 
-/* What seems to be the output may be a sum that the loop makes of results of modules, such as that
- * of skip connections: no module takes it, so that none makes a gradient for it, and the next
- * iteration replaces it. The module has handed on something else then. */
+/* The largest tensor of an iteration, which counts as its output, may be a sum of the modules'
+ * results, such as the sum of skip connections. No module takes that sum as its input: so the
+ * backward pass makes no gradient for it, and the next iteration replaces it. */
 bool snapshot_is_sum(const struct snapshot_reader *reader, size_t layer)
 {
     size_t element = layer - SHARD_FIRST_ELEMENT;

@@ -1,4 +1,4 @@
-/* What is there when the backward pass has ended. */
+/* The memory that is live when the backward pass has ended. */
 #include "analysis/shard/snapshot_reader.h"
 
 /* Where the backward pass has ended and the optimizer begins. An optimizer that allocates nothing

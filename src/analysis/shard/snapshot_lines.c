@@ -5,24 +5,20 @@
 #include <stdlib.h>
 
 #include "analysis/shard/snapshot_reader.h"
+#include "base/bisect.h"
 
 struct call_of_line {
     uint32_t around, line, iteration; /* of the part */
     uint32_t layer;
 };
 
-static int compare_numbers(uint32_t a, uint32_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_calls(const void *a, const void *b)
 {
     const struct call_of_line *p = a, *q = b;
-    int order = compare_numbers(p->around, q->around);
-    order = order ? order : compare_numbers(p->line, q->line);
-    order = order ? order : compare_numbers(p->iteration, q->iteration);
-    return order ? order : compare_numbers(p->layer, q->layer);
+    int order = compare_32(&p->around, &q->around);
+    order = order ? order : compare_32(&p->line, &q->line);
+    order = order ? order : compare_32(&p->iteration, &q->iteration);
+    return order ? order : compare_32(&p->layer, &q->layer);
 }
 
 static size_t list_calls(const struct snapshot_reader *reader, struct call_of_line *calls)
@@ -59,7 +55,7 @@ static size_t end_of_line(const struct call_of_line *calls, size_t count, size_t
     return end;
 }
 
-/* What the calls of one iteration have of trained parameters. */
+/* The trained parameters of the calls of one iteration. */
 struct trained {
     int64_t tensors, elements;
 };
