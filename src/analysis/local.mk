@@ -16,6 +16,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/flat_buffers.h \
 	src/analysis/category/held_graphs.c \
 	src/analysis/category/kept_lists.c \
+	src/analysis/category/kept_workspaces.c \
 	src/analysis/category/kv_cache.c \
 	src/analysis/category/kv_chains.c \
 	src/analysis/category/kv_chains.h \

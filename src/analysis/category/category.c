@@ -70,6 +70,7 @@ static void classifier_init(struct classifier *classifier, const struct timeline
     }
     summarize_runs(classifier);
     classifier->teardown = find_teardown(classifier);
+    classifier_find_workspaces(classifier);
 }
 
 struct death {

@@ -25,6 +25,9 @@ struct kept_result {
     uint64_t size;
 };
 
+/* Kept workspaces of cuBLAS: of each of its two sizes, one of each thread of a step. */
+#define WORKSPACES_MOST 4
+
 struct classifier {
     const struct timeline *timeline;
     struct site_table *sites;
@@ -56,7 +59,9 @@ struct classifier {
     uint32_t batch_run; /* the run in which the last batch was made; 0 if none */
     struct kept_result results[RESULTS_MOST]; /* the last ones of plain code, a stack each */
     size_t result_stacks;                     /* that were noted; stack n is at n % RESULTS_MOST */
-    struct step_marks steps;                  /* annotated optimizer steps */
+    uint32_t workspaces[WORKSPACES_MOST];     /* numbers of lifetimes; see kept_workspaces.c */
+    size_t workspace_count;
+    struct step_marks steps;      /* annotated optimizer steps */
     struct step_marks zero_grads; /* annotated calls of zero_grad(); without stacks only */
     struct size_sum replaced;     /* parameters that were made and freed before the first step */
     uint32_t teardown; /* the item from which on the program only frees; EVENT_NEVER if not known */
@@ -108,6 +113,10 @@ static inline bool facts_are_of_plain_code(const struct stack_facts *facts)
 
 /* traced_reason.c: true if the operator makes zeros, which is how optimizer states begin. */
 bool facts_make_zeros(const struct symbols *symbols, const struct stack_facts *facts);
+
+/* kept_workspaces.c: finds the workspaces of cuBLAS that a program keeps. */
+void classifier_find_workspaces(struct classifier *classifier);
+bool classifier_is_workspace(const struct classifier *classifier, size_t index);
 
 /* early_sizes.c: counts `early` of every size. Without stacks, also sets sizes_tell and
  * passes_make_states. */

@@ -308,7 +308,8 @@ enum reason traced_reason(const struct classifier *classifier, const struct evid
     if (classifier_zero_grad_frees(classifier, evidence_size(classifier, evidence),
                                    lifetime_end(&classifier->timeline->lifetimes[evidence->index])))
         return REASON_ZERO_GRAD_FREED;
-    if (is_workspace_of_product(classifier, evidence))
+    if (is_workspace_of_product(classifier, evidence) ||
+        classifier_is_workspace(classifier, evidence->index))
         return REASON_WORKSPACE_SIZE;
     switch ((enum context)evidence->birth->context) {
     case CONTEXT_OPTIMIZER:

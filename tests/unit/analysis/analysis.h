@@ -21,6 +21,7 @@ TCase *category_ends_tests(void);
 TCase *category_factors_tests(void);
 TCase *category_flat_roles_tests(void);
 TCase *category_frozen_tests(void);
+TCase *category_workspaces_tests(void);
 TCase *category_guess_tests(void);
 TCase *category_hooks_tests(void);
 TCase *category_humps_tests(void);

@@ -41,6 +41,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/roles_test.c \
 	tests/unit/analysis/category/samples_test.c \
 	tests/unit/analysis/category/standing.c \
+	tests/unit/analysis/category/workspaces_test.c \
 	tests/unit/analysis/category/standing.h \
 	tests/unit/analysis/chain/calls_test.c \
 	tests/unit/analysis/chain/elsewhere_test.c \
