@@ -60,7 +60,7 @@ def events(capture):
 
 def scrub_times(capture):
     """Times in order, whatever the machine's speed."""
-    rows = events(capture) + capture["external_annotations"]
+    rows = events(capture) + capture.get("external_annotations", [])
     for number, row in enumerate(sorted(rows, key=lambda row: row["time_us"])):
         row["time_us"] = START_US + TICK_US * number
 
