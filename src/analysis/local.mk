@@ -297,7 +297,11 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/failures.c \
 	src/analysis/phase/failures.h \
 	src/analysis/phase/forward.c \
+	src/analysis/phase/freed_gradients.c \
+	src/analysis/phase/gradient_rows.c \
 	src/analysis/phase/forward.h \
+	src/analysis/phase/freed_gradients.h \
+	src/analysis/phase/gradient_rows.h \
 	src/analysis/phase/held_graph.c \
 	src/analysis/phase/held_results.c \
 	src/analysis/phase/hump_chain.c \

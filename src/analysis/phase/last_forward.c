@@ -29,27 +29,36 @@ static double bytes_saved(const struct timeline *timeline, const struct passes *
     return bytes;
 }
 
-/* Adds a forward pass in which memory ran out. After its last step, the program may be in a forward
- * pass, whose saved blocks are never freed. What looks like passes in it, but frees less than was
- * kept before, is part of that forward pass. */
-bool passes_add_unfinished(struct pattern *pattern, struct error *err)
+/* Drops what looks like passes after the last step, but frees less than was kept before: it is part
+ * of the forward pass that did not end. */
+static void drop_parts(struct pattern *pattern, uint32_t from)
 {
-    const struct timeline *timeline = pattern->timeline;
-    uint32_t items = (uint32_t)timeline->trace->count, from;
     size_t count = 0;
-    if (pattern->steps->count == 0 || timeline->by_action[ACTION_OOM] == 0)
-        return true;
-    from = pattern->steps->items[pattern->steps->count - 1].end;
     while (pattern->pass_count > 0) {
         const struct passes *last = &pattern->passes[pattern->pass_count - 1];
-        if (last->forward < from ||
-            bytes_kept(timeline, from, last->backward, &count) <= bytes_saved(timeline, last))
+        if (last->forward < from || bytes_kept(pattern->timeline, from, last->backward, &count) <=
+                                        bytes_saved(pattern->timeline, last))
             break;
         pattern->pass_count--;
     }
+}
+
+/* Adds a forward pass in which memory ran out. After its last step, or its last passes if nothing
+ * names the steps, the program may be in a forward pass, whose saved blocks are never freed. */
+bool passes_add_unfinished(struct pattern *pattern, struct error *err)
+{
+    const struct timeline *timeline = pattern->timeline;
+    uint32_t items = (uint32_t)timeline->trace->count, from = 0;
+    size_t count = 0;
+    bool has_steps = pattern->steps->count > 0;
+    if (timeline->by_action[ACTION_OOM] == 0 || (!has_steps && pattern->pass_count == 0))
+        return true;
+    if (has_steps) {
+        from = pattern->steps->items[pattern->steps->count - 1].end;
+        drop_parts(pattern, from);
+    }
     if (pattern->pass_count > 0 && pattern->passes[pattern->pass_count - 1].updated > from)
         from = pattern->passes[pattern->pass_count - 1].updated;
-    count = 0;
     if (from >= items || bytes_kept(timeline, from, items, &count) == 0 || count < LEAST_SAVED)
         return true;
     return pattern_add_passes(

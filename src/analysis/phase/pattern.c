@@ -1,6 +1,7 @@
 #include "analysis/phase/pattern.h"
 
 #include "analysis/phase/births.h"
+#include "analysis/phase/freed_gradients.h"
 #include "analysis/phase/passes.h"
 #include "analysis/phase/refine.h"
 
@@ -8,6 +9,8 @@
 #define LEAST_RENEWALS 2  /* passes that show that a program makes its weights anew */
 /* Part of those births that are freed, if stacks do not show forward passes. */
 #define LEAST_FREED 0.9
+/* Part of the rows of freed gradients that passes explain if they are right. */
+#define LEAST_EXPLAINED 0.8
 
 /* The phase of an item within a pair of passes, and where that phase ends. */
 static enum phase phase_in_passes(const struct passes *passes, uint32_t item, uint32_t *stop)
@@ -159,12 +162,71 @@ static bool find_all_passes(struct pattern *pattern, const struct timeline *time
     return true;
 }
 
+/* Copies phases that show no steps, and adds the steps. */
+static bool add_steps(const struct phases *phases, const struct step_marks *steps, size_t items,
+                      struct phases *made, struct error *err)
+{
+    size_t next = 0;
+    for (size_t run = 0; run < phases->count; run++) {
+        const struct phase_run *old = &phases->runs[run];
+        uint32_t end = phases_run_end(phases, run, items);
+        if (!phases_append(made, old->first, (enum phase)old->phase,
+                           (enum phase_evidence)old->evidence, err))
+            return false;
+        for (; next < steps->count && steps->items[next].begin < end; next++) {
+            const struct step_mark *step = &steps->items[next];
+            if (step->begin == step->end)
+                continue;
+            if (!phases_append(made, step->begin, PHASE_OPTIMIZER, PHASE_BY_LIFETIMES, err) ||
+                (step->end < end && !phases_append(made, step->end, (enum phase)old->phase,
+                                                   (enum phase_evidence)old->evidence, err)))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The phases with the steps that rows of freed gradients show. */
+struct shown_steps {
+    struct step_marks marks;
+    struct phases phases;
+};
+
+static void shown_steps_release(struct shown_steps *shown)
+{
+    step_marks_release(&shown->marks);
+    phases_release(&shown->phases);
+}
+
+/* Finds the passes anew, before the steps that rows of freed gradients show, if the passes so far
+ * do not explain the rows. The pattern then refers to *shown. */
+static bool find_unnamed_steps(struct pattern *pattern, const struct phases *phases,
+                               struct shown_steps *shown, struct error *err)
+{
+    const struct timeline *timeline = pattern->timeline;
+    struct gradient_rows rows;
+    bool ok = freed_gradients_find(&rows, pattern, err);
+    size_t explained = ok ? freed_gradients_explained(&rows, pattern) : 0;
+    if (ok && (double)explained < (double)rows.count * LEAST_EXPLAINED) {
+        pattern_release(pattern);
+        *pattern = (struct pattern){.budget = phases->budget};
+        ok = freed_gradients_steps(&rows, &shown->marks, err) &&
+             add_steps(phases, &shown->marks, timeline->trace->count, &shown->phases, err) &&
+             find_all_passes(pattern, timeline, &shown->phases, &shown->marks, false, err);
+    }
+    gradient_rows_release(&rows);
+    return ok;
+}
+
 bool phases_from_lifetimes(struct phases *phases, const struct timeline *timeline,
                            const struct step_marks *steps, struct error *err)
 {
     struct pattern pattern;
     struct phases made = {.budget = phases->budget};
+    struct shown_steps shown = {.marks = {.budget = phases->budget}, .phases = made};
     bool ok = find_all_passes(&pattern, timeline, phases, steps, false, err);
+    if (ok && steps->count == 0)
+        ok = find_unnamed_steps(&pattern, phases, &shown, err);
     if (ok && pattern.pass_count == 0) {
         pattern_release(&pattern);
         ok = find_all_passes(&pattern, timeline, phases, steps, true, err);
@@ -175,6 +237,7 @@ bool phases_from_lifetimes(struct phases *phases, const struct timeline *timelin
     phases->samples = ok && pattern.pass_count > 0 ? pattern.samples : 0;
     phases->are_renewed = ok && pattern.are_renewed && pattern.pass_count > 0;
     if (!ok) {
+        shown_steps_release(&shown);
         pattern_release(&pattern);
         phases_release(&made);
         return false;
@@ -186,8 +249,11 @@ bool phases_from_lifetimes(struct phases *phases, const struct timeline *timelin
     if (phases->samples == 0) /* between pass and step, plain code sums up gradients of samples */
         prolong_backward(phases);
     struct known_sizes weights = {pattern.stays, pattern.stay_count};
-    ok = has_step(phases) ? phases_refine(phases, timeline, NULL, steps, weights, err)
-                          : guess_forward(phases, timeline, err);
+    ok = has_step(phases)
+             ? phases_refine(phases, timeline, NULL, shown.marks.count > 0 ? &shown.marks : steps,
+                             weights, err)
+             : guess_forward(phases, timeline, err);
     pattern_release(&pattern);
+    shown_steps_release(&shown);
     return ok;
 }

@@ -37,6 +37,9 @@
  * backward pass: nested_passes.c. A forward pass begins with the first result that a variable holds
  * for an iteration: held_results.c.
  *
+ * Without annotated steps, gradients that are freed in a row show steps: freed_gradients.h. They
+ * count if the passes that are found without do not explain them.
+ *
  * Without annotated steps, the passes count only if they show that the program trains: training.c.
  * Without any pass or annotation, everything after the permanent allocations have been made is
  * guessed to be forward. */

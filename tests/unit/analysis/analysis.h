@@ -20,6 +20,7 @@ TCase *category_constructors_tests(void);
 TCase *category_ends_tests(void);
 TCase *category_factors_tests(void);
 TCase *category_flat_roles_tests(void);
+TCase *category_freed_gradients_tests(void);
 TCase *category_frozen_tests(void);
 TCase *category_workspaces_tests(void);
 TCase *category_guess_tests(void);

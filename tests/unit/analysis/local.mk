@@ -22,6 +22,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/factors_test.c \
 	tests/unit/analysis/category/flat_roles_test.c \
 	tests/unit/analysis/category/buckets_test.c \
+	tests/unit/analysis/category/freed_gradients_test.c \
 	tests/unit/analysis/category/frozen_test.c \
 	tests/unit/analysis/category/guess_test.c \
 	tests/unit/analysis/category/kept_lists_test.c \

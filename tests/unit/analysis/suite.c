@@ -52,6 +52,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_factors_tests());
     suite_add_tcase(suite, category_flat_roles_tests());
     suite_add_tcase(suite, category_buckets_tests());
+    suite_add_tcase(suite, category_freed_gradients_tests());
     suite_add_tcase(suite, category_frozen_tests());
     suite_add_tcase(suite, category_workspaces_tests());
     suite_add_tcase(suite, category_list_order_tests());

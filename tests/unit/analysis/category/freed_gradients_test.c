@@ -1,0 +1,94 @@
+/* Traces without stacks and annotations of models that save little: their passes show by the
+ * gradients, which are freed in a row. */
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/category/layer_passes.h"
+
+#define WEIGHTS 10
+#define SCRATCH 400
+#define FEW     4 /* layers: a forward pass saves too few blocks to tell */
+
+static void weights(void)
+{
+    for (unsigned i = 0; i < FEW; i++)
+        born(WEIGHTS + i, PARAMETER + i, "");
+}
+
+static void passes(void)
+{
+    for (unsigned i = 0; i < FEW; i++)
+        born(100 + i, ACTIVATION + i, "");
+    for (unsigned i = FEW; i-- > 0;) {
+        born(300 + i, PARAMETER + i, "");
+        freed(100 + i, ACTIVATION + i, "");
+    }
+}
+
+/* The optimizer makes a block for each weight, and drops them before zero_grad(). */
+static void update(unsigned layers)
+{
+    for (unsigned i = 0; i < layers; i++)
+        born(SCRATCH + i, PARAMETER + i, "");
+    for (unsigned i = layers; i-- > 0;)
+        freed(SCRATCH + i, PARAMETER + i, "");
+}
+
+static void zero_grad(unsigned layers)
+{
+    for (unsigned i = 0; i < layers; i++)
+        freed(300 + i, PARAMETER + i, "");
+}
+
+START_TEST(gradients_that_go_in_a_row_show_a_step)
+{
+    weights();
+    for (unsigned step = 0; step < 3; step++) {
+        passes();
+        update(FEW);
+        zero_grad(FEW);
+    }
+    capture_load(&capture);
+    expect(WEIGHTS, CATEGORY_PARAMETER, CONFIDENCE_MEDIUM);
+    expect(102, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+    expect(302, CATEGORY_GRADIENT, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+/* What is freed in the order in which it was made is no list of gradients. */
+START_TEST(a_row_in_order_of_birth_shows_no_step)
+{
+    weights();
+    for (unsigned step = 0; step < 3; step++) {
+        for (unsigned i = 0; i < FEW; i++)
+            born(300 + i, PARAMETER + i, "");
+        zero_grad(FEW);
+    }
+    capture_load(&capture);
+    ck_assert_int_ne(capture_category(&capture, 302), CATEGORY_GRADIENT);
+}
+END_TEST
+
+START_TEST(memory_may_run_out_without_named_steps)
+{
+    parameters_before();
+    for (unsigned step = 0; step < 3; step++) {
+        one_step("", "");
+        update(LAYERS);
+        zero_grad(LAYERS);
+    }
+    for (unsigned i = 0; i < LAYERS; i++)
+        born(600 + i, ACTIVATION + i, "");
+    capture_event(&capture, "oom", 50, 5000, "");
+    capture_load(&capture);
+    expect(603, CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM);
+}
+END_TEST
+
+TCase *category_freed_gradients_tests(void)
+{
+    TCase *tests = tcase_create("gradients that are freed in a row");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, gradients_that_go_in_a_row_show_a_step);
+    tcase_add_test(tests, memory_may_run_out_without_named_steps);
+    tcase_add_test(tests, a_row_in_order_of_birth_shows_no_step);
+    return tests;
+}
