@@ -45,6 +45,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/size_tally.c \
 	src/analysis/category/size_tally.h \
 	src/analysis/category/replaced_gradients.c \
+	src/analysis/category/result_buffers.c \
 	src/analysis/category/swapped_weights.c \
 	src/analysis/category/traced_reason.c \
 	src/analysis/category/traced_reason.h \

@@ -184,9 +184,11 @@ static bool assign(struct classifier *classifier, struct categories *categories,
     if (!classify_early_results(classifier, categories, err) ||
         !classify_first_batches(classifier, categories, err))
         return false;
-    return classify_held_graphs(classifier, categories, err) &&
-           classify_kv_cache(classifier, categories, err) &&
-           classify_cast_cache(classifier, categories, err) &&
+    if (!classify_held_graphs(classifier, categories, err) ||
+        !classify_kv_cache(classifier, categories, err))
+        return false;
+    classify_result_buffers(classifier, categories);
+    return classify_cast_cache(classifier, categories, err) &&
            classify_block_stacks(classifier, categories, err);
 }
 

@@ -211,6 +211,10 @@ bool classify_replaced_gradients(const struct classifier *classifier, struct cat
  * make. */
 void classify_first_states(const struct classifier *classifier, struct categories *categories);
 
+/* result_buffers.c: finds buffers for the results of passes without gradients. Call it after the
+ * caches are known, which such passes fill, too. */
+void classify_result_buffers(const struct classifier *classifier, struct categories *categories);
+
 /* late_factors.c: corrects what was taken for a result of a pass, if it is a Kronecker factor of an
  * optimizer that runs in hooks. */
 void classify_late_factors(const struct classifier *classifier, struct categories *categories);

@@ -170,8 +170,10 @@ static enum reason pass_reason(const struct classifier *classifier,
 {
     enum phase phase = end_phase(classifier, preexisting);
     bool is_unseen = phase == PHASE_UNKNOWN && !classifier->phases->has_stacks;
-    if (tally->early > 0 || classifier->first_backward_run == NO_RUN)
+    if (tally->early > 0)
         return REASON_NONE;
+    if (classifier->first_backward_run == NO_RUN)
+        return classifier->has_forward ? REASON_TWIN_ACTIVATION : REASON_NONE;
     return phase == PHASE_FORWARD || phase == PHASE_BACKWARD || is_unseen ? REASON_TWIN_ACTIVATION
                                                                           : REASON_NONE;
 }

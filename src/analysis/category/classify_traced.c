@@ -348,12 +348,18 @@ static const struct stack_facts *birth_facts(const struct classifier *classifier
                             &err);
 }
 
-/* True if plain code copied an allocation to the device, or drew it there at random. */
+/* True if plain code copied an allocation to the device, or drew it there at random. What it
+ * converts there to another type may be a weight, such as a quantized one, if the trace shows the
+ * batches of later passes. */
 static bool is_copied(const struct classifier *classifier, const struct stack_facts *facts)
 {
-    return facts_are_of_plain_code(facts) &&
-           (facts->context == CONTEXT_DATA ||
-            op_makes_input(site_table_symbols(classifier->sites), facts->site.op));
+    const struct symbols *symbols = site_table_symbols(classifier->sites);
+    if (!facts_are_of_plain_code(facts))
+        return false;
+    bool is_converted = classifier->shows_copies && !facts->to_device &&
+                        text_equals(symbols_text(symbols, facts->site.op), "aten::_to_copy");
+    return facts->context == CONTEXT_DATA || (op_makes_input(symbols, facts->site.op) &&
+                                              !(is_converted && classifier->batch_run > 0));
 }
 
 bool classify_traced_persistent(struct classifier *classifier, struct categories *categories,

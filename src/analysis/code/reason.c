@@ -109,9 +109,12 @@ static const struct {
                                CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_LOSS] = {"loss", "made between a forward pass and its backward pass",
                      CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
-    [REASON_AFTER_FORWARD] = {"after-forward",
-                              "made right after a forward pass, and kept: a loss or another result",
-                              CATEGORY_ACTIVATION, CONFIDENCE_LOW},
+    [REASON_AFTER_FORWARD] =
+        {"after-forward",
+         "made right after a forward pass, and kept: a loss or another result; or made "
+         "empty or as zeros before several passes without gradients: a buffer "
+         "for their results",
+         CATEGORY_ACTIVATION, CONFIDENCE_LOW},
     [REASON_BATCH] =
         {"batch",
          "copied to the device or generated there before a forward pass in which it is still live",

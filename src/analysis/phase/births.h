@@ -25,8 +25,9 @@ static inline uint32_t births_end(const struct timeline *timeline)
 }
 
 /* The item from which on the trace only frees, because the program ends; what is freed there would
- * otherwise have stayed. EVENT_NEVER if fewer long-lived bytes are freed there than stay allocated:
- * then the program does not end there, or it does not free its model. */
+ * otherwise have stayed. EVENT_NEVER if fewer long-lived blocks or bytes are freed there than stay
+ * allocated: then the program does not end there, or it does not free its model. A call that
+ * returns may free the most bytes, but a model has the most blocks. */
 uint32_t births_program_end(const struct timeline *timeline);
 
 /* The first lifetime born at or after the item. */
