@@ -24,13 +24,16 @@
 
 /* Facts about a stack that allocates or frees. */
 struct line {
-    uint32_t run;   /* the last run in which it allocated */
-    uint32_t count; /* number of equal blocks in that run */
-    uint32_t most;  /* highest number of equal blocks in one run */
-    uint32_t runs;  /* number of runs in which it allocated */
-    uint32_t grown; /* number of runs with larger blocks than in the run before */
-    uint64_t size;  /* size of the first block in that run */
+    uint32_t run;       /* the last run in which it allocated */
+    uint32_t count;     /* number of equal blocks in that run */
+    uint32_t most;      /* highest number of equal blocks in one run */
+    uint32_t runs;      /* number of runs in which it allocated */
+    uint32_t grown;     /* number of runs with larger blocks than in the run before */
+    uint64_t size;      /* size of the first block in that run */
+    uint64_t last_size; /* size of the last block */
+    uint32_t ends[2];   /* where the last two blocks of that size end, the latest first */
     bool frees_cache;
+    bool holds_several; /* three equal blocks were live together */
 };
 
 struct finder {
@@ -116,6 +119,19 @@ static void count_block(struct line *line, uint32_t run, uint64_t size)
     line->most = line->count > line->most ? line->count : line->most;
 }
 
+/* Notes whether a block is the third of equal ones that are live together. Code between layers may
+ * end a run after each. The result of a layer replaces that of the layer before, so two are not
+ * enough. */
+static void note_held(struct line *line, uint64_t size, uint32_t birth, uint32_t end)
+{
+    if (line->last_size != size)
+        line->ends[0] = line->ends[1] = 0;
+    line->holds_several = line->holds_several || (line->ends[0] > birth && line->ends[1] > birth);
+    line->last_size = size;
+    line->ends[1] = line->ends[0];
+    line->ends[0] = end;
+}
+
 /* Counts what each line keeps, and decides what code of a library allocated. */
 static bool look(struct finder *finder, size_t index, struct error *err)
 {
@@ -131,9 +147,13 @@ static bool look(struct finder *finder, size_t index, struct error *err)
         return false;
     if (facts->is_kv_cache)
         set_reason(finder, index, REASON_KV_CACHE_CODE);
-    else if (birth_stack(finder, index) != STACK_NONE)
-        count_block(&finder->lines[birth_stack(finder, index)], birth_run(finder, index),
-                    trace_size(classifier->timeline->trace, lifetime_at(finder, index)->alloc));
+    else if (birth_stack(finder, index) != STACK_NONE) {
+        const struct lifetime *block = lifetime_at(finder, index);
+        struct line *line = &finder->lines[birth_stack(finder, index)];
+        uint64_t size = trace_size(classifier->timeline->trace, block->alloc);
+        count_block(line, birth_run(finder, index), size);
+        note_held(line, size, block->alloc, lifetime_end(block));
+    }
     return true;
 }
 
@@ -237,7 +257,8 @@ static bool judge_rest(struct finder *finder, size_t index, struct error *err)
     if (!may_be_rest(trains, reason_at(finder, index)))
         return true;
     stack_id stack = birth_stack(finder, index), end = end_stack(finder, index);
-    if (finder->lines[stack].most < LEAST_BLOCKS)
+    bool makes_several = finder->lines[stack].most >= LEAST_BLOCKS;
+    if (!makes_several && !finder->lines[stack].holds_several)
         return true;
     const struct stack_facts *facts = site_stack_facts(finder->classifier->sites, stack, err);
     if (!facts)
@@ -245,7 +266,7 @@ static bool judge_rest(struct finder *finder, size_t index, struct error *err)
     if (!trains && reason_at(finder, index) == REASON_FORWARD_RESULT && end != STACK_NONE &&
         finder->lines[end].frees_cache)
         set_reason(finder, index, REASON_KV_CACHE_FIRST);
-    else if (is_held(finder, index, facts))
+    else if (makes_several && is_held(finder, index, facts))
         set_reason(finder, index, REASON_KV_CACHE_HELD);
     return true;
 }

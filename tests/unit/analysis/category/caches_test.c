@@ -76,6 +76,43 @@ START_TEST(blocks_that_grow_from_pass_to_pass)
 }
 END_TEST
 
+/* A token of a program that calls each of four layers itself and computes something after each. A
+ * layer keeps two blocks, but the first pass makes one for both. */
+static void token_by_layers(uint64_t pass, uint64_t old, uint64_t size)
+{
+    uint64_t now = 100 * pass, before = now - 100;
+    for (uint64_t layer = 0; layer < 8; layer += 2) {
+        born(now + layer, size, old ? LONGER : FIRST);
+        if (old)
+            born(now + layer + 1, size, LONGER);
+        born(now + 50 + layer, 40, LOGITS); /* the result, which takes the place of the last one */
+        if (layer > 0)
+            freed(now + 48 + layer, 40, LOOP);
+        if (old)
+            freed(before + layer, old, LOOP);
+        if (old && pass > 2)
+            freed(before + layer + 1, old, LOOP);
+        born(now + 60, 1, PICKED);
+        freed(now + 60, 1, LOOP);
+    }
+    born(now + 60, 1, PICKED);
+    freed(now + 56, 40, LOOP);
+}
+
+START_TEST(layers_that_other_code_calls)
+{
+    token_by_layers(1, 0, 300);
+    token_by_layers(2, 300, 101);
+    token_by_layers(3, 101, 102);
+    token_by_layers(4, 102, 103);
+    capture_load(&capture);
+    for (uint64_t layer = 0; layer < 8; layer += 2)
+        expect(100 + layer, CATEGORY_KV_CACHE, REASON_KV_CACHE_FIRST);
+    expect(200, CATEGORY_KV_CACHE, REASON_KV_CACHE_GROWS);
+    ck_assert_int_ne(capture_category(&capture, 152), CATEGORY_KV_CACHE);
+}
+END_TEST
+
 START_TEST(a_few_passes_of_training_keep_no_cache)
 {
     token(1, 0, 300);
@@ -401,6 +438,7 @@ TCase *category_caches_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, libraries_known_by_name);
     tcase_add_test(tests, blocks_that_grow_from_pass_to_pass);
+    tcase_add_test(tests, layers_that_other_code_calls);
     tcase_add_test(tests, a_few_passes_of_training_keep_no_cache);
     tcase_add_test(tests, rollouts_keep_a_cache);
     tcase_add_loop_test(tests, rollouts_fill_a_cache_of_fixed_length, 0, 2);
