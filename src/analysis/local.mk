@@ -447,6 +447,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings_attention.c \
 	src/analysis/report/findings_activations.c \
 	src/analysis/report/findings_add.c \
+	src/analysis/report/findings_buckets.c \
 	src/analysis/report/findings_gradients.c \
 	src/analysis/report/findings_growth.c \
 	src/analysis/report/findings_idle.c \

@@ -1,4 +1,5 @@
 /* Findings on gradients that are live at the peak. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/phase/births.h"
@@ -7,62 +8,11 @@
 
 #define LEAST_GRADIENTS 15 /* in percent of the peak; smaller findings are left out */
 #define LEAST_TABLES    5
-#define LEAST_BUCKET    5
 
 /* Multiple of the parameters' bytes above which gradients are not explained. Gradients in single
  * precision, for parameters in half precision and for their master copies, are 3 times as large as
  * the parameters. */
 #define MOST_TIMES 8
-
-/* The bytes of buckets that are live at the peak. */
-static bool bucket_bytes(struct findings_maker *maker, enum bucket bucket, int64_t *bytes)
-{
-    const struct live_set *set = maker->evidence->at_peak;
-    *bytes = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        const struct stack_facts *facts =
-            site_stack_facts(set->sites, set->items[i].stack, maker->err);
-        if (!facts)
-            return false;
-        *bytes += facts->bucket == bucket ? (int64_t)set->items[i].size : 0;
-    }
-    return true;
-}
-
-bool finding_of_gradient_buckets(struct findings_maker *maker)
-{
-    int64_t gradients = finding_live_bytes(maker->evidence->at_peak, CATEGORY_GRADIENT), buckets;
-    if (!bucket_bytes(maker, BUCKET_DDP, &buckets))
-        return false;
-    int64_t save = buckets < gradients ? buckets : gradients;
-    if (finding_share(maker, save) < LEAST_SHARE)
-        return true;
-    return finding_add(
-        maker,
-        (struct finding){.kind = FINDING_GRADIENT_BUCKETS, .save_bytes = save, .at_most = true},
-        "Pass gradient_as_bucket_view=True to DistributedDataParallel: the gradients are then "
-        "views of the buckets.",
-        "The buckets of DistributedDataParallel hold %s, a second copy of the gradients (%s).",
-        finding_size(maker, buckets).text, finding_size(maker, gradients).text);
-}
-
-/* The bucket has a fixed number of elements, whatever the size of the model. */
-bool finding_of_reduce_bucket(struct findings_maker *maker)
-{
-    int64_t bytes;
-    if (!bucket_bytes(maker, BUCKET_ZERO, &bytes))
-        return false;
-    if (finding_share(maker, bytes) < LEAST_BUCKET)
-        return true;
-    return finding_add(
-        maker,
-        (struct finding){
-            .kind = FINDING_REDUCE_BUCKET, .save_bytes = bytes - bytes / 10, .at_most = true},
-        "Set reduce_bucket_size of zero_optimization to a tenth of its value, which is 500,000,000 "
-        "elements by default. Gradients are then reduced in smaller pieces.",
-        "The buckets in which DeepSpeed reduces gradients hold %s.",
-        finding_amount(maker, bytes).text);
-}
 
 /* The sizes of the parameters, ascending; NULL if memory runs out. */
 static uint64_t *parameter_sizes(const struct live_set *set, size_t *count)
@@ -226,8 +176,7 @@ static bool takes_all(const struct findings_maker *maker, bool *takes)
     return true;
 }
 
-/* True if most optimizer steps come after several backward passes. */
-static bool accumulates(const struct phases *phases)
+bool finding_of_accumulation(const struct phases *phases)
 {
     size_t passes = 0, several = 0, steps = 0;
     uint32_t last = NO_RUN;
@@ -245,23 +194,45 @@ static bool accumulates(const struct phases *phases)
     return several > steps / 2;
 }
 
-/* Reports the gradients that the optimizer reads, with advice to free or use them earlier. */
-static bool about_used(struct findings_maker *maker, int64_t bytes)
+#define WHOLE_TIMES 1.5 /* multiple of the bytes of parameters above which gradients are whole */
+
+/* Reports the gradients that passes under FSDP do not reduce, so that they stay whole. */
+static bool about_whole(struct findings_maker *maker, int64_t bytes, int64_t parameters)
 {
-    bool takes;
+    return finding_add(
+        maker,
+        (struct finding){
+            .kind = FINDING_GRADIENTS, .save_bytes = bytes - parameters, .at_most = true},
+        "FSDP keeps the whole gradients of a pass that does not reduce them: let every pass do so "
+        "(set_requires_gradient_sync(True), no no_sync()). Then each of N ranks keeps 1/N of them.",
+        "Gradients hold %s.", finding_amount(maker, bytes).text);
+}
+
+/* Reports the gradients that the optimizer reads, with advice to free or use them earlier. */
+static bool about_used(struct findings_maker *maker, int64_t bytes, int64_t parameters)
+{
+    bool takes, is_fsdp = finding_of_fsdp_program(maker);
+    bool accumulates = finding_of_accumulation(maker->evidence->phases);
+    if (is_fsdp && accumulates && parameters > 0 &&
+        (double)bytes > WHOLE_TIMES * (double)parameters)
+        return about_whole(maker, bytes, parameters);
     if (!takes_all(maker, &takes))
         return false;
+    char next[320];
+    snprintf(next, sizeof(next), "%s %s",
+             accumulates
+                 ? "Several backward passes come before each optimizer step, so the gradients have "
+                   "to stay until then."
+             : takes ? "clip_grad_norm_() and GradScaler need all gradients of a step at once, so "
+                       "no hook can free each after use."
+                     : "Run the optimizer step of each parameter in a hook "
+                       "(Tensor.register_post_accumulate_grad_hook), and free its gradient right "
+                       "after.",
+             is_fsdp ? "With twice as many ranks, each keeps half of the gradients."
+                     : "With FSDP, each of N ranks keeps 1/N of the gradients.");
     return finding_add(
         maker, (struct finding){.kind = FINDING_GRADIENTS, .save_bytes = bytes, .at_most = true},
-        accumulates(maker->evidence->phases)
-            ? "Several backward passes come before each optimizer step, so the gradients have "
-              "to stay until then. With FSDP, each of N ranks keeps 1/N of them."
-        : takes ? "clip_grad_norm_() and GradScaler need all gradients of a step at once, so no "
-                  "hook can free each after use. With FSDP, each of N ranks keeps 1/N of them."
-                : "Run the optimizer step of each parameter in a hook "
-                  "(Tensor.register_post_accumulate_grad_hook), and free its gradient right "
-                  "after. With FSDP, each of N ranks keeps 1/N of the gradients.",
-        "Gradients hold %s.", finding_amount(maker, bytes).text);
+        next, "Gradients hold %s.", finding_amount(maker, bytes).text);
 }
 
 bool finding_of_gradients(struct findings_maker *maker)
@@ -285,5 +256,5 @@ bool finding_of_gradients(struct findings_maker *maker)
         return false;
     if (parameters > 0 && (only || bytes / MOST_TIMES > parameters))
         return about_derivatives(maker, bytes, parameters);
-    return about_used(maker, bytes);
+    return about_used(maker, bytes, parameters);
 }

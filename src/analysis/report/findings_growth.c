@@ -12,8 +12,9 @@ bool finding_of_kept_gradients(struct findings_maker *maker)
         "Call optimizer.zero_grad(set_to_none=True) right after optimizer.step(). If the program "
         "does, a variable still refers to them, such as the result of torch.autograd.grad(): "
         "delete it.",
-        "%llu gradients (%s) stay allocated during the next forward pass.",
-        (unsigned long long)stale->count, finding_size(maker, stale->bytes).text);
+        "%llu gradient%s (%s) stay%s allocated during the next forward pass.",
+        (unsigned long long)stale->count, stale->count == 1 ? "" : "s",
+        finding_size(maker, stale->bytes).text, stale->count == 1 ? "s" : "");
 }
 
 #define CAPTURE_ONCE                                                                               \

@@ -44,6 +44,11 @@ const char *finding_whole(const struct findings_maker *maker);
 struct amount_text finding_amount(const struct findings_maker *maker, int64_t bytes);
 /* The bytes of a category at the moment. */
 int64_t finding_live_bytes(const struct live_set *set, enum category category);
+/* findings_gradients.c: true if most optimizer steps come after several backward passes. */
+bool finding_of_accumulation(const struct phases *phases);
+/* findings_state.c: true if a stack shows FSDP, which divides parameters, gradients and states
+ * among ranks. */
+bool finding_of_fsdp_program(const struct findings_maker *maker);
 /* The peak of the active curve within optimizer steps, or outside of them. */
 int64_t finding_peak(const struct findings_maker *maker, bool in_optimizer);
 /* Adds " at train.py:20 <module>" if the stack names a line. */

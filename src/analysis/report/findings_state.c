@@ -19,6 +19,18 @@ int64_t finding_live_bytes(const struct live_set *set, enum category category)
     return bytes;
 }
 
+bool finding_of_fsdp_program(const struct findings_maker *maker)
+{
+    const struct symbols *symbols = site_table_symbols(maker->evidence->at_peak->sites);
+    size_t count = symbols_frame_count(symbols);
+    for (size_t i = 0; i < count; i++) {
+        struct text file = symbols_text(symbols, symbols_frame_at(symbols, (frame_id)i).file);
+        if (text_find(file, "torch/distributed/fsdp/"))
+            return true;
+    }
+    return false;
+}
+
 /* The bytes that steps add to lists of their own, as a scheduler may. The states of an optimizer
  * exist from its first step on and do not grow. */
 static int64_t growing_state(const struct growth *growth)
@@ -186,7 +198,10 @@ bool finding_of_state(struct findings_maker *maker)
                  (double)state / (double)parameters);
     return finding_add(
         maker, (struct finding){.kind = FINDING_OPTIMIZER_STATE, .save_bytes = state / 2},
-        "Shard it (FSDP, ZeroRedundancyOptimizer): each of N ranks then keeps 1/N of it, so "
-        "2 ranks save half. On a single device, an optimizer with 8-bit states saves more.",
+        finding_of_fsdp_program(maker)
+            ? "FSDP divides it among the ranks: with twice as many ranks, each keeps half of it. "
+              "An optimizer with 8-bit states saves more."
+            : "Shard it (FSDP, ZeroRedundancyOptimizer): each of N ranks then keeps 1/N of it, so "
+              "2 ranks save half. On a single device, an optimizer with 8-bit states saves more.",
         "Optimizer state holds %s%s.", finding_amount(maker, state).text, ratio);
 }

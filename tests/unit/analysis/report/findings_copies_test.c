@@ -41,15 +41,31 @@ static void make_weights(const char *frames)
         born(WEIGHT + i, frames);
 }
 
-static void train_step(void)
+static void accumulate(void)
+{
+    uint64_t saved = born(500, STACK_FORWARD);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_free(&capture, born(WEIGHT + i, STACK_BACKWARD), WEIGHT + i, STACK_BACKWARD);
+    capture_free(&capture, saved, 500, STACK_BACKWARD);
+}
+
+/* A step of several passes, the first of which makes the gradients. */
+static void train_step_of(unsigned passes)
 {
     uint64_t saved = born(500, STACK_FORWARD), gradients[LAYERS];
     for (unsigned i = 0; i < LAYERS; i++)
         gradients[i] = born(WEIGHT + i, STACK_BACKWARD);
     capture_free(&capture, saved, 500, STACK_BACKWARD);
+    for (unsigned i = 1; i < passes; i++)
+        accumulate();
     capture_free(&capture, born(8, STACK_STEP), 8, STACK_STEP);
     for (unsigned i = 0; i < LAYERS; i++)
         capture_free(&capture, gradients[i], WEIGHT + i, SCRIPT);
+}
+
+static void train_step(void)
+{
+    train_step_of(1);
 }
 
 static void train(void)
@@ -190,6 +206,22 @@ START_TEST(buckets_beside_gradients)
 }
 END_TEST
 
+/* Passes under no_sync() make gradients beside the buckets, unless zero_grad() keeps the views. */
+START_TEST(buckets_beside_accumulated_gradients)
+{
+    make_weights(INIT);
+    born(3 * WEIGHT + 3, BUCKET);
+    for (unsigned step = 0; step < 3; step++)
+        train_step_of(_i == 0 ? 1 : 2);
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 0);
+    const struct finding *finding = report_finding(report, FINDING_GRADIENT_BUCKETS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(strstr(finding->next, "set_to_none=False") != NULL, _i == 1);
+    device_report_destroy(report);
+}
+END_TEST
+
 /* Its gradients of the partition are made next to it, but with values. */
 START_TEST(the_bucket_of_deepspeed)
 {
@@ -292,6 +324,7 @@ TCase *findings_copies_tests(void)
     tcase_add_test(tests, a_module_is_copied);
     tcase_add_test(tests, other_tensors_are_copied);
     tcase_add_test(tests, buckets_beside_gradients);
+    tcase_add_loop_test(tests, buckets_beside_accumulated_gradients, 0, 2);
     tcase_add_loop_test(tests, the_bucket_of_deepspeed, 0, 2);
     tcase_add_test(tests, a_batch_that_was_moved_is_no_bucket);
     tcase_add_test(tests, each_layer_has_a_mask);

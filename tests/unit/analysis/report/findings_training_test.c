@@ -90,6 +90,23 @@ START_TEST(gradients_of_parameters)
 }
 END_TEST
 
+#define GATHERED                                                                                   \
+    CPP("at::_ops::empty::call(x)")                                                                \
+    "," PY("alloc_storage", TORCH "distributed/fsdp/_fully_shard/_fsdp_param.py", 1390) "," SCRIPT
+
+/* FSDP has divided gradients, unless a pass does not reduce them. */
+START_TEST(gradients_of_fsdp)
+{
+    capture_event(&capture, "alloc", 8, 20, GATHERED);
+    one_step(_i > 0 ? 400 : 100, _i == 2 ? 1 : 2, false);
+    const struct finding *finding = report_finding(report, FINDING_GRADIENTS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, _i == 1 ? 300 : _i == 0 ? 100 : 400);
+    ck_assert_int_eq(strstr(finding->next, "keeps the whole gradients") != NULL, _i == 1);
+    ck_assert_int_eq(strstr(finding->next, "twice as many ranks") != NULL, _i != 1);
+}
+END_TEST
+
 /* Without stacks, gradients are what has the size of a weight. If no weight is known, nothing tells
  * them. */
 START_TEST(gradients_without_stacks_and_weights)
@@ -329,6 +346,16 @@ START_TEST(states_of_adam)
 }
 END_TEST
 
+START_TEST(states_that_fsdp_has_divided)
+{
+    capture_event(&capture, "alloc", 8, 20, GATHERED);
+    const struct finding *finding = finding_on_states(STEP_OF("adam.py"));
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_ptr_null(strstr(finding->next, "Shard it"));
+    ck_assert_ptr_nonnull(strstr(finding->next, "twice as many ranks"));
+}
+END_TEST
+
 TCase *findings_training_tests(void)
 {
     TCase *tests = tcase_create("findings_training");
@@ -336,12 +363,14 @@ TCase *findings_training_tests(void)
     tcase_add_test(tests, memory_given_back_and_asked_for_again);
     tcase_add_test(tests, memory_given_back_for_a_capture);
     tcase_add_loop_test(tests, gradients_of_parameters, 0, 3);
+    tcase_add_loop_test(tests, gradients_of_fsdp, 0, 3);
     tcase_add_loop_test(tests, gradients_without_stacks_and_weights, 0, 2);
     tcase_add_test(tests, gradients_larger_than_any_parameters);
     tcase_add_test(tests, kept_gradients_come_before_all_gradients);
     tcase_add_test(tests, optimizers_in_hooks);
     tcase_add_test(tests, temporaries_of_many_parameters);
     tcase_add_test(tests, temporaries_of_one_parameter);
+    tcase_add_test(tests, states_that_fsdp_has_divided);
     tcase_add_test(tests, states_of_sparse_adam);
     tcase_add_test(tests, states_of_adam);
     tcase_add_test(tests, an_optimizer_made_twice);
