@@ -225,6 +225,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/growth.h \
 	src/analysis/growth/holder.c \
 	src/analysis/growth/holder.h \
+	src/analysis/growth/idle_calls.c \
+	src/analysis/growth/idle_calls.h \
 	src/analysis/growth/idle_gradients.c \
 	src/analysis/growth/idle_gradients.h \
 	src/analysis/growth/idle_parts.c \

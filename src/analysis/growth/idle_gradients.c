@@ -6,8 +6,7 @@
 #include "analysis/growth/state_runs.h"
 #include "analysis/phase/births.h"
 
-#define LEAST_CYCLES 2  /* cycles through which an idle gradient lives */
-#define SMALL        64 /* bytes; the sizes of smaller allocations tell nothing */
+#define LEAST_CYCLES 2 /* cycles through which an idle gradient lives */
 
 /* Allocations of one size. A copy of a model's parameters has as many as the model. */
 struct tally {
@@ -41,7 +40,7 @@ static int compare_tallies(const void *a, const void *b)
 
 static bool add(struct finder *finder, struct tally tally, struct error *err)
 {
-    return tally.size < SMALL ||
+    return tally.size < IDLE_LEAST_SIZE ||
            vec_push(finder->tallies, finder->count, finder->capacity, finder->budget, err, tally);
 }
 
@@ -116,7 +115,7 @@ static bool tally_lifetime(struct finder *finder, size_t index, struct error *er
                !state_runs_add(&finder->states, finder->timeline, finder->phases, index, err)) {
         return false;
     }
-    if (tally.idle && tally.size >= SMALL) {
+    if (tally.idle && tally.size >= IDLE_LEAST_SIZE) {
         finder->idle->of_lifetime[index] = 1;
         finder->last_idle =
             lifetime->alloc > finder->last_idle ? lifetime->alloc : finder->last_idle;
@@ -132,7 +131,7 @@ static bool tally_preexisting(struct finder *finder, size_t index, struct error 
     bool stays = preexisting->in_active && preexisting_end(preexisting) >= finder->stays;
     struct tally tally = {.size = preexisting->size};
     tally.idle = category == CATEGORY_GRADIENT && stays && lives_through(finder, 0, EVENT_NEVER);
-    if (tally.idle && tally.size >= SMALL)
+    if (tally.idle && tally.size >= IDLE_LEAST_SIZE)
         finder->idle->of_preexisting[index] = 1;
     return !tally.idle || add(finder, tally, err);
 }

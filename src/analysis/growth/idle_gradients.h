@@ -20,6 +20,17 @@
 #include "analysis/growth/gradient_cycles.h"
 #include "model/peak_without.h"
 
+/* What a line of code says of forward passes for idle gradients. */
+enum idle_pass_place {
+    IDLE_PASS_CALL,   /* it calls the model, and trains nothing that it calls */
+    IDLE_PASS_WITHIN, /* it is within the call, because the line that calls the model calls what is
+                         trained, too */
+    IDLE_PASS_AMONG,  /* the same, but the line is the one that calls the model */
+};
+
+#define IDLE_LEAST_SIZE                                                                            \
+    64 /* bytes; smaller gradients are not judged, for their sizes tell nothing */
+
 enum idle_reason { IDLE_UNKNOWN, IDLE_UNTRAINED, IDLE_EARLIER_MODEL };
 
 struct idle_gradients {
@@ -36,8 +47,9 @@ struct idle_gradients {
      * before the present model is made. IDLE_UNKNOWN: 0. */
     int64_t save_bytes;
     /* Activations that forward passes save for these gradients alone and that are live at the peak;
-     * and the call of the model that saves most of them (idle_passes.h). 0 if there are none. */
+     * and the code that saves most of them (idle_passes.h). 0 if there are none. */
     int64_t pass_bytes;
+    enum idle_pass_place pass_place;
     stack_id pass_stack;
     struct site pass_call;
     struct budget *budget; /* not owned */

@@ -11,6 +11,7 @@
 /* In items, both ends included. */
 struct idle_part {
     uint32_t from, to;
+    uint32_t first_free; /* of something that the forward pass saved; EVENT_NEVER: none yet */
 };
 
 struct idle_parts {
@@ -25,7 +26,7 @@ bool idle_parts_find(struct idle_parts *parts, const struct timeline *timeline,
                      const struct phases *phases, const struct categories *categories,
                      const uint8_t *is_idle, struct error *err);
 void idle_parts_release(struct idle_parts *parts);
-/* True if a part has the item. */
-bool idle_parts_have(const struct idle_parts *parts, uint32_t item);
+/* The part that has the item, or NULL. */
+struct idle_part *idle_parts_at(const struct idle_parts *parts, uint32_t item);
 
 #endif

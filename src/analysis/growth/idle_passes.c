@@ -3,28 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/growth/idle_calls.h"
 #include "analysis/growth/idle_parts.h"
 #include "analysis/phase/births.h"
 #include "base/bisect.h"
 #include "base/hash.h"
 
-#define MOST 8 / 10 /* of what a call saves must be freed between idle gradients */
-
-/* Something that the forward pass saved and the backward pass freed. */
-struct saved {
-    uint64_t call; /* hash of the lines outside of the model, down to the one that calls it */
-    uint64_t code; /* hash of all lines, and the operator */
-    uint64_t size;
-    stack_id stack;
-    bool is_idle; /* freed in a part of the backward pass that makes idle gradients alone */
-};
+#define LARGE_PART 1 / 2 /* of what is freed for idle gradients alone, known by its stacks */
 
 struct finder {
     const struct timeline *timeline;
     struct site_table *sites;
     const struct categories *categories;
     struct idle_parts parts;
-    struct saved *saved; /* by call */
+    struct saved_stack *saved; /* by stack */
     size_t saved_count, saved_capacity;
     uint64_t *codes, *others; /* of idle calls; of what else the backward pass frees */
     size_t code_count, codes_capacity, other_count, others_capacity;
@@ -41,30 +33,23 @@ static uint64_t size_of(const struct finder *finder, size_t index)
     return trace_size(finder->timeline->trace, lifetime_at(finder, index)->alloc);
 }
 
-/* Describes what a stack saved; `saved->call` is 0 if it shows no call of a model. Native frames of
- * the Python interpreter differ from one turn of a loop to the next. */
-static bool describe(const struct finder *finder, stack_id stack, struct saved *saved,
-                     struct error *err)
+/* Sets *code to a hash of all lines and the operator. Native frames of the Python interpreter
+ * differ from one turn of a loop to the next. */
+static bool code_of(const struct finder *finder, stack_id stack, uint64_t *code, struct error *err)
 {
     struct stack frames = symbols_stack_at(site_table_symbols(finder->sites), stack);
     struct site site;
     if (!site_of(finder->sites, stack, &site, err))
         return false;
-    struct site call = site;
-    call.user_frame = NO_FRAME;
-    site_at_model_call(finder->sites, stack, &call);
-    saved->stack = stack;
-    saved->code = saved->call = 0;
-    for (size_t i = frames.count; i-- > 0;) {
+    *code = 0;
+    for (size_t i = frames.count; i-- > 0;)
         if (site_frame_kind(finder->sites, frames.frames[i]) != FRAME_NATIVE)
-            saved->code = hash_word(frames.frames[i], saved->code);
-        if (i == call.user_frame)
-            saved->call = saved->code;
-    }
-    saved->code = hash_word(site.op, saved->code);
+            *code = hash_word(frames.frames[i], *code);
+    *code = hash_word(site.op, *code);
     return true;
 }
 
+/* True for something that the forward pass saved and the backward pass freed. */
 static bool is_saved(const struct finder *finder, size_t index)
 {
     uint32_t end = lifetime_end(lifetime_at(finder, index));
@@ -73,67 +58,106 @@ static bool is_saved(const struct finder *finder, size_t index)
            end < finder->parts.end;
 }
 
-static int compare_calls(const void *a, const void *b)
+static int compare_stacks(const void *a, const void *b)
 {
-    const struct saved *x = a, *y = b;
-    return (x->call > y->call) - (x->call < y->call);
+    const struct saved_stack *x = a, *y = b;
+    return (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+/* Adds up what was saved with each stack. */
+static void merge(struct finder *finder)
+{
+    size_t kept = 0;
+    if (finder->saved_count > 0)
+        qsort(finder->saved, finder->saved_count, sizeof(*finder->saved), compare_stacks);
+    for (size_t i = 0; i < finder->saved_count; i++) {
+        const struct saved_stack saved = finder->saved[i];
+        if (kept == 0 || finder->saved[kept - 1].stack != saved.stack) {
+            finder->saved[kept++] = saved;
+            continue;
+        }
+        finder->saved[kept - 1].unused += saved.unused;
+        finder->saved[kept - 1].sure += saved.sure;
+        finder->saved[kept - 1].all += saved.all;
+    }
+    finder->saved_count = kept;
+}
+
+/* The number of lifetimes that begin before the backward pass. */
+static size_t count_before(const struct finder *finder)
+{
+    return births_from(finder->timeline, finder->parts.begin);
+}
+
+/* Sets when each part first frees what was saved. */
+static void find_first_frees(const struct finder *finder)
+{
+    for (size_t i = 0, count = count_before(finder); i < count; i++) {
+        uint32_t end = lifetime_end(lifetime_at(finder, i));
+        struct idle_part *part = is_saved(finder, i) ? idle_parts_at(&finder->parts, end) : NULL;
+        if (part && end < part->first_free)
+            part->first_free = end;
+    }
+}
+
+/* True if something is made after the first free of a part, up to a later one. What the first node
+ * of a part frees may also be the input of a module that is trained. */
+static bool is_sure(const struct finder *finder, const struct idle_part *part, uint32_t end)
+{
+    size_t next = births_from(finder->timeline, part->first_free);
+    return next < finder->timeline->lifetime_count && lifetime_at(finder, next)->alloc < end;
 }
 
 static bool collect(struct finder *finder, struct error *err)
 {
-    for (size_t i = 0; i < finder->timeline->lifetime_count &&
-                       lifetime_at(finder, i)->alloc < finder->parts.begin;
-         i++) {
-        struct saved saved = {.size = size_of(finder, i)};
-        stack_id stack = finder->timeline->trace->stack[lifetime_at(finder, i)->alloc];
-        if (stack == STACK_NONE || !is_saved(finder, i))
+    find_first_frees(finder);
+    for (size_t i = 0, count = count_before(finder); i < count; i++) {
+        const struct lifetime *lifetime = lifetime_at(finder, i);
+        struct saved_stack saved = {.stack = finder->timeline->trace->stack[lifetime->alloc],
+                                    .all = size_of(finder, i)};
+        if (saved.stack == STACK_NONE || !is_saved(finder, i))
             continue;
-        saved.is_idle = idle_parts_have(&finder->parts, lifetime_end(lifetime_at(finder, i)));
-        if (!describe(finder, stack, &saved, err) ||
-            !vec_push(finder->saved, finder->saved_count, finder->saved_capacity, finder->budget,
+        const struct idle_part *part = idle_parts_at(&finder->parts, lifetime_end(lifetime));
+        saved.unused = part ? saved.all : 0;
+        saved.sure = part && is_sure(finder, part, lifetime_end(lifetime)) ? saved.all : 0;
+        if (!vec_push(finder->saved, finder->saved_count, finder->saved_capacity, finder->budget,
                       err, saved))
             return false;
     }
-    if (finder->saved_count > 0)
-        qsort(finder->saved, finder->saved_count, sizeof(*finder->saved), compare_calls);
-    return true;
+    merge(finder);
+    return idle_calls_find(finder->saved, finder->saved_count, finder->sites, finder->budget, err);
 }
 
-/* Judges the saved tensors [from, to) of one call. */
-static bool judge_call(struct finder *finder, struct idle_gradients *idle, size_t from, size_t to,
-                       uint64_t *most, struct error *err)
+static bool is_idle(const struct saved_stack *saved, bool in_calls)
 {
-    uint64_t unused = 0, all = 0;
-    for (size_t i = from; i < to; i++) {
-        all += finder->saved[i].size;
-        unused += finder->saved[i].is_idle ? finder->saved[i].size : 0;
-    }
-    bool is_idle_call = finder->saved[from].call != 0 && unused > 0 && unused >= all * MOST;
-    for (size_t i = from; i < to; i++) {
-        const struct saved *saved = &finder->saved[i];
-        bool ok = is_idle_call && saved->is_idle
-                      ? vec_push(finder->codes, finder->code_count, finder->codes_capacity,
-                                 finder->budget, err, saved->code)
-                      : vec_push(finder->others, finder->other_count, finder->others_capacity,
-                                 finder->budget, err, saved->code);
-        if (!ok)
-            return false;
-    }
-    if (is_idle_call && unused > *most) {
-        *most = unused;
-        idle->pass_stack = finder->saved[from].stack;
-    }
-    return true;
+    return saved->unused > 0 && saved->call != 0 && (in_calls || saved->is_model_call);
 }
 
-static bool judge(struct finder *finder, struct idle_gradients *idle, struct error *err)
+/* True if calls within the model's account for a large part of what is freed for idle gradients
+ * alone. If they do not, a few lines that trained and other modules do not share prove little. */
+static bool knows_large_part(const struct finder *finder)
 {
-    uint64_t most = 0;
-    for (size_t from = 0, to; from < finder->saved_count; from = to) {
-        for (to = from + 1;
-             to < finder->saved_count && finder->saved[to].call == finder->saved[from].call;)
-            to++;
-        if (!judge_call(finder, idle, from, to, &most, err))
+    uint64_t known = 0, all = 0;
+    for (size_t i = 0; i < finder->saved_count; i++) {
+        all += finder->saved[i].unused;
+        known += is_idle(&finder->saved[i], true) ? finder->saved[i].unused : 0;
+    }
+    return known >= all * LARGE_PART;
+}
+
+/* Sorts the code of each stack. A stack may have saved for idle gradients and for others. */
+static bool sort_codes(struct finder *finder, struct error *err)
+{
+    bool in_calls = knows_large_part(finder);
+    for (size_t i = 0; i < finder->saved_count; i++) {
+        const struct saved_stack *saved = &finder->saved[i];
+        bool idle = is_idle(saved, in_calls), other = !idle || saved->unused < saved->all;
+        uint64_t code;
+        if (!code_of(finder, saved->stack, &code, err) ||
+            (idle && !vec_push(finder->codes, finder->code_count, finder->codes_capacity,
+                               finder->budget, err, code)) ||
+            (other && !vec_push(finder->others, finder->other_count, finder->others_capacity,
+                                finder->budget, err, code)))
             return false;
     }
     if (finder->code_count > 0)
@@ -154,14 +178,14 @@ enum { UNSEEN, OF_IDLE_PASS, OF_OTHER };
 static bool judge_stack(const struct finder *finder, stack_id stack, uint8_t *verdict,
                         struct error *err)
 {
-    struct saved saved;
+    uint64_t code;
     if (*verdict != UNSEEN)
         return true;
-    if (!describe(finder, stack, &saved, err))
+    if (!code_of(finder, stack, &code, err))
         return false;
-    bool is_idle = is_among(finder->codes, finder->code_count, saved.code) &&
-                   !is_among(finder->others, finder->other_count, saved.code);
-    *verdict = is_idle ? OF_IDLE_PASS : OF_OTHER;
+    bool of_idle = is_among(finder->codes, finder->code_count, code) &&
+                   !is_among(finder->others, finder->other_count, code);
+    *verdict = of_idle ? OF_IDLE_PASS : OF_OTHER;
     return true;
 }
 
@@ -193,6 +217,64 @@ static bool list_saved(const struct finder *finder, struct idle_gradients *idle,
     return ok;
 }
 
+static int compare_calls(const void *a, const void *b)
+{
+    const struct saved_stack *x = a, *y = b;
+    if (x->call != y->call)
+        return x->call > y->call ? 1 : -1;
+    return x->unused != y->unused ? (x->unused < y->unused ? 1 : -1) : compare_stacks(a, b);
+}
+
+/* The stack that saved most in the call that saved most of what counts as absent. */
+static bool find_largest(const struct finder *finder, const struct saved_stack **largest,
+                         struct error *err)
+{
+    uint64_t most = 0;
+    qsort(finder->saved, finder->saved_count, sizeof(*finder->saved), compare_calls);
+    for (size_t from = 0, to; from < finder->saved_count; from = to) {
+        uint64_t unused = 0;
+        const struct saved_stack *first = NULL;
+        for (to = from;
+             to < finder->saved_count && finder->saved[to].call == finder->saved[from].call; to++) {
+            uint8_t verdict = UNSEEN;
+            if (!judge_stack(finder, finder->saved[to].stack, &verdict, err))
+                return false;
+            if (verdict != OF_IDLE_PASS)
+                continue;
+            first = first ? first : &finder->saved[to];
+            unused += finder->saved[to].unused;
+        }
+        if (unused > most) {
+            most = unused;
+            *largest = first;
+        }
+    }
+    return true;
+}
+
+/* Names the call that saves most: by the line that calls the model or, if that line calls others
+ * too, by a line within. Lines of torch's own modules would say little. */
+static bool name_call(const struct finder *finder, struct idle_gradients *idle, struct error *err)
+{
+    const struct saved_stack *largest = NULL;
+    if (!find_largest(finder, &largest, err) || !largest)
+        return largest != NULL;
+    struct stack stack = symbols_stack_at(site_table_symbols(finder->sites), largest->stack);
+    uint32_t frame = largest->frame + 1;
+    while (frame > 0 && site_frame_kind(finder->sites, stack.frames[frame - 1]) != FRAME_USER)
+        frame--;
+    idle->pass_stack = largest->stack;
+    if (!site_of(finder->sites, largest->stack, &idle->pass_call, err))
+        return false;
+    site_at_model_call(finder->sites, largest->stack, &idle->pass_call);
+    idle->pass_place = largest->is_model_call ? IDLE_PASS_CALL
+                       : frame > 0            ? IDLE_PASS_WITHIN
+                                              : IDLE_PASS_AMONG;
+    if (idle->pass_place == IDLE_PASS_WITHIN)
+        idle->pass_call.user_frame = frame - 1;
+    return true;
+}
+
 /* Measures what the peak would be without the passes and without the gradients. */
 static bool measure(const struct finder *finder, struct idle_gradients *idle, struct error *err)
 {
@@ -200,10 +282,8 @@ static bool measure(const struct finder *finder, struct idle_gradients *idle, st
     bool ok = list_saved(finder, idle, &absences, err) &&
               idle_gradients_absent(idle, finder->timeline, 0, &absences, err) &&
               absences_save(&absences, finder->timeline, &idle->save_bytes, err) &&
-              site_of(finder->sites, idle->pass_stack, &idle->pass_call, err);
+              (idle->pass_bytes == 0 || name_call(finder, idle, err));
     absences_release(&absences);
-    if (ok)
-        site_at_model_call(finder->sites, idle->pass_stack, &idle->pass_call);
     return ok;
 }
 
@@ -218,7 +298,7 @@ bool idle_passes_add(struct idle_gradients *idle, const struct timeline *timelin
         return true;
     bool ok =
         idle_parts_find(&finder.parts, timeline, phases, categories, idle->of_lifetime, err) &&
-        collect(&finder, err) && judge(&finder, idle, err) &&
+        collect(&finder, err) && sort_codes(&finder, err) &&
         (finder.code_count == 0 || measure(&finder, idle, err));
     idle_parts_release(&finder.parts);
     vec_free(finder.saved, finder.saved_capacity, sizeof(*finder.saved), budget);

@@ -1,18 +1,27 @@
 /* The finding on gradients that no optimizer uses. */
 #include "analysis/report/findings_internal.h"
 
+static bool has_passes(const struct findings_maker *maker, const struct idle_gradients *idle)
+{
+    return finding_share(maker, idle->pass_bytes) >= LEAST_SHARE;
+}
+
 /* Adds what forward passes save for the gradients alone, and where the model is called. */
 static bool add_idle_passes(const struct findings_maker *maker, const struct idle_gradients *idle,
                             struct site_table *sites, struct buffer *line, struct buffer *text)
 {
     buffer_puts(text, "");
-    if (idle->pass_bytes == 0)
+    if (!has_passes(maker, idle))
         return !text->failed || error_out_of_memory(maker->err);
+    static const char *const places[] = {
+        [IDLE_PASS_CALL] = "most of it where the model is called at",
+        [IDLE_PASS_WITHIN] = "most of it in code such as",
+        [IDLE_PASS_AMONG] = "most of it in one of the calls at",
+    };
     site_label(sites, idle->pass_stack, &idle->pass_call, line);
-    buffer_printf(text,
-                  " For them alone, forward passes keep %s at the peak, most of it where the model "
-                  "is called at %s",
-                  finding_size(maker, idle->pass_bytes).text, line->bytes);
+    buffer_printf(text, " For them alone, forward passes keep %s at the peak, %s %s",
+                  finding_size(maker, idle->pass_bytes).text, places[idle->pass_place],
+                  line->bytes);
     struct site caller = idle->pass_call;
     if (site_at_caller(sites, idle->pass_stack, &caller)) {
         buffer_puts(text, ", called at ");
@@ -34,9 +43,9 @@ static bool about_untrained(struct findings_maker *maker, const struct idle_grad
                               .save_bytes = idle->save_bytes,
                               .at_least = true,
                               .where = line.bytes},
-             idle->pass_bytes > 0
+             has_passes(maker, idle)
                  ? "Call requires_grad_(False) on the parameters that are not trained, "
-                   "before the first forward pass, or call that model under "
+                   "before the first forward pass, or run these passes under "
                    "torch.no_grad(): then nothing is kept for their gradients, and they are "
                    "not computed at all."
                  : "Call requires_grad_(False) on the parameters that are not trained, "

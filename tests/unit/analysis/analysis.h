@@ -77,6 +77,7 @@ TCase *growth_fit_tests(void);
 TCase *growth_gradients_tests(void);
 TCase *growth_tests(void);
 TCase *holder_tests(void);
+TCase *idle_calls_tests(void);
 TCase *idle_gradients_tests(void);
 TCase *idle_passes_tests(void);
 TCase *joint_tests(void);

@@ -74,6 +74,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/growth/growth_fit_test.c \
 	tests/unit/analysis/growth/growth_test.c \
 	tests/unit/analysis/growth/holder_test.c \
+	tests/unit/analysis/growth/idle_calls_test.c \
 	tests/unit/analysis/growth/idle_gradients_test.c \
 	tests/unit/analysis/growth/idle_passes_test.c \
 	tests/unit/analysis/growth/kept_caches_test.c \

@@ -7,6 +7,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, site_tests());
     suite_add_tcase(suite, dispatched_tests());
     suite_add_tcase(suite, forward_tests());
+    suite_add_tcase(suite, idle_calls_tests());
     suite_add_tcase(suite, idle_gradients_tests());
     suite_add_tcase(suite, idle_passes_tests());
     suite_add_tcase(suite, kept_caches_tests());
