@@ -207,6 +207,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/flame/samples.h \
 	src/analysis/growth/cache_use.c \
 	src/analysis/growth/cache_use.h \
+	src/analysis/growth/discarded_gradients.c \
+	src/analysis/growth/discarded_gradients.h \
 	src/analysis/growth/dropped_graphs.c \
 	src/analysis/growth/dropped_graphs.h \
 	src/analysis/growth/dropped_last.c \
@@ -227,8 +229,12 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/holder.h \
 	src/analysis/growth/idle_calls.c \
 	src/analysis/growth/idle_calls.h \
+	src/analysis/growth/idle_codes.c \
+	src/analysis/growth/idle_codes.h \
 	src/analysis/growth/idle_gradients.c \
 	src/analysis/growth/idle_gradients.h \
+	src/analysis/growth/idle_later.c \
+	src/analysis/growth/idle_later.h \
 	src/analysis/growth/idle_parts.c \
 	src/analysis/growth/idle_parts.h \
 	src/analysis/growth/idle_passes.c \

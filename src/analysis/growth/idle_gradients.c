@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/growth/discarded_gradients.h"
 #include "analysis/growth/state_runs.h"
 #include "analysis/phase/births.h"
 
@@ -296,6 +297,25 @@ static bool judge(struct finder *finder, struct error *err)
     return finder->idle->reason == IDLE_UNKNOWN || measure(finder, present, err);
 }
 
+/* Looks for gradients that are idle for a while only. */
+static bool find_discarded(struct finder *finder, bool *any, struct error *err)
+{
+    struct idle_gradients *idle = finder->idle;
+    struct discarded_gradients discarded;
+    memset(idle->of_lifetime, 0, finder->timeline->lifetime_count + 1);
+    memset(idle->of_preexisting, 0, finder->timeline->preexisting_count + 1);
+    if (!discarded_gradients_find(&discarded, idle->of_lifetime, finder->timeline, finder->sites,
+                                  finder->phases, finder->categories, err))
+        return false;
+    *any = discarded.count > 0;
+    if (!*any)
+        return true;
+    idle->count = discarded.count;
+    idle->bytes = discarded.bytes;
+    idle->reason = IDLE_DISCARDED;
+    return measure(finder, 0, err);
+}
+
 bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *timeline,
                          struct site_table *sites, const struct phases *phases,
                          const struct categories *categories, const struct cycles *cycles,
@@ -317,7 +337,7 @@ bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *tim
     bool ok = collect(&finder, err);
     struct sums sums = sum_up(&finder);
     bool any = ok && sums.idle > 0 && sums.renewed > 0;
-    ok = ok && (!any || judge(&finder, err));
+    ok = ok && (any ? judge(&finder, err) : find_discarded(&finder, &any, err));
     state_runs_release(&finder.states);
     vec_free(finder.tallies, finder.capacity, sizeof(*finder.tallies), finder.budget);
     if (!ok || !any)

@@ -10,6 +10,8 @@
  *                   it keeps for each parameter.)
  *   earlier model   they belong to a model that was trained before the present one was made. Its
  *                   optimizer may be alive as well
+ *   discarded       zero_grad() frees them before their optimizer uses them, as it does with those
+ *                   that a critic's loss makes for a generator (discarded_gradients.h)
  *
  * Other idle gradients may be meant to stay, such as copies that a method compares with. Copies
  * that a hook of autograd makes are not in .grad, and do not count. */
@@ -31,7 +33,7 @@ enum idle_pass_place {
 #define IDLE_LEAST_SIZE                                                                            \
     64 /* bytes; smaller gradients are not judged, for their sizes tell nothing */
 
-enum idle_reason { IDLE_UNKNOWN, IDLE_UNTRAINED, IDLE_EARLIER_MODEL };
+enum idle_reason { IDLE_UNKNOWN, IDLE_UNTRAINED, IDLE_EARLIER_MODEL, IDLE_DISCARDED };
 
 struct idle_gradients {
     uint8_t *of_lifetime, *of_preexisting; /* flags; NULL: none is idle */
@@ -41,12 +43,13 @@ struct idle_gradients {
     enum idle_reason reason;
     /* IDLE_EARLIER_MODEL: what the earlier optimizer and the earlier model still hold. */
     int64_t state_bytes, parameter_bytes;
-    /* How much lower the active peak would be. IDLE_UNTRAINED: without these gradients, and what
-     * is saved for them alone.
-     * IDLE_EARLIER_MODEL: if these gradients and the state of the earlier optimizer were freed
-     * before the present model is made. IDLE_UNKNOWN: 0. */
+    /* How much lower the active peak would be. IDLE_UNTRAINED, IDLE_DISCARDED: without these
+     * gradients, and what is saved for them alone. IDLE_EARLIER_MODEL: if these gradients and the
+     * state of the earlier optimizer were freed before the present model is made. IDLE_UNKNOWN: 0.
+     */
     int64_t save_bytes;
-    /* Activations that forward passes save for these gradients alone and that are live at the peak;
+    /* IDLE_UNTRAINED, IDLE_DISCARDED: activations that forward passes save for these gradients
+     * alone and that are live at the peak;
      * and the code that saves most of them (idle_passes.h). 0 if there are none. */
     int64_t pass_bytes;
     enum idle_pass_place pass_place;

@@ -4,22 +4,22 @@
 #include <string.h>
 
 #include "analysis/growth/idle_calls.h"
+#include "analysis/growth/idle_codes.h"
+#include "analysis/growth/idle_later.h"
 #include "analysis/growth/idle_parts.h"
 #include "analysis/phase/births.h"
-#include "base/bisect.h"
-#include "base/hash.h"
 
 #define LARGE_PART 1 / 2 /* of what is freed for idle gradients alone, known by its stacks */
 
 struct finder {
     const struct timeline *timeline;
     struct site_table *sites;
+    const struct phases *phases;
     const struct categories *categories;
     struct idle_parts parts;
     struct saved_stack *saved; /* by stack */
     size_t saved_count, saved_capacity;
-    uint64_t *codes, *others; /* of idle calls; of what else the backward pass frees */
-    size_t code_count, codes_capacity, other_count, others_capacity;
+    struct idle_codes codes;
     struct budget *budget;
 };
 
@@ -31,22 +31,6 @@ static const struct lifetime *lifetime_at(const struct finder *finder, size_t in
 static uint64_t size_of(const struct finder *finder, size_t index)
 {
     return trace_size(finder->timeline->trace, lifetime_at(finder, index)->alloc);
-}
-
-/* Sets *code to a hash of all lines and the operator. Native frames of the Python interpreter
- * differ from one turn of a loop to the next. */
-static bool code_of(const struct finder *finder, stack_id stack, uint64_t *code, struct error *err)
-{
-    struct stack frames = symbols_stack_at(site_table_symbols(finder->sites), stack);
-    struct site site;
-    if (!site_of(finder->sites, stack, &site, err))
-        return false;
-    *code = 0;
-    for (size_t i = frames.count; i-- > 0;)
-        if (site_frame_kind(finder->sites, frames.frames[i]) != FRAME_NATIVE)
-            *code = hash_word(frames.frames[i], *code);
-    *code = hash_word(site.op, *code);
-    return true;
 }
 
 /* True for something that the forward pass saved and the backward pass freed. */
@@ -145,47 +129,18 @@ static bool knows_large_part(const struct finder *finder)
     return known >= all * LARGE_PART;
 }
 
-/* Sorts the code of each stack. A stack may have saved for idle gradients and for others. */
-static bool sort_codes(struct finder *finder, struct error *err)
+/* Collects the code of each stack. */
+static bool collect_codes(struct finder *finder, struct error *err)
 {
     bool in_calls = knows_large_part(finder);
     for (size_t i = 0; i < finder->saved_count; i++) {
         const struct saved_stack *saved = &finder->saved[i];
-        bool idle = is_idle(saved, in_calls), other = !idle || saved->unused < saved->all;
-        uint64_t code;
-        if (!code_of(finder, saved->stack, &code, err) ||
-            (idle && !vec_push(finder->codes, finder->code_count, finder->codes_capacity,
-                               finder->budget, err, code)) ||
-            (other && !vec_push(finder->others, finder->other_count, finder->others_capacity,
-                                finder->budget, err, code)))
+        bool idle = is_idle(saved, in_calls);
+        if (!idle_codes_add(&finder->codes, saved->stack, idle, !idle || saved->unused < saved->all,
+                            err))
             return false;
     }
-    if (finder->code_count > 0)
-        qsort(finder->codes, finder->code_count, sizeof(*finder->codes), compare_64);
-    if (finder->other_count > 0)
-        qsort(finder->others, finder->other_count, sizeof(*finder->others), compare_64);
-    return true;
-}
-
-static bool is_among(const uint64_t *codes, size_t count, uint64_t code)
-{
-    return count > 0 && bsearch(&code, codes, count, sizeof(code), compare_64) != NULL;
-}
-
-/* Whether an allocation with a stack is saved by an idle pass. */
-enum { UNSEEN, OF_IDLE_PASS, OF_OTHER };
-
-static bool judge_stack(const struct finder *finder, stack_id stack, uint8_t *verdict,
-                        struct error *err)
-{
-    uint64_t code;
-    if (*verdict != UNSEEN)
-        return true;
-    if (!code_of(finder, stack, &code, err))
-        return false;
-    bool of_idle = is_among(finder->codes, finder->code_count, code) &&
-                   !is_among(finder->others, finder->other_count, code);
-    *verdict = of_idle ? OF_IDLE_PASS : OF_OTHER;
+    idle_codes_sort(&finder->codes);
     return true;
 }
 
@@ -200,14 +155,14 @@ static bool list_saved(const struct finder *finder, struct idle_gradients *idle,
     uint8_t *verdicts = NULL;
     bool ok = vec_reserve(verdicts, capacity, stacks + 1, finder->budget, err);
     if (ok)
-        memset(verdicts, UNSEEN, stacks + 1);
+        memset(verdicts, IDLE_UNSEEN, stacks + 1);
     for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
         const struct lifetime *lifetime = lifetime_at(finder, i);
         stack_id stack = timeline->trace->stack[lifetime->alloc];
         if (stack == STACK_NONE || finder->categories->of_lifetime[i] != CATEGORY_ACTIVATION)
             continue;
-        ok = judge_stack(finder, stack, &verdicts[stack], err);
-        if (!ok || verdicts[stack] != OF_IDLE_PASS)
+        ok = idle_codes_judge(&finder->codes, stack, &verdicts[stack], err);
+        if (!ok || verdicts[stack] != IDLE_SAVED)
             continue;
         ok = absences_add(absences, absence_of_lifetime(timeline, i), err);
         if ((int64_t)lifetime->alloc <= peak && (int64_t)lifetime->free_completed > peak)
@@ -236,10 +191,10 @@ static bool find_largest(const struct finder *finder, const struct saved_stack *
         const struct saved_stack *first = NULL;
         for (to = from;
              to < finder->saved_count && finder->saved[to].call == finder->saved[from].call; to++) {
-            uint8_t verdict = UNSEEN;
-            if (!judge_stack(finder, finder->saved[to].stack, &verdict, err))
+            uint8_t verdict = IDLE_UNSEEN;
+            if (!idle_codes_judge(&finder->codes, finder->saved[to].stack, &verdict, err))
                 return false;
-            if (verdict != OF_IDLE_PASS)
+            if (verdict != IDLE_SAVED)
                 continue;
             first = first ? first : &finder->saved[to];
             unused += finder->saved[to].unused;
@@ -279,7 +234,11 @@ static bool name_call(const struct finder *finder, struct idle_gradients *idle, 
 static bool measure(const struct finder *finder, struct idle_gradients *idle, struct error *err)
 {
     struct absences absences = {.budget = finder->budget};
-    bool ok = list_saved(finder, idle, &absences, err) &&
+    bool is_trained = false;
+    bool ok = (idle->reason != IDLE_DISCARDED ||
+               idle_later_find(&is_trained, &finder->codes, idle, finder->parts.end,
+                               finder->timeline, finder->phases, finder->categories, err)) &&
+              (is_trained || list_saved(finder, idle, &absences, err)) &&
               idle_gradients_absent(idle, finder->timeline, 0, &absences, err) &&
               absences_save(&absences, finder->timeline, &idle->save_bytes, err) &&
               (idle->pass_bytes == 0 || name_call(finder, idle, err));
@@ -292,17 +251,20 @@ bool idle_passes_add(struct idle_gradients *idle, const struct timeline *timelin
                      const struct categories *categories, struct error *err)
 {
     struct budget *budget = timeline->snapshot->budget;
-    struct finder finder = {
-        .timeline = timeline, .sites = sites, .categories = categories, .budget = budget};
-    if (idle->reason != IDLE_UNTRAINED)
+    struct finder finder = {.timeline = timeline,
+                            .sites = sites,
+                            .phases = phases,
+                            .categories = categories,
+                            .codes = {.sites = sites, .budget = budget},
+                            .budget = budget};
+    if (idle->reason != IDLE_UNTRAINED && idle->reason != IDLE_DISCARDED)
         return true;
     bool ok =
         idle_parts_find(&finder.parts, timeline, phases, categories, idle->of_lifetime, err) &&
-        collect(&finder, err) && sort_codes(&finder, err) &&
-        (finder.code_count == 0 || measure(&finder, idle, err));
+        collect(&finder, err) && collect_codes(&finder, err) &&
+        (finder.codes.idle_count == 0 || measure(&finder, idle, err));
     idle_parts_release(&finder.parts);
     vec_free(finder.saved, finder.saved_capacity, sizeof(*finder.saved), budget);
-    vec_free(finder.codes, finder.codes_capacity, sizeof(*finder.codes), budget);
-    vec_free(finder.others, finder.others_capacity, sizeof(*finder.others), budget);
+    idle_codes_release(&finder.codes);
     return ok;
 }

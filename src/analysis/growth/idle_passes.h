@@ -10,8 +10,8 @@
 
 #include "analysis/growth/idle_gradients.h"
 
-/* For IDLE_UNTRAINED: sets `pass_bytes`, `pass_place`, `pass_stack` and `pass_call`, and adds what
- * such passes save to `save_bytes`. */
+/* For IDLE_UNTRAINED and IDLE_DISCARDED: sets `pass_bytes`, `pass_place`, `pass_stack` and
+ * `pass_call`, and adds what such passes save to `save_bytes`. */
 bool idle_passes_add(struct idle_gradients *idle, const struct timeline *timeline,
                      struct site_table *sites, const struct phases *phases,
                      const struct categories *categories, struct error *err);

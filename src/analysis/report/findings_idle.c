@@ -59,6 +59,31 @@ static bool about_untrained(struct findings_maker *maker, const struct idle_grad
     return ok;
 }
 
+/* Only the passes are a mistake: each loss of adversarial training makes gradients that zero_grad()
+ * discards. */
+static bool about_discarded(struct findings_maker *maker, const struct idle_gradients *idle)
+{
+    struct buffer line = BUFFER_INIT, passes = BUFFER_INIT;
+    if (!has_passes(maker, idle))
+        return true;
+    bool ok = add_idle_passes(maker, idle, maker->evidence->sites, &line, &passes) &&
+              finding_add(maker,
+                          (struct finding){.kind = FINDING_IDLE_GRADIENTS,
+                                           .save_bytes = idle->save_bytes,
+                                           .at_least = true,
+                                           .where = line.bytes},
+                          "Call .detach() on the result of these passes before another model "
+                          "computes its loss of it, or run them under torch.no_grad(): then "
+                          "nothing is kept for the gradients, and they are not computed at all.",
+                          "zero_grad() frees %llu gradients (%s) before their optimizer uses them, "
+                          "such as those that the loss of a critic makes for a generator.%s",
+                          (unsigned long long)idle->count, finding_size(maker, idle->bytes).text,
+                          passes.bytes);
+    buffer_release(&line);
+    buffer_release(&passes);
+    return ok;
+}
+
 static bool about_earlier_model(struct findings_maker *maker, const struct idle_gradients *idle)
 {
     struct buffer what = {0}, next = {0};
@@ -95,6 +120,7 @@ bool finding_of_idle_gradients(struct findings_maker *maker)
     const struct idle_gradients *idle = &maker->evidence->growth->idle;
     if (finding_share(maker, idle->save_bytes) < LEAST_SHARE)
         return true;
-    return idle->reason == IDLE_UNTRAINED ? about_untrained(maker, idle)
-                                          : about_earlier_model(maker, idle);
+    return idle->reason == IDLE_UNTRAINED   ? about_untrained(maker, idle)
+           : idle->reason == IDLE_DISCARDED ? about_discarded(maker, idle)
+                                            : about_earlier_model(maker, idle);
 }

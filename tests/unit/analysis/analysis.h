@@ -51,6 +51,7 @@ TCase *check_tests(void);
 TCase *diff_summaries_tests(void);
 TCase *diff_tests(void);
 TCase *dispatched_tests(void);
+TCase *discarded_gradients_tests(void);
 TCase *dropped_graphs_tests(void);
 TCase *elementwise_tests(void);
 TCase *elsewhere_tests(void);

@@ -69,6 +69,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/fit/search_test.c \
 	tests/unit/analysis/fit/summary_test.c \
 	tests/unit/analysis/flame/flame_test.c \
+	tests/unit/analysis/growth/discarded_gradients_test.c \
 	tests/unit/analysis/growth/dropped_graphs_test.c \
 	tests/unit/analysis/growth/gradients_test.c \
 	tests/unit/analysis/growth/growth_fit_test.c \

@@ -21,6 +21,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, growth_tests());
     suite_add_tcase(suite, holder_tests());
     suite_add_tcase(suite, growth_gradients_tests());
+    suite_add_tcase(suite, discarded_gradients_tests());
     suite_add_tcase(suite, dropped_graphs_tests());
     suite_add_tcase(suite, pending_tests());
     suite_add_tcase(suite, category_tests());
