@@ -44,6 +44,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/saved_again.c \
 	src/analysis/category/size_tally.c \
 	src/analysis/category/size_tally.h \
+	src/analysis/category/rebuilt_buckets.c \
 	src/analysis/category/replaced_gradients.c \
 	src/analysis/category/result_buffers.c \
 	src/analysis/category/swapped_weights.c \

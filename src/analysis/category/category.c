@@ -188,6 +188,7 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         !classify_kv_cache(classifier, categories, err))
         return false;
     classify_result_buffers(classifier, categories);
+    classify_rebuilt_buckets(classifier, categories);
     return classify_cast_cache(classifier, categories, err) &&
            classify_block_stacks(classifier, categories, err);
 }

@@ -215,6 +215,10 @@ void classify_first_states(const struct classifier *classifier, struct categorie
  * caches are known, which such passes fill, too. */
 void classify_result_buffers(const struct classifier *classifier, struct categories *categories);
 
+/* rebuilt_buckets.c: without stacks, finds the buckets of DistributedDataParallel where it replaces
+ * them. */
+void classify_rebuilt_buckets(const struct classifier *classifier, struct categories *categories);
+
 /* late_factors.c: corrects what was taken for a result of a pass, if it is a Kronecker factor of an
  * optimizer that runs in hooks. */
 void classify_late_factors(const struct classifier *classifier, struct categories *categories);

@@ -29,6 +29,7 @@ TCase *category_humps_tests(void);
 TCase *category_roots_tests(void);
 TCase *category_slopes_tests(void);
 TCase *category_inference_tests(void);
+TCase *category_rebuilt_tests(void);
 TCase *category_kept_lists_tests(void);
 TCase *category_late_factors_tests(void);
 TCase *category_late_tests(void);

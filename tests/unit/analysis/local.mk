@@ -31,6 +31,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/roots_test.c \
 	tests/unit/analysis/category/slopes_test.c \
 	tests/unit/analysis/category/inference_test.c \
+	tests/unit/analysis/category/rebuilt_test.c \
 	tests/unit/analysis/category/late_factors_test.c \
 	tests/unit/analysis/category/late_test.c \
 	tests/unit/analysis/category/layer_passes.h \

@@ -72,6 +72,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_roots_tests());
     suite_add_tcase(suite, category_slopes_tests());
     suite_add_tcase(suite, category_inference_tests());
+    suite_add_tcase(suite, category_rebuilt_tests());
     suite_add_tcase(suite, category_late_factors_tests());
     suite_add_tcase(suite, category_plain_weights_tests());
     suite_add_tcase(suite, category_samples_tests());
