@@ -250,21 +250,32 @@ static bool is_held(const struct finder *finder, size_t index, const struct stac
            (line->most >= LEAST_COPIED && line->runs >= LEAST_HELD && passes > 0);
 }
 
+/* Sets whether a stack frees blocks of a cache: of a growing one, or in a library's own code. */
+static bool look_at_end(const struct finder *finder, stack_id end, bool *frees_cache,
+                        struct error *err)
+{
+    *frees_cache = false;
+    if (end == STACK_NONE)
+        return true;
+    const struct stack_facts *facts = site_stack_facts(finder->classifier->sites, end, err);
+    *frees_cache = facts && (facts->is_kv_cache || finder->lines[end].frees_cache);
+    return facts != NULL;
+}
+
 /* Decides blocks that a growing cache replaces, and caches of one request. */
 static bool judge_rest(struct finder *finder, size_t index, struct error *err)
 {
     bool trains = finder->classifier->first_backward_run != NO_RUN;
     if (!may_be_rest(trains, reason_at(finder, index)))
         return true;
-    stack_id stack = birth_stack(finder, index), end = end_stack(finder, index);
-    bool makes_several = finder->lines[stack].most >= LEAST_BLOCKS;
+    stack_id stack = birth_stack(finder, index);
+    bool frees_cache, makes_several = finder->lines[stack].most >= LEAST_BLOCKS;
     if (!makes_several && !finder->lines[stack].holds_several)
         return true;
     const struct stack_facts *facts = site_stack_facts(finder->classifier->sites, stack, err);
-    if (!facts)
+    if (!facts || !look_at_end(finder, end_stack(finder, index), &frees_cache, err))
         return false;
-    if (!trains && reason_at(finder, index) == REASON_FORWARD_RESULT && end != STACK_NONE &&
-        finder->lines[end].frees_cache)
+    if (!trains && frees_cache && reason_at(finder, index) == REASON_FORWARD_RESULT)
         set_reason(finder, index, REASON_KV_CACHE_FIRST);
     else if (makes_several && is_held(finder, index, facts))
         set_reason(finder, index, REASON_KV_CACHE_HELD);

@@ -39,6 +39,24 @@ START_TEST(libraries_known_by_name)
 }
 END_TEST
 
+/* A library's cache keeps what the first pass computes, and replaces it by a longer block. */
+START_TEST(a_library_replaces_the_first_blocks)
+{
+    for (uint64_t layer = 0; layer < 3; layer++)
+        born(1 + layer, 20, STACK_FORWARD);
+    born(5, 1, SCRIPT);
+    for (uint64_t layer = 0; layer < 3; layer++) {
+        born(11 + layer, 30, UPDATE);
+        freed(1 + layer, 20,
+              PY("update", PACKAGES "transformers/cache_utils.py", 440) "," IN_MODEL);
+    }
+    born(6, 1, SCRIPT);
+    capture_load(&capture);
+    expect(2, CATEGORY_KV_CACHE, REASON_KV_CACHE_FIRST);
+    expect(12, CATEGORY_KV_CACHE, REASON_KV_CACHE_CODE);
+}
+END_TEST
+
 #define FIRST                                                                                      \
     CPP("at::_ops::addmm::call(x)") "," PY("forward", "/home/u/model.py", 8) "," CALL "," SCRIPT
 #define LONGER                                                                                     \
@@ -437,6 +455,7 @@ TCase *category_caches_tests(void)
     TCase *tests = tcase_create("caches");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, libraries_known_by_name);
+    tcase_add_test(tests, a_library_replaces_the_first_blocks);
     tcase_add_test(tests, blocks_that_grow_from_pass_to_pass);
     tcase_add_test(tests, layers_that_other_code_calls);
     tcase_add_test(tests, a_few_passes_of_training_keep_no_cache);
