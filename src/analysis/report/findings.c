@@ -1,9 +1,6 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/report/findings_internal.h"
-
-#define LARGE_PART 4 /* 1/4 */
 
 static const char *const names[] = {
     [FINDING_ACTIVATIONS] = "activations",
@@ -73,58 +70,47 @@ static bool find_at_peak(struct findings_maker *maker)
            finding_of_table_gradients(maker) && finding_of_gradients(maker);
 }
 
-/* Orders findings. Growth comes first, because its present size is only what the trace has seen so
- * far. */
+/* Mistakes of a program: memory that serves nothing, and that a change of a line or two frees. What
+ * other findings advise costs time, work or devices. */
+static const bool are_mistakes[FINDING_KINDS] = {
+    [FINDING_NO_GRAD] = true,        [FINDING_UNUSED_LOGITS] = true,
+    [FINDING_PASS_RESULTS] = true,   [FINDING_CONCATENATED] = true,
+    [FINDING_LAYER_RESULTS] = true,  [FINDING_LOCAL_RESULTS] = true,
+    [FINDING_LOADED_WEIGHTS] = true, [FINDING_COPIED_WEIGHTS] = true,
+    [FINDING_RECAST_WEIGHTS] = true, [FINDING_EARLIER_MODEL] = true,
+    [FINDING_REPEATED_STATE] = true, [FINDING_KEPT_GRADIENTS] = true,
+    [FINDING_IDLE_GRADIENTS] = true, [FINDING_KEPT_RESULTS] = true,
+};
+
+/* The place of a finding among all. Growth comes first, because its present size is only what the
+ * trace has seen so far; then mistakes whose saving is proven. */
+enum place { PLACE_GROWTH, PLACE_MISTAKE, PLACE_OTHER };
+
+static enum place place_of(const struct finding *finding)
+{
+    if (finding->kind == FINDING_GROWTH)
+        return PLACE_GROWTH;
+    bool is_proven = !finding->at_most && !finding->of_reserved;
+    return are_mistakes[finding->kind] && is_proven ? PLACE_MISTAKE : PLACE_OTHER;
+}
+
+/* Orders findings: by place, then the largest saving first. */
 static int compare_findings(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
-    bool x_grows = x->kind == FINDING_GROWTH, y_grows = y->kind == FINDING_GROWTH;
-    if (x_grows != y_grows)
-        return x_grows ? -1 : 1;
+    enum place x_place = place_of(x), y_place = place_of(y);
+    if (x_place != y_place)
+        return x_place < y_place ? -1 : 1;
     if (x->save_bytes != y->save_bytes)
         return x->save_bytes > y->save_bytes ? -1 : 1;
     return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-/* The index of the finding of a kind; their number if there is none. */
-static size_t place_of(const struct findings *findings, enum finding_kind kind)
-{
-    size_t i = 0;
-    while (i < findings->count && findings->items[i].kind != kind)
-        i++;
-    return i;
-}
-
-/* Puts the finding `simple` before `all`, if it frees at least 1/`part` as much. */
-static void put_first(struct findings *findings, enum finding_kind simple, enum finding_kind all,
-                      int64_t part)
-{
-    struct finding *items = findings->items;
-    size_t from = place_of(findings, simple), to = place_of(findings, all);
-    if (from == findings->count || from < to ||
-        items[from].save_bytes < items[to].save_bytes / part)
-        return;
-    struct finding moved = items[from];
-    memmove(&items[to + 1], &items[to], (from - to) * sizeof(*items));
-    items[to] = moved;
-}
-
-/* Puts what is one line of code and certain first, even if a finding that needs more work would
- * free more. zero_grad() at the right time frees a part of what otherwise needs a hook for each
- * parameter; a model that is not trained, and runs without autograd, needs no checkpoints. */
-static void put_simpler_first(struct findings *findings)
-{
-    put_first(findings, FINDING_KEPT_GRADIENTS, FINDING_GRADIENTS, INT64_MAX);
-    put_first(findings, FINDING_IDLE_GRADIENTS, FINDING_ACTIVATIONS, LARGE_PART);
-}
-
 static void rank(struct findings *findings)
 {
     qsort(findings->items, findings->count, sizeof(findings->items[0]), compare_findings);
-    put_simpler_first(findings);
-    while (findings->count > FINDINGS_MOST) {
+    while (findings->count > FINDINGS_MOST)
         finding_release(&findings->items[--findings->count]);
-    }
 }
 
 bool findings_make(struct findings *findings, const struct evidence_of_all *evidence,

@@ -74,8 +74,8 @@ struct finding {
 };
 
 struct findings {
-    /* Growth first, then most bytes first; but kept gradients before all gradients, and idle
-     * gradients before activations if they free a large part of these. */
+    /* Growth first, then mistakes whose saving is not an upper bound, then the others; each of
+     * these with the largest saving first. */
     struct finding items[FINDING_KINDS];
     size_t count; /* at most FINDINGS_MOST */
     /* Activations live at the peak of a trace without a backward pass, made while a decorator had
