@@ -250,6 +250,40 @@ START_TEST(a_graph_that_is_dropped_goes_backwards)
 }
 END_TEST
 
+/* Copies of weights are dropped together with a graph, or with two other tensors, from the last to
+ * the first. Their originals stay, and are older; they were made in the trace, or before it. */
+START_TEST(copies_that_are_dropped_backwards_are_no_graph)
+{
+    const bool from_before = _i % 2 == 1, is_graph = _i < 2;
+    const unsigned copies = is_graph ? 4 : 10;
+    for (unsigned i = 0; i < copies; i++)
+        if (from_before)
+            capture_block(&capture, 600 + i, 9000 + i, "");
+        else
+            born(600 + i, 9000 + i);
+    for (unsigned i = 0; i < 12; i++)
+        born(500 + i, 9000 + i);
+    for (unsigned i = 0; i < 80; i++) {
+        born(40, 24);
+        freed(40, 24);
+    }
+    for (unsigned i = 12; i-- > 0;)
+        freed(500 + i, 9000 + i);
+    for (unsigned step_number = 0; step_number < 4; step_number++) {
+        base = 1000 * (step_number + 1);
+        passes(ACTIVATION);
+        step();
+        zero_grad();
+    }
+    capture_load(&capture);
+    for (unsigned i = 0; i < 12; i++)
+        if (i < copies || !is_graph)
+            ck_assert_int_ne(capture_category(&capture, 500 + i), CATEGORY_ACTIVATION);
+        else
+            expect(500 + i, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
+}
+END_TEST
+
 /* Each pass leaves blocks that nobody frees, and so did passes before the trace. */
 START_TEST(what_passes_leave_for_good_is_no_gradient)
 {
@@ -337,6 +371,7 @@ TCase *category_bare_tests(void)
     tcase_add_test(tests, weights_may_be_dropped_after_the_last_pass);
     tcase_add_test(tests, a_graph_that_is_held_is_no_batch);
     tcase_add_loop_test(tests, a_graph_that_is_dropped_goes_backwards, 0, 3);
+    tcase_add_loop_test(tests, copies_that_are_dropped_backwards_are_no_graph, 0, 4);
     tcase_add_test(tests, what_passes_leave_for_good_is_no_gradient);
     tcase_add_test(tests, steps_within_a_pass_hide_weights_of_one_size);
     return tests;

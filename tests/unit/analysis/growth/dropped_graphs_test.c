@@ -103,6 +103,39 @@ START_TEST(dropped_graphs_that_grow)
 }
 END_TEST
 
+/* Two lines grow, so that no graph is certain to be stored; their sum would be an upper bound. Yet
+ * torch.no_grad() surely saves more, because the last step also keeps what it drops itself. */
+START_TEST(dropped_graphs_that_save_more_than_what_grows)
+{
+    const unsigned steps = 5, passing = 20;
+    for (uint64_t step = 0; step < steps; step++) {
+        char name[32];
+        snprintf(name, sizeof(name), "ProfilerStep#%u", (unsigned)step);
+        capture.time_us++;
+        capture_annotate(&capture, "START", name, 0);
+        for (uint64_t i = 0; i < 2; i++)
+            capture_event(&capture, "alloc", 1000 + 10 * step + i, 100, layers[i]);
+        capture_event(&capture, "alloc", 2000, 50, RESULT);
+        for (uint64_t i = 0; i < passing; i++)
+            capture_event(&capture, "alloc", 3000 + i, 100, layers[i % 2]);
+        capture_event(&capture, "alloc", 2001, 50, RESULT);
+        capture_free(&capture, 2000, 50, SCRIPT);
+        capture_free(&capture, 2001, 50, SCRIPT);
+        for (uint64_t i = 0; i < passing; i++)
+            capture_free(&capture, 3000 + i, 100, GRAPH_DIES);
+        capture.time_us++;
+        capture_annotate(&capture, "END", name, 0);
+    }
+    const struct finding *growth = find(FINDING_GROWTH);
+    ck_assert_ptr_nonnull(growth);
+    ck_assert_int_ne(report->growth.graph, GRAPH_KEPT);
+    ck_assert_int_gt(report->dropped.save_bytes, report->growth.most_bytes);
+    ck_assert_int_eq(growth->save_bytes, report->dropped.save_bytes);
+    ck_assert(growth->at_least);
+    ck_assert(!growth->at_most);
+}
+END_TEST
+
 START_TEST(a_graph_that_is_dropped_without_cpp_frames)
 {
     forward(python_layers);
@@ -491,6 +524,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_graph_that_is_dropped);
     tcase_add_loop_test(tests, dropped_graphs_that_grow, 0, 2);
+    tcase_add_test(tests, dropped_graphs_that_save_more_than_what_grows);
     tcase_add_test(tests, a_graph_that_is_dropped_without_cpp_frames);
     tcase_add_loop_test(tests, a_graph_of_layers_in_a_loop, 0, 2);
     tcase_add_test(tests, tensors_freed_by_the_pass_are_no_graph);
