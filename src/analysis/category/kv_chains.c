@@ -5,11 +5,13 @@
  * replaces is freed. That happens twice for each layer, for keys and for values. So several blocks
  * of one size are live together, and are replaced in one round, and again in round after round. A
  * result that one layer passes to the next is replaced as well, but alone, and it does not grow.
+ * If a list of the new blocks replaces one of the old, all old blocks are freed at once
+ * (kv_bursts.c).
  *
  * Once there are such rounds, two more kinds of blocks belong to the cache. One is equal blocks
  * that are replaced by blocks of the same size, as beam search does to reorder them. The other is
- * equal blocks that live over several rounds and are freed together with the last ones, such as
- * those of cross-attention. */
+ * equal blocks that are made in one round, live over several and are freed together with the last
+ * ones, such as those of cross-attention. */
 #include "analysis/category/kv_chains.h"
 
 #include <stdlib.h>
@@ -68,8 +70,12 @@ static uint32_t next_of(const struct chain_finder *finder, const struct death *d
 
 static bool link_up(struct chain_finder *finder, struct error *err)
 {
+    if (!chains_link_bursts(finder, err))
+        return false;
     for (size_t i = 0; i < finder->death_count; i++) {
-        uint32_t old = finder->deaths[i].index, next = next_of(finder, &finder->deaths[i]);
+        uint32_t old = finder->deaths[i].index, next = NO_LIFETIME;
+        if (!(finder->marks[old] & MARK_REPLACED))
+            next = next_of(finder, &finder->deaths[i]);
         if (next == NO_LIFETIME)
             continue;
         struct link link = {chain_size(finder, old), chain_size(finder, next), old, next};

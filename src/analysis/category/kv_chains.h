@@ -69,6 +69,10 @@ static inline void chain_set(struct chain_finder *finder, size_t index, enum rea
     finder->categories->why_lifetime[index] = (uint8_t)reason;
 }
 
+/* kv_bursts.c: links blocks that are freed in one burst with those that replace all of them, and
+ * marks them. */
+bool chains_link_bursts(struct chain_finder *finder, struct error *err);
+
 /* kv_held.c: decides equal blocks that live over several rounds and are freed together with the
  * last blocks of the cache. */
 bool chains_set_held(struct chain_finder *finder, struct error *err);

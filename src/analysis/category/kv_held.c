@@ -29,15 +29,27 @@ static bool ends_chain(const struct chain_finder *finder, size_t index)
     return (finder->marks[index] & MARK_CACHE) && !(finder->marks[index] & MARK_REPLACED);
 }
 
+/* The end of the equal blocks from `first` on that are freed in one row, and of which no two have a
+ * round between them. A program that collects a result for each token makes one a round. */
+static size_t end_of_equal(const struct chain_finder *finder, const struct held *all, size_t count,
+                           size_t first)
+{
+    size_t end = first + 1;
+    while (end < count && all[end].births == all[first].births &&
+           all[end].size == all[first].size &&
+           chain_rounds(finder, chain_birth(finder, all[end - 1].index),
+                        chain_birth(finder, all[end].index)) == 0)
+        end++;
+    return end;
+}
+
 /* Decides equal blocks, if the last block of a chain is freed in the same row of frees. `ends` has
  * the numbers of births before such rows, ascending. */
 static void set_equal(struct chain_finder *finder, const struct held *all, size_t count,
                       const uint32_t *ends, size_t end_count)
 {
     for (size_t first = 0, end; first < count; first = end) {
-        for (end = first; end < count && all[end].births == all[first].births &&
-                          all[end].size == all[first].size;)
-            end++;
+        end = end_of_equal(finder, all, count, first);
         size_t at = bisect_less(ends, sizeof(*ends), end_count, all[first].births);
         if (end - first < LEAST_ROUND || at == end_count || ends[at] != all[first].births)
             continue;

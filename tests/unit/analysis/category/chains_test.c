@@ -69,11 +69,53 @@ START_TEST(what_is_replaced_without_stacks_may_be_no_cache)
 }
 END_TEST
 
+/* Beam search: the list of new blocks is complete before it replaces the list of the old ones, when
+ * a pass concatenates them and when they are put in another order. The scores of each token are
+ * collected, and freed with the cache. */
+START_TEST(a_cache_that_lists_hold)
+{
+    const uint64_t layers = 12, tokens = 6;
+    for (uint64_t i = 0; i < 20; i++)
+        born(20000 + i, 5000 + 100 * i, "");
+    for (uint64_t token = 0; token < tokens; token++) {
+        uint64_t now = 100 * (token + 1), size = 1000 + 20 * token;
+        for (uint64_t i = 0; token > 0 && i < layers; i++)
+            born(now + 20 + i, size - 20, "");
+        for (uint64_t i = 0; token > 0 && i < layers; i++)
+            freed(now - 100 + i, size - 20, "");
+        born(now + 50, 2000, "");
+        for (uint64_t i = 0; i < layers; i++) {
+            born(now + i, size, "");
+            born(now + 51 + i, 2000, "");
+            freed(now + 50 + i, 2000, "");
+        }
+        for (uint64_t i = 0; token > 0 && i < layers; i++)
+            freed(now + 20 + i, size - 20, "");
+        born(now + 40, 3000, "");
+        freed(now + 50 + layers, 2000, "");
+    }
+    for (uint64_t i = 0; i < layers; i++)
+        freed(100 * tokens + i, 1000 + 20 * (tokens - 1), "");
+    for (uint64_t token = 0; token < tokens; token++)
+        freed(100 * (token + 1) + 40, 3000, "");
+    born(30000, 40, "");
+    freed(30000, 40, "");
+    capture_load(&capture);
+    for (uint64_t i = 0; i < layers; i++) {
+        expect(300 + i, CATEGORY_KV_CACHE, REASON_KV_CACHE_CHAIN);
+        expect(320 + i, CATEGORY_KV_CACHE, REASON_KV_CACHE_CHAIN);
+    }
+    ck_assert_int_ne(capture_category(&capture, 140), CATEGORY_KV_CACHE);
+    ck_assert_int_ne(capture_category(&capture, 351), CATEGORY_KV_CACHE);
+}
+END_TEST
+
 TCase *category_chains_tests(void)
 {
     TCase *tests = tcase_create("chains");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_cache_that_grows_without_stacks);
+    tcase_add_test(tests, a_cache_that_lists_hold);
     tcase_add_loop_test(tests, what_is_replaced_without_stacks_may_be_no_cache, 0, 2);
     return tests;
 }
