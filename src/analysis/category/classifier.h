@@ -51,8 +51,10 @@ struct classifier {
                                  those that are freed before */
     uint32_t samples;         /* of a batch, if passes leave a gradient for each sample; else 0 */
     double early_bytes;       /* bytes of blocks that existed before the first step and stay */
-    bool sizes_tell; /* without stacks: gradients can be told by their sizes, which are those of
-                        blocks that stay; set by early_sizes.c */
+    bool sizes_tell;    /* without stacks: gradients can be told by their sizes, which are those of
+                           blocks that stay; set by early_sizes.c */
+    bool lacks_weights; /* without stacks: no block stays that is older than the first pass. Since
+                           each pass needs weights, the passes are not where they seem to be */
     bool passes_make_states; /* without stacks: blocks that passes leave for good are optimizer
                                 states */
     struct left_gradients left;
@@ -75,15 +77,18 @@ static inline enum phase classifier_phase(const struct classifier *classifier, u
 }
 
 /* The reason byte for a reason that rests on the phase of a run. It has a doubt if the phase is
- * only inferred from lifetimes, or guessed. */
+ * only inferred from lifetimes, or guessed. An inference that finds passes without weights is no
+ * better than a guess. */
 static inline uint8_t classifier_doubt(const struct classifier *classifier, enum reason reason,
                                        uint32_t run)
 {
     static const enum doubt doubts[] = {
         [PHASE_BY_LIFETIMES] = DOUBT_INFERRED, [PHASE_GUESSED] = DOUBT_GUESS};
-    return reason_byte(reason, run < classifier->phases->count
-                                   ? doubts[classifier->phases->runs[run].evidence]
-                                   : DOUBT_NONE);
+    enum doubt doubt = run < classifier->phases->count
+                           ? doubts[classifier->phases->runs[run].evidence]
+                           : DOUBT_NONE;
+    return reason_byte(reason,
+                       doubt == DOUBT_INFERRED && classifier->lacks_weights ? DOUBT_GUESS : doubt);
 }
 
 /* True if an allocation that ends at an item is never freed, or only when the program ends. */

@@ -202,6 +202,7 @@ bool classifier_count_early(struct classifier *classifier, struct error *err)
     classifier->samples = classifier->phases->samples;
     if (classifier->phases->has_stacks)
         return find_samples(classifier, err);
+    classifier->lacks_weights = bytes == 0;
     classifier->sizes_tell = bytes > 0 && most_left(classifier) * LEAST_PART >= bytes;
     classifier->passes_make_states = makes_states(classifier);
     if (!classifier->passes_make_states)

@@ -19,6 +19,21 @@ START_TEST(without_stacks_the_lifetimes_tell)
 }
 END_TEST
 
+/* If no weights exist before the first pass, the passes may lie elsewhere. */
+START_TEST(passes_without_weights_are_a_guess)
+{
+    if (_i == 1)
+        parameters_before();
+    for (int step = 0; step < 3; step++) {
+        one_step("", "");
+        for (unsigned i = 0; i < LAYERS; i++)
+            freed(300 + i, PARAMETER + i, "");
+    }
+    capture_load(&capture);
+    expect(100, CATEGORY_ACTIVATION, _i == 1 ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+}
+END_TEST
+
 /* Simulates checkpointing: two blocks are saved, and each segment is recomputed for the backward
  * pass. */
 START_TEST(a_piece_computed_again_belongs_to_the_backward)
@@ -274,6 +289,7 @@ TCase *category_guess_tests(void)
     TCase *tests = tcase_create("categories without stacks");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, without_stacks_the_lifetimes_tell);
+    tcase_add_loop_test(tests, passes_without_weights_are_a_guess, 0, 2);
     tcase_add_test(tests, a_piece_computed_again_belongs_to_the_backward);
     tcase_add_test(tests, a_network_without_gradients_is_no_pair_of_passes);
     tcase_add_test(tests, what_a_variable_holds_does_not_join_steps);
