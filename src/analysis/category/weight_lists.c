@@ -11,19 +11,26 @@
 
 enum copy { COPY_NONE, COPY_OF_WEIGHTS, COPY_OF_STATES };
 
+/* Sums over members, to tell whether their ranks rise or fall. A layer makes the gradient of its
+ * weight before that of its bias, as it makes the two themselves, so that neighbours tell little.
+ */
+struct order {
+    double count, places, ranks, products;
+};
+
 struct lists {
     const struct classifier *classifier;
     struct categories *categories;
-    double model;            /* bytes of the weights that are trained */
-    uint32_t group;          /* the number of the list being examined */
-    size_t first;            /* the number of its first lifetime among those that outlive their
-                                run */
-    uint32_t run;            /* the run in which it was made */
-    uint8_t copy;            /* enum copy: what made it */
-    double bytes;            /* of its members, no more of a size than there are weights */
-    uint32_t sizes;          /* number of different sizes; for states, number of members */
-    uint32_t up, down, last; /* pairs of neighbours in the order of gradients (up) and in the
-                                opposite order (down) */
+    double model;   /* bytes of the weights that are trained */
+    uint32_t group; /* the number of the list being examined */
+    size_t first;   /* the number of its first lifetime among those that outlive their
+                       run */
+    uint32_t run;   /* the run in which it was made */
+    uint8_t copy;   /* enum copy: what made it */
+    double bytes;   /* of its members, no more of a size than there are weights */
+    uint32_t sizes; /* number of different sizes; for states, number of members */
+    uint32_t last;  /* rank of the last member that has one */
+    struct order order;
 };
 
 static uint64_t size_at(const struct lists *lists, size_t index)
@@ -115,9 +122,19 @@ static void add_member(struct lists *lists, size_t index)
      * as one. */
     if (tally->listed.now > tally->count || tally->rank == 0 || tally->rank == lists->last)
         return;
-    lists->up += lists->last > 0 && tally->rank > lists->last;
-    lists->down += lists->last > 0 && tally->rank < lists->last;
     lists->last = tally->rank;
+    struct order *order = &lists->order;
+    double place = ++order->count;
+    order->places += place;
+    order->ranks += tally->rank;
+    order->products += place * tally->rank;
+}
+
+/* True if the members are in the order of gradients: the covariance of their places and ranks is
+ * positive. */
+static bool rises(const struct order *order)
+{
+    return order->count * order->products > order->places * order->ranks;
 }
 
 /* True if an allocation is made of zeros, as states begin. A copy of a model is not. */
@@ -131,7 +148,7 @@ static enum reason list_reason(const struct lists *lists)
 {
     if (lists->copy == COPY_OF_STATES)
         return REASON_STATE_COPY;
-    bool is_copy = lists->copy == COPY_OF_WEIGHTS || lists->up <= lists->down;
+    bool is_copy = lists->copy == COPY_OF_WEIGHTS || !rises(&lists->order);
     return is_copy ? REASON_WEIGHT_LIST : REASON_GRADIENT_LIST;
 }
 
@@ -156,7 +173,8 @@ static void end_list(struct lists *lists, size_t end)
     lists->first = end;
     lists->group++;
     lists->bytes = 0;
-    lists->sizes = lists->up = lists->down = lists->last = 0;
+    lists->sizes = lists->last = 0;
+    lists->order = (struct order){0};
 }
 
 void classify_weight_lists(const struct classifier *classifier, struct categories *categories)
