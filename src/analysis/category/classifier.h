@@ -58,7 +58,9 @@ struct classifier {
     bool passes_make_states; /* without stacks: blocks that passes leave for good are optimizer
                                 states */
     struct left_gradients left;
-    uint32_t batch_run; /* the run in which the last batch was made; 0 if none */
+    uint32_t batch_run;  /* the run in which the last batch was made; 0 if none */
+    uint32_t copied_run; /* the last run in which plain code copied something to the device */
+    double copied_bytes; /* that it has copied in that run */
     struct kept_result results[RESULTS_MOST]; /* the last ones of plain code, a stack each */
     size_t result_stacks;                     /* that were noted; stack n is at n % RESULTS_MOST */
     uint32_t workspaces[WORKSPACES_MOST];     /* numbers of lifetimes; see kept_workspaces.c */

@@ -186,6 +186,22 @@ static bool count_reduced(struct classifier *classifier, const struct evidence *
     return tally != NULL;
 }
 
+static void note_batch(struct classifier *classifier, const struct evidence *evidence,
+                       enum reason reason)
+{
+    uint32_t run = evidence->birth_run;
+    /* The copy of a batch may be freed as soon as it is converted or normalized. */
+    bool is_copied = evidence->birth->to_device && facts_are_of_plain_code(evidence->birth) &&
+                     !plain_replaces_result(classifier, evidence);
+    if (reason == REASON_BATCH || reason == REASON_COPIED || is_copied)
+        classifier->batch_run = run;
+    if (!is_copied)
+        return;
+    double before = classifier->copied_run == run ? classifier->copied_bytes : 0;
+    classifier->copied_run = run;
+    classifier->copied_bytes = before + (double)evidence_size(classifier, evidence);
+}
+
 /* Counts what the size and the end of an allocation imply for other blocks. */
 static bool count_sizes(struct classifier *classifier, const struct evidence *evidence,
                         enum category category, enum reason reason, struct error *err)
@@ -325,8 +341,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
         classifier->zero_grad_frees +=
             reason == REASON_ZERO_GRAD_FREED ||
             (category == CATEGORY_GRADIENT && is_freed_by_zero_grad(&evidence));
-        if (reason == REASON_BATCH || reason == REASON_COPIED)
-            classifier->batch_run = evidence.birth_run;
+        note_batch(classifier, &evidence, reason);
         if (reason == REASON_AFTER_FORWARD)
             plain_note_result(classifier, &evidence);
         if (!count_sizes(classifier, &evidence, category, reason, err) ||

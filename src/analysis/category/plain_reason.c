@@ -232,12 +232,27 @@ static bool is_last_result(const struct classifier *classifier, const struct evi
            !classifier->phases->runs[before].is_saved;
 }
 
+#define MOST_WIDER 8 /* elements of a byte become doubles */
+
+/* True if plain code has copied a batch to the device since the last forward pass, and computes an
+ * allocation that goes into the next one and is not much larger: it prepares the batch. Generation
+ * also copies numbers of beams and puts caches together. */
+static bool prepares_batch(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint32_t before;
+    return evidence->birth->context == CONTEXT_OTHER && evidence->end_run != NO_RUN &&
+           !collects(classifier, evidence) &&
+           step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
+           classifier->copied_run > before &&
+           (double)evidence_size(classifier, evidence) <= classifier->copied_bytes * MOST_WIDER;
+}
+
 #define MOST_SINCE_RESULT 64 /* allocations between a result and its copy */
 
 /* True if an allocation copies the result of a forward pass that no backward pass uses, perhaps to
  * another type: the result, which has as many elements, is freed before the next pass. So
  * generation copies the scores of each token. A batch takes the place of nothing. */
-static bool replaces_result(const struct classifier *classifier, const struct evidence *evidence)
+bool plain_replaces_result(const struct classifier *classifier, const struct evidence *evidence)
 {
     const struct timeline *timeline = classifier->timeline;
     const struct phases *phases = classifier->phases;
@@ -282,7 +297,7 @@ static bool is_made_as_input(const struct classifier *classifier, const struct e
 enum reason plain_reason(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t birth = evidence->birth_run, end = evidence->end_run;
-    bool is_copied_result = replaces_result(classifier, evidence);
+    bool is_copied_result = plain_replaces_result(classifier, evidence);
     bool by_operator = !is_copied_result && is_made_as_input(classifier, evidence);
     if (!classifier->phases->any_step)
         return by_operator && classifier->has_model ? REASON_COPIED : REASON_NONE;
@@ -313,6 +328,8 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
         return REASON_AFTER_FORWARD;
     if (goes_in && !by_operator && is_kept_result(classifier, evidence))
         return REASON_AFTER_FORWARD;
+    if (goes_in && !trains && prepares_batch(classifier, evidence))
+        return REASON_BEFORE_FORWARD;
     if (goes_in && trains && evidence->birth->context == CONTEXT_OTHER &&
         (end != NO_RUN ||
          classifier_has_twin(classifier, evidence_size(classifier, evidence), CATEGORY_INPUT)))

@@ -38,6 +38,10 @@ enum reason traced_reason(const struct classifier *classifier, const struct evid
 
 /* plain_reason.c: for other Python code and unknown code, outside of the phases of a step. */
 enum reason plain_reason(const struct classifier *classifier, const struct evidence *evidence);
+/* plain_reason.c: true if an allocation copies the result of a forward pass that no backward pass
+ * uses, perhaps to another type. */
+bool plain_replaces_result(const struct classifier *classifier, const struct evidence *evidence);
+
 /* Notes an allocation that plain_reason() has found to be a kept result of a pass, so that a later
  * one of the same stack counts as one more. */
 void plain_note_result(struct classifier *classifier, const struct evidence *evidence);

@@ -116,6 +116,39 @@ START_TEST(a_buffer_for_rollouts)
 }
 END_TEST
 
+#define SCALED CPP("at::_ops::div_Tensor::call(x)") "," PY("<module>", "/home/u/serve.py", 30)
+
+/* Before each pass, code copies `copied` bytes to the device, and computes 400 bytes that go into
+ * the pass. */
+static void requests(uint64_t copied)
+{
+    born(1, 4000, MODEL);
+    for (uint64_t at = 10; at < 50; at += 10) {
+        born(at, copied, COPIED(20));
+        born(at + 1, 400, SCALED);
+        freed(at, copied, SCALED);
+        pass(at + 2);
+        freed(at + 1, 400, SCALED);
+    }
+    capture_load(&capture);
+}
+
+/* A server converts and scales an image on the device. */
+START_TEST(a_batch_that_is_prepared)
+{
+    requests(100);
+    expect(31, CATEGORY_INPUT, REASON_BEFORE_FORWARD);
+}
+END_TEST
+
+/* Scores of one token, and the number of the beam that goes on. */
+START_TEST(results_beside_a_small_copy)
+{
+    requests(4);
+    ck_assert_int_ne(capture_category(&capture, 31), CATEGORY_INPUT);
+}
+END_TEST
+
 /* The recording began during a call whose result is larger than the model. The trace ends right
  * after the call has freed it. */
 START_TEST(a_result_from_before_the_trace)
@@ -155,6 +188,8 @@ TCase *category_inference_tests(void)
     tcase_add_loop_test(tests, a_buffer_for_results, 0, 3);
     tcase_add_loop_test(tests, a_batch_of_several_passes, 0, 3);
     tcase_add_test(tests, a_buffer_for_rollouts);
+    tcase_add_test(tests, a_batch_that_is_prepared);
+    tcase_add_test(tests, results_beside_a_small_copy);
     tcase_add_test(tests, a_result_from_before_the_trace);
     tcase_add_test(tests, a_model_that_the_end_frees);
     return tests;
