@@ -55,6 +55,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/checkpointed.py \
 	samples/programs/compiled.py \
 	samples/programs/compressed_gradients.py \
+	samples/programs/ddp_no_sync.py \
 	samples/programs/ddp_world.py \
 	samples/programs/decoder.py \
 	samples/programs/distillation.py \
@@ -62,6 +63,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/equilibrium.py \
 	samples/programs/expandable.py \
 	samples/programs/experts.py \
+	samples/programs/federated.py \
 	samples/programs/flat_buffers.py \
 	samples/programs/fsdp2.py \
 	samples/programs/gan.py \
@@ -70,6 +72,7 @@ nobase_dist_pkgdata_DATA = \
 	samples/programs/half_weights.py \
 	samples/programs/hook_updates.py \
 	samples/programs/host_optimizer.py \
+	samples/programs/int8_weights.py \
 	samples/programs/kfac.py \
 	samples/programs/langevin.py \
 	samples/programs/leak_cycle.py \
@@ -125,6 +128,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/compiled.truth.json.gz \
 	samples/recorded/compressed-gradients.pickle.gz \
 	samples/recorded/compressed-gradients.truth.json.gz \
+	samples/recorded/ddp-no-sync.pickle.gz \
+	samples/recorded/ddp-no-sync.truth.json.gz \
 	samples/recorded/ddp-world.pickle.gz \
 	samples/recorded/ddp-world.truth.json.gz \
 	samples/recorded/decoder.pickle.gz \
@@ -137,6 +142,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/equilibrium.truth.json.gz \
 	samples/recorded/experts.pickle.gz \
 	samples/recorded/experts.truth.json.gz \
+	samples/recorded/federated.pickle.gz \
+	samples/recorded/federated.truth.json.gz \
 	samples/recorded/flat-buffers.pickle.gz \
 	samples/recorded/flat-buffers.truth.json.gz \
 	samples/recorded/fsdp2.pickle.gz \
@@ -153,6 +160,8 @@ nobase_dist_pkgdata_DATA = \
 	samples/recorded/hook-updates.truth.json.gz \
 	samples/recorded/host-optimizer.pickle.gz \
 	samples/recorded/host-optimizer.truth.json.gz \
+	samples/recorded/int8-weights.pickle.gz \
+	samples/recorded/int8-weights.truth.json.gz \
 	samples/recorded/kfac.pickle.gz \
 	samples/recorded/kfac.truth.json.gz \
 	samples/recorded/langevin.pickle.gz \
