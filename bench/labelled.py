@@ -15,7 +15,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-MODES = ("full", "python", "none")
+MODES = ("full", "python", "none", "bare")
 MEASURES = ("time", "peak")
 CONFIDENCES = ("high", "medium", "low")
 LABELLED = ("alloc", "free_requested", "free_completed")
@@ -229,7 +229,7 @@ def stripped(capture, mode):
     """The capture without its labels, and with the frames that a recording of this mode has."""
     # Stacks stay shared, as they are in the file.
     frames_of = by_stack({"full": lambda frames: frames, "python": lambda frames: list(filter(is_python, frames)),
-                          "none": lambda frames: NO_FRAMES}[mode])
+                          "none": lambda frames: NO_FRAMES, "bare": lambda frames: NO_FRAMES}[mode])
 
     def bare(row, forget_frames=False):
         if mode == "full" and "category" not in row:
@@ -244,8 +244,10 @@ def stripped(capture, mode):
 
     segments = [bare(segment) | {"blocks": [bare(block) for block in segment["blocks"]]}
                 for segment in capture["segments"]]
-    traces = [[bare(event, mode == "none") for event in trace] for trace in capture["device_traces"]]
-    return capture | {"segments": segments, "device_traces": traces}
+    without_stacks = mode in ("none", "bare")
+    traces = [[bare(event, without_stacks) for event in trace] for trace in capture["device_traces"]]
+    annotations = {"external_annotations": []} if mode == "bare" else {}
+    return capture | {"segments": segments, "device_traces": traces} | annotations
 
 
 def packed(capture, mode):
