@@ -163,7 +163,8 @@ static bool is_after_backward(const struct classifier *classifier, uint32_t item
 }
 
 /* The reason for a block without a stack that is freed in what looks like a pass, if the trace
- * makes no other block like it. */
+ * makes no other block like it. In a program that does not train, it may be freed after the pass,
+ * as results are. */
 static enum reason pass_reason(const struct classifier *classifier,
                                const struct preexisting *preexisting,
                                const struct size_tally *tally)
@@ -172,8 +173,11 @@ static enum reason pass_reason(const struct classifier *classifier,
     bool is_unseen = phase == PHASE_UNKNOWN && !classifier->phases->has_stacks;
     if (tally->early > 0)
         return REASON_NONE;
-    if (classifier->first_backward_run == NO_RUN)
-        return classifier->has_forward ? REASON_TWIN_ACTIVATION : REASON_NONE;
+    if (classifier->first_backward_run == NO_RUN) {
+        uint32_t run = phases_run_of(classifier->phases, preexisting_end(preexisting));
+        return run != NO_RUN && run >= classifier->first_step_run ? REASON_TWIN_ACTIVATION
+                                                                  : REASON_NONE;
+    }
     return phase == PHASE_FORWARD || phase == PHASE_BACKWARD || is_unseen ? REASON_TWIN_ACTIVATION
                                                                           : REASON_NONE;
 }

@@ -240,7 +240,7 @@ static const struct {
     [REASON_TWIN_ACTIVATION] =
         {"like-activation",
          "freed where a later step frees an activation of its size, or freed in "
-         "a pass although no weight has its size",
+         "a pass or after one although no weight has its size",
          CATEGORY_ACTIVATION, CONFIDENCE_MEDIUM},
     [REASON_TWIN_GRADIENT] = {"like-gradient",
                               "freed where a gradient of its size is freed in a later step",

@@ -166,6 +166,21 @@ START_TEST(a_result_from_before_the_trace)
 }
 END_TEST
 
+/* Nothing shows what is freed before the first pass. */
+START_TEST(a_block_that_no_pass_sees)
+{
+    for (uint64_t weight = 1; weight < 6; weight++)
+        capture_block(&capture, weight, 100 * weight, "");
+    born(9, 5, ADDED);
+    freed(10, 90000, ADDED);
+    freed(9, 5, ADDED);
+    pass(20);
+    pass(30);
+    capture_load(&capture);
+    expect(10, CATEGORY_UNKNOWN, REASON_NONE);
+}
+END_TEST
+
 /* The program ends in the trace: it frees its model, too. */
 START_TEST(a_model_that_the_end_frees)
 {
@@ -191,6 +206,7 @@ TCase *category_inference_tests(void)
     tcase_add_test(tests, a_batch_that_is_prepared);
     tcase_add_test(tests, results_beside_a_small_copy);
     tcase_add_test(tests, a_result_from_before_the_trace);
+    tcase_add_test(tests, a_block_that_no_pass_sees);
     tcase_add_test(tests, a_model_that_the_end_frees);
     return tests;
 }
