@@ -1,6 +1,6 @@
 libmemsnap_a_SOURCES += \
-	src/analysis/category/cast_cache.c \
 	src/analysis/category/block_stacks.c \
+	src/analysis/category/cast_cache.c \
 	src/analysis/category/category.c \
 	src/analysis/category/category.h \
 	src/analysis/category/classifier.h \
@@ -12,8 +12,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/first_batches.c \
 	src/analysis/category/first_states.c \
 	src/analysis/category/flat_buffers.c \
-	src/analysis/category/flat_vectors.c \
 	src/analysis/category/flat_buffers.h \
+	src/analysis/category/flat_vectors.c \
 	src/analysis/category/held_graphs.c \
 	src/analysis/category/kept_lists.c \
 	src/analysis/category/kept_workspaces.c \
@@ -31,6 +31,9 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/plain_reason.c \
 	src/analysis/category/plain_weights.c \
 	src/analysis/category/plain_zeros.c \
+	src/analysis/category/rebuilt_buckets.c \
+	src/analysis/category/replaced_gradients.c \
+	src/analysis/category/result_buffers.c \
 	src/analysis/category/roles.c \
 	src/analysis/category/roles.h \
 	src/analysis/category/roles_buckets.c \
@@ -45,13 +48,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/saved_again.c \
 	src/analysis/category/size_tally.c \
 	src/analysis/category/size_tally.h \
-	src/analysis/category/rebuilt_buckets.c \
-	src/analysis/category/replaced_gradients.c \
-	src/analysis/category/result_buffers.c \
+	src/analysis/category/state_copies.c \
 	src/analysis/category/swapped_weights.c \
 	src/analysis/category/traced_reason.c \
 	src/analysis/category/traced_reason.h \
-	src/analysis/category/state_copies.c \
 	src/analysis/category/weight_lists.c \
 	src/analysis/chain/at_peak.c \
 	src/analysis/chain/at_peak.h \
@@ -61,10 +61,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/calls.c \
 	src/analysis/chain/calls.h \
 	src/analysis/chain/cut.c \
+	src/analysis/chain/cut.h \
 	src/analysis/chain/cut_calls.c \
 	src/analysis/chain/cut_internal.h \
 	src/analysis/chain/cut_loops.c \
-	src/analysis/chain/cut.h \
 	src/analysis/chain/doubts.c \
 	src/analysis/chain/doubts.h \
 	src/analysis/chain/elsewhere.c \
@@ -92,15 +92,15 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/pass_gradients.c \
 	src/analysis/chain/paths.c \
 	src/analysis/chain/paths.h \
+	src/analysis/chain/read_results.c \
 	src/analysis/chain/replan.c \
 	src/analysis/chain/replan.h \
-	src/analysis/chain/replan_changes.c \
 	src/analysis/chain/replan_again.c \
+	src/analysis/chain/replan_changes.c \
 	src/analysis/chain/replan_edit.c \
 	src/analysis/chain/replan_editor.h \
 	src/analysis/chain/replan_internal.h \
 	src/analysis/chain/replan_run.c \
-	src/analysis/chain/read_results.c \
 	src/analysis/chain/rests.c \
 	src/analysis/chain/rests.h \
 	src/analysis/chain/runs.c \
@@ -207,10 +207,32 @@ libmemsnap_a_SOURCES += \
 	src/analysis/flame/paths.h \
 	src/analysis/flame/samples.c \
 	src/analysis/flame/samples.h \
+	src/analysis/gradients/discarded_gradients.c \
+	src/analysis/gradients/discarded_gradients.h \
+	src/analysis/gradients/gradient_cycles.c \
+	src/analysis/gradients/gradient_cycles.h \
+	src/analysis/gradients/gradient_saving.c \
+	src/analysis/gradients/gradient_saving.h \
+	src/analysis/gradients/gradients.c \
+	src/analysis/gradients/gradients.h \
+	src/analysis/gradients/idle_calls.c \
+	src/analysis/gradients/idle_calls.h \
+	src/analysis/gradients/idle_codes.c \
+	src/analysis/gradients/idle_codes.h \
+	src/analysis/gradients/idle_gradients.c \
+	src/analysis/gradients/idle_gradients.h \
+	src/analysis/gradients/idle_later.c \
+	src/analysis/gradients/idle_later.h \
+	src/analysis/gradients/idle_parts.c \
+	src/analysis/gradients/idle_parts.h \
+	src/analysis/gradients/idle_passes.c \
+	src/analysis/gradients/idle_passes.h \
+	src/analysis/gradients/pass_births.c \
+	src/analysis/gradients/pass_births.h \
+	src/analysis/gradients/state_runs.c \
+	src/analysis/gradients/state_runs.h \
 	src/analysis/growth/cache_use.c \
 	src/analysis/growth/cache_use.h \
-	src/analysis/growth/discarded_gradients.c \
-	src/analysis/growth/discarded_gradients.h \
 	src/analysis/growth/dropped_graphs.c \
 	src/analysis/growth/dropped_graphs.h \
 	src/analysis/growth/dropped_last.c \
@@ -219,28 +241,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/early_ends.h \
 	src/analysis/growth/fit.c \
 	src/analysis/growth/fit.h \
-	src/analysis/growth/gradient_cycles.c \
-	src/analysis/growth/gradient_cycles.h \
-	src/analysis/growth/gradient_saving.c \
-	src/analysis/growth/gradient_saving.h \
-	src/analysis/growth/gradients.c \
-	src/analysis/growth/gradients.h \
 	src/analysis/growth/growth.c \
 	src/analysis/growth/growth.h \
 	src/analysis/growth/holder.c \
 	src/analysis/growth/holder.h \
-	src/analysis/growth/idle_calls.c \
-	src/analysis/growth/idle_calls.h \
-	src/analysis/growth/idle_codes.c \
-	src/analysis/growth/idle_codes.h \
-	src/analysis/growth/idle_gradients.c \
-	src/analysis/growth/idle_gradients.h \
-	src/analysis/growth/idle_later.c \
-	src/analysis/growth/idle_later.h \
-	src/analysis/growth/idle_parts.c \
-	src/analysis/growth/idle_parts.h \
-	src/analysis/growth/idle_passes.c \
-	src/analysis/growth/idle_passes.h \
 	src/analysis/growth/kept_graph.c \
 	src/analysis/growth/kept_graph.h \
 	src/analysis/growth/kept_results.c \
@@ -251,8 +255,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/last_step.h \
 	src/analysis/growth/layer_results.c \
 	src/analysis/growth/layer_results.h \
-	src/analysis/growth/pass_births.c \
-	src/analysis/growth/pass_births.h \
 	src/analysis/growth/pass_results.c \
 	src/analysis/growth/pass_results.h \
 	src/analysis/growth/pending.c \
@@ -261,8 +263,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/private_growth.h \
 	src/analysis/growth/rows.c \
 	src/analysis/growth/rows.h \
-	src/analysis/growth/state_runs.c \
-	src/analysis/growth/state_runs.h \
 	src/analysis/growth/stored_graphs.c \
 	src/analysis/growth/stored_graphs.h \
 	src/analysis/growth/survivors.c \
@@ -308,10 +308,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/failures.c \
 	src/analysis/phase/failures.h \
 	src/analysis/phase/forward.c \
-	src/analysis/phase/freed_gradients.c \
-	src/analysis/phase/gradient_rows.c \
 	src/analysis/phase/forward.h \
+	src/analysis/phase/freed_gradients.c \
 	src/analysis/phase/freed_gradients.h \
+	src/analysis/phase/gradient_rows.c \
 	src/analysis/phase/gradient_rows.h \
 	src/analysis/phase/held_graph.c \
 	src/analysis/phase/held_results.c \
@@ -333,15 +333,15 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/recorded.h \
 	src/analysis/phase/refine.c \
 	src/analysis/phase/refine.h \
-	src/analysis/phase/repeats.c \
 	src/analysis/phase/renewed.c \
+	src/analysis/phase/repeats.c \
 	src/analysis/phase/repeats.h \
-	src/analysis/phase/rows.c \
-	src/analysis/phase/rows.h \
 	src/analysis/phase/rollouts.c \
 	src/analysis/phase/rollouts.h \
 	src/analysis/phase/root_gradients.c \
 	src/analysis/phase/rooted_passes.c \
+	src/analysis/phase/rows.c \
+	src/analysis/phase/rows.h \
 	src/analysis/phase/runs.c \
 	src/analysis/phase/runs.h \
 	src/analysis/phase/sample_gradients.c \
@@ -441,22 +441,22 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/attention.h \
 	src/analysis/report/benchmarks.c \
 	src/analysis/report/benchmarks.h \
+	src/analysis/report/concatenated.c \
+	src/analysis/report/concatenated.h \
 	src/analysis/report/earlier_model.c \
 	src/analysis/report/earlier_model.h \
 	src/analysis/report/elementwise.c \
 	src/analysis/report/elementwise.h \
 	src/analysis/report/explain.c \
 	src/analysis/report/explain.h \
-	src/analysis/report/concatenated.c \
-	src/analysis/report/concatenated.h \
 	src/analysis/report/failed_pass.c \
 	src/analysis/report/failed_pass.h \
 	src/analysis/report/findings.c \
 	src/analysis/report/findings.h \
 	src/analysis/report/findings_about.c \
-	src/analysis/report/findings_attention.c \
 	src/analysis/report/findings_activations.c \
 	src/analysis/report/findings_add.c \
+	src/analysis/report/findings_attention.c \
 	src/analysis/report/findings_buckets.c \
 	src/analysis/report/findings_gradients.c \
 	src/analysis/report/findings_growth.c \
@@ -483,10 +483,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/notices_profile.c \
 	src/analysis/report/oom_attempt.c \
 	src/analysis/report/oom_attempt.h \
-	src/analysis/report/oom_replay.c \
-	src/analysis/report/oom_replay.h \
 	src/analysis/report/oom_finding.c \
 	src/analysis/report/oom_finding.h \
+	src/analysis/report/oom_replay.c \
+	src/analysis/report/oom_replay.h \
 	src/analysis/report/oom_rest.c \
 	src/analysis/report/oom_rest.h \
 	src/analysis/report/recast_weights.c \
@@ -499,10 +499,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/rows.h \
 	src/analysis/report/summed_losses.c \
 	src/analysis/report/summed_losses.h \
-	src/analysis/report/unused_logits.c \
-	src/analysis/report/unused_logits.h \
 	src/analysis/report/uneven_steps.c \
 	src/analysis/report/uneven_steps.h \
+	src/analysis/report/unused_logits.c \
+	src/analysis/report/unused_logits.h \
 	src/analysis/report/weight_copies.c \
 	src/analysis/report/weight_copies.h \
 	src/analysis/run/check.c \
@@ -562,8 +562,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/shard/snapshot_behind.c \
 	src/analysis/shard/snapshot_beside.c \
 	src/analysis/shard/snapshot_calls.c \
-	src/analysis/shard/snapshot_front.c \
 	src/analysis/shard/snapshot_end.c \
+	src/analysis/shard/snapshot_front.c \
 	src/analysis/shard/snapshot_frozen.c \
 	src/analysis/shard/snapshot_held.c \
 	src/analysis/shard/snapshot_insert.c \

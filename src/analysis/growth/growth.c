@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/growth/idle_passes.h"
+#include "analysis/gradients/idle_passes.h"
 #include "analysis/growth/rows.h"
 
 /* Chooses the ends of the complete steps. If there are more than GROWTH_STEPS, chooses evenly

@@ -5,8 +5,8 @@
 #define MEMSNAP_ANALYSIS_GROWTH_GROWTH_H
 
 #include "analysis/code/labels.h"
+#include "analysis/gradients/gradients.h"
 #include "analysis/growth/fit.h"
-#include "analysis/growth/gradients.h"
 #include "analysis/growth/kept_graph.h"
 #include "analysis/growth/private_growth.h"
 #include "analysis/phase/steps.h"

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/growth/state_runs.h"
+#include "analysis/gradients/state_runs.h"
 #include "base/bisect.h"
 #include "base/budget.h"
 

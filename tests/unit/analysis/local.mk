@@ -9,43 +9,43 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/bare_events.h \
 	tests/unit/analysis/category/bare_test.c \
 	tests/unit/analysis/category/block_stacks_test.c \
-	tests/unit/analysis/category/early_results_test.c \
-	tests/unit/analysis/category/replaced_gradients_test.c \
+	tests/unit/analysis/category/buckets_test.c \
 	tests/unit/analysis/category/caches_test.c \
-	tests/unit/analysis/category/chains_test.c \
-	tests/unit/analysis/category/lines_test.c \
-	tests/unit/analysis/category/masters_test.c \
 	tests/unit/analysis/category/category_test.c \
+	tests/unit/analysis/category/chains_test.c \
 	tests/unit/analysis/category/constructors_test.c \
+	tests/unit/analysis/category/early_results_test.c \
 	tests/unit/analysis/category/ends_test.c \
 	tests/unit/analysis/category/events.h \
 	tests/unit/analysis/category/factors_test.c \
 	tests/unit/analysis/category/flat_roles_test.c \
-	tests/unit/analysis/category/buckets_test.c \
 	tests/unit/analysis/category/freed_gradients_test.c \
 	tests/unit/analysis/category/frozen_test.c \
 	tests/unit/analysis/category/guess_test.c \
-	tests/unit/analysis/category/kept_lists_test.c \
 	tests/unit/analysis/category/hooks_test.c \
 	tests/unit/analysis/category/humps_test.c \
-	tests/unit/analysis/category/roots_test.c \
-	tests/unit/analysis/category/slopes_test.c \
 	tests/unit/analysis/category/inference_test.c \
-	tests/unit/analysis/category/rebuilt_test.c \
+	tests/unit/analysis/category/kept_lists_test.c \
 	tests/unit/analysis/category/late_factors_test.c \
 	tests/unit/analysis/category/late_test.c \
 	tests/unit/analysis/category/layer_passes.h \
+	tests/unit/analysis/category/lines_test.c \
 	tests/unit/analysis/category/list_order_test.c \
 	tests/unit/analysis/category/loops_test.c \
+	tests/unit/analysis/category/masters_test.c \
 	tests/unit/analysis/category/passes_test.c \
 	tests/unit/analysis/category/plain_code_test.c \
 	tests/unit/analysis/category/plain_weights_test.c \
 	tests/unit/analysis/category/preexisting_test.c \
+	tests/unit/analysis/category/rebuilt_test.c \
+	tests/unit/analysis/category/replaced_gradients_test.c \
 	tests/unit/analysis/category/roles_test.c \
+	tests/unit/analysis/category/roots_test.c \
 	tests/unit/analysis/category/samples_test.c \
+	tests/unit/analysis/category/slopes_test.c \
 	tests/unit/analysis/category/standing.c \
-	tests/unit/analysis/category/workspaces_test.c \
 	tests/unit/analysis/category/standing.h \
+	tests/unit/analysis/category/workspaces_test.c \
 	tests/unit/analysis/chain/calls_test.c \
 	tests/unit/analysis/chain/elsewhere_test.c \
 	tests/unit/analysis/chain/forward_chain_test.c \
@@ -67,18 +67,19 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/code/site_test.c \
 	tests/unit/analysis/curves/bands_test.c \
 	tests/unit/analysis/diff/diff_test.c \
+	tests/unit/analysis/diff/summaries_test.c \
 	tests/unit/analysis/fit/search_test.c \
 	tests/unit/analysis/fit/summary_test.c \
 	tests/unit/analysis/flame/flame_test.c \
-	tests/unit/analysis/growth/discarded_gradients_test.c \
+	tests/unit/analysis/gradients/discarded_gradients_test.c \
+	tests/unit/analysis/gradients/gradients_test.c \
+	tests/unit/analysis/gradients/idle_calls_test.c \
+	tests/unit/analysis/gradients/idle_gradients_test.c \
+	tests/unit/analysis/gradients/idle_passes_test.c \
 	tests/unit/analysis/growth/dropped_graphs_test.c \
-	tests/unit/analysis/growth/gradients_test.c \
 	tests/unit/analysis/growth/growth_fit_test.c \
 	tests/unit/analysis/growth/growth_test.c \
 	tests/unit/analysis/growth/holder_test.c \
-	tests/unit/analysis/growth/idle_calls_test.c \
-	tests/unit/analysis/growth/idle_gradients_test.c \
-	tests/unit/analysis/growth/idle_passes_test.c \
 	tests/unit/analysis/growth/kept_caches_test.c \
 	tests/unit/analysis/growth/kept_results_test.c \
 	tests/unit/analysis/growth/layer_results_test.c \
@@ -90,17 +91,16 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/one_capture.h \
 	tests/unit/analysis/one_report.h \
 	tests/unit/analysis/phase/forward_test.c \
-	tests/unit/analysis/phase/steps_fixture.h \
 	tests/unit/analysis/phase/rollouts_test.c \
+	tests/unit/analysis/phase/steps_fixture.h \
 	tests/unit/analysis/phase/steps_inferred_test.c \
-	tests/unit/analysis/phase/training_test.c \
 	tests/unit/analysis/phase/steps_test.c \
+	tests/unit/analysis/phase/training_test.c \
 	tests/unit/analysis/pool/fragmentation_test.c \
 	tests/unit/analysis/pool/oom_error_test.c \
 	tests/unit/analysis/pool/oom_test.c \
 	tests/unit/analysis/pool/segment_map_test.c \
 	tests/unit/analysis/ranks/rank_name_test.c \
-	tests/unit/analysis/diff/summaries_test.c \
 	tests/unit/analysis/ranks/ranks_test.c \
 	tests/unit/analysis/replay/allocator_test.c \
 	tests/unit/analysis/replay/block_set_test.c \
@@ -109,19 +109,19 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/replay/torch_programs.c \
 	tests/unit/analysis/replay/torch_programs.h \
 	tests/unit/analysis/report/elementwise_test.c \
+	tests/unit/analysis/report/findings_attention_test.c \
+	tests/unit/analysis/report/findings_benchmark_test.c \
 	tests/unit/analysis/report/findings_copies_test.c \
 	tests/unit/analysis/report/findings_inference_test.c \
-	tests/unit/analysis/report/findings_benchmark_test.c \
 	tests/unit/analysis/report/findings_locals_test.c \
 	tests/unit/analysis/report/findings_logits_test.c \
-	tests/unit/analysis/report/findings_attention_test.c \
 	tests/unit/analysis/report/findings_operators_test.c \
 	tests/unit/analysis/report/findings_pairs_test.c \
 	tests/unit/analysis/report/findings_passes_test.c \
 	tests/unit/analysis/report/findings_peak_test.c \
+	tests/unit/analysis/report/findings_test.c \
 	tests/unit/analysis/report/findings_training_test.c \
 	tests/unit/analysis/report/findings_weights_test.c \
-	tests/unit/analysis/report/findings_test.c \
 	tests/unit/analysis/report/oom_finding_test.c \
 	tests/unit/analysis/report/oom_rest_test.c \
 	tests/unit/analysis/report/report_notices_test.c \
@@ -132,8 +132,8 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/shard/columns_test.c \
 	tests/unit/analysis/shard/curves_test.c \
 	tests/unit/analysis/shard/divide_test.c \
-	tests/unit/analysis/shard/layer_kept_test.c \
 	tests/unit/analysis/shard/flat_test.c \
+	tests/unit/analysis/shard/layer_kept_test.c \
 	tests/unit/analysis/shard/optimizers_test.c \
 	tests/unit/analysis/shard/owners_test.c \
 	tests/unit/analysis/shard/recorded_step.h \
@@ -141,8 +141,8 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/shard/snapshot_frozen_test.c \
 	tests/unit/analysis/shard/snapshot_masters_test.c \
 	tests/unit/analysis/shard/snapshot_test.c \
-	tests/unit/analysis/shard/sweep_test.c \
 	tests/unit/analysis/shard/stops_test.c \
+	tests/unit/analysis/shard/sweep_test.c \
 	tests/unit/analysis/suite.c \
 	tests/unit/analysis/trend/trend_test.c \
 	tests/unit/decode/layers/check.c \

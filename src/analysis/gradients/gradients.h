@@ -8,10 +8,10 @@
  * count: no optimizer.zero_grad() reaches them. Nor do gradients that other code frees while
  * zero_grad() frees those of weights before the forward pass: they belong to inputs that require
  * gradients. */
-#ifndef MEMSNAP_ANALYSIS_GROWTH_GRADIENTS_H
-#define MEMSNAP_ANALYSIS_GROWTH_GRADIENTS_H
+#ifndef MEMSNAP_ANALYSIS_GRADIENTS_GRADIENTS_H
+#define MEMSNAP_ANALYSIS_GRADIENTS_GRADIENTS_H
 
-#include "analysis/growth/idle_gradients.h"
+#include "analysis/gradients/idle_gradients.h"
 
 struct stale_gradients {
     uint64_t count;  /* at the end of the forward pass with the most stale bytes; 0: none */

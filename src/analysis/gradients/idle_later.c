@@ -1,4 +1,4 @@
-#include "analysis/growth/idle_later.h"
+#include "analysis/gradients/idle_later.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Adversarial training: gradients of the generator that the loss of the critic makes. */
 #include <string.h>
 
-#include "analysis/growth/idle_gradients.h"
+#include "analysis/gradients/idle_gradients.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/one_capture.h"
 

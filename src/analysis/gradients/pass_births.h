@@ -2,8 +2,8 @@
  *
  * A program allocates the same sizes in the same order in each backward pass, so the k-th
  * allocation of a size in one pass makes the same tensor as the k-th of that size in another. */
-#ifndef MEMSNAP_ANALYSIS_GROWTH_PASS_BIRTHS_H
-#define MEMSNAP_ANALYSIS_GROWTH_PASS_BIRTHS_H
+#ifndef MEMSNAP_ANALYSIS_GRADIENTS_PASS_BIRTHS_H
+#define MEMSNAP_ANALYSIS_GRADIENTS_PASS_BIRTHS_H
 
 #include "model/timeline.h"
 

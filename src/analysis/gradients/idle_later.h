@@ -1,9 +1,9 @@
 /* Whether what seemed to serve idle gradients alone is trained later. */
-#ifndef MEMSNAP_ANALYSIS_GROWTH_IDLE_LATER_H
-#define MEMSNAP_ANALYSIS_GROWTH_IDLE_LATER_H
+#ifndef MEMSNAP_ANALYSIS_GRADIENTS_IDLE_LATER_H
+#define MEMSNAP_ANALYSIS_GRADIENTS_IDLE_LATER_H
 
-#include "analysis/growth/idle_codes.h"
-#include "analysis/growth/idle_gradients.h"
+#include "analysis/gradients/idle_codes.h"
+#include "analysis/gradients/idle_gradients.h"
 
 /* Sets *is_trained if a backward pass from item `from` on frees what code of `codes` saved, before
  * it makes a gradient that is not idle. An optimizer that skips its first step, because a gradient

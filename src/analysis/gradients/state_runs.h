@@ -1,7 +1,7 @@
 /* Optimizer states by the run of the trace that made them, which tells how many an optimizer keeps
  * for each parameter. */
-#ifndef MEMSNAP_ANALYSIS_GROWTH_STATE_RUNS_H
-#define MEMSNAP_ANALYSIS_GROWTH_STATE_RUNS_H
+#ifndef MEMSNAP_ANALYSIS_GRADIENTS_STATE_RUNS_H
+#define MEMSNAP_ANALYSIS_GRADIENTS_STATE_RUNS_H
 
 #include "analysis/phase/phases.h"
 

@@ -5,10 +5,10 @@
  * makes no gradient of a trained parameter meanwhile (idle_parts.h). The stacks tell such a pass
  * from those of models that are trained (idle_calls.h). Later passes are known by the lines of
  * code. */
-#ifndef MEMSNAP_ANALYSIS_GROWTH_IDLE_PASSES_H
-#define MEMSNAP_ANALYSIS_GROWTH_IDLE_PASSES_H
+#ifndef MEMSNAP_ANALYSIS_GRADIENTS_IDLE_PASSES_H
+#define MEMSNAP_ANALYSIS_GRADIENTS_IDLE_PASSES_H
 
-#include "analysis/growth/idle_gradients.h"
+#include "analysis/gradients/idle_gradients.h"
 
 /* For IDLE_UNTRAINED and IDLE_DISCARDED: sets `pass_bytes`, `pass_place`, `pass_stack` and
  * `pass_call`, and adds what such passes save to `save_bytes`. */

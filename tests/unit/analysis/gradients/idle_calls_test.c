@@ -1,7 +1,7 @@
 /* Forward passes for idle gradients alone, called on the line that also calls a trained model. */
 #include <string.h>
 
-#include "analysis/growth/idle_gradients.h"
+#include "analysis/gradients/idle_gradients.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/one_capture.h"
 

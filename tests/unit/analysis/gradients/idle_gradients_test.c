@@ -1,5 +1,5 @@
 /* Gradients that no optimizer uses or frees. */
-#include "analysis/growth/idle_gradients.h"
+#include "analysis/gradients/idle_gradients.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/one_capture.h"
 

@@ -1,9 +1,9 @@
 /* How much lower the active peak would be without stale gradients (gradients.h). */
-#ifndef MEMSNAP_ANALYSIS_GROWTH_GRADIENT_SAVING_H
-#define MEMSNAP_ANALYSIS_GROWTH_GRADIENT_SAVING_H
+#ifndef MEMSNAP_ANALYSIS_GRADIENTS_GRADIENT_SAVING_H
+#define MEMSNAP_ANALYSIS_GRADIENTS_GRADIENT_SAVING_H
 
 #include "analysis/code/site_table.h"
-#include "analysis/growth/gradient_cycles.h"
+#include "analysis/gradients/gradient_cycles.h"
 
 /* A gradient, stale in cycles [from, to). */
 struct stale_gradient {

@@ -1,8 +1,8 @@
-#include "analysis/growth/gradient_saving.h"
+#include "analysis/gradients/gradient_saving.h"
 
 #include <stdlib.h>
 
-#include "analysis/growth/pass_births.h"
+#include "analysis/gradients/pass_births.h"
 #include "analysis/phase/births.h"
 #include "model/curve_cursor.h"
 

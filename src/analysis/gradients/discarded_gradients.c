@@ -1,8 +1,8 @@
-#include "analysis/growth/discarded_gradients.h"
+#include "analysis/gradients/discarded_gradients.h"
 
 #include <stdlib.h>
 
-#include "analysis/growth/state_runs.h"
+#include "analysis/gradients/state_runs.h"
 #include "analysis/phase/births.h"
 #include "base/hash.h"
 

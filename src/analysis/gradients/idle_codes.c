@@ -1,4 +1,4 @@
-#include "analysis/growth/idle_codes.h"
+#include "analysis/gradients/idle_codes.h"
 
 #include <stdlib.h>
 

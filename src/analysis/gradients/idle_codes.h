@@ -1,6 +1,6 @@
 /* The code of forward passes that serve idle gradients alone, by which later passes are known. */
-#ifndef MEMSNAP_ANALYSIS_GROWTH_IDLE_CODES_H
-#define MEMSNAP_ANALYSIS_GROWTH_IDLE_CODES_H
+#ifndef MEMSNAP_ANALYSIS_GRADIENTS_IDLE_CODES_H
+#define MEMSNAP_ANALYSIS_GRADIENTS_IDLE_CODES_H
 
 #include "analysis/code/site.h"
 #include "base/budget.h"

@@ -1,4 +1,4 @@
-#include "analysis/growth/pass_births.h"
+#include "analysis/gradients/pass_births.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/growth/idle_calls.h"
+#include "analysis/gradients/idle_calls.h"
 
 #include <stdlib.h>
 

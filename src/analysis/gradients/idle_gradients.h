@@ -15,11 +15,11 @@
  *
  * Other idle gradients may be meant to stay, such as copies that a method compares with. Copies
  * that a hook of autograd makes are not in .grad, and do not count. */
-#ifndef MEMSNAP_ANALYSIS_GROWTH_IDLE_GRADIENTS_H
-#define MEMSNAP_ANALYSIS_GROWTH_IDLE_GRADIENTS_H
+#ifndef MEMSNAP_ANALYSIS_GRADIENTS_IDLE_GRADIENTS_H
+#define MEMSNAP_ANALYSIS_GRADIENTS_IDLE_GRADIENTS_H
 
 #include "analysis/category/category.h"
-#include "analysis/growth/gradient_cycles.h"
+#include "analysis/gradients/gradient_cycles.h"
 #include "model/peak_without.h"
 
 /* What a line of code says of forward passes for idle gradients. */

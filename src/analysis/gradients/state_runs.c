@@ -1,4 +1,4 @@
-#include "analysis/growth/state_runs.h"
+#include "analysis/gradients/state_runs.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
  *
  * A program that calls a frozen model and a trained one on different lines shows them by the line.
  * Where one line calls both, or a module calls both, only the frames within that call differ. */
-#ifndef MEMSNAP_ANALYSIS_GROWTH_IDLE_CALLS_H
-#define MEMSNAP_ANALYSIS_GROWTH_IDLE_CALLS_H
+#ifndef MEMSNAP_ANALYSIS_GRADIENTS_IDLE_CALLS_H
+#define MEMSNAP_ANALYSIS_GRADIENTS_IDLE_CALLS_H
 
 #include "analysis/code/site.h"
 #include "base/budget.h"

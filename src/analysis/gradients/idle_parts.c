@@ -1,6 +1,6 @@
-#include "analysis/growth/idle_parts.h"
+#include "analysis/gradients/idle_parts.h"
 
-#include "analysis/growth/idle_gradients.h"
+#include "analysis/gradients/idle_gradients.h"
 #include "analysis/phase/births.h"
 #include "base/bisect.h"
 #include "base/budget.h"

@@ -1,4 +1,4 @@
-#include "analysis/growth/gradient_cycles.h"
+#include "analysis/gradients/gradient_cycles.h"
 
 #include "analysis/phase/births.h"
 #include "analysis/phase/step_marks.h"

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "analysis/growth/gradient_cycles.h"
+#include "analysis/gradients/gradient_cycles.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/one_report.h"
 

@@ -1,10 +1,10 @@
-#include "analysis/growth/idle_gradients.h"
+#include "analysis/gradients/idle_gradients.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/growth/discarded_gradients.h"
-#include "analysis/growth/state_runs.h"
+#include "analysis/gradients/discarded_gradients.h"
+#include "analysis/gradients/state_runs.h"
 #include "analysis/phase/births.h"
 
 #define LEAST_CYCLES 2 /* cycles through which an idle gradient lives */

@@ -1,7 +1,7 @@
 /* Forward passes of models that are not trained, but whose gradients are computed. */
 #include <string.h>
 
-#include "analysis/growth/idle_gradients.h"
+#include "analysis/gradients/idle_gradients.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/one_capture.h"
 

@@ -1,8 +1,8 @@
-#include "analysis/growth/gradients.h"
+#include "analysis/gradients/gradients.h"
 
 #include <stdlib.h>
 
-#include "analysis/growth/gradient_saving.h"
+#include "analysis/gradients/gradient_saving.h"
 #include "analysis/phase/births.h"
 #include "base/bisect.h"
 

@@ -3,8 +3,8 @@
  * Where no trained gradient follows, that is the rest of the pass. Elsewhere the gradient of a loss
  * may flow through parameters that are not trained to others that are, so something must show that
  * the chain ends: nothing but idle gradients is left of what the part has made. */
-#ifndef MEMSNAP_ANALYSIS_GROWTH_IDLE_PARTS_H
-#define MEMSNAP_ANALYSIS_GROWTH_IDLE_PARTS_H
+#ifndef MEMSNAP_ANALYSIS_GRADIENTS_IDLE_PARTS_H
+#define MEMSNAP_ANALYSIS_GRADIENTS_IDLE_PARTS_H
 
 #include "analysis/category/category.h"
 

@@ -1,6 +1,6 @@
 /* Training cycles: an optimizer step, then the next forward pass and backward pass. */
-#ifndef MEMSNAP_ANALYSIS_GROWTH_GRADIENT_CYCLES_H
-#define MEMSNAP_ANALYSIS_GROWTH_GRADIENT_CYCLES_H
+#ifndef MEMSNAP_ANALYSIS_GRADIENTS_GRADIENT_CYCLES_H
+#define MEMSNAP_ANALYSIS_GRADIENTS_GRADIENT_CYCLES_H
 
 #include "analysis/phase/phases.h"
 

@@ -1,12 +1,12 @@
-#include "analysis/growth/idle_passes.h"
+#include "analysis/gradients/idle_passes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/growth/idle_calls.h"
-#include "analysis/growth/idle_codes.h"
-#include "analysis/growth/idle_later.h"
-#include "analysis/growth/idle_parts.h"
+#include "analysis/gradients/idle_calls.h"
+#include "analysis/gradients/idle_codes.h"
+#include "analysis/gradients/idle_later.h"
+#include "analysis/gradients/idle_parts.h"
 #include "analysis/phase/births.h"
 
 #define LARGE_PART 1 / 2 /* of what is freed for idle gradients alone, known by its stacks */

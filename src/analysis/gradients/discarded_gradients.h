@@ -5,8 +5,8 @@
  * when it steps for the first time, and the gradients are freed before. Sizes tell the optimizers
  * apart: gradients that one call of zero_grad() frees are as many and as large as the parameters
  * for which one optimizer keeps states. Needs stacks, and optimizers that keep states. */
-#ifndef MEMSNAP_ANALYSIS_GROWTH_DISCARDED_GRADIENTS_H
-#define MEMSNAP_ANALYSIS_GROWTH_DISCARDED_GRADIENTS_H
+#ifndef MEMSNAP_ANALYSIS_GRADIENTS_DISCARDED_GRADIENTS_H
+#define MEMSNAP_ANALYSIS_GRADIENTS_DISCARDED_GRADIENTS_H
 
 #include "analysis/category/category.h"
 
