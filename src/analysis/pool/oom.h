@@ -103,6 +103,7 @@ struct oom_row {
      * before it; 0 if not known. See report/oom_rest.h. */
     int64_t step_bytes;
     int64_t like_step;    /* the number of that step */
+    double like_times;    /* how many times as many activations the step holds as that one did */
     bool rest_is_unknown; /* the request is of a forward pass that a backward pass would follow,
                              and step_bytes is not known */
     /* The part of the live bytes that an earlier failed attempt still holds; 0 if it is small. See

@@ -80,6 +80,29 @@ static int64_t rise(const struct timeline *timeline, uint32_t item, uint32_t fro
     return highest == INT64_MIN ? 0 : highest - before;
 }
 
+/* The activations that a step has made and still holds before `item`. */
+static double held_by(const struct finder *finder, const struct step *step, uint32_t item)
+{
+    const struct timeline *timeline = finder->timeline;
+    double bytes = 0;
+    for (size_t i = births_from(timeline, step->first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < item; i++)
+        if (finder->categories->of_lifetime[i] == CATEGORY_ACTIVATION &&
+            timeline->lifetimes[i].free_completed >= item)
+            bytes += (double)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+    return bytes;
+}
+
+#define LEAST_OTHER 0.1 /* part by which the batches of two steps must differ to count */
+
+/* How many times as large as the batch of the earlier step that of this step is; 1 if they are
+ * alike. The same request does not show that: a workspace has the same size in every step. */
+static double times(double now, double like)
+{
+    double times = like > 0 ? now / like : 1;
+    return times > 1 + LEAST_OTHER || (times > 0 && times < 1 - LEAST_OTHER) ? times : 1;
+}
+
 static void find(const struct finder *finder, struct oom_row *row)
 {
     const struct steps *steps = finder->steps;
@@ -95,10 +118,13 @@ static void find(const struct finder *finder, struct oom_row *row)
         return;
     int64_t more = gradients_at(finder, now_item) - gradients_at(finder, item);
     uint32_t begin = item > backward.begin ? item : backward.begin;
-    int64_t forward = rise(finder->timeline, item, item, begin);
-    int64_t rest = rise(finder->timeline, item, begin, backward.end) - (more > 0 ? more : 0);
+    double scale = times(held_by(finder, now, now_item), held_by(finder, like, item));
+    int64_t forward = (int64_t)(scale * (double)rise(finder->timeline, item, item, begin));
+    int64_t rest = (int64_t)(scale * (double)rise(finder->timeline, item, begin, backward.end)) -
+                   (more > 0 ? more : 0);
     row->step_bytes = row->at.active_bytes + (forward > rest ? forward : rest);
     row->like_step = like->number;
+    row->like_times = scale;
 }
 
 /* True for the forward pass of a program that trains. */

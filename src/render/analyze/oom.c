@@ -295,14 +295,19 @@ static bool rest_of_step(const struct page *page, const struct oom_row *row)
                            "no earlier step made the same request");
     else if (row->step_bytes <= most)
         return true;
-    else
-        buffer_printf(
-            &text,
-            "the rest of the step does not fit either: judged by step %lld, the whole step "
-            "needs about %s, %s more than PyTorch can have; save at least that much, for "
-            "example with a smaller batch",
-            (long long)row->like_step, page_bytes(page, needed, row->step_bytes),
-            page_bytes(page, missing, row->step_bytes - most));
+    else {
+        buffer_printf(&text, "the rest of the step does not fit either: judged by step %lld",
+                      (long long)row->like_step);
+        if (row->like_times != 1)
+            buffer_printf(&text, ", whose activations were %.1f times %s at this request",
+                          row->like_times > 1 ? row->like_times : 1 / row->like_times,
+                          row->like_times > 1 ? "smaller" : "larger");
+        buffer_printf(&text,
+                      ", the whole step needs about %s, %s more than PyTorch can have; save at "
+                      "least that much, for example with a smaller batch",
+                      page_bytes(page, needed, row->step_bytes),
+                      page_bytes(page, missing, row->step_bytes - most));
+    }
     bool ok = put(page, OOM_INDENT, &text);
     buffer_release(&text);
     return ok;

@@ -52,6 +52,32 @@ START_TEST(the_step_before_shows_the_rest)
 }
 END_TEST
 
+/* Its size is the same in every step, whatever the batch. */
+#define WORKSPACE                                                                                  \
+    CPP("at::cuda::blas::allocateCUDABlasWorkspace(x)")                                            \
+    "," CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", 5) "," CALL "," SCRIPT
+
+static void step_with_workspace(uint64_t times)
+{
+    uint64_t saved = born(times * SAVED, STACK_FORWARD);
+    capture_free(&capture, born(512, WORKSPACE), 512, WORKSPACE);
+    uint64_t later = born(times * LATER, LATER_STACK);
+    uint64_t gradient = born(WEIGHT, STACK_BACKWARD);
+    capture_free(&capture, later, times * LATER, STACK_BACKWARD);
+    capture_free(&capture, saved, times * SAVED, STACK_BACKWARD);
+    born(STATE, STACK_STEP);
+    capture_free(&capture, gradient, WEIGHT, SCRIPT);
+}
+
+START_TEST(a_batch_of_another_size_needs_that_much_more)
+{
+    step_with_workspace(1);
+    born(3 * SAVED, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, 512, WORKSPACE);
+    expect(STATE + 3 * (SAVED + LATER + WEIGHT), 0);
+}
+END_TEST
+
 START_TEST(the_first_step_has_none_before_it)
 {
     born(SAVED, STACK_FORWARD);
@@ -156,6 +182,7 @@ TCase *oom_rest_tests(void)
     TCase *tests = tcase_create("rest of a step");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, the_step_before_shows_the_rest);
+    tcase_add_test(tests, a_batch_of_another_size_needs_that_much_more);
     tcase_add_test(tests, the_first_step_has_none_before_it);
     tcase_add_test(tests, an_exception_holds_the_failed_attempt);
     tcase_add_test(tests, one_call_may_try_again);
