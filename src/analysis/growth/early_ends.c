@@ -31,6 +31,7 @@ struct tracker {
     uint32_t in_call[LEVELS]; /* by level: the first of the tensors that the call has received */
     uint32_t *of_stack;       /* by stack: the first of the tensors that its latest turn made */
     struct cache *caches;     /* by stack */
+    uint32_t casts;           /* the first of the copies of weights that autocast keeps */
     stack_id latest;          /* the stack of the latest allocation */
     struct held *held;
     size_t held_count, next_lifetime;
@@ -159,6 +160,31 @@ static void hold_cache(struct tracker *tracker, uint32_t lifetime, stack_id stac
     cache->size = size;
 }
 
+/* Holds a copy of a weight that autocast makes. Until its region ends, autocast keeps the copy for
+ * other calls, with or without a graph. */
+static void hold_cast(struct tracker *tracker, uint32_t lifetime)
+{
+    uint32_t index = (uint32_t)tracker->held_count++;
+    tracker->held[index] = (struct held){
+        .lifetime = lifetime, .next_in_call = tracker->casts, .next_of_stack = NO_HELD};
+    tracker->casts = index;
+}
+
+/* Ends the copies of weights if autocast drops its own at an item. It shows by those that no graph
+ * holds, such as copies of biases. */
+static void end_casts(struct tracker *tracker, stack_id stack, size_t item)
+{
+    struct error err; /* if memory runs out, the copies count as needed */
+    if (tracker->casts == NO_HELD)
+        return;
+    const struct stack_facts *facts = site_stack_facts(tracker->sites, stack, &err);
+    if (!facts || !facts->ends_autocast)
+        return;
+    for (uint32_t i = tracker->casts; i != NO_HELD; i = tracker->held[i].next_in_call)
+        end_at(tracker, i, item);
+    tracker->casts = NO_HELD;
+}
+
 static void track(struct tracker *tracker)
 {
     const struct timeline *timeline = tracker->timeline;
@@ -170,8 +196,10 @@ static void track(struct tracker *tracker)
             continue;
         struct stack stack = symbols_stack_at(symbols, id);
         follow(tracker, &stack, item);
-        if (trace->action[item] != ACTION_ALLOC)
+        if (trace->action[item] != ACTION_ALLOC) {
+            end_casts(tracker, id, item);
             continue;
+        }
         end_turn(tracker, id, item);
         while (tracker->next_lifetime < timeline->lifetime_count &&
                timeline->lifetimes[tracker->next_lifetime].alloc < item)
@@ -182,6 +210,8 @@ static void track(struct tracker *tracker)
             continue;
         if (tracker->categories->of_lifetime[index] == CATEGORY_KV_CACHE)
             hold_cache(tracker, (uint32_t)index, id, item);
+        else if (tracker->categories->of_lifetime[index] == CATEGORY_CAST_CACHE)
+            hold_cast(tracker, (uint32_t)index);
         else if (tracker->depth > 0)
             hold(tracker, (uint32_t)index, id);
     }
@@ -222,8 +252,11 @@ bool early_ends_save(const struct timeline *timeline, struct site_table *sites,
                      const struct categories *categories, const uint8_t *is_held,
                      int64_t *save_bytes, struct error *err)
 {
-    struct tracker tracker = {
-        .timeline = timeline, .sites = sites, .is_held = is_held, .categories = categories};
+    struct tracker tracker = {.timeline = timeline,
+                              .sites = sites,
+                              .is_held = is_held,
+                              .categories = categories,
+                              .casts = NO_HELD};
     struct budget *budget = timeline->snapshot->budget;
     bool ok = make_room(&tracker, budget, err);
     if (ok) {

@@ -11,7 +11,8 @@
  *   - right after the same stack allocates again, after others: the next turn of a loop, whose
  *     result replaces it.
  * A tensor of a cache of keys and values would be freed when the same stack makes those of the
- * second token after it. */
+ * second token after it. A copy of a weight that autocast makes would be freed when autocast leaves
+ * its region, if the trace shows that. */
 bool early_ends_save(const struct timeline *timeline, struct site_table *sites,
                      const struct categories *categories, const uint8_t *is_held,
                      int64_t *save_bytes, struct error *err);

@@ -136,6 +136,48 @@ START_TEST(dropped_graphs_that_save_more_than_what_grows)
 }
 END_TEST
 
+#define WEIGHT PY("_apply", TORCH "nn/modules/module.py", 900) "," SCRIPT
+#define CAST                                                                                       \
+    CPP("at::_ops::_to_copy::call(x)")                                                             \
+    "," CPP("at::autocast::cached_cast(c10::ScalarType)") "," CPP(                                 \
+        "at::_ops::linear::call(x)") "," NET(20)
+#define LEAVE                                                                                      \
+    CPP("at::autocast::clear_cache()")                                                             \
+    "," PY("__exit__", TORCH "amp/autocast_mode.py", 349) "," SCRIPT
+
+/* The graph keeps the copy of a weight that autocast makes. Without a graph, autocast keeps it
+ * until its region ends: after the second call, or before it. The graph does not keep that of the
+ * bias. */
+START_TEST(dropped_graphs_under_autocast)
+{
+    const bool ends_early = _i == 1;
+    const int64_t copy = 5000, calls = 1000 + 2000, turn = 500;
+    capture_event(&capture, "alloc", 50, 10000, WEIGHT);
+    capture_event(&capture, "alloc", 60, 30, WEIGHT);
+    capture_event(&capture, "alloc", 80, 15, CAST);
+    capture_event(&capture, "alloc", 70, (uint64_t)copy, CAST);
+    forward(layers);
+    capture_event(&capture, "alloc", 90, 8, SCRIPT); /* the call has returned */
+    if (ends_early)
+        capture_free(&capture, 80, 15, LEAVE);
+    for (uint64_t i = 0; i < 20; i++)
+        capture_event(&capture, "alloc", 300 + i, 100, others[i % 5]);
+    capture_event(&capture, "alloc", 95, 8000, RESULT); /* so that the second call needs more */
+    capture_free(&capture, 95, 8000, RESULT);
+    if (!ends_early)
+        capture_free(&capture, 80, 15, LEAVE);
+    for (uint64_t i = 0; i < 20; i++)
+        capture_free(&capture, 300 + i, 100, GRAPH_DIES);
+    drop(GRAPH_DIES);
+    capture_free(&capture, 70, (uint64_t)copy, GRAPH_DIES);
+    const struct finding *finding = find(FINDING_NO_GRAD);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(capture_category(&capture, 70), CATEGORY_CAST_CACHE);
+    ck_assert_int_eq(report->dropped.at_peak_bytes, copy + calls);
+    ck_assert_int_eq(finding->save_bytes, calls - turn + (ends_early ? copy : 0));
+}
+END_TEST
+
 START_TEST(a_graph_that_is_dropped_without_cpp_frames)
 {
     forward(python_layers);
@@ -525,6 +567,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, a_graph_that_is_dropped);
     tcase_add_loop_test(tests, dropped_graphs_that_grow, 0, 2);
     tcase_add_test(tests, dropped_graphs_that_save_more_than_what_grows);
+    tcase_add_loop_test(tests, dropped_graphs_under_autocast, 0, 2);
     tcase_add_test(tests, a_graph_that_is_dropped_without_cpp_frames);
     tcase_add_loop_test(tests, a_graph_of_layers_in_a_loop, 0, 2);
     tcase_add_test(tests, tensors_freed_by_the_pass_are_no_graph);
