@@ -23,6 +23,7 @@ struct finder {
     const struct categories *categories;
     struct state_runs states;
     struct state_run runs[RUNS_MOST]; /* by time */
+    size_t each[RUNS_MOST];           /* states that the optimizer of a run keeps for a parameter */
     size_t run_count;
     struct gradient *gradients; /* by call, then by size */
     size_t count, capacity;
@@ -43,6 +44,7 @@ static bool collect_states(struct finder *finder, struct error *err)
             finder->run_count = 0;
             return true;
         }
+        finder->each[finder->run_count] = state_run_each(&run);
         finder->runs[finder->run_count++] = run;
     }
     return true;
@@ -106,20 +108,18 @@ static bool collect_gradients(struct finder *finder, uint32_t item, struct error
 }
 
 /* True if the gradients [from, to) are of the parameters for which a run makes states. */
-static bool are_of(const struct finder *finder, size_t from, size_t to, const struct state_run *run)
+static bool are_of(const struct finder *finder, size_t from, size_t to, size_t run)
 {
-    size_t each = state_run_each(run), at = 0;
+    const struct state_run *made = &finder->runs[run];
+    size_t each = finder->each[run];
     while (from < to && finder->gradients[from].size < LEAST)
         from++;
-    for (; each > 0 && at < run->count && from < to; at += state_run_same(run, at)) {
-        size_t parameters = state_run_same(run, at) / each, same = 0;
-        while (from + same < to && finder->gradients[from + same].size == run->states[at].size)
-            same++;
-        if (same != parameters || parameters == 0)
+    if (each == 0 || made->count / each != to - from || made->count % each != 0)
+        return false;
+    for (size_t i = 0; i < made->count; i++)
+        if (made->states[i].size != finder->gradients[from + i / each].size)
             return false;
-        from += same;
-    }
-    return each > 0 && at == run->count && from == to;
+    return from < to;
 }
 
 static size_t end_of_call(const struct finder *finder, size_t from)
@@ -131,7 +131,7 @@ static size_t end_of_call(const struct finder *finder, size_t from)
 }
 
 /* The number of calls of zero_grad() that free the gradients of a run's parameters. */
-static size_t count_calls(const struct finder *finder, const struct state_run *run)
+static size_t count_calls(const struct finder *finder, size_t run)
 {
     size_t calls = 0;
     for (size_t from = 0, to; from < finder->count; from = to) {
@@ -154,7 +154,7 @@ static bool are_of_later(const struct finder *finder, size_t from, size_t to, si
     for (size_t i = next; i < finder->run_count; i++) {
         if (begin_of(finder, &finder->runs[i]) <= end)
             return false;
-        any = any || are_of(finder, from, to, &finder->runs[i]);
+        any = any || are_of(finder, from, to, i);
     }
     return any;
 }
@@ -165,11 +165,11 @@ static bool judge_run(struct finder *finder, size_t run, struct discarded_gradie
 {
     if (!collect_gradients(finder, begin_of(finder, &finder->runs[run]), err))
         return false;
-    if (count_calls(finder, &finder->runs[run]) != 1)
+    if (count_calls(finder, run) != 1)
         return true;
     for (size_t from = 0, to; from < finder->count; from = to) {
         to = end_of_call(finder, from);
-        if (finder->gradients[from].freed_by == 0 || are_of(finder, from, to, &finder->runs[run]) ||
+        if (finder->gradients[from].freed_by == 0 || are_of(finder, from, to, run) ||
             !are_of_later(finder, from, to, run + 1))
             continue;
         for (size_t i = from; i < to; i++) {
