@@ -95,8 +95,17 @@ static double held_by(const struct finder *finder, const struct step *step, uint
 
 #define LEAST_OTHER 0.1 /* part by which the batches of two steps must differ to count */
 
+/* True if a request has the same size whatever the batch: of a workspace, or of a copy of a weight.
+ * Any other request of the same size shows that the batches are alike. */
+static bool ignores_batch(const struct finder *finder, uint32_t item)
+{
+    enum category category =
+        (enum category)finder->categories->of_lifetime[births_from(finder->timeline, item)];
+    return category == CATEGORY_WORKSPACE || category == CATEGORY_CAST_CACHE;
+}
+
 /* How many times as large as the batch of the earlier step that of this step is; 1 if they are
- * alike. The same request does not show that: a workspace has the same size in every step. */
+ * alike. */
 static double times(double now, double like)
 {
     double times = like > 0 ? now / like : 1;
@@ -118,7 +127,9 @@ static void find(const struct finder *finder, struct oom_row *row)
         return;
     int64_t more = gradients_at(finder, now_item) - gradients_at(finder, item);
     uint32_t begin = item > backward.begin ? item : backward.begin;
-    double scale = times(held_by(finder, now, now_item), held_by(finder, like, item));
+    double scale = ignores_batch(finder, item)
+                       ? times(held_by(finder, now, now_item), held_by(finder, like, item))
+                       : 1;
     int64_t forward = (int64_t)(scale * (double)rise(finder->timeline, item, item, begin));
     int64_t rest = (int64_t)(scale * (double)rise(finder->timeline, item, begin, backward.end)) -
                    (more > 0 ? more : 0);

@@ -78,6 +78,18 @@ START_TEST(a_batch_of_another_size_needs_that_much_more)
 }
 END_TEST
 
+/* The request of an activation shows that the batches are alike. What the step holds in addition
+ * does not grow with them. */
+START_TEST(a_batch_of_the_same_size_needs_as_much)
+{
+    step(0);
+    born(2 * SAVED, STACK_FORWARD);
+    born(SAVED, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, LATER, LATER_STACK);
+    expect(WEIGHT + STATE + 3 * SAVED + LATER, 0);
+}
+END_TEST
+
 START_TEST(the_first_step_has_none_before_it)
 {
     born(SAVED, STACK_FORWARD);
@@ -183,6 +195,7 @@ TCase *oom_rest_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, the_step_before_shows_the_rest);
     tcase_add_test(tests, a_batch_of_another_size_needs_that_much_more);
+    tcase_add_test(tests, a_batch_of_the_same_size_needs_as_much);
     tcase_add_test(tests, the_first_step_has_none_before_it);
     tcase_add_test(tests, an_exception_holds_the_failed_attempt);
     tcase_add_test(tests, one_call_may_try_again);
