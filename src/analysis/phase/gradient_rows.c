@@ -84,8 +84,9 @@ static uint32_t find_cut(const struct gradient_rows *rows, const struct gradient
 }
 
 /* Sets where the step begins and ends: from the allocation after the last gradient to the first one
- * that is not the step's. False if blocks that are made there live on, but not for good: then they
- * are the gradients, and the row is a list from which code made them. */
+ * that is not the step's. False if blocks that are made there live on, but not for good, or one as
+ * large as all together: then these are the gradients, and the row is a list from which code made
+ * them. */
 static bool find_step(const struct gradient_rows *rows, struct gradient_row *row)
 {
     const struct timeline *timeline = rows->timeline;
@@ -98,6 +99,8 @@ static bool find_step(const struct gradient_rows *rows, struct gradient_row *row
         uint32_t end = lifetime_end(&timeline->lifetimes[i]);
         if (i == until || !may_be_made_by_step(rows, i)) {
             row->end = timeline->lifetimes[i].alloc;
+            if (end > row->last && (double)size_of(rows, i) == row->bytes)
+                return false;
             break;
         }
         living += rows->is_member[i] && end > row->last && end != EVENT_NEVER;

@@ -67,6 +67,23 @@ START_TEST(a_row_in_order_of_birth_shows_no_step)
 }
 END_TEST
 
+/* A script joins the gradients of a loss in one vector, and drops their list. */
+START_TEST(a_list_that_is_joined_shows_no_step)
+{
+    weights();
+    for (unsigned step = 0; step < 3; step++) {
+        passes();
+        born(500 + step, FEW * PARAMETER + FEW * (FEW - 1) / 2, "");
+        zero_grad(FEW);
+        born(600, ACTIVATION, "");
+        freed(500 + step, FEW * PARAMETER + FEW * (FEW - 1) / 2, "");
+        freed(600, ACTIVATION, "");
+    }
+    capture_load(&capture);
+    expect(102, CATEGORY_UNKNOWN, CONFIDENCE_LOW);
+}
+END_TEST
+
 START_TEST(memory_may_run_out_without_named_steps)
 {
     parameters_before();
@@ -88,6 +105,7 @@ TCase *category_freed_gradients_tests(void)
     TCase *tests = tcase_create("gradients that are freed in a row");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, gradients_that_go_in_a_row_show_a_step);
+    tcase_add_test(tests, a_list_that_is_joined_shows_no_step);
     tcase_add_test(tests, memory_may_run_out_without_named_steps);
     tcase_add_test(tests, a_row_in_order_of_birth_shows_no_step);
     return tests;
