@@ -31,6 +31,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/plain_reason.c \
 	src/analysis/category/plain_weights.c \
 	src/analysis/category/plain_zeros.c \
+	src/analysis/category/preexisting_ends.c \
+	src/analysis/category/preexisting_ends.h \
 	src/analysis/category/rebuilt_buckets.c \
 	src/analysis/category/replaced_gradients.c \
 	src/analysis/category/result_buffers.c \
@@ -50,6 +52,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/size_tally.h \
 	src/analysis/category/state_copies.c \
 	src/analysis/category/swapped_weights.c \
+	src/analysis/category/traced_persistent.c \
 	src/analysis/category/traced_reason.c \
 	src/analysis/category/traced_reason.h \
 	src/analysis/category/weight_lists.c \

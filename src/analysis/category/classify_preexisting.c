@@ -2,29 +2,12 @@
 
 #include <stdlib.h>
 
+#include "analysis/category/preexisting_ends.h"
 #include "analysis/phase/births.h"
 
 /* Gradients that are freed before the optimizer steps must have more than this many times the bytes
  * of those that the steps use, to conclude that optimizers use copies. */
 #define MOST_USED 4
-
-/* The phase in which a block is freed. PHASE_UNKNOWN if it is never freed, or before the phases are
- * known. */
-static enum phase end_phase(const struct classifier *classifier,
-                            const struct preexisting *preexisting)
-{
-    return classifier_phase(classifier,
-                            phases_run_of(classifier->phases, preexisting_end(preexisting)));
-}
-
-/* True if a block is freed in an optimizer step that began in the trace. A step that began earlier
- * also frees its own temporaries. */
-static bool ends_in_whole_step(const struct classifier *classifier,
-                               const struct preexisting *preexisting)
-{
-    return end_phase(classifier, preexisting) == PHASE_OPTIMIZER &&
-           phases_run_of(classifier->phases, preexisting_end(preexisting)) > 0;
-}
 
 /* True if only live blocks tell what the program did: the trace has no allocations. */
 static bool has_blocks_only(const struct classifier *classifier)
@@ -43,7 +26,7 @@ static enum reason stack_reason(const struct classifier *classifier,
                                 const struct stack_facts *facts)
 {
     bool ends_at_once = phases_run_of(classifier->phases, preexisting_end(preexisting)) == 0;
-    enum phase phase = end_phase(classifier, preexisting);
+    enum phase phase = preexisting_end_phase(classifier, preexisting);
     if (facts->is_workspace)
         return REASON_WORKSPACE;
     if (facts->communicates)
@@ -127,7 +110,7 @@ static bool assign_one(const struct classifier *classifier, const struct preexis
         *reason = REASON_WORKSPACE_SIZE;
     } else if (facts) {
         *reason = stack_reason(classifier, preexisting, facts);
-    } else if (end_phase(classifier, preexisting) == PHASE_BACKWARD &&
+    } else if (preexisting_end_phase(classifier, preexisting) == PHASE_BACKWARD &&
                phases_run_of(classifier->phases, end) == classifier->first_backward_run) {
         *reason = REASON_BACKWARD_FREES;
     }
@@ -148,80 +131,11 @@ static bool count_one(struct classifier *classifier, const struct preexisting *p
     if (is_persistent(classifier, preexisting)) {
         tally->persistent += !is_parameter;
         tally->released += !is_parameter && preexisting_end(preexisting) != EVENT_NEVER;
-    } else if (preexisting->stack == STACK_NONE && ends_in_whole_step(classifier, preexisting)) {
+    } else if (preexisting->stack == STACK_NONE &&
+               preexisting_ends_in_step(classifier, preexisting)) {
         tally->replaced++;
     }
     return true;
-}
-
-/* True if an item comes after the first backward pass, so that memory freed there is freed for the
- * next step. */
-static bool is_after_backward(const struct classifier *classifier, uint32_t item)
-{
-    return classifier->first_backward_run != NO_RUN &&
-           phases_run_of(classifier->phases, item) > classifier->first_backward_run;
-}
-
-/* The reason for a block without a stack that is freed in what looks like a pass, if the trace
- * makes no other block like it. In a program that does not train, it may be freed after the pass,
- * as results are. */
-static enum reason pass_reason(const struct classifier *classifier,
-                               const struct preexisting *preexisting,
-                               const struct size_tally *tally)
-{
-    enum phase phase = end_phase(classifier, preexisting);
-    bool is_unseen = phase == PHASE_UNKNOWN && !classifier->phases->has_stacks;
-    if (tally->early > 0)
-        return REASON_NONE;
-    if (classifier->first_backward_run == NO_RUN) {
-        uint32_t run = phases_run_of(classifier->phases, preexisting_end(preexisting));
-        return run != NO_RUN && run >= classifier->first_step_run ? REASON_TWIN_ACTIVATION
-                                                                  : REASON_NONE;
-    }
-    return phase == PHASE_FORWARD || phase == PHASE_BACKWARD || is_unseen ? REASON_TWIN_ACTIVATION
-                                                                          : REASON_NONE;
-}
-
-/* The number of blocks that stay and have the size of the weights of which blocks of a size may be
- * gradients. If passes leave a gradient for each sample, that size is a part of the blocks'. */
-static uint32_t kept_of(const struct classifier *classifier, uint64_t size,
-                        const struct size_tally *tally)
-{
-    uint64_t samples = classifier->samples;
-    const struct size_tally *weight = samples > 0 && size % samples == 0 && tally->early == 0
-                                          ? size_tallies_find(&classifier->tallies, size / samples)
-                                          : NULL;
-    tally = weight && weight->early > 0 ? weight : tally;
-    return tally->persistent + tally->parameters;
-}
-
-/* The reason for a block without a stack that is freed in the trace, by what happens to blocks of
- * its size that are made in the trace. */
-static enum reason end_reason(const struct classifier *classifier,
-                              const struct preexisting *preexisting, const struct size_tally *tally)
-{
-    uint32_t kept = kept_of(classifier, preexisting->size, tally);
-    bool has_gradients = tally->gradients.most > 0;
-    if (preexisting->stack != STACK_NONE)
-        return REASON_NONE;
-    if (ends_in_whole_step(classifier, preexisting) && tally->made_in_step >= tally->replaced &&
-        kept >= tally->gradients.most)
-        return REASON_STEP_REPLACED;
-    if (has_gradients && kept >= tally->gradients.most &&
-        end_phase(classifier, preexisting) != PHASE_OPTIMIZER &&
-        !is_after_backward(classifier, preexisting_end(preexisting)))
-        return REASON_GRADIENT_BEFORE;
-    uint8_t twin = tally->twin[end_phase(classifier, preexisting)];
-    switch (twin > 0 ? (enum category)(twin - 1) : CATEGORY_UNKNOWN) {
-    case CATEGORY_INPUT:
-        return REASON_TWIN_INPUT;
-    case CATEGORY_ACTIVATION:
-        return REASON_TWIN_ACTIVATION;
-    case CATEGORY_GRADIENT:
-        return REASON_TWIN_GRADIENT;
-    default:
-        return pass_reason(classifier, preexisting, tally);
-    }
 }
 
 /* True if a block stays, no weight has its size, and several passes of the trace make blocks of
@@ -265,7 +179,7 @@ static bool assign_by_size(struct classifier *classifier, const struct preexisti
     const struct size_tally *tally = size_tallies_at(&classifier->tallies, preexisting->size, err);
     if (!tally)
         return false;
-    *reason = end_reason(classifier, preexisting, tally);
+    *reason = preexisting_end_reason(classifier, preexisting, tally);
     return true;
 }
 
