@@ -107,12 +107,8 @@ static void set_bucket(uint8_t *category, uint8_t *why)
  */
 static size_t early_count(const struct classifier *classifier)
 {
-    const struct timeline *timeline = classifier->timeline;
-    size_t count = 0;
-    uint32_t first = classifier->phases->runs[classifier->first_backward_run].first;
-    while (count < timeline->lifetime_count && timeline->lifetimes[count].alloc < first)
-        count++;
-    return count;
+    return births_from(classifier->timeline,
+                       classifier->phases->runs[classifier->first_backward_run].first);
 }
 
 static bool is_freed_for(const struct classifier *classifier, const struct row *row, uint32_t end)

@@ -25,9 +25,9 @@ static uint32_t end_of_training(const struct phases *phases)
     return run;
 }
 
-/* True if a lifetime covers several forward passes, none of which a backward pass follows. What
- * lives over training is no buffer of results: rollouts fill a buffer, too, and it holds the
- * batches of the passes after them. */
+/* True if a lifetime covers several forward passes, none of which a backward pass follows. A
+ * buffer that lives while the program trains holds batches instead: rollouts fill it for the passes
+ * that train after them. */
 static bool sees_passes(const struct phases *phases, const struct lifetime_runs *life,
                         uint32_t untrained)
 {

@@ -8,10 +8,10 @@
 #include "analysis/code/site.h"
 #include "base/budget.h"
 
-/* What forward passes saved with one stack and a backward pass freed. */
+/* The activations that one stack allocated in forward passes and that a backward pass freed. */
 struct saved_stack {
     stack_id stack;
-    uint64_t unused, all; /* bytes; of `unused`, only idle gradients were computed */
+    uint64_t unused, all; /* bytes; `unused`: from these, only idle gradients were computed */
     uint64_t sure;        /* the part of `unused` that no trained module has for its input */
     /* Set by idle_calls_find(): the hash of the outermost part of the stack of which (nearly) all
      * bytes are unused, 0 if there is none; the frame at which it ends; and whether that is the

@@ -22,7 +22,7 @@
 #include "analysis/gradients/gradient_cycles.h"
 #include "model/peak_without.h"
 
-/* What a line of code says of forward passes for idle gradients. */
+/* Where the line of code lies that names the forward passes for idle gradients. */
 enum idle_pass_place {
     IDLE_PASS_CALL,   /* it calls the model, and trains nothing that it calls */
     IDLE_PASS_WITHIN, /* it is within the call, because the line that calls the model calls what is
@@ -30,8 +30,8 @@ enum idle_pass_place {
     IDLE_PASS_AMONG,  /* the same, but the line is the one that calls the model */
 };
 
-#define IDLE_LEAST_SIZE                                                                            \
-    64 /* bytes; smaller gradients are not judged, for their sizes tell nothing */
+/* In bytes. Smaller gradients are not judged: their sizes tell nothing. */
+#define IDLE_LEAST_SIZE 64
 
 enum idle_reason { IDLE_UNKNOWN, IDLE_UNTRAINED, IDLE_EARLIER_MODEL, IDLE_DISCARDED };
 
@@ -49,8 +49,8 @@ struct idle_gradients {
      */
     int64_t save_bytes;
     /* IDLE_UNTRAINED, IDLE_DISCARDED: activations that forward passes save for these gradients
-     * alone and that are live at the peak;
-     * and the code that saves most of them (idle_passes.h). 0 if there are none. */
+     * alone and that are live at the peak; and the code that saves most of them (idle_passes.h). 0
+     * if there are none. */
     int64_t pass_bytes;
     enum idle_pass_place pass_place;
     stack_id pass_stack;

@@ -212,8 +212,10 @@ static bool find_largest(const struct finder *finder, const struct saved_stack *
 static bool name_call(const struct finder *finder, struct idle_gradients *idle, struct error *err)
 {
     const struct saved_stack *largest = NULL;
-    if (!find_largest(finder, &largest, err) || !largest)
-        return largest != NULL;
+    if (!find_largest(finder, &largest, err))
+        return false;
+    if (!largest)
+        return true;
     struct stack stack = symbols_stack_at(site_table_symbols(finder->sites), largest->stack);
     uint32_t frame = largest->frame + 1;
     while (frame > 0 && site_frame_kind(finder->sites, stack.frames[frame - 1]) != FRAME_USER)

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 #include "analysis/phase/births.h"
+#include "base/bisect.h"
 
 #define LEAST_ROWS    2   /* of the same sizes */
 #define LEAST_PART    0.3 /* of the bytes of the largest row */
 #define MOST_KINDS    64  /* different rows whose order is compared with that of the weights */
-#define LEAST_LOOSE   8   /* the same, if it is not known which blocks are weights */
+#define LEAST_LOOSE   8   /* gradients in a row, if it is not known which blocks are weights */
 #define MOST_LOOSE    3   /* blocks that stay for each gradient of such a row */
 #define MOST_COMPARED (1u << 26) /* sizes */
 
@@ -103,16 +104,10 @@ static void keep_rows(struct rows_judge *judge)
 
 static bool is_in_backward(const struct pattern *pattern, uint32_t item)
 {
-    size_t low = 0, high = pattern->pass_count; /* the first of the passes that begins later */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (pattern->passes[middle].forward <= item)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && item >= pattern->passes[low - 1].backward &&
-           item < pattern->passes[low - 1].end;
+    const struct passes *passes = pattern->passes;
+    size_t begun =
+        passes ? bisect_until(&passes->forward, sizeof(*passes), pattern->pass_count, item) : 0;
+    return begun > 0 && item >= passes[begun - 1].backward && item < passes[begun - 1].end;
 }
 
 /* True if backward passes make at least half of the row. */
@@ -144,10 +139,7 @@ bool freed_gradients_steps(const struct gradient_rows *rows, struct step_marks *
                                  .end = rows->items[i].end,
                                  .has_start = true,
                                  .has_end = true};
-        uint32_t free_from = marks->count > 0 ? marks->items[marks->count - 1].end : 0;
-        mark.begin = mark.begin < free_from ? free_from : mark.begin;
-        mark.end = mark.end < mark.begin ? mark.begin : mark.end;
-        if (!vec_push(marks->items, marks->count, marks->capacity, marks->budget, err, mark))
+        if (!step_marks_add(marks, mark, err))
             return false;
     }
     return true;

@@ -76,7 +76,7 @@ static void find_items(struct edges *edges, const struct trace *trace)
             edges->items[end].item = (uint32_t)trace->count;
 }
 
-static bool add_mark(struct step_marks *marks, struct step_mark mark, struct error *err)
+bool step_marks_add(struct step_marks *marks, struct step_mark mark, struct error *err)
 {
     uint32_t free_from = marks->count > 0 ? marks->items[marks->count - 1].end : 0;
     if (mark.begin < free_from)
@@ -104,7 +104,7 @@ static bool pair(struct step_marks *marks, const struct edges *edges, uint32_t i
             mark.name = edge->name;
         }
         if (edge->is_start ? open && !same : same || (!open && marks->count == 0)) {
-            if (!add_mark(marks, mark, err))
+            if (!step_marks_add(marks, mark, err))
                 return false;
             open = NULL;
         }
@@ -117,7 +117,7 @@ static bool pair(struct step_marks *marks, const struct edges *edges, uint32_t i
     last.begin = open->item;
     last.number = open->number;
     last.name = open->name;
-    return add_mark(marks, last, err);
+    return step_marks_add(marks, last, err);
 }
 
 bool step_marks_find(struct step_marks *marks, const struct timeline *timeline, const char *prefix,

@@ -20,6 +20,8 @@ struct step_marks {
     struct budget *budget; /* not owned */
 };
 
+/* Appends a mark. Where it overlaps the last one, it is cut. */
+bool step_marks_add(struct step_marks *marks, struct step_mark mark, struct error *err);
 /* Finds annotations whose name is `prefix`, which ends in '#', and then a number (`numbered`) or
  * anything: those of the device, else those of the lowest device that has any. */
 bool step_marks_find(struct step_marks *marks, const struct timeline *timeline, const char *prefix,
