@@ -89,6 +89,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/layers/operator_curves_test.c \
 	tests/unit/analysis/layers/panels_test.c \
 	tests/unit/analysis/one_capture.h \
+	tests/unit/analysis/one_growth.h \
 	tests/unit/analysis/one_report.h \
 	tests/unit/analysis/phase/forward_test.c \
 	tests/unit/analysis/phase/rollouts_test.c \

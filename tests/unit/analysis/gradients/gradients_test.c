@@ -6,32 +6,7 @@
 
 #include "analysis/gradients/gradient_cycles.h"
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/one_report.h"
-
-static void born(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_event(&capture, "alloc", addr, size, frames);
-}
-
-static void freed(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_free(&capture, addr, size, frames);
-}
-
-static const struct growth *find(void)
-{
-    capture_load(&capture);
-    report = capture_report(&capture, 0);
-    return &report->growth;
-}
-
-static const struct growth_row *row_of(const char *label)
-{
-    for (size_t i = 0; i < report->growth.row_count; i++)
-        if (strcmp(report->growth.rows[i].label.full, label) == 0)
-            return &report->growth.rows[i];
-    ck_abort_msg("no row: %s", label);
-}
+#include "unit/analysis/one_growth.h"
 
 #define ACCUMULATE CPP("torch::autograd::AccumulateGrad::apply(x)") "," ENGINE
 #define STACK_ZERO                                                                                 \

@@ -5,17 +5,7 @@
 #include <string.h>
 
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/one_report.h"
-
-static void born(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_event(&capture, "alloc", addr, size, frames);
-}
-
-static void freed(uint64_t addr, uint64_t size, const char *frames)
-{
-    capture_free(&capture, addr, size, frames);
-}
+#include "unit/analysis/one_growth.h"
 
 static void annotate(const char *stage, unsigned step)
 {
@@ -23,21 +13,6 @@ static void annotate(const char *stage, unsigned step)
     snprintf(name, sizeof(name), "ProfilerStep#%u", step);
     capture.time_us++;
     capture_annotate(&capture, stage, name, 0);
-}
-
-static const struct growth *find(void)
-{
-    capture_load(&capture);
-    report = capture_report(&capture, 0);
-    return &report->growth;
-}
-
-static const struct growth_row *row_of(const char *label)
-{
-    for (size_t i = 0; i < report->growth.row_count; i++)
-        if (strcmp(report->growth.rows[i].label.full, label) == 0)
-            return &report->growth.rows[i];
-    ck_abort_msg("no row: %s", label);
 }
 
 #define STACK_KEEP  PY("keep", "/home/u/keep.py", 5) "," SCRIPT
