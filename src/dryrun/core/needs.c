@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 #include "dryrun/core/needs.h"
 
 #include <stdlib.h>
@@ -155,6 +156,40 @@ bool needs_add(struct needs *needs, const struct elf *elf, struct error *err)
         if (elf_symbol(elf, i, &symbol) && !add_symbol(needs, &symbol, err))
             return false;
     needs->machine = elf->machine;
+    return true;
+}
+
+/* The length of a text that may be the name of a function of the driver's; 0 if it is none. `size`
+ * bytes follow, of which the text's end is one. */
+static size_t driver_name_length(const char *text, size_t size)
+{
+    size_t length = 2;
+    if (size < 4 || text[2] < 'A' || text[2] > 'Z')
+        return 0;
+    while (length < size && length < NAME_MOST &&
+           ((text[length] >= 'A' && text[length] <= 'Z') ||
+            (text[length] >= 'a' && text[length] <= 'z') ||
+            (text[length] >= '0' && text[length] <= '9') || text[length] == '_'))
+        length++;
+    return length < size && text[length] == '\0' ? length : 0;
+}
+
+bool needs_add_named(struct needs *needs, const char *soname, const char *bytes, size_t size,
+                     struct error *err)
+{
+    static const char before[] = {'\0', 'c', 'u'};
+    const char *end = bytes + size, *at = bytes;
+    if (!memmem(bytes, size, soname, strlen(soname)))
+        return true;
+    if (!needs_add_library(needs, soname, err))
+        return false;
+    while ((at = memmem(at, (size_t)(end - at), before, sizeof(before)))) {
+        at++;
+        struct elf_symbol symbol = {.name = at};
+        if (driver_name_length(at, (size_t)(end - at)) > 0 &&
+            !add_stub(find_library(needs, soname), &symbol, err))
+            return false;
+    }
     return true;
 }
 

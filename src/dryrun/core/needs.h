@@ -34,6 +34,11 @@ bool needs_is_function(const char *name);
 bool needs_add_library(struct needs *needs, const char *soname, struct error *err);
 /* Adds the libraries, versions and functions that the object needs, each only once. */
 bool needs_add(struct needs *needs, const struct elf *elf, struct error *err);
+/* Adds the functions of the driver's whose names stand in the object as texts, if its library's
+ * name does, too: PyTorch 2.7 loads the driver's library, looks up all functions that any of its
+ * parts may call, and ends if one is missing. */
+bool needs_add_named(struct needs *needs, const char *soname, const char *bytes, size_t size,
+                     struct error *err);
 /* Removes the functions that the objects define themselves, and those for which is_implemented() is
  * true. */
 void needs_finish(struct needs *needs, bool (*is_implemented)(const char *function));

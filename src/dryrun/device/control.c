@@ -16,6 +16,8 @@
 #define HANDLER "memsnap_dryrun_unknown"
 #define SONAME  "libmemsnap-dryrun.so"
 #define DRIVER  "libcuda.so.1"
+/* Bytes of a file: larger ones compute, and do not look for the driver. */
+#define NAMED_MOST ((size_t)64 << 20)
 
 /* Sets a property before the first use of the stand-in; nonzero if there is no such property. */
 API int memsnap_dryrun_set(const char *name, uint64_t value)
@@ -103,7 +105,8 @@ static bool add_file(struct needs *needs, const char *path, struct error *err)
     struct error reason;
     bool ok = elf_open(&elf, bytes, size, &reason);
     if (ok) {
-        ok = needs_add(needs, &elf, &reason);
+        ok = needs_add(needs, &elf, &reason) &&
+             (size > NAMED_MOST || needs_add_named(needs, DRIVER, bytes, size, &reason));
         elf_close(&elf);
     }
     munmap(bytes, size);

@@ -75,11 +75,32 @@ START_TEST(test_implemented)
 }
 END_TEST
 
+/* Only texts as a whole, only the driver's names, and only beside the name of its library. */
+START_TEST(test_named)
+{
+    static const char bytes[] = "x\0cuMemCreate\0cuStreamWriteValue32\0custom\0cuMemMap()\0"
+                                "cuMemCreate\0xcuInit\0libcuda.so.1\0cuUnended";
+    struct needs needs = {0};
+    struct error err;
+    ck_assert(needs_add_named(&needs, "libcuda.so.2", bytes, sizeof(bytes) - 1, &err));
+    ck_assert_uint_eq(needs.count, 0);
+    ck_assert(needs_add_named(&needs, "libcuda.so.1", bytes, sizeof(bytes) - 1, &err));
+    needs_finish(&needs, is_nothing);
+    ck_assert_uint_eq(needs.count, 1);
+    ck_assert_str_eq(needs.libraries[0].soname, "libcuda.so.1");
+    ck_assert_uint_eq(needs.libraries[0].stub_count, 2);
+    ck_assert_str_eq(needs.libraries[0].stubs[0].name, "cuMemCreate");
+    ck_assert_str_eq(needs.libraries[0].stubs[1].name, "cuStreamWriteValue32");
+    needs_release(&needs);
+}
+END_TEST
+
 TCase *needs_tests(void)
 {
     TCase *tests = tcase_create("needs");
     tcase_add_test(tests, test_names);
     tcase_add_test(tests, test_collection);
     tcase_add_test(tests, test_implemented);
+    tcase_add_test(tests, test_named);
     return tests;
 }
