@@ -343,6 +343,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/rollouts.h \
 	src/analysis/phase/root_gradients.c \
 	src/analysis/phase/rooted_passes.c \
+	src/analysis/phase/row_steps.c \
+	src/analysis/phase/row_steps.h \
 	src/analysis/phase/rows.c \
 	src/analysis/phase/rows.h \
 	src/analysis/phase/runs.c \

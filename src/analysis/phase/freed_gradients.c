@@ -5,12 +5,14 @@
 #include "analysis/phase/births.h"
 #include "base/bisect.h"
 
-#define LEAST_ROWS    2   /* of the same sizes */
-#define LEAST_PART    0.3 /* of the bytes of the largest row */
-#define MOST_KINDS    64  /* different rows whose order is compared with that of the weights */
-#define LEAST_LOOSE   8   /* gradients in a row, if it is not known which blocks are weights */
-#define MOST_LOOSE    3   /* blocks that stay for each gradient of such a row */
-#define MOST_COMPARED (1u << 26) /* sizes */
+#define LEAST_ROWS      2    /* of the same sizes */
+#define LEAST_PART      0.3  /* of the bytes of the largest row */
+#define MOST_KINDS      64   /* different rows whose order is compared with that of the weights */
+#define LEAST_LOOSE     8    /* gradients in a row, if it is not known which blocks are weights */
+#define MOST_LOOSE      3    /* blocks that stay for each gradient of such a row */
+#define LEAST_EXPLAINED 0.8  /* of the rows, by passes that are right */
+#define AS_MUCH         0.98 /* of the bytes that other passes explain */
+#define MOST_COMPARED   (1u << 26) /* sizes */
 
 /* Judges which rows are gradients. */
 struct rows_judge {
@@ -122,12 +124,64 @@ static bool is_explained(const struct gradient_rows *rows, const struct pattern 
     return made * 2 >= row->count;
 }
 
-size_t freed_gradients_explained(const struct gradient_rows *rows, const struct pattern *pattern)
+/* The number of rows that mostly come from backward passes of the pattern. */
+static size_t explained_rows(const struct gradient_rows *rows, const struct pattern *pattern)
 {
     size_t explained = 0;
     for (size_t i = 0; i < rows->count; i++)
         explained += is_explained(rows, pattern, &rows->items[i]);
     return explained;
+}
+
+/* The pass that an item lies in; NULL if none. */
+static const struct passes *pass_at(const struct pattern *pattern, uint32_t item)
+{
+    const struct passes *passes = pattern->passes;
+    size_t begun =
+        passes ? bisect_until(&passes->forward, sizeof(*passes), pattern->pass_count, item) : 0;
+    return begun > 0 && item < passes[begun - 1].end ? &passes[begun - 1] : NULL;
+}
+
+static bool in_row(const struct gradient_rows *rows, uint32_t item)
+{
+    const struct gradient_row *items = rows->items;
+    size_t begun = bisect_until(&items->first, sizeof(*items), rows->count, item);
+    return begun > 0 && item <= items[begun - 1].last;
+}
+
+/* How well passes explain what lives: bytes of the blocks that a backward pass frees and its own
+ * forward pass, or it, made, and of the gradients of the rows that it makes; less those of blocks
+ * that it frees but others made, and of what it leaves that is no gradient. */
+static double explained_bytes(const struct gradient_rows *rows, const struct pattern *pattern)
+{
+    const struct timeline *timeline = pattern->timeline;
+    double bytes = 0;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        uint32_t birth = timeline->lifetimes[i].alloc, end = lifetime_end(&timeline->lifetimes[i]);
+        double size = (double)trace_size(timeline->trace, birth);
+        const struct passes *made = pass_at(pattern, birth);
+        const struct passes *freed = end == EVENT_NEVER ? NULL : pass_at(pattern, end);
+        if (freed && end >= freed->backward)
+            bytes += made == freed ? size : -size;
+        else if (made && in_row(rows, end))
+            bytes += birth >= made->backward ? size : -size;
+        else if (made && birth >= made->backward && end >= made->end)
+            bytes -= size;
+    }
+    return bytes;
+}
+
+bool freed_gradients_explain_more(const struct gradient_rows *rows, const struct pattern *pattern,
+                                  const struct pattern *before)
+{
+    double rows_before = (double)explained_rows(rows, before);
+    size_t filled = 0;
+    if (rows_before < (double)rows->count * LEAST_EXPLAINED)
+        return true;
+    for (size_t i = 0; i < rows->count; i++)
+        filled += rows->items[i].begin < rows->items[i].end;
+    return filled * 2 > rows->count && (double)explained_rows(rows, pattern) >= rows_before &&
+           explained_bytes(rows, pattern) >= explained_bytes(rows, before) * AS_MUCH;
 }
 
 bool freed_gradients_steps(const struct gradient_rows *rows, struct step_marks *marks,

@@ -14,9 +14,11 @@
  * them with gradient_rows_release(), after an error, too. */
 bool freed_gradients_find(struct gradient_rows *rows, const struct pattern *pattern,
                           struct error *err);
-/* The number of rows that mostly come from backward passes of the pattern, which must be in
- * order. */
-size_t freed_gradients_explained(const struct gradient_rows *rows, const struct pattern *pattern);
+/* True if the passes of the pattern, which were found with freed_gradients_steps(), are to replace
+ * those found before: these do not explain the gradients of the rows, or the new ones explain as
+ * many bytes and rows, and the steps allocate anything. The passes must be in order. */
+bool freed_gradients_explain_more(const struct gradient_rows *rows, const struct pattern *pattern,
+                                  const struct pattern *before);
 /* The optimizer steps before the rows, in order. */
 bool freed_gradients_steps(const struct gradient_rows *rows, struct step_marks *marks,
                            struct error *err);

@@ -63,7 +63,7 @@ static void drop_shared_sizes(struct pattern *pattern, struct size_count *counts
         pattern->flags[i] = birth_is_leaf(timeline, i) ? PATTERN_LEAF : 0;
         if (!has_weight_size(pattern, size))
             continue;
-        pattern->flags[i] |= PATTERN_WEIGHT;
+        pattern->flags[i] |= PATTERN_WEIGHT | PATTERN_STAYS;
         if (pattern->flags[i] & PATTERN_LEAF)
             continue;
         counts[bisect_less_64(&counts->size, sizeof(*counts), count, size)].births++;

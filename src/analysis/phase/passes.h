@@ -45,6 +45,7 @@ enum pattern_flag {
     /* PATTERN_SHARED, but perhaps a gradient that is added to another: before the step there are no
      * more such blocks of its size than weights and states */
     PATTERN_RARE = 32,
+    PATTERN_STAYS = 64, /* of the size of a weight, even if many activations are, too */
 };
 
 /* Blocks of the sizes of weights that are made while a hump falls. */

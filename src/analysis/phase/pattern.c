@@ -9,8 +9,6 @@
 #define LEAST_RENEWALS 2  /* passes that show that a program makes its weights anew */
 /* Part of those births that are freed, if stacks do not show forward passes. */
 #define LEAST_FREED 0.9
-/* Part of the rows of freed gradients that passes explain if they are right. */
-#define LEAST_EXPLAINED 0.8
 
 /* The phase of an item within a pair of passes, and where that phase ends. */
 static enum phase phase_in_passes(const struct passes *passes, uint32_t item, uint32_t *stop)
@@ -198,21 +196,28 @@ static void shown_steps_release(struct shown_steps *shown)
     phases_release(&shown->phases);
 }
 
-/* Finds the passes anew, before the steps that rows of freed gradients show, if the passes so far
- * do not explain the rows. The pattern then refers to *shown. */
+/* Finds the steps that rows of freed gradients show, and the passes anew, before these steps. Keeps
+ * the result if it explains more than the passes so far, or as much with steps. The pattern then
+ * refers to *shown. */
 static bool find_unnamed_steps(struct pattern *pattern, const struct phases *phases,
                                struct shown_steps *shown, struct error *err)
 {
     const struct timeline *timeline = pattern->timeline;
     struct gradient_rows rows;
+    struct pattern other = {.budget = phases->budget};
     bool ok = freed_gradients_find(&rows, pattern, err);
-    size_t explained = ok ? freed_gradients_explained(&rows, pattern) : 0;
-    if (ok && (double)explained < (double)rows.count * LEAST_EXPLAINED) {
-        pattern_release(pattern);
-        *pattern = (struct pattern){.budget = phases->budget};
+    if (ok && rows.count > 0) {
         ok = freed_gradients_steps(&rows, &shown->marks, err) &&
              add_steps(phases, &shown->marks, timeline->trace->count, &shown->phases, err) &&
-             find_all_passes(pattern, timeline, &shown->phases, &shown->marks, false, err);
+             find_all_passes(&other, timeline, &shown->phases, &shown->marks, false, err);
+        if (ok && freed_gradients_explain_more(&rows, &other, pattern)) {
+            struct pattern old = *pattern;
+            *pattern = other;
+            other = old;
+        } else {
+            step_marks_release(&shown->marks);
+        }
+        pattern_release(&other);
     }
     gradient_rows_release(&rows);
     return ok;
