@@ -15,6 +15,10 @@
 static void share_masters(const struct solver *solver, struct expected *expected, uint32_t weights,
                           uint32_t count)
 {
+    if (solver->wide_average) {
+        expected->wide_copies = count;
+        return;
+    }
     expected->masters = least(weights, count);
     count -= expected->masters;
     uint64_t states = (uint64_t)weights * most_states_of(solver);

@@ -240,6 +240,7 @@ uint32_t roles_count(struct solver *solver)
         count_repeated_gradients(solver);
     solver->makes_states = states_are_made_in_trace(solver);
     uint32_t masters = roles_count_masters(solver);
+    solver->wide_average = roles_are_averages(solver, masters);
     roles->states = count_states(solver);
     return masters;
 }

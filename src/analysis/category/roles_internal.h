@@ -16,6 +16,7 @@ struct solver {
     bool makes_states;        /* optimizer steps of the trace make the states */
     bool in_buckets;          /* gradients are views of buckets */
     bool begins_late;         /* blocks of unknown role from before the trace stay */
+    bool wide_average;        /* the copies in a wider type are an average, and no masters */
     struct roles *roles;
 };
 
@@ -28,7 +29,7 @@ static inline bool is_left_over(const struct size_tally *tally)
 {
     return tally->flat == 0 && tally->count == 0 && tally->expected.masters == 0 &&
            tally->expected.buckets == 0 && tally->expected.narrow_states == 0 &&
-           !size_tally_is_workspace(tally);
+           tally->expected.wide_copies == 0 && !size_tally_is_workspace(tally);
 }
 
 /* The blocks of unknown role that are not freed when the program ends; if all are freed then, all
@@ -115,6 +116,10 @@ void roles_find_renewed(const struct solver *solver);
 /* The number of copies of the model in a wider type, with their states, by the `count` of every
  * size; and corrects that where these copies show that a size has other weights. */
 uint32_t roles_count_masters(struct solver *solver);
+/* True if the optimizer keeps its states in the type of the weights, and so updates the weights
+ * themselves. Then one copy of each weight in a wider type is not its master, but an average.
+ * `masters`: the number of those copies. Only once solver->makes_states is known. */
+bool roles_are_averages(const struct solver *solver, uint32_t masters);
 
 /* The same file: the choice that most bytes agree on. */
 #define MOST_COPIES 8

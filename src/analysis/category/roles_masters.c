@@ -100,3 +100,29 @@ uint32_t roles_count_masters(struct solver *solver)
         correct_counts(solver, masters);
     return masters;
 }
+
+/* True if the weights of a size have all their states in blocks of the same size. What the steps of
+ * a trace that begins late make is no state: those were made before it. */
+static bool has_own_states(const struct solver *solver, const struct size_tally *tally)
+{
+    uint64_t copies = 1u + solver->roles->stay + most_states_of(solver);
+    return solver->begins_late ? staying(tally) >= copies * tally->count
+                               : tally->made_in_step >= tally->count;
+}
+
+bool roles_are_averages(const struct solver *solver, uint32_t masters)
+{
+    double all = 0, narrow = 0, wide = 0;
+    for (size_t i = 0; masters == 1 && i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        const struct size_tally *twice =
+            tally->count > 0 ? tally_of(solver, tally->size * 2) : NULL;
+        if (!twice || twice->count > 0 || staying(twice) < tally->count)
+            continue;
+        double bytes = bytes_of(tally->size, tally->count);
+        all += bytes;
+        narrow += has_own_states(solver, tally) ? bytes : 0;
+        wide += twice->made_in_step >= tally->count ? bytes : 0;
+    }
+    return narrow * 2 > all && wide * 2 < all;
+}

@@ -47,6 +47,37 @@ struct states {
     int64_t sized_bytes; /* what looks like states of parameters */
 };
 
+/* What the categories know as a copy of a parameter, by its size, and has the size of a float32
+ * copy. */
+static bool is_wide_average(const struct sizes *copies, uint8_t category, uint8_t why,
+                            int64_t bytes)
+{
+    return category == CATEGORY_PARAMETER && reason_of(why) == REASON_MODEL_COPY &&
+           copies->count > 0 &&
+           bsearch(&bytes, copies->bytes, copies->count, sizeof(bytes), compare_sizes);
+}
+
+/* Counts them as averages, and no longer as parameters. */
+static void take_wide_averages(struct snapshot_reader *reader, const struct sizes *copies)
+{
+    const struct timeline *timeline = reader->timeline;
+    const struct categories *categories = &reader->categories;
+    int64_t sum = 0;
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        int64_t bytes = (int64_t)timeline->preexisting[i].size;
+        if (is_wide_average(copies, categories->of_preexisting[i], categories->why_preexisting[i],
+                            bytes))
+            sum += bytes;
+    }
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        int64_t bytes = (int64_t)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        if (is_wide_average(copies, categories->of_lifetime[i], categories->why_lifetime[i], bytes))
+            sum += bytes;
+    }
+    reader->model->average_bytes += sum;
+    reader->parameter_bytes -= sum;
+}
+
 static void add_state(struct states *states, uint8_t why, int64_t bytes)
 {
     bool is_marked = reason_of(why) == REASON_MASTER_SIZES;
@@ -193,6 +224,7 @@ bool snapshot_take_masters(struct snapshot_reader *reader, struct held_parameter
             reader->model->master_bytes = are_marked ? sum_of(&copies) : 0;
         }
         find_averages(reader, &states, &copies, are_marked, room);
+        take_wide_averages(reader, &copies);
     }
     free(room);
     free(copies.bytes);
