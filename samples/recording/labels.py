@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 # What a tensor is if it was noted as several kinds: the first of these.
 KINDS = ("kv_cache", "communication", "parameter", "gradient", "optimizer_state", "input", "activation")
-WORKSPACE = re.compile(r"allocateCUDABlasWorkspace|getCUDABlasLtWorkspace|getChosenWorkspace|getNewWorkspace")
+WORKSPACE = re.compile(r"allocateCUDABlasWorkspace|getCUDABlasLtWorkspace|getChosenWorkspace|getNewWorkspace"
+                       r"|getCurrentCUDABlasHandle")  # the last: PyTorch 2.7
 COLLECTIVES = "/_fsdp_collectives.py"  # of FSDP2
 BUCKETS = re.compile(r"c10d::Reducer::initialize_bucket")  # of DistributedDataParallel
 RECOMPUTING = ("recompute_fn", "backward", "unpack_hook")
