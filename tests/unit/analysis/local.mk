@@ -39,6 +39,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/preexisting_test.c \
 	tests/unit/analysis/category/rebuilt_test.c \
 	tests/unit/analysis/category/replaced_gradients_test.c \
+	tests/unit/analysis/category/result_buffers_test.c \
 	tests/unit/analysis/category/roles_test.c \
 	tests/unit/analysis/category/roots_test.c \
 	tests/unit/analysis/category/samples_test.c \
