@@ -6,6 +6,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/classifier.h \
 	src/analysis/category/classify_preexisting.c \
 	src/analysis/category/classify_traced.c \
+	src/analysis/category/collected.c \
 	src/analysis/category/constructors.c \
 	src/analysis/category/early_results.c \
 	src/analysis/category/early_sizes.c \

@@ -127,30 +127,6 @@ static bool is_converted_between(const struct classifier *classifier,
            (classifier->shows_copies || is_saved_between(classifier, evidence));
 }
 
-/* True if a function of torch.nn.functional makes an allocation. Python frames show no other
- * operators. */
-static bool is_functional(const struct classifier *classifier, stack_id id)
-{
-    const struct symbols *symbols = site_table_symbols(classifier->sites);
-    struct stack stack = symbols_stack_at(symbols, id);
-    if (id == STACK_NONE || stack.count == 0)
-        return false;
-    struct text file = symbols_text(symbols, symbols_frame_at(symbols, stack.frames[0]).file);
-    return text_ends(file, "torch/nn/functional.py") || text_ends(file, "torch\\nn\\functional.py");
-}
-
-/* True for operators that put a batch together from stored data, as after rollouts, and if the
- * operator is not known. */
-static bool collects(const struct classifier *classifier, const struct evidence *evidence)
-{
-    static const char *const names[] = {"aten::stack", "aten::cat", "aten::index",
-                                        "aten::index_select", "aten::gather"};
-    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
-    if (op.size == 0)
-        return !is_functional(classifier, evidence->birth_stack);
-    return text_is_one_of(op, names, sizeof(names) / sizeof(names[0]));
-}
-
 /* True for operators that draw random numbers, and so need no results of a pass. */
 static bool is_drawn(const struct classifier *classifier, const struct evidence *evidence)
 {
@@ -215,7 +191,7 @@ static bool is_kept_result(const struct classifier *classifier, const struct evi
            !classifier->phases->runs[before].is_saved && classifier->batch_run <= before &&
            !is_drawn(classifier, evidence) &&
            step_near(classifier, evidence->birth_run, 1, &after) == PHASE_FORWARD &&
-           !(classifier->phases->runs[after].is_saved && collects(classifier, evidence)) &&
+           !(classifier->phases->runs[after].is_saved && plain_collects(classifier, evidence)) &&
            (evidence->end_run == NO_RUN || evidence->end_run > after + 1 ||
             last_like(classifier, evidence) ||
             (evidence->end_run > after && precedes_batch(classifier, evidence, after)));
@@ -241,7 +217,7 @@ static bool prepares_batch(const struct classifier *classifier, const struct evi
 {
     uint32_t before;
     return evidence->birth->context == CONTEXT_OTHER && evidence->end_run != NO_RUN &&
-           !collects(classifier, evidence) &&
+           !plain_collects(classifier, evidence) &&
            step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
            classifier->copied_run > before &&
            (double)evidence_size(classifier, evidence) <= classifier->copied_bytes * MOST_WIDER;

@@ -76,6 +76,10 @@ bool goes_into_forward(const struct classifier *classifier, const struct evidenc
  * size than gradients. */
 bool is_batch_after_update(const struct classifier *classifier, const struct evidence *evidence);
 
+/* collected.c: true for what plain code puts together from stored data, or copies from what it has
+ * just put together; also if the operator is not known. */
+bool plain_collects(const struct classifier *classifier, const struct evidence *evidence);
+
 /* True if a block of the size and the category was freed earlier, after the phase that made it. */
 bool classifier_has_twin(const struct classifier *classifier, uint64_t size,
                          enum category category);
