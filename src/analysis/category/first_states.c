@@ -1,6 +1,8 @@
-/* States that hooks make in the passes of the first step, in traces without stacks: an optimizer in
- * hooks, or averages of what passes compute. They look like activations, but stay, and no later
- * pass keeps others of their sizes, as a leak would. */
+/* States that are made in the first step, in traces without stacks. Those of hooks, such as an
+ * optimizer's or averages of what passes compute, are made in the passes and look like activations.
+ * Those of an optimizer that a script has written itself are made after the backward pass and look
+ * like batches, if they have a wider type than the weights. They stay, and no later pass keeps
+ * others of their sizes, as a leak would. */
 #include "analysis/category/classifier.h"
 #include "analysis/phase/births.h"
 
@@ -10,6 +12,14 @@
 static uint32_t pass_of(const struct classifier *classifier, size_t index)
 {
     return classifier->phases->runs[classifier->phases->of_lifetime[index].birth].pass;
+}
+
+/* True if weights have half the size, in half as wide a type. */
+static bool is_wide(const struct classifier *classifier, const struct size_tally *tally)
+{
+    const struct size_tally *half =
+        tally->size % 2 == 0 ? size_tallies_find(&classifier->tallies, tally->size / 2) : NULL;
+    return half && half->count > 0;
 }
 
 /* The first pass is number 0. kept_passes counts those that keep an activation of the size. What
@@ -27,8 +37,9 @@ static bool is_state(const struct classifier *classifier, const struct categorie
         return false;
     if (reason == REASON_BACKWARD_KEPT)
         return tally->most_live > 0;
-    return (reason == REASON_FORWARD_KEPT || reason == REASON_AFTER_FORWARD) &&
-           tally->kept_passes == 1;
+    bool may_be_state = reason == REASON_FORWARD_KEPT || reason == REASON_AFTER_FORWARD ||
+                        (reason == REASON_BEFORE_FORWARD && is_wide(classifier, tally));
+    return may_be_state && tally->kept_passes == 1;
 }
 
 static uint32_t count_passes(const struct phases *phases)

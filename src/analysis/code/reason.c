@@ -39,8 +39,8 @@ static const struct {
                            CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
     [REASON_FIRST_PASS_STATE] =
         {"first-pass-state",
-         "never freed, and made in the passes of the first step, while later ones keep nothing of "
-         "its size: a hook may update the weights",
+         "never freed, and made in the first step, while later ones keep nothing of its size: a "
+         "hook or a script may update the weights",
          CATEGORY_OPTIMIZER_STATE, CONFIDENCE_LOW},
     [REASON_HOOK_STATE] = {"hook-state",
                            "zeros made and kept by a hook on gradients, which updates "
