@@ -856,7 +856,7 @@ def results_generated():
             batch = torch.cat([batch, best], 1)
 
 
-def results_retained():
+def retained_losses():
     """Two losses, each with a backward pass of its own, of which also the last one retains the graph."""
     model = Decoder().to(DEVICE)
     head = torch.nn.Linear(64, 16).to(DEVICE)
@@ -868,10 +868,19 @@ def results_retained():
         spread = head(scores[..., :64]).square().mean()
         optimizer.zero_grad()
         likelihood.backward(retain_graph=True)
-        spread.backward(retain_graph=True)
+        spread.backward(retain_graph=not FOLLOWED)
         optimizer.step()
-        if FOLLOWED:
-            del scores, likelihood, spread
+
+
+def retained_loop():
+    """One loss a step, whose graph lives until the next step has a loss."""
+    model = wide(8, 1024).to(DEVICE)
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(STEPS):
+        loss = model(torch.randn(4096, 1024, device=DEVICE)).square().mean()
+        optimizer.zero_grad()
+        loss.backward(retain_graph=not FOLLOWED)
+        optimizer.step()
 
 
 def results_heads():

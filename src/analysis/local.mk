@@ -265,6 +265,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/pending.h \
 	src/analysis/growth/private_growth.c \
 	src/analysis/growth/private_growth.h \
+	src/analysis/growth/retained_graphs.c \
+	src/analysis/growth/retained_graphs.h \
 	src/analysis/growth/rows.c \
 	src/analysis/growth/rows.h \
 	src/analysis/growth/stored_graphs.c \

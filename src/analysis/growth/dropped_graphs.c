@@ -331,9 +331,9 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
                                                        categories, phases, err));
         if (ok && finder.any_dropped)
             count_passes(&finder);
-        ok = ok &&
-             (made.at_peak_bytes == 0 ||
-              early_ends_save(timeline, sites, categories, made.is_dropped, &made.save_bytes, err));
+        ok = ok && (made.at_peak_bytes == 0 ||
+                    early_ends_save(timeline, sites, categories, made.is_dropped, NULL,
+                                    &made.save_bytes, err));
     }
     failures_release(&finder.failures);
     vec_free(finder.ends, finder.end_capacity, sizeof(*finder.ends), made.budget);

@@ -25,6 +25,7 @@ struct tracker {
     const struct timeline *timeline;
     struct site_table *sites;
     const uint8_t *is_held;
+    const uint32_t *from; /* by lifetime: the first item at which it can be free; NULL: any */
     const struct categories *categories;
     frame_id path[LEVELS]; /* the Python calls in progress, the outermost first */
     size_t depth;
@@ -56,6 +57,8 @@ static void end_at(struct tracker *tracker, uint32_t index, size_t item)
     if (held->is_over)
         return;
     held->is_over = true;
+    if (tracker->from && tracker->from[held->lifetime] > item)
+        item = tracker->from[held->lifetime];
     if (item >= lifetime->free_completed || item >= count)
         return;
     int64_t size = (int64_t)trace_size(tracker->timeline->trace, lifetime->alloc);
@@ -250,11 +253,12 @@ static bool make_room(struct tracker *tracker, struct budget *budget, struct err
 
 bool early_ends_save(const struct timeline *timeline, struct site_table *sites,
                      const struct categories *categories, const uint8_t *is_held,
-                     int64_t *save_bytes, struct error *err)
+                     const uint32_t *from, int64_t *save_bytes, struct error *err)
 {
     struct tracker tracker = {.timeline = timeline,
                               .sites = sites,
                               .is_held = is_held,
+                              .from = from,
                               .categories = categories,
                               .casts = NO_HELD};
     struct budget *budget = timeline->snapshot->budget;

@@ -12,9 +12,12 @@
  *     result replaces it.
  * A tensor of a cache of keys and values would be freed when the same stack makes those of the
  * second token after it. A copy of a weight that autocast makes would be freed when autocast leaves
- * its region, if the trace shows that. */
+ * its region, if the trace shows that.
+ *
+ * from, by lifetime, has the first item at which each such tensor can be free: the graph may be
+ * needed until then. NULL: none is needed. */
 bool early_ends_save(const struct timeline *timeline, struct site_table *sites,
                      const struct categories *categories, const uint8_t *is_held,
-                     int64_t *save_bytes, struct error *err);
+                     const uint32_t *from, int64_t *save_bytes, struct error *err);
 
 #endif

@@ -25,7 +25,7 @@ struct finder {
     const struct categories *categories;
     const struct phases *phases;
     const struct steps *steps;
-    const uint8_t *is_dropped;
+    const uint8_t *is_dropped, *is_retained;
     bool *is_replaced; /* by stack: a block that this code made was replaced */
     size_t stack_capacity;
     struct outliving *outliving;
@@ -38,7 +38,8 @@ struct finder {
 static bool may_be_result(const struct finder *finder, size_t index)
 {
     stack_id stack = finder->timeline->trace->stack[finder->timeline->lifetimes[index].alloc];
-    if (stack == STACK_NONE || (finder->is_dropped && finder->is_dropped[index]))
+    if (stack == STACK_NONE || (finder->is_dropped && finder->is_dropped[index]) ||
+        (finder->is_retained && finder->is_retained[index]))
         return false;
     switch ((enum category)finder->categories->of_lifetime[index]) {
     case CATEGORY_ACTIVATION:
@@ -294,7 +295,7 @@ static bool mark(const struct finder *finder, struct kept_results *kept, struct 
 bool kept_results_find(struct kept_results *kept, const struct timeline *timeline,
                        struct site_table *sites, const struct categories *categories,
                        const struct phases *phases, const struct steps *steps,
-                       const uint8_t *is_dropped, struct error *err)
+                       const uint8_t *is_dropped, const uint8_t *is_retained, struct error *err)
 {
     struct kept_results made = {.budget = timeline->snapshot->budget};
     struct finder finder = {.timeline = timeline,
@@ -303,6 +304,7 @@ bool kept_results_find(struct kept_results *kept, const struct timeline *timelin
                             .phases = phases,
                             .steps = steps,
                             .is_dropped = is_dropped,
+                            .is_retained = is_retained,
                             .budget = made.budget};
     *kept = (struct kept_results){0};
     if (steps->count < 2)

@@ -32,11 +32,11 @@ struct kept_results {
     struct budget *budget; /* not owned */
 };
 
-/* `is_dropped`, by lifetime, leaves some out; NULL: none. */
+/* `is_dropped` and `is_retained`, by lifetime, leave some out; NULL: none. */
 bool kept_results_find(struct kept_results *kept, const struct timeline *timeline,
                        struct site_table *sites, const struct categories *categories,
                        const struct phases *phases, const struct steps *steps,
-                       const uint8_t *is_dropped, struct error *err);
+                       const uint8_t *is_dropped, const uint8_t *is_retained, struct error *err);
 void kept_results_release(struct kept_results *kept);
 
 #endif

@@ -12,6 +12,13 @@ bool live_is_dropped(const struct live_set *set, const struct live_facts *facts,
     return live->in_trace && facts->is_dropped && facts->is_dropped[live->index];
 }
 
+bool live_is_retained(const struct live_set *set, const struct live_facts *facts,
+                      const struct live *live, const struct live_source *source)
+{
+    (void)set, (void)source;
+    return live->in_trace && facts->is_retained && facts->is_retained[live->index];
+}
+
 bool live_is_kept(const struct live_set *set, const struct live_facts *facts,
                   const struct live *live, const struct live_source *source)
 {

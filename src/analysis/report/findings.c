@@ -7,6 +7,7 @@ static const char *const names[] = {
     [FINDING_DERIVATIVES] = "derivatives",
     [FINDING_RECOMPUTED] = "recomputed",
     [FINDING_NO_GRAD] = "no_grad",
+    [FINDING_RETAINED] = "retained_graph",
     [FINDING_UNUSED_PASS] = "unused_pass",
     [FINDING_FORWARD_PASS] = "forward_pass",
     [FINDING_PLAIN_RESULTS] = "plain_results",
@@ -80,6 +81,7 @@ static const bool are_mistakes[FINDING_KINDS] = {
     [FINDING_RECAST_WEIGHTS] = true, [FINDING_EARLIER_MODEL] = true,
     [FINDING_REPEATED_STATE] = true, [FINDING_KEPT_GRADIENTS] = true,
     [FINDING_IDLE_GRADIENTS] = true, [FINDING_KEPT_RESULTS] = true,
+    [FINDING_RETAINED] = true,
 };
 
 /* The place of a finding among all. Growth comes first, because its present size is only what the

@@ -9,6 +9,7 @@
 #include "analysis/growth/growth.h"
 #include "analysis/growth/kept_results.h"
 #include "analysis/growth/pending.h"
+#include "analysis/growth/retained_graphs.h"
 #include "analysis/growth/unused_passes.h"
 #include "analysis/phase/rows.h"
 #include "analysis/pool/fragmentation.h"
@@ -21,6 +22,7 @@ enum finding_kind {
     FINDING_DERIVATIVES,   /* the same, of which most were made by a backward pass */
     FINDING_RECOMPUTED,    /* the same, of which most were computed again by a checkpoint */
     FINDING_NO_GRAD,       /* kept by graphs that no backward pass used */
+    FINDING_RETAINED,      /* kept by graphs after the last backward pass through them */
     FINDING_UNUSED_PASS,   /* the peak lies in a pass without a backward pass */
     FINDING_FORWARD_PASS,  /* the peak lies in a pass of a program that does not train */
     FINDING_PLAIN_RESULTS, /* of code outside modules; in a program that trains, temporaries */
@@ -95,6 +97,7 @@ struct evidence_of_all {
     const struct growth *growth;
     const struct pending_frees *pending;
     const struct dropped_graphs *dropped;
+    const struct retained_graphs *retained;
     const struct kept_results *kept;
     const struct fragmentation *fragmentation;
     enum unit unit; /* of sizes in sentences */

@@ -27,11 +27,27 @@ bool finding_about_dropped(struct findings_maker *maker, const struct live_sum *
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 
+bool finding_about_retained(struct findings_maker *maker, const struct live_sum *sum,
+                            const struct buffer *most)
+{
+    int64_t save = maker->evidence->retained->save_bytes;
+    if (finding_share(maker, save) < LEAST_SHARE)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_RETAINED, .save_bytes = save, .at_least = true},
+        "Leave retain_graph=True, and create_graph=True, out of the last backward() or "
+        "torch.autograd.grad() through it: that pass then frees what the graph has saved.",
+        "At the peak, an autograd graph still keeps %s, although the last backward pass through it "
+        "is over%s.",
+        finding_size(maker, sum->bytes).text, most->bytes);
+}
+
 bool finding_about_kept_results(struct findings_maker *maker, const struct live_sum *sum,
                                 const struct buffer *most)
 {
     const struct kept_results *kept = maker->evidence->kept;
-    bool keeps_graph = kept->graph_bytes > kept->at_peak_bytes / 2;
+    bool keeps_graph = kept->graph_bytes > kept->at_peak_bytes / 2 &&
+                       maker->evidence->retained->at_peak_bytes == 0;
     if (finding_share(maker, kept->save_bytes) < LEAST_SHARE)
         return true;
     return finding_add(

@@ -55,6 +55,7 @@ static void place_training(const struct phases *phases, struct live_facts *facts
 /* The sums that are made in one pass over the peak. */
 enum {
     SUM_DROPPED,
+    SUM_RETAINED,
     SUM_KEPT,
     SUM_ACTIVATIONS,
     SUM_BESIDE_LOGITS,
@@ -197,6 +198,7 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
 {
     static finding_about *const by_sum[SUMS] = {
         [SUM_DROPPED] = finding_about_dropped,
+        [SUM_RETAINED] = finding_about_retained,
         [SUM_KEPT] = finding_about_kept_results,
         [SUM_RECOMPUTED] = finding_about_recomputed,
         [SUM_RUNNING] = finding_about_running,
@@ -263,6 +265,7 @@ bool findings_of_sums(struct findings_maker *maker)
 {
     static const struct live_question questions[SUMS] = {
         [SUM_DROPPED] = {.counts = live_is_dropped, .by_model_call = true, .unless_used = true},
+        [SUM_RETAINED] = {.counts = live_is_retained, .by_model_call = true},
         [SUM_KEPT] = {.counts = live_is_kept, .by_model_call = true},
         [SUM_ACTIVATIONS] = {.counts = live_waits_for_backward},
         [SUM_BESIDE_LOGITS] = {.counts = live_waits_beside_logits},
@@ -298,6 +301,7 @@ bool findings_of_sums(struct findings_maker *maker)
         .is_result = marks.results.is_result,
         .is_layer_result = marks.layer_results.is_result,
         .is_dropped = maker->evidence->dropped->is_dropped,
+        .is_retained = maker->evidence->retained->is_retained,
         .in_unused_pass = maker->evidence->unused->at_peak,
         .is_kept = maker->evidence->kept ? maker->evidence->kept->is_kept : NULL,
         .is_concatenated = marks.concatenated.is_concatenated,

@@ -258,8 +258,11 @@ static bool find_held(struct device_report *report, struct site_table *sites, st
             pending_find(&report->pending, timeline, &report->peak, sites, &report->all, err)) &&
            dropped_graphs_find(&report->dropped, timeline, sites, &report->all, &report->phases,
                                err) &&
+           retained_graphs_find(&report->retained, timeline, sites, &report->all, &report->phases,
+                                report->dropped.is_dropped, err) &&
            kept_results_find(&report->kept, timeline, sites, &report->all, &report->phases,
-                             &report->steps, report->dropped.is_dropped, err);
+                             &report->steps, report->dropped.is_dropped,
+                             report->retained.is_retained, err);
 }
 
 static bool compare_steps(struct device_report *report, struct site_table *sites, struct error *err)
@@ -292,6 +295,7 @@ static bool find(struct device_report *report, const struct live_set *set,
                                              .growth = &report->growth,
                                              .pending = &report->pending,
                                              .dropped = &report->dropped,
+                                             .retained = &report->retained,
                                              .kept = &report->kept,
                                              .fragmentation = &report->fragmentation,
                                              .unit = options->unit};
@@ -341,6 +345,7 @@ void device_report_destroy(struct device_report *report)
     growth_release(&report->growth);
     pending_release(&report->pending);
     dropped_graphs_release(&report->dropped);
+    retained_graphs_release(&report->retained);
     kept_results_release(&report->kept);
     categories_release(&report->all);
     phase_rows_release(&report->phase_rows);

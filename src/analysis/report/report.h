@@ -9,6 +9,7 @@
 #include "analysis/growth/dropped_graphs.h"
 #include "analysis/growth/growth.h"
 #include "analysis/growth/pending.h"
+#include "analysis/growth/retained_graphs.h"
 #include "analysis/live/sites.h"
 #include "analysis/live/when.h"
 #include "analysis/phase/rows.h"
@@ -157,6 +158,7 @@ struct device_report {
     struct growth growth;
     struct pending_frees pending;
     struct dropped_graphs dropped;
+    struct retained_graphs retained;
     struct kept_results kept;
     struct unused_passes unused;
     struct open_annotations annotations;      /* open at the moment */

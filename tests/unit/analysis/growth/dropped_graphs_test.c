@@ -492,8 +492,8 @@ START_TEST(a_cache_that_generation_needs)
     for (uint64_t i = 0; i < 8; i++)
         capture_event(&capture, "alloc", 10 + i, 100 * (i / 2 + 1), concatenates);
     capture_load(&capture);
-    ck_assert(
-        early_ends_save(capture.timeline, capture.sites, &categories, is_held, &save_bytes, &err));
+    ck_assert(early_ends_save(capture.timeline, capture.sites, &categories, is_held, NULL,
+                              &save_bytes, &err));
     ck_assert_int_eq(save_bytes, 2 * (100 + 200));
 }
 END_TEST

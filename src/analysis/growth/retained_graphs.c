@@ -1,0 +1,226 @@
+#include "analysis/growth/retained_graphs.h"
+
+#include <string.h>
+
+#include "analysis/growth/early_ends.h"
+#include "analysis/phase/births.h"
+#include "base/text.h"
+
+/* Of the tensors that are left, the part for which the backward passes must have computed one. */
+#define COMPUTED 3 / 4
+
+/* What the backward passes of a step do, by its number (phase_run.pass). */
+struct step_sums {
+    uint32_t last;     /* the last run of the backward passes; NO_RUN: none */
+    uint32_t computed; /* allocations in them */
+    uint32_t freed;    /* tensors saved by the forward pass that they free */
+    uint32_t left;     /* tensors saved by it that the graph frees later */
+};
+
+/* A tensor that may count, in the order of birth. */
+struct item {
+    uint32_t lifetime, pass;
+    uint8_t forwards; /* functions named forward in its stack, at most 2 */
+};
+
+struct finder {
+    const struct timeline *timeline;
+    struct site_table *sites;
+    const struct categories *categories;
+    const struct phases *phases;
+    const uint8_t *is_dropped;
+    struct step_sums *sums;
+    struct item *items;
+    uint32_t *from; /* by lifetime: see early_ends.h */
+    uint8_t *is_held;
+    size_t sums_capacity, count, capacity, from_capacity, held_capacity;
+    struct budget *budget;
+};
+
+static bool make_room(struct finder *finder, struct error *err)
+{
+    const struct phases *phases = finder->phases;
+    size_t passes = phases->runs[phases->count - 1].pass + (size_t)1;
+    if (!vec_reserve(finder->sums, finder->sums_capacity, passes, finder->budget, err))
+        return false;
+    for (size_t i = 0; i < passes; i++)
+        finder->sums[i] = (struct step_sums){.last = NO_RUN};
+    for (uint32_t run = 0; run < phases->count; run++)
+        if (phases->runs[run].phase == PHASE_BACKWARD)
+            finder->sums[phases->runs[run].pass].last = run;
+    return true;
+}
+
+static enum phase phase_of(const struct finder *finder, uint32_t run)
+{
+    return run == NO_RUN ? PHASE_UNKNOWN : (enum phase)finder->phases->runs[run].phase;
+}
+
+static void count_computed(struct finder *finder)
+{
+    const struct phases *phases = finder->phases;
+    for (size_t i = 0; i < finder->timeline->lifetime_count; i++) {
+        uint32_t birth = phases->of_lifetime[i].birth;
+        if (phase_of(finder, birth) == PHASE_BACKWARD)
+            finder->sums[phases->runs[birth].pass].computed++;
+    }
+}
+
+static uint8_t count_forwards(const struct finder *finder, stack_id id)
+{
+    const struct symbols *symbols = site_table_symbols(finder->sites);
+    struct stack stack = symbols_stack_at(symbols, id);
+    uint8_t count = 0;
+    for (size_t i = 0; i < stack.count && count < 2; i++) {
+        struct frame frame = symbols_frame_at(symbols, stack.frames[i]);
+        if (site_frame_kind(finder->sites, stack.frames[i]) != FRAME_NATIVE &&
+            text_equals(symbols_text(symbols, frame.name), "forward"))
+            count++;
+    }
+    return count;
+}
+
+/* Judges a tensor that outlives the run that made it, by the stack that frees it. */
+static bool judge(struct finder *finder, uint32_t index, struct error *err)
+{
+    const struct phases *phases = finder->phases;
+    const stack_id *stacks = finder->timeline->trace->stack;
+    const struct lifetime *lifetime = &finder->timeline->lifetimes[index];
+    struct lifetime_runs runs = phases->of_lifetime[index];
+    if (runs.end == NO_RUN || phase_of(finder, runs.birth) == PHASE_BACKWARD)
+        return true;
+    struct step_sums *sums = &finder->sums[phases->runs[runs.birth].pass];
+    const struct stack_facts *facts =
+        site_stack_facts(finder->sites, stacks[lifetime_end(lifetime)], err);
+    if (!facts)
+        return false;
+    if (sums->last == NO_RUN || sums->last < runs.birth || !facts->releases_graph)
+        return true;
+    if (phase_of(finder, runs.end) == PHASE_BACKWARD || facts->site.has_backward) {
+        sums->freed += facts->releases_saved;
+        return true;
+    }
+    if (runs.end < sums->last || phases->runs[runs.end].pass > phases->runs[sums->last].pass + 1)
+        return true;
+    sums->left++;
+    struct item item = {index, phases->runs[runs.birth].pass,
+                        count_forwards(finder, stacks[lifetime->alloc])};
+    return vec_push(finder->items, finder->count, finder->capacity, finder->budget, err, item);
+}
+
+static bool judge_all(struct finder *finder, struct error *err)
+{
+    const struct phases *phases = finder->phases;
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        uint32_t i = phases->outliving[n];
+        if (finder->categories->of_lifetime[i] == CATEGORY_ACTIVATION &&
+            (!finder->is_dropped || !finder->is_dropped[i]) && !judge(finder, i, err))
+            return false;
+    }
+    return true;
+}
+
+/* True if the backward passes of the tensor's step kept the graph. */
+static bool keeps_graph(const struct finder *finder, const struct item *item)
+{
+    const struct step_sums *sums = &finder->sums[item->pass];
+    return sums->freed == 0 && sums->computed >= sums->left * COMPUTED;
+}
+
+/* True if the code outside of the layers comes next: the tensor is the last result of a call. */
+static bool is_last_of_call(const struct finder *finder, size_t at)
+{
+    const struct item *item = &finder->items[at], *next = item + 1;
+    return item->forwards > 0 &&
+           (at + 1 == finder->count || next->pass != item->pass || next->forwards < item->forwards);
+}
+
+/* Flags what counts. Of a call of a model, leaves out its last result and the last one that a layer
+ * in it returns to the model. */
+static bool flag(struct finder *finder, struct error *err)
+{
+    size_t lifetimes = finder->timeline->lifetime_count, last = SIZE_MAX;
+    size_t items = finder->timeline->trace->count;
+    if (!vec_reserve(finder->is_held, finder->held_capacity, lifetimes + 1, finder->budget, err) ||
+        !vec_reserve(finder->from, finder->from_capacity, lifetimes + 1, finder->budget, err))
+        return false;
+    memset(finder->is_held, 0, lifetimes + 1);
+    for (size_t i = 0; i < finder->count; i++) {
+        const struct item *item = &finder->items[i];
+        if (!keeps_graph(finder, item))
+            continue;
+        bool is_last = is_last_of_call(finder, i);
+        uint32_t end = phases_run_end(finder->phases, finder->sums[item->pass].last, items);
+        finder->from[item->lifetime] = end;
+        finder->is_held[item->lifetime] = !is_last || item->forwards > 1;
+        if (is_last && item->forwards > 1)
+            last = i;
+        bool ends = i + 1 == finder->count || finder->items[i + 1].pass != item->pass ||
+                    (is_last && finder->items[i + 1].forwards == 0);
+        if (ends && last != SIZE_MAX) {
+            finder->is_held[finder->items[last].lifetime] = false;
+            last = SIZE_MAX;
+        }
+    }
+    return true;
+}
+
+/* Keeps the flags of those that count at the peak, and sums these up. */
+static void reduce_to_peak(struct finder *finder, struct retained_graphs *retained)
+{
+    const struct timeline *timeline = finder->timeline;
+    int64_t peak = timeline->active.peak_event;
+    for (size_t i = 0; i < finder->count; i++) {
+        uint32_t index = finder->items[i].lifetime;
+        const struct lifetime *lifetime = &timeline->lifetimes[index];
+        if (!finder->is_held[index])
+            continue;
+        finder->is_held[index] =
+            peak >= (int64_t)finder->from[index] && peak < (int64_t)lifetime->free_completed;
+        if (finder->is_held[index])
+            retained->at_peak_bytes += (int64_t)trace_size(timeline->trace, lifetime->alloc);
+    }
+}
+
+bool retained_graphs_find(struct retained_graphs *retained, const struct timeline *timeline,
+                          struct site_table *sites, const struct categories *categories,
+                          const struct phases *phases, const uint8_t *is_dropped, struct error *err)
+{
+    struct retained_graphs made = {.budget = timeline->snapshot->budget};
+    struct finder finder = {.timeline = timeline,
+                            .sites = sites,
+                            .categories = categories,
+                            .phases = phases,
+                            .is_dropped = is_dropped,
+                            .budget = made.budget};
+    bool ok = true;
+    if (phases->has_stacks && phases_have(phases, PHASE_BACKWARD)) {
+        ok = make_room(&finder, err);
+        if (ok)
+            count_computed(&finder);
+        ok = ok && judge_all(&finder, err);
+    }
+    if (ok && finder.count > 0) {
+        ok = flag(&finder, err) && early_ends_save(timeline, sites, categories, finder.is_held,
+                                                   finder.from, &made.save_bytes, err);
+        if (ok)
+            reduce_to_peak(&finder, &made);
+    }
+    vec_free(finder.sums, finder.sums_capacity, sizeof(*finder.sums), made.budget);
+    vec_free(finder.items, finder.capacity, sizeof(*finder.items), made.budget);
+    vec_free(finder.from, finder.from_capacity, sizeof(*finder.from), made.budget);
+    made.is_retained = finder.is_held;
+    made.capacity = finder.held_capacity;
+    if (!ok || made.at_peak_bytes == 0)
+        retained_graphs_release(&made);
+    if (ok)
+        *retained = made;
+    return ok;
+}
+
+void retained_graphs_release(struct retained_graphs *retained)
+{
+    vec_free(retained->is_retained, retained->capacity, sizeof(*retained->is_retained),
+             retained->budget);
+    *retained = (struct retained_graphs){0};
+}

@@ -1,0 +1,38 @@
+/* Autograd graphs that outlive the last backward pass through them.
+ *
+ * backward(retain_graph=True), and create_graph=True, leave to the program what the graph has
+ * saved. If no other backward pass goes through the graph, it serves nothing: it lives until the
+ * program sets the variable with the loss again, mostly in the next forward pass, or at its end.
+ *
+ * A tensor counts if the graph itself frees it after the backward passes of its step and before the
+ * next one, as C++ frames show. The backward passes of the step must have freed nothing that its
+ * forward pass saved, and must have computed about as many tensors as are left: otherwise they may
+ * have left alone a part of the graph that the loss does not need. It counts from the end of the
+ * last backward pass on.
+ *
+ * What variables of the program may hold as well does not count: the last result of each call of a
+ * model, and of the last layer in it. */
+#ifndef MEMSNAP_ANALYSIS_GROWTH_RETAINED_GRAPHS_H
+#define MEMSNAP_ANALYSIS_GROWTH_RETAINED_GRAPHS_H
+
+#include "analysis/category/category.h"
+#include "analysis/phase/phases.h"
+
+struct retained_graphs {
+    int64_t at_peak_bytes; /* live at the active peak, with their backward passes over */
+    uint8_t *is_retained;  /* by lifetime: counts at the active peak; NULL: none does */
+    size_t capacity;
+    /* How much lower the active peak would be if the last backward pass had freed all of them.
+     * Makes the assumptions of early_ends.h. */
+    int64_t save_bytes;
+    struct budget *budget; /* not owned */
+};
+
+/* `is_dropped`, by lifetime, leaves some out; NULL: none. */
+bool retained_graphs_find(struct retained_graphs *retained, const struct timeline *timeline,
+                          struct site_table *sites, const struct categories *categories,
+                          const struct phases *phases, const uint8_t *is_dropped,
+                          struct error *err);
+void retained_graphs_release(struct retained_graphs *retained);
+
+#endif

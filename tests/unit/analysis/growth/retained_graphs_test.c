@@ -1,0 +1,133 @@
+/* Graphs that the program keeps after the last backward pass through them. */
+#include "analysis/growth/retained_graphs.h"
+
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/one_report.h"
+
+#define STEPS 3
+#define SAVED 4 /* tensors that the layers save */
+#define LAYER(line)                                                                                \
+    CPP("at::_ops::mm::call(x)")                                                                   \
+    "," PY("forward", "/home/u/layer.py", line) "," CALL "," PY("forward", "/home/u/net.py",       \
+                                                                20) "," CALL "," SCRIPT
+#define LOSS CPP("at::_ops::sum::call(x)") "," SCRIPT
+#define GRAPH_DIES                                                                                 \
+    CPP("torch::autograd::SavedVariable::reset_data()")                                            \
+    "," CPP("torch::autograd::Node::~Node()") "," SCRIPT
+#define SAVED_DIES CPP("torch::autograd::SavedVariable::reset_data()") "," ENGINE
+
+static const char *const layers[] = {LAYER(1), LAYER(2), LAYER(3), LAYER(4), LAYER(5)};
+
+enum release { RELEASE_NONE, RELEASE_FIRST, RELEASE_ALL };
+
+static void free_graph(const uint64_t graph[SAVED + 1], size_t from, const char *frames)
+{
+    for (size_t i = from; i <= SAVED; i++)
+        capture_free(&capture, graph[i], 100, frames);
+}
+
+/* loss = model(x); loss.backward(); optimizer.step(). The backward pass computes `computed`
+ * tensors, and releases what the forward pass saved or leaves it to the next iteration. */
+static void train(unsigned computed, enum release release)
+{
+    uint64_t old[SAVED + 1] = {0}, loss = 0;
+    for (unsigned step = 0; step < STEPS; step++) {
+        uint64_t graph[SAVED + 1];
+        for (size_t i = 0; i <= SAVED; i++)
+            graph[i] = capture_alloc(&capture, 100, layers[i]);
+        uint64_t next = capture_alloc(&capture, 4, LOSS);
+        if (loss)
+            capture_free(&capture, loss, 4, SCRIPT);
+        if (loss && release != RELEASE_ALL)
+            free_graph(old, release == RELEASE_FIRST, GRAPH_DIES);
+        loss = next;
+        for (unsigned i = 0; i < computed; i++) {
+            uint64_t computes = capture_alloc(&capture, 10, STACK_BACKWARD);
+            capture_free(&capture, computes, 10, STACK_BACKWARD);
+        }
+        if (release == RELEASE_FIRST)
+            capture_free(&capture, graph[0], 100, SAVED_DIES);
+        if (release == RELEASE_ALL)
+            free_graph(graph, 0, SAVED_DIES);
+        capture_alloc(&capture, 1, STACK_STEP);
+        for (size_t i = 0; i <= SAVED; i++)
+            old[i] = graph[i];
+    }
+}
+
+/* At the peak, the layers have the graph of this step and of the step before, of which a variable
+ * may hold the last result. */
+START_TEST(a_graph_that_is_retained)
+{
+    train(SAVED + 1, RELEASE_NONE);
+    make_report(0);
+    const struct finding *finding = report_finding(report, FINDING_RETAINED);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert(finding->at_least);
+    ck_assert_int_eq(report->retained.at_peak_bytes, 100 * SAVED);
+    ck_assert_int_eq(finding->save_bytes, 100 * SAVED);
+    ck_assert_ptr_null(report_finding(report, FINDING_NO_GRAD));
+    ck_assert_int_eq((int64_t)report->kept.at_peak_bytes, 100 + 4);
+}
+END_TEST
+
+START_TEST(a_graph_that_the_backward_pass_frees)
+{
+    train(SAVED + 1, RELEASE_ALL);
+    make_report(0);
+    ck_assert_int_eq(report->retained.at_peak_bytes, 0);
+}
+END_TEST
+
+/* The loss does not need all that the model computes. */
+START_TEST(a_part_that_the_backward_pass_leaves_alone)
+{
+    train(SAVED + 1, RELEASE_FIRST);
+    make_report(0);
+    ck_assert_int_eq(report->retained.at_peak_bytes, 0);
+}
+END_TEST
+
+/* The loss saves nothing, and needs none of what the model computes. */
+START_TEST(a_backward_pass_of_something_else)
+{
+    train(1, RELEASE_NONE);
+    make_report(0);
+    ck_assert_int_eq(report->retained.at_peak_bytes, 0);
+}
+END_TEST
+
+/* The next backward pass goes through the graph again, and frees it. */
+START_TEST(a_graph_that_a_later_pass_uses)
+{
+    for (unsigned step = 0; step < STEPS; step++) {
+        uint64_t graph[SAVED + 1];
+        for (size_t i = 0; i <= SAVED; i++)
+            graph[i] = capture_alloc(&capture, 100, layers[i]);
+        for (unsigned i = 0; i < 2 * SAVED; i++) {
+            uint64_t computes = capture_alloc(&capture, 10, STACK_BACKWARD);
+            capture_free(&capture, computes, 10, STACK_BACKWARD);
+            if (i + 1 == SAVED) {
+                uint64_t second = capture_alloc(&capture, 1000, LOSS);
+                capture_free(&capture, second, 1000, LOSS);
+            }
+        }
+        free_graph(graph, 0, SAVED_DIES);
+        capture_alloc(&capture, 1, STACK_STEP);
+    }
+    make_report(0);
+    ck_assert_int_eq(report->retained.at_peak_bytes, 0);
+}
+END_TEST
+
+TCase *retained_graphs_tests(void)
+{
+    TCase *tests = tcase_create("retained graphs");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, a_graph_that_is_retained);
+    tcase_add_test(tests, a_graph_that_the_backward_pass_frees);
+    tcase_add_test(tests, a_part_that_the_backward_pass_leaves_alone);
+    tcase_add_test(tests, a_backward_pass_of_something_else);
+    tcase_add_test(tests, a_graph_that_a_later_pass_uses);
+    return tests;
+}
