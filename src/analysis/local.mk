@@ -231,6 +231,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/gradients/idle_parts.h \
 	src/analysis/gradients/idle_passes.c \
 	src/analysis/gradients/idle_passes.h \
+	src/analysis/gradients/model_starts.c \
+	src/analysis/gradients/model_starts.h \
 	src/analysis/gradients/pass_births.c \
 	src/analysis/gradients/pass_births.h \
 	src/analysis/gradients/state_runs.c \

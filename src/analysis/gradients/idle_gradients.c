@@ -4,15 +4,21 @@
 #include <string.h>
 
 #include "analysis/gradients/discarded_gradients.h"
+#include "analysis/gradients/model_starts.h"
 #include "analysis/gradients/state_runs.h"
 #include "analysis/phase/births.h"
 
 #define LEAST_CYCLES 2 /* cycles through which an idle gradient lives */
+#define MOST_MADE                                                                                  \
+    2 /* cycles that make the idle gradients of one size: .grad of a parameter is                  \
+         made once, unlike that of the input of each step */
 
 /* Allocations of one size. A copy of a model's parameters has as many as the model. */
 struct tally {
     uint64_t size;
     uint64_t idle, renewed; /* numbers of gradients */
+    size_t from;            /* of idle gradients: the cycle that made them, or the last of these */
+    size_t made;            /* the number of cycles that made them */
     uint64_t trained;       /* number of parameters for which an optimizer keeps states */
     uint64_t summed;        /* number that are made and freed again within the last backward pass */
 };
@@ -36,7 +42,9 @@ struct finder {
 static int compare_tallies(const void *a, const void *b)
 {
     const struct tally *x = a, *y = b;
-    return (x->size > y->size) - (x->size < y->size);
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    return (x->from > y->from) - (x->from < y->from);
 }
 
 static bool add(struct finder *finder, struct tally tally, struct error *err)
@@ -58,6 +66,10 @@ static void merge(struct finder *finder)
             continue;
         }
         struct tally *sum = &finder->tallies[kept - 1];
+        if (tally.idle > 0 && (sum->made == 0 || tally.from != sum->from)) {
+            sum->made++;
+            sum->from = tally.from;
+        }
         sum->idle += tally.idle;
         sum->renewed += tally.renewed;
         sum->trained += tally.trained;
@@ -110,7 +122,9 @@ static bool tally_lifetime(struct finder *finder, size_t index, struct error *er
             return false;
         if (facts->by_hook)
             return !tally.summed || add(finder, tally, err);
-        tally.idle = lives_through(finder, cycles_from(finder->cycles, lifetime->alloc), end);
+        size_t from = cycles_from(finder->cycles, lifetime->alloc);
+        tally.idle = tally.made = lives_through(finder, from, end);
+        tally.from = tally.idle ? from : 0;
         tally.renewed = is_renewed(finder, lifetime, end);
     } else if (category == CATEGORY_OPTIMIZER_STATE && end >= finder->stays &&
                !state_runs_add(&finder->states, finder->timeline, finder->phases, index, err)) {
@@ -131,7 +145,8 @@ static bool tally_preexisting(struct finder *finder, size_t index, struct error 
     uint8_t category = finder->categories->of_preexisting[index];
     bool stays = preexisting->in_active && preexisting_end(preexisting) >= finder->stays;
     struct tally tally = {.size = preexisting->size};
-    tally.idle = category == CATEGORY_GRADIENT && stays && lives_through(finder, 0, EVENT_NEVER);
+    tally.idle = tally.made =
+        category == CATEGORY_GRADIENT && stays && lives_through(finder, 0, EVENT_NEVER);
     if (tally.idle && tally.size >= IDLE_LEAST_SIZE)
         finder->idle->of_preexisting[index] = 1;
     return !tally.idle || add(finder, tally, err);
@@ -200,7 +215,7 @@ static struct sums sum_up(const struct finder *finder)
         sums.idle += tally->idle * tally->size;
         sums.renewed += tally->renewed * tally->size;
         sums.trained += trained * tally->size;
-        sums.untrained += (tally->idle - others) * tally->size;
+        sums.untrained += tally->made <= MOST_MADE ? (tally->idle - others) * tally->size : 0;
         sums.summed += (tally->summed >= tally->idle ? tally->idle : 0) * tally->size;
     }
     return sums;
@@ -229,15 +244,9 @@ static uint32_t present_model(const struct finder *finder, uint64_t renewed)
     return finder->last_idle > 0 && made >= renewed / 2 ? first : EVENT_NEVER;
 }
 
-bool idle_gradients_absent(const struct idle_gradients *idle, const struct timeline *timeline,
-                           uint32_t from, struct absences *absences, struct error *err)
+static bool absent_before(const struct idle_gradients *idle, const struct timeline *timeline,
+                          struct absences *absences, struct error *err)
 {
-    for (size_t i = 0; i < timeline->lifetime_count; i++) {
-        struct absence absence = absence_of_lifetime(timeline, i);
-        absence.from = absence.from > from ? absence.from : from;
-        if (idle->of_lifetime[i] && !absences_add(absences, absence, err))
-            return false;
-    }
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
         const struct absence absence = {0, preexisting->free_completed, preexisting->size};
@@ -247,37 +256,64 @@ bool idle_gradients_absent(const struct idle_gradients *idle, const struct timel
     return true;
 }
 
-/* Sums the parameters of an earlier model and the states of its optimizer, and lists the states as
- * absent from item `present` on. */
-static bool add_earlier_model(struct finder *finder, uint32_t present, struct absences *absences,
-                              struct error *err)
+bool idle_gradients_absent(const struct idle_gradients *idle, const struct timeline *timeline,
+                           struct absences *absences, struct error *err)
+{
+    for (size_t i = 0; i < timeline->lifetime_count; i++)
+        if (idle->of_lifetime[i] && !absences_add(absences, absence_of_lifetime(timeline, i), err))
+            return false;
+    return absent_before(idle, timeline, absences, err);
+}
+
+/* Lists the idle gradients, and the states of earlier optimizers, each as absent from when the next
+ * model is made on. The states belong to the same model as the first idle gradient after them. Sums
+ * these states, and the parameters of the earlier models. */
+static bool add_earlier_models(struct finder *finder, const struct model_starts *starts,
+                               uint32_t present, struct absences *absences, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
-    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+    struct idle_gradients *idle = finder->idle;
+    uint32_t next =
+        present; /* the item that makes the model after that of the last idle gradient */
+    for (size_t i = births_from(timeline, present); i-- > 0;) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         int64_t size = (int64_t)trace_size(timeline->trace, lifetime->alloc);
         uint8_t category = finder->categories->of_lifetime[i];
-        if (lifetime->alloc >= present || lifetime_end(lifetime) < finder->stays)
+        if (lifetime_end(lifetime) < finder->stays)
             continue;
-        finder->idle->parameter_bytes += category == CATEGORY_PARAMETER ? size : 0;
-        if (category != CATEGORY_OPTIMIZER_STATE)
-            continue;
-        finder->idle->state_bytes += size;
-        if (!absences_add(absences,
-                          (struct absence){present, lifetime->free_completed, (uint64_t)size}, err))
+        bool is_state = category == CATEGORY_OPTIMIZER_STATE;
+        idle->parameter_bytes += category == CATEGORY_PARAMETER ? size : 0;
+        idle->state_bytes += is_state ? size : 0;
+        if (idle->of_lifetime[i]) {
+            uint32_t start = model_starts_after(starts, lifetime->alloc, present);
+            idle->earlier_models += idle->earlier_models == 0 || start != next;
+            next = start;
+        }
+        struct absence absence = {next, lifetime->free_completed, (uint64_t)size};
+        if ((is_state || idle->of_lifetime[i]) && !absences_add(absences, absence, err))
             return false;
     }
-    return true;
+    return absent_before(idle, timeline, absences, err);
 }
 
-static bool measure(struct finder *finder, uint32_t present, struct error *err)
+static bool measure_earlier(struct finder *finder, uint32_t present, uint64_t renewed,
+                            struct absences *absences, struct error *err)
+{
+    struct model_starts starts = {.budget = finder->budget};
+    bool ok = model_starts_find(&starts, finder->timeline, finder->categories, finder->cycles,
+                                finder->stays, renewed / 2, err) &&
+              add_earlier_models(finder, &starts, present, absences, err);
+    model_starts_release(&starts);
+    return ok;
+}
+
+static bool measure(struct finder *finder, uint32_t present, uint64_t renewed, struct error *err)
 {
     struct absences absences = {.budget = finder->budget};
-    bool is_earlier = finder->idle->reason == IDLE_EARLIER_MODEL;
-    bool ok = idle_gradients_absent(finder->idle, finder->timeline, is_earlier ? present : 0,
-                                    &absences, err) &&
-              (!is_earlier || add_earlier_model(finder, present, &absences, err)) &&
-              absences_save(&absences, finder->timeline, &finder->idle->save_bytes, err);
+    bool ok = finder->idle->reason == IDLE_EARLIER_MODEL
+                  ? measure_earlier(finder, present, renewed, &absences, err)
+                  : idle_gradients_absent(finder->idle, finder->timeline, &absences, err);
+    ok = ok && absences_save(&absences, finder->timeline, &finder->idle->save_bytes, err);
     absences_release(&absences);
     return ok;
 }
@@ -294,7 +330,7 @@ static bool judge(struct finder *finder, struct error *err)
         finder->idle->reason = IDLE_UNTRAINED;
     else if (present != EVENT_NEVER)
         finder->idle->reason = IDLE_EARLIER_MODEL;
-    return finder->idle->reason == IDLE_UNKNOWN || measure(finder, present, err);
+    return finder->idle->reason == IDLE_UNKNOWN || measure(finder, present, sums.renewed, err);
 }
 
 /* Looks for gradients that are idle for a while only. */
@@ -313,7 +349,7 @@ static bool find_discarded(struct finder *finder, bool *any, struct error *err)
     idle->count = discarded.count;
     idle->bytes = discarded.bytes;
     idle->reason = IDLE_DISCARDED;
-    return measure(finder, 0, err);
+    return measure(finder, 0, 0, err);
 }
 
 bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *timeline,

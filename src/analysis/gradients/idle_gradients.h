@@ -41,11 +41,12 @@ struct idle_gradients {
     uint64_t count;
     int64_t bytes;
     enum idle_reason reason;
-    /* IDLE_EARLIER_MODEL: what the earlier optimizer and the earlier model still hold. */
+    /* IDLE_EARLIER_MODEL: what the earlier optimizers and the earlier models still hold. */
     int64_t state_bytes, parameter_bytes;
+    size_t earlier_models;
     /* How much lower the active peak would be. IDLE_UNTRAINED, IDLE_DISCARDED: without these
      * gradients, and what is saved for them alone. IDLE_EARLIER_MODEL: if these gradients and the
-     * state of the earlier optimizer were freed before the present model is made. IDLE_UNKNOWN: 0.
+     * state of the earlier optimizer were freed before the next model is made. IDLE_UNKNOWN: 0.
      */
     int64_t save_bytes;
     /* IDLE_UNTRAINED, IDLE_DISCARDED: activations that forward passes save for these gradients
@@ -62,10 +63,9 @@ bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *tim
                          struct site_table *sites, const struct phases *phases,
                          const struct categories *categories, const struct cycles *cycles,
                          struct error *err);
-/* Adds the idle gradients to `absences`, each from when it was made, or from item `from` if that is
- * later. */
+/* Adds the idle gradients to `absences`. */
 bool idle_gradients_absent(const struct idle_gradients *idle, const struct timeline *timeline,
-                           uint32_t from, struct absences *absences, struct error *err);
+                           struct absences *absences, struct error *err);
 void idle_gradients_release(struct idle_gradients *idle);
 
 #endif

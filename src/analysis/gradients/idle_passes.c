@@ -241,7 +241,7 @@ static bool measure(const struct finder *finder, struct idle_gradients *idle, st
                idle_later_find(&is_trained, &finder->codes, idle, finder->parts.end,
                                finder->timeline, finder->phases, finder->categories, err)) &&
               (is_trained || list_saved(finder, idle, &absences, err)) &&
-              idle_gradients_absent(idle, finder->timeline, 0, &absences, err) &&
+              idle_gradients_absent(idle, finder->timeline, &absences, err) &&
               absences_save(&absences, finder->timeline, &idle->save_bytes, err) &&
               (idle->pass_bytes == 0 || name_call(finder, idle, err));
     absences_release(&absences);

@@ -87,11 +87,13 @@ static bool about_discarded(struct findings_maker *maker, const struct idle_grad
 static bool about_earlier_model(struct findings_maker *maker, const struct idle_gradients *idle)
 {
     struct buffer what = {0}, next = {0};
-    bool has_state = idle->state_bytes > 0;
-    buffer_printf(&what, "The gradients of an earlier model (%s)",
+    bool has_state = idle->state_bytes > 0, several = idle->earlier_models > 1;
+    buffer_printf(&what, "The gradients of %s (%s)",
+                  several ? "earlier models" : "an earlier model",
                   finding_size(maker, idle->bytes).text);
     if (has_state)
-        buffer_printf(&what, " and the state of its optimizer (%s)",
+        buffer_printf(&what, " and the state of %s (%s)",
+                      several ? "their optimizers" : "its optimizer",
                       finding_size(maker, idle->state_bytes).text);
     buffer_printf(&next,
                   "Before the next model is made, call zero_grad(set_to_none=True) on the earlier "
@@ -99,9 +101,10 @@ static bool about_earlier_model(struct findings_maker *maker, const struct idle_
                   has_state ? " and delete its optimizer" : "");
     if (idle->parameter_bytes > 0)
         buffer_printf(&next,
-                      " If nothing uses that model any more, delete it instead, which also frees "
-                      "its parameters (%s).",
-                      finding_size(maker, idle->parameter_bytes).text);
+                      " If nothing uses %s any more, delete %s instead, which also frees "
+                      "%s parameters (%s).",
+                      several ? "those models" : "that model", several ? "them" : "it",
+                      several ? "their" : "its", finding_size(maker, idle->parameter_bytes).text);
     bool ok = !what.failed && !next.failed;
     ok = ok ? finding_add(maker,
                           (struct finding){.kind = FINDING_IDLE_GRADIENTS,

@@ -126,6 +126,46 @@ START_TEST(an_earlier_model)
 }
 END_TEST
 
+/* Each is left behind when the next one is made. */
+START_TEST(two_earlier_models)
+{
+    struct device_report *report;
+    for (unsigned model = 0; model < 3; model++) {
+        born(TRAINED, INIT);
+        train(STEPS, 0, false, false);
+    }
+    struct idle_gradients idle = found(&report);
+    ck_assert_int_eq(idle.reason, IDLE_EARLIER_MODEL);
+    ck_assert_uint_eq(idle.earlier_models, 2);
+    ck_assert_int_eq(idle.state_bytes, 2 * 2 * TRAINED);
+    /* for either model, its gradient and two states */
+    ck_assert_int_eq(idle.save_bytes, 2 * 3 * TRAINED);
+    device_report_destroy(report);
+}
+END_TEST
+
+/* Something keeps the input of each step with its gradient. No optimizer could have it. */
+START_TEST(gradients_of_inputs)
+{
+    uint64_t gradient = 0;
+    born(TRAINED, INIT);
+    for (unsigned i = 0; i < STEPS; i++) {
+        uint64_t activation = born(500, STACK_FORWARD);
+        if (gradient)
+            capture_free(&capture, gradient, TRAINED, SCRIPT);
+        passing(FROZEN, STACK_BACKWARD);
+        gradient = born(TRAINED, STACK_BACKWARD);
+        born(FROZEN, STACK_BACKWARD);
+        capture_free(&capture, activation, 500, STACK_BACKWARD);
+        if (i == 0)
+            first_step(TRAINED);
+        else
+            passing(TRAINED, STACK_STEP);
+    }
+    expect(IDLE_UNKNOWN, (STEPS - 2) * FROZEN); /* those that live through two cycles */
+}
+END_TEST
+
 START_TEST(two_steps_are_too_few)
 {
     born(TRAINED, INIT);
@@ -144,6 +184,8 @@ TCase *idle_gradients_tests(void)
     tcase_add_test(tests, the_optimizer_has_it);
     tcase_add_test(tests, nothing_is_added_to_it);
     tcase_add_test(tests, an_earlier_model);
+    tcase_add_test(tests, two_earlier_models);
+    tcase_add_test(tests, gradients_of_inputs);
     tcase_add_test(tests, two_steps_are_too_few);
     return tests;
 }
