@@ -57,6 +57,9 @@ struct growth {
     /* All that these call sites hold at the peak, from whatever step, and that outlives its step:
      * more than that nobody saves by storing less. 0 for caches of keys and values, as above. */
     int64_t most_bytes;
+    /* Parameters grow, and optimizer states do with them: each is of a model of its own, or a model
+     * gets more and more of them. */
+    bool grow_models;
     enum growth_graph graph;
     bool has_variables; /* more grows than graphs keep: see kept_graph.h */
     struct private_growth pools;
@@ -86,8 +89,8 @@ static inline bool growth_is_of_gradients(const struct growth *growth)
 }
 
 /* Returns the row whose line of code most likely keeps what grows. If a graph is kept, that is the
- * row of the result which the graph belongs to. Otherwise it is the largest row; caches in use come
- * last. There must be rows. */
+ * row of the result which the graph belongs to. Otherwise it is the largest row, of parameters if
+ * models grow; caches in use come last. There must be rows. */
 size_t growth_holder(const struct growth *growth);
 
 /* Fills in `gradients` and `idle`, before growth_find(). Takes only facts about stacks from

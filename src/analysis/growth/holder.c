@@ -7,7 +7,8 @@ size_t growth_holder(const struct growth *growth)
     if (growth->graph == GRAPH_KEPT && growth->last_row != NO_ROW)
         return growth->last_row;
     for (size_t i = 0; i < growth->row_count && growth->rows[i].fit.kind == GROWTH_GROWING; i++)
-        if (!growth->rows[i].in_use)
+        if (!growth->rows[i].in_use &&
+            (!growth->grow_models || growth->rows[i].category == CATEGORY_PARAMETER))
             return i;
     return 0;
 }

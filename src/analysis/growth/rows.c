@@ -131,12 +131,23 @@ static bool doubt_results(const struct growth_builder *builder, struct candidate
     return true;
 }
 
+/* True if parameters grow, as when earlier models stay. Then states come with them. */
+static bool grow_parameters(const struct site_groups *groups, const struct candidate *candidates)
+{
+    for (size_t i = 0; i < groups->count; i++)
+        if (candidates[i].fit.kind == GROWTH_GROWING &&
+            groups->items[i].category == CATEGORY_PARAMETER)
+            return true;
+    return false;
+}
+
 /* Says nothing of what LBFGS keeps: its history grows to history_size entries, and no further. Nor
- * of states of weights, and of batches. */
+ * of states of weights that are there from the beginning, and of batches. */
 static bool doubt_known(const struct growth_builder *builder, struct candidate *candidates,
                         struct error *err)
 {
     const struct site_groups *groups = &builder->survivors.groups;
+    bool with_states = grow_parameters(groups, candidates);
     for (size_t i = 0; i < groups->count; i++) {
         const struct stack_facts *facts =
             site_stack_facts(builder->set.sites, groups->items[i].source.own, err);
@@ -145,7 +156,8 @@ static bool doubt_known(const struct growth_builder *builder, struct candidate *
         struct growth_fit *fit = &candidates[i].fit;
         bool is_batch =
             is_larger_batch(fit, &groups->items[i], facts, site_table_symbols(builder->set.sites));
-        bool is_state = is_first_state(fit, &groups->items[i], facts, builder->set.sites);
+        bool is_state =
+            !with_states && is_first_state(fit, &groups->items[i], facts, builder->set.sites);
         if (facts->is_history || is_state || is_batch)
             fit->kind = GROWTH_UNCLEAR;
         if (is_batch)
@@ -220,6 +232,25 @@ static int64_t growing_part(const struct growth_builder *builder, const struct c
     return bytes > candidate->first_bytes ? bytes - candidate->first_bytes : 0;
 }
 
+/* The item after the end of the step before the last one up to the peak in which a group grew: what
+ * was made from there on is of the present model. */
+static uint32_t before_last_growth(const struct growth_builder *builder, size_t group)
+{
+    const struct step_ends *ends = &builder->ends;
+    struct growth_series series;
+    survivors_series(&builder->survivors, builder->timeline, group, ends->count, 0, &series);
+    for (size_t i = ends->count; i-- > 1;)
+        if ((int64_t)ends->items[i - 1] < builder->last.peak &&
+            series.bytes[i] > series.bytes[i - 1])
+            return ends->items[i - 1] + 1;
+    return 0;
+}
+
+static bool is_of_model(enum category category)
+{
+    return category == CATEGORY_PARAMETER || category == CATEGORY_OPTIMIZER_STATE;
+}
+
 /* Sets candidate->save_bytes and adds what counts to `absences`. `*most` are the bytes at the peak,
  * whatever variables hold. */
 static bool measure_left_over(const struct growth_builder *builder, struct candidate *candidate,
@@ -228,21 +259,39 @@ static bool measure_left_over(const struct growth_builder *builder, struct candi
     const struct survivors *survivors = &builder->survivors;
     const struct last_step *last = &builder->last;
     int64_t *save_bytes = &candidate->save_bytes;
+    enum category category = survivors->groups.items[candidate->group].category;
     *most = 0;
     if (candidate->in_use)
         return true; /* the next token needs all of it */
-    if (survivors->groups.items[candidate->group].category == CATEGORY_KV_CACHE) {
+    if (category == CATEGORY_KV_CACHE) {
         uint32_t item = older_than(builder, candidate->outlived);
         bool ok =
             last_step_older(last, survivors, candidate->group, item, absences, save_bytes, err);
         *most = *save_bytes;
         return ok;
     }
-    if (!last_step_left_over(last, survivors, candidate->group, absences, save_bytes, err))
+    bool ok =
+        builder->growth->grow_models && is_of_model(category)
+            ? last_step_older(last, survivors, candidate->group,
+                              before_last_growth(builder, candidate->group), absences, save_bytes,
+                              err)
+            : last_step_left_over(last, survivors, candidate->group, absences, save_bytes, err);
+    if (!ok)
         return false;
     *save_bytes = growing_part(builder, candidate, *save_bytes);
     *most = growing_part(builder, candidate, last_step_at_peak(last, survivors, candidate->group));
     return true;
+}
+
+/* True if parameters and optimizer states grow together. `candidates` begin with those that grow.
+ */
+static bool find_models(const struct growth_builder *builder, const struct candidate *candidates,
+                        size_t count)
+{
+    bool any[CATEGORY_COUNT] = {false};
+    for (size_t i = 0; i < count && candidates[i].fit.kind == GROWTH_GROWING; i++)
+        any[builder->survivors.groups.items[candidates[i].group].category] = true;
+    return any[CATEGORY_PARAMETER] && any[CATEGORY_OPTIMIZER_STATE];
 }
 
 /* Sums over all growing groups, including those that get no row. */
@@ -361,6 +410,7 @@ static bool make_rows(struct growth_builder *builder, struct candidate *candidat
         return false;
     if (count > 0)
         qsort(candidates, count, sizeof(*candidates), compare_candidates);
+    growth->grow_models = find_models(builder, candidates, count);
     if (!sum_growing(builder, candidates, count, err) || !judge_keepers(builder, candidates, err))
         return false;
     growth->row_count = count < GROWTH_ROWS ? count : GROWTH_ROWS;

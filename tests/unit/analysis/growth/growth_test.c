@@ -53,6 +53,45 @@ START_TEST(growth_by_site)
 }
 END_TEST
 
+#define STACK_MODEL                                                                                \
+    PY("_apply", TORCH "nn/modules/module.py", 900)                                                \
+    "," PY("build", "/home/u/build.py", 4) "," SCRIPT
+#define STACK_ADAM                                                                                 \
+    CPP("at::_ops::zeros_like::call(x)")                                                           \
+    "," PY("_init_group", TORCH "optim/adam.py", 180) "," PY("step", TORCH "optim/adam.py",        \
+                                                             240) "," SCRIPT
+
+/* Makes `models`, each with a parameter of 1,000 bytes, and trains each for two steps. All stay. */
+static void train_models(unsigned models)
+{
+    for (unsigned step = 0; step < 2 * models; step++) {
+        annotate("START", step);
+        if (step % 2 == 0)
+            born(1000 + step, 1000, STACK_MODEL);
+        born(1, 10, STACK_FORWARD);
+        born(2, 1000, STACK_BACKWARD);
+        freed(1, 10, STACK_BACKWARD);
+        if (step % 2 == 0) {
+            born(2000 + step, 1000, STACK_ADAM);
+            born(3000 + step, 1000, STACK_ADAM);
+        }
+        freed(2, 1000, SCRIPT);
+        annotate("END", step);
+    }
+}
+
+/* The states are of models, too, and the present model is in use. */
+START_TEST(models_that_stay)
+{
+    train_models(4);
+    const struct growth *growth = find();
+    ck_assert(growth->grow_models);
+    ck_assert_ptr_eq(row_of("build.py:4 build"), &growth->rows[growth_holder(growth)]);
+    ck_assert_int_eq(growth->bytes_per_step, 857 + 428); /* a seventh of what three steps add */
+    ck_assert_int_eq(growth->save_bytes, 3 * 3 * 1000);
+}
+END_TEST
+
 /* The last step has the peak. Without the stored losses, the second step has it, which needs 300
  * bytes more for itself than the others. */
 START_TEST(another_step_needs_nearly_as_much)
@@ -434,6 +473,7 @@ TCase *growth_tests(void)
     TCase *tests = tcase_create("growth");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, growth_by_site);
+    tcase_add_test(tests, models_that_stay);
     tcase_add_test(tests, another_step_needs_nearly_as_much);
     tcase_add_loop_test(tests, what_grows_may_be_a_sum, 0, 2);
     tcase_add_test(tests, growth_is_per_iteration);
