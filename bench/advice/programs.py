@@ -719,6 +719,11 @@ def copied_clones():
     keep_best(lambda model: {name: tensor.detach().clone() for name, tensor in model.state_dict().items()})
 
 
+def copied_module():
+    """Early stopping that copies the whole model on the device."""
+    keep_best(lambda model: {name: tensor.cpu() for name, tensor in model.state_dict().items()} if FOLLOWED else copy.deepcopy(model))
+
+
 def copied_optimizer():
     """Keeps the weights and the optimizer's state of the best epoch."""
     model = wide().to(DEVICE)

@@ -43,12 +43,14 @@ bool finding_of_copied_weights(struct findings_maker *maker)
             maker,
             (struct finding){.kind = FINDING_COPIED_WEIGHTS,
                              .save_bytes = copied->save_bytes,
+                             .at_most = copied->may_be_used,
                              .where = finding_where(&line)},
             "If the program only saves it or loads it again, keep it in host memory: " KEEP_ON_HOST,
-            "A copy of the weights%s, made%s by deepcopy() or clone(), holds %s.",
-            copied->of_states      ? " and of the optimizer's state"
-            : facts->copies_tensor ? ""
-                                   : ", or of their gradients",
+            "A copy of %s%s, made%s by deepcopy() or clone(), holds %s.",
+            copied->of_module ? "the model" : "the weights",
+            copied->of_states                           ? " and of the optimizer's state"
+            : facts->copies_tensor || copied->of_module ? ""
+                                                        : ", or of their gradients",
             line.bytes, finding_size(maker, copied->bytes).text);
     buffer_release(&line);
     return ok;

@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "model/peak_without.h"
 
+#define MADE_AGAIN UINT32_MAX
+
 #define MOST 8 / 10 /* part of the model's parameters that must have a copy */
 
 struct weight {
@@ -21,6 +23,7 @@ struct finder {
     const struct live_set *set;
     const struct phases *phases;
     enum weight_origin origin;
+    uint32_t *made;         /* by stack: MADE_AGAIN, or the pass that made module copies + 1 */
     bool loads_states;      /* the optimizer has the states that were read from a file */
     struct weight *weights; /* by size; copies first */
     size_t count, capacity;
@@ -29,7 +32,7 @@ struct finder {
     uint64_t own_bytes, matched_bytes; /* own_bytes: of parameters that are no copies;
                                           matched_bytes: of those that are in pairs */
     stack_id *stacks;                  /* stacks that made these copies, later sorted */
-    size_t stack_count, stacks_capacity;
+    size_t stack_count, stacks_capacity, made_capacity;
     struct budget *budget;
 };
 
@@ -79,12 +82,40 @@ static bool is_state_in_use(const struct finder *finder, const struct live *live
            live_category(finder->set, live) == CATEGORY_OPTIMIZER_STATE;
 }
 
+static uint32_t pass_of(const struct finder *finder, size_t lifetime)
+{
+    return finder->phases->runs[finder->phases->of_lifetime[lifetime].birth].pass;
+}
+
+/* Finds the code that copies modules again after a backward pass. */
+static bool find_made_again(struct finder *finder, struct error *err)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    size_t stacks = symbols_stack_count(site_table_symbols(finder->set->sites)) + 1;
+    if (!vec_reserve(finder->made, finder->made_capacity, stacks, finder->budget, err))
+        return false;
+    memset(finder->made, 0, stacks * sizeof(*finder->made));
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
+        const struct stack_facts *facts = site_stack_facts(finder->set->sites, stack, err);
+        if (!facts)
+            return false;
+        if (!facts->is_deep_copy)
+            continue;
+        uint32_t pass = pass_of(finder, i) + 1, *made = &finder->made[stack];
+        *made = *made == 0 || *made == pass ? pass : MADE_AGAIN;
+    }
+    return true;
+}
+
 static bool is_copy(const struct finder *finder, const struct live *live,
                     const struct stack_facts *facts)
 {
     if (finder->origin == WEIGHTS_LOADED)
         return facts->is_loaded && !is_state_in_use(finder, live);
-    return !facts->is_deep_copy && (facts->copies_tensor || is_clone(finder, live, facts));
+    if (facts->is_deep_copy)
+        return finder->made[live->stack] == MADE_AGAIN;
+    return facts->copies_tensor || is_clone(finder, live, facts);
 }
 
 static bool add(struct finder *finder, const struct live *live, struct error *err)
@@ -92,7 +123,7 @@ static bool add(struct finder *finder, const struct live *live, struct error *er
     const struct stack_facts *facts = site_stack_facts(finder->set->sites, live->stack, err);
     if (!facts)
         return false;
-    bool copy = is_copy(finder, live, facts);
+    bool copy = live->in_trace && is_copy(finder, live, facts);
     bool is_own = live_category(finder->set, live) == CATEGORY_PARAMETER && !facts->is_deep_copy;
     if (!copy && !is_own)
         return true;
@@ -115,7 +146,9 @@ static bool collect(struct finder *finder, struct error *err)
     const struct live_set *set = finder->set;
     for (size_t i = 0; i < set->count; i++) {
         const struct live *live = &set->items[i];
-        if (live->in_trace && live->stack != STACK_NONE && !add(finder, live, err))
+        bool counts = live->in_trace ? live->stack != STACK_NONE
+                                     : live_category(set, live) == CATEGORY_PARAMETER;
+        if (counts && !add(finder, live, err))
             return false;
     }
     if (finder->count > 0)
@@ -187,6 +220,23 @@ static bool sum_live(const struct finder *finder, struct weight_copies *copies, 
     return true;
 }
 
+/* Sets what tells whether the program may need the copies on the device. */
+static void judge_use(const struct finder *finder, struct weight_copies *copies)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    struct error err; /* cannot fail: the stacks were looked up before */
+    copies->may_be_used = true;
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
+        if (!is_of_copies(finder, stack))
+            continue;
+        const struct stack_facts *facts = site_stack_facts(finder->set->sites, stack, &err);
+        copies->of_module |= facts && facts->is_deep_copy;
+        copies->may_be_used &= pass_of(finder, i) == 0;
+    }
+    copies->may_be_used |= copies->of_module;
+}
+
 /* True if copy.deepcopy() made one of the copies within the dictionaries of an optimizer. */
 static bool are_of_states(const struct finder *finder)
 {
@@ -223,7 +273,8 @@ bool weight_copies_find(struct weight_copies *copies, const struct live_set *set
         .set = set, .phases = phases, .origin = origin, .budget = set->timeline->snapshot->budget};
     int64_t peak;
     *copies = (struct weight_copies){0};
-    bool ok = find_loaded_states(&finder, err) && collect(&finder, err) && pair_all(&finder, err);
+    bool ok = find_loaded_states(&finder, err) && find_made_again(&finder, err) &&
+              collect(&finder, err) && pair_all(&finder, err);
     if (ok && finder.stack_count > 0 && finder.matched_bytes >= finder.own_bytes * MOST) {
         ok = list_absences(&finder, err) &&
              timeline_peak_without(set->timeline, finder.absences, finder.absent, &peak, err) &&
@@ -231,11 +282,13 @@ bool weight_copies_find(struct weight_copies *copies, const struct live_set *set
         if (ok) {
             copies->save_bytes = set->timeline->active.peak_bytes - peak;
             copies->of_states = are_of_states(&finder);
+            judge_use(&finder, copies);
         }
         copies->has_more = copies->bytes / 2 > (int64_t)finder.own_bytes * MOST;
     }
     vec_free(finder.weights, finder.capacity, sizeof(*finder.weights), finder.budget);
     vec_free(finder.stacks, finder.stacks_capacity, sizeof(*finder.stacks), finder.budget);
+    vec_free(finder.made, finder.made_capacity, sizeof(*finder.made), finder.budget);
     vec_free(finder.absences, finder.absences_capacity, sizeof(*finder.absences), finder.budget);
     return ok;
 }

@@ -187,6 +187,71 @@ START_TEST(a_module_is_copied)
 }
 END_TEST
 
+/* best = copy.deepcopy(model), each time that the model has improved. It may run, too. */
+START_TEST(a_module_is_copied_again)
+{
+    uint64_t copies[LAYERS];
+    make_weights(INIT);
+    train();
+    for (unsigned i = 0; i < LAYERS; i++)
+        copies[i] = born(WEIGHT + i, COPIED);
+    train();
+    make_weights(COPIED);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_free(&capture, copies[i], WEIGHT + i, SCRIPT);
+    train();
+    capture_free(&capture, born(3 * WEIGHT, STACK_STEP), 3 * WEIGHT, STACK_STEP);
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 0);
+    const struct finding *finding = report_finding(report, FINDING_COPIED_WEIGHTS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 3 * WEIGHT + 3);
+    ck_assert(finding->at_most);
+    ck_assert_ptr_nonnull(strstr(finding->what, "A copy of the model, made at "));
+    device_report_destroy(report);
+}
+END_TEST
+
+/* Copies from before the first backward pass may be an average of weights, which steps update. */
+static void expect_use(bool before)
+{
+    make_weights(INIT);
+    if (!before)
+        train();
+    make_weights(DEEPCOPY);
+    train();
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 0);
+    const struct finding *finding = report_finding(report, FINDING_COPIED_WEIGHTS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert(finding->at_most == before);
+    device_report_destroy(report);
+}
+
+START_TEST(weights_are_copied_before_training)
+{
+    expect_use(true);
+}
+END_TEST
+
+START_TEST(weights_are_copied_after_training)
+{
+    expect_use(false);
+}
+END_TEST
+
+/* The weights are older than the recording. */
+START_TEST(weights_that_are_not_recorded_are_copied)
+{
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&capture, 9000 + 10000 * i, WEIGHT + i, "");
+    train();
+    make_weights(DEEPCOPY);
+    train();
+    ck_assert_int_eq(saving(FINDING_COPIED_WEIGHTS), 3 * WEIGHT + 3);
+}
+END_TEST
+
 START_TEST(other_tensors_are_copied)
 {
     make_weights(INIT);
@@ -322,6 +387,10 @@ TCase *findings_copies_tests(void)
     tcase_add_test(tests, a_part_of_the_model_was_loaded);
     tcase_add_test(tests, the_best_weights_are_copied);
     tcase_add_test(tests, a_module_is_copied);
+    tcase_add_test(tests, a_module_is_copied_again);
+    tcase_add_test(tests, weights_are_copied_before_training);
+    tcase_add_test(tests, weights_are_copied_after_training);
+    tcase_add_test(tests, weights_that_are_not_recorded_are_copied);
     tcase_add_test(tests, other_tensors_are_copied);
     tcase_add_test(tests, buckets_beside_gradients);
     tcase_add_loop_test(tests, buckets_beside_accumulated_gradients, 0, 2);
