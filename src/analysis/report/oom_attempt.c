@@ -26,14 +26,32 @@ static int64_t held(const struct timeline *timeline, const struct categories *ca
     return bytes;
 }
 
+/* True if the innermost lines of Python are the same, be they of a library or of the program. A
+ * line of the program may also go on to something else after a failure. */
+static bool same_python(struct site_table *sites, stack_id a, stack_id b)
+{
+    struct error err; /* without memory, the failures count as different */
+    if (a == STACK_NONE || b == STACK_NONE)
+        return false;
+    const struct stack_facts *facts = site_stack_facts(sites, a, &err);
+    frame_id frame = facts ? facts->site.any_python_frame : NO_FRAME;
+    struct stack stack = symbols_stack_at(site_table_symbols(sites), a);
+    if (frame == NO_FRAME || !(facts = site_stack_facts(sites, b, &err)) ||
+        facts->site.any_python_frame == NO_FRAME)
+        return false;
+    struct stack other = symbols_stack_at(site_table_symbols(sites), b);
+    return stack.frames[frame] == other.frames[facts->site.any_python_frame];
+}
+
 /* True if the same line of code asks again and nothing was allocated in between. The C++ functions
  * that the line calls may differ. */
-static bool tries_again(const struct timeline *timeline, const struct oom_row *before,
-                        const struct oom_row *row)
+static bool tries_again(const struct timeline *timeline, struct site_table *sites,
+                        const struct oom_row *before, const struct oom_row *row)
 {
     size_t next = births_from(timeline, (uint32_t)before->item + 1);
     bool is_same = row->stack == before->stack ||
-                   (row->asker && before->asker && strcmp(row->asker, before->asker) == 0);
+                   (row->asker && before->asker && strcmp(row->asker, before->asker) == 0 &&
+                    same_python(sites, row->stack, before->stack));
     return is_same &&
            (next == timeline->lifetime_count || timeline->lifetimes[next].alloc > row->item);
 }
@@ -45,9 +63,9 @@ static void advise(struct oom_row *row, uint64_t event, enum unit unit)
     units_count(place, event);
     snprintf(row->next, sizeof(row->next),
              "%s of the live memory belong to an earlier attempt, which failed at event %s. Inside "
-             "an except block, the exception's traceback holds them: try again after "
-             "the block, without a reference to the exception or to variables of the "
-             "attempt.",
+             "an except block, the exception's traceback holds them, and after it if a variable "
+             "keeps the exception: try again after the block, without a reference to the exception "
+             "or to variables of the attempt.",
              size, place);
 }
 
@@ -61,13 +79,13 @@ static void take_over(struct oom_row *row, const struct oom_row *before, enum un
         advise(row, (uint64_t)trace_file_event(timeline->trace, row->attempt_item), unit);
 }
 
-void oom_attempt_add(struct ooms *ooms, const struct timeline *timeline, const struct steps *steps,
-                     const struct categories *categories, enum unit unit)
+void oom_attempt_add(struct ooms *ooms, const struct timeline *timeline, struct site_table *sites,
+                     const struct steps *steps, const struct categories *categories, enum unit unit)
 {
     for (size_t i = 1; i < ooms->count; i++) {
         struct oom_row *row = &ooms->items[i];
         uint32_t failure = (uint32_t)ooms->items[i - 1].item;
-        row->tries_again = tries_again(timeline, &ooms->items[i - 1], row);
+        row->tries_again = tries_again(timeline, sites, &ooms->items[i - 1], row);
         if (row->tries_again) {
             take_over(row, &ooms->items[i - 1], unit, timeline);
             continue;

@@ -15,7 +15,8 @@
  * `attempt_item` of the other rows, and sets `next` to advice if the earlier attempt holds much.
  * What counts was made between the beginning of the step of the earlier failure and that failure;
  * parameters, gradients, inputs and states do not count. */
-void oom_attempt_add(struct ooms *ooms, const struct timeline *timeline, const struct steps *steps,
-                     const struct categories *categories, enum unit unit);
+void oom_attempt_add(struct ooms *ooms, const struct timeline *timeline, struct site_table *sites,
+                     const struct steps *steps, const struct categories *categories,
+                     enum unit unit);
 
 #endif

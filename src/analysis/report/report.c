@@ -227,8 +227,8 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
                        &report->ooms, err) &&
              oom_replay_add(&report->ooms, report->timeline, set->sites, options->unit, err);
         if (ok) {
-            oom_attempt_add(&report->ooms, report->timeline, &report->steps, &report->all,
-                            options->unit);
+            oom_attempt_add(&report->ooms, report->timeline, set->sites, &report->steps,
+                            &report->all, options->unit);
             oom_rest_add(&report->ooms, report->timeline, &report->phases, &report->steps,
                          &report->all);
         }

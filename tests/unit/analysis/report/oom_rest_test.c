@@ -168,6 +168,28 @@ START_TEST(one_call_may_try_again)
 }
 END_TEST
 
+#define LINEAR                                                                                     \
+    CPP("at::_ops::linear::call(x)")                                                               \
+    "," PY("forward", TORCH "nn/modules/linear.py", 125) "," CALL "," SCRIPT
+
+/* One line makes the batch and calls the model. The smaller batch fails at once. */
+START_TEST(an_attempt_may_fail_at_the_same_line)
+{
+    step(0);
+    born(SAVED, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, LATER, LINEAR);
+    capture_event(&capture, "oom", 0, LATER / 2, SCRIPT);
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 10);
+    const struct oom_row *rows = report->ooms.items;
+    ck_assert_uint_eq(report->ooms.count, 2);
+    ck_assert_str_eq(rows[0].asker, rows[1].asker);
+    ck_assert(!rows[1].tries_again);
+    ck_assert_int_eq(rows[1].attempt_bytes, SAVED);
+    device_report_destroy(report);
+}
+END_TEST
+
 /* The attempts get smaller and smaller, until not even the batch fits. */
 START_TEST(further_tries_find_the_failed_attempt_too)
 {
@@ -199,6 +221,7 @@ TCase *oom_rest_tests(void)
     tcase_add_test(tests, the_first_step_has_none_before_it);
     tcase_add_test(tests, an_exception_holds_the_failed_attempt);
     tcase_add_test(tests, one_call_may_try_again);
+    tcase_add_test(tests, an_attempt_may_fail_at_the_same_line);
     tcase_add_test(tests, further_tries_find_the_failed_attempt_too);
     tcase_add_test(tests, the_failed_attempt_is_freed);
     tcase_add_test(tests, another_size_is_another_request);
