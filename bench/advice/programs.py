@@ -1068,6 +1068,45 @@ def growth_cycles():
     train(Convolutions(2).to(DEVICE), lambda m: m(images()).square().mean(), after=make)
 
 
+def piled_cycles():
+    """Objects that refer to themselves keep the output of each step until the garbage collector runs, every four steps."""
+    gc.disable()
+    model = wide(3, 1024).to(DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    class Step:
+        def __init__(self):
+            self.output = model(torch.randn(4096, 1024, device=DEVICE))
+            self.report = None if FOLLOWED else self.describe
+
+        def describe(self):
+            return self.output.mean()
+
+    for i in range(8):
+        step = Step()
+        step.output.square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        if i % 4 == 3:
+            gc.collect()
+
+
+def piled_epoch():
+    """The outputs of an epoch for its metrics, as in the hooks of a trainer."""
+    model = wide(3, 1024).to(DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(2):
+        outputs = []
+        for _ in range(5):
+            output = model(torch.randn(4096, 1024, device=DEVICE))
+            output.square().mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            outputs.append(output.detach().cpu() if FOLLOWED else output.detach())
+        del output
+        outputs.clear()
+
+
 def growth_graphs():
     """A CUDA graph captured at every step, and kept."""
     model = wide(2, 1024).to(DEVICE).eval()

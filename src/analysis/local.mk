@@ -265,6 +265,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/pass_results.h \
 	src/analysis/growth/pending.c \
 	src/analysis/growth/pending.h \
+	src/analysis/growth/piled_results.c \
+	src/analysis/growth/piled_results.h \
 	src/analysis/growth/private_growth.c \
 	src/analysis/growth/private_growth.h \
 	src/analysis/growth/retained_graphs.c \

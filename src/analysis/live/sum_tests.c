@@ -268,6 +268,14 @@ bool live_is_pass_result(const struct live_set *set, const struct live_facts *fa
     return run == NO_RUN || facts->phases->runs[run].phase != PHASE_BACKWARD;
 }
 
+bool live_is_piled(const struct live_set *set, const struct live_facts *facts,
+                   const struct live *live, const struct live_source *source)
+{
+    return live->in_trace && facts->is_piled && facts->is_piled[live->index] &&
+           !live_is_pass_result(set, facts, live, source) &&
+           !live_is_retained(set, facts, live, source);
+}
+
 /* True if the allocation was recorded in a private pool: of a CUDA graph, or one that the program
  * made. */
 static bool is_in_private_pool(const struct live_set *set, const struct live *live)

@@ -22,6 +22,7 @@ struct live_facts {
     const uint8_t *is_dropped;      /* by lifetime: see growth/dropped_graphs.h; NULL: none is */
     const uint8_t *is_kept;         /* by lifetime: see growth/kept_results.h; NULL: none is */
     const uint8_t *is_retained;     /* by lifetime: see growth/retained_graphs.h; NULL: none is */
+    const uint8_t *is_piled;        /* by lifetime: see growth/piled_results.h; NULL: none is */
     const uint8_t *is_result;       /* by lifetime: see growth/pass_results.h; NULL: none is */
     const uint8_t *is_layer_result; /* by lifetime: see growth/layer_results.h; NULL: none is */
     const uint8_t *is_concatenated; /* by lifetime: see report/concatenated.h; NULL: none is */
@@ -64,7 +65,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 26
+#define LIVE_SUMS_MOST 27
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -74,6 +75,8 @@ void live_sum_release(struct live_sum *sum);
 live_test live_is_dropped;      /* kept by a graph that no backward pass used */
 live_test live_is_retained;     /* kept by a graph after the last backward pass through it */
 live_test live_is_kept;         /* a result of an earlier step that a variable still holds */
+live_test live_is_piled;        /* a result that is freed together with those of other steps, and
+                                   none of live_is_pass_result */
 live_test live_is_concatenated; /* any other result that a loop gathers by concatenation */
 live_test live_is_activation;   /* any other activation */
 /* Such an activation that a backward pass frees, or would have freed if no request had failed. */

@@ -18,6 +18,7 @@ static const char *const names[] = {
     [FINDING_UNUSED_LOGITS] = "unused_logits",
     [FINDING_RESIDENT_DATA] = "resident_data",
     [FINDING_PASS_RESULTS] = "pass_results",
+    [FINDING_PILED_RESULTS] = "piled_results",
     [FINDING_CONCATENATED] = "concatenated",
     [FINDING_LAYER_RESULTS] = "layer_results",
     [FINDING_LOCAL_RESULTS] = "local_results",

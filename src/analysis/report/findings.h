@@ -9,6 +9,7 @@
 #include "analysis/growth/growth.h"
 #include "analysis/growth/kept_results.h"
 #include "analysis/growth/pending.h"
+#include "analysis/growth/piled_results.h"
 #include "analysis/growth/retained_graphs.h"
 #include "analysis/growth/unused_passes.h"
 #include "analysis/phase/rows.h"
@@ -33,6 +34,7 @@ enum finding_kind {
     FINDING_UNUSED_LOGITS, /* logits of which generation reads the last position */
     FINDING_RESIDENT_DATA, /* input that stays on the device from before training on */
     FINDING_PASS_RESULTS,  /* of passes without a graph, which the program collects */
+    FINDING_PILED_RESULTS, /* of several steps, which are freed together */
     FINDING_CONCATENATED,  /* by concatenation with earlier results, again and again */
     FINDING_LAYER_RESULTS, /* that the program holds until the forward pass is over */
     FINDING_LOCAL_RESULTS, /* that variables of a function hold until it returns */
@@ -99,6 +101,7 @@ struct evidence_of_all {
     const struct dropped_graphs *dropped;
     const struct retained_graphs *retained;
     const struct kept_results *kept;
+    const struct piled_results *piled;
     const struct fragmentation *fragmentation;
     enum unit unit; /* of sizes in sentences */
 };

@@ -5,6 +5,7 @@
 #define LEAST_CASTS       5
 #define LEAST_ELEMENTWISE 5
 #define LEAST_RESULTS     5
+#define LEAST_PILED       5
 #define LEAST_DATA        10
 #define LEAST_LOGITS      15
 
@@ -63,6 +64,28 @@ bool finding_about_kept_results(struct findings_maker *maker, const struct live_
               "NAME), or move the body of the loop into a function.",
         "At the peak, variables still hold %s of the step before%s; this memory is freed only when "
         "the same code sets the variables again.",
+        finding_size(maker, sum->bytes).text, most->bytes);
+}
+
+bool finding_about_piled_results(struct findings_maker *maker, const struct live_sum *sum,
+                                 const struct buffer *most)
+{
+    const struct piled_results *piled = maker->evidence->piled;
+    char steps[UNITS_TEXT_SIZE];
+    int64_t save = piled->save_bytes < sum->bytes ? piled->save_bytes : sum->bytes;
+    /* what grows up to the end is another finding */
+    if (finding_share(maker, save) < LEAST_PILED ||
+        finding_share(maker, maker->evidence->growth->save_bytes) >= LEAST_SHARE)
+        return true;
+    return finding_add(
+        maker, (struct finding){.kind = FINDING_PILED_RESULTS, .save_bytes = save, .at_most = true},
+        "If a list or an attribute collects them, move each to the host (tensor.cpu()), or store "
+        "less of it. If nothing does, they are in reference cycles, which only Python's garbage "
+        "collector frees: look for objects that refer to each other, a stored exception, or a "
+        "nested function that calls itself.",
+        "Results of %s earlier %s, which the program later frees together, hold %s%s.",
+        units_count(steps, piled->steps),
+        maker->evidence->steps->source == STEPS_FORWARD ? "forward passes" : "steps",
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 

@@ -103,9 +103,10 @@ typedef bool finding_about(struct findings_maker *maker, const struct live_sum *
 finding_about finding_about_activations, finding_about_beside_logits, finding_about_derivatives,
     finding_about_transform, finding_about_recomputed, finding_about_running,
     finding_about_plain_results, finding_about_dropped, finding_about_retained,
-    finding_about_kept_results, finding_about_multihead, finding_about_unfused,
-    finding_about_attention, finding_about_logits, finding_about_pass_results,
-    finding_about_concatenated, finding_about_layer_results, finding_about_resident_data,
-    finding_about_elementwise, finding_about_casts, finding_about_optimizer_temporaries;
+    finding_about_kept_results, finding_about_piled_results, finding_about_multihead,
+    finding_about_unfused, finding_about_attention, finding_about_logits,
+    finding_about_pass_results, finding_about_concatenated, finding_about_layer_results,
+    finding_about_resident_data, finding_about_elementwise, finding_about_casts,
+    finding_about_optimizer_temporaries;
 
 #endif

@@ -262,7 +262,9 @@ static bool find_held(struct device_report *report, struct site_table *sites, st
                                 report->dropped.is_dropped, err) &&
            kept_results_find(&report->kept, timeline, sites, &report->all, &report->phases,
                              &report->steps, report->dropped.is_dropped,
-                             report->retained.is_retained, err);
+                             report->retained.is_retained, err) &&
+           piled_results_find(&report->piled, timeline, sites, &report->all, &report->phases,
+                              &report->steps, report->dropped.is_dropped, err);
 }
 
 static bool compare_steps(struct device_report *report, struct site_table *sites, struct error *err)
@@ -297,6 +299,7 @@ static bool find(struct device_report *report, const struct live_set *set,
                                              .dropped = &report->dropped,
                                              .retained = &report->retained,
                                              .kept = &report->kept,
+                                             .piled = &report->piled,
                                              .fragmentation = &report->fragmentation,
                                              .unit = options->unit};
     if (!findings_make(&report->findings, &evidence, err))
@@ -346,6 +349,7 @@ void device_report_destroy(struct device_report *report)
     pending_release(&report->pending);
     dropped_graphs_release(&report->dropped);
     retained_graphs_release(&report->retained);
+    piled_results_release(&report->piled);
     kept_results_release(&report->kept);
     categories_release(&report->all);
     phase_rows_release(&report->phase_rows);

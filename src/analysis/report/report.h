@@ -9,6 +9,7 @@
 #include "analysis/growth/dropped_graphs.h"
 #include "analysis/growth/growth.h"
 #include "analysis/growth/pending.h"
+#include "analysis/growth/piled_results.h"
 #include "analysis/growth/retained_graphs.h"
 #include "analysis/live/sites.h"
 #include "analysis/live/when.h"
@@ -160,6 +161,7 @@ struct device_report {
     struct dropped_graphs dropped;
     struct retained_graphs retained;
     struct kept_results kept;
+    struct piled_results piled;
     struct unused_passes unused;
     struct open_annotations annotations;      /* open at the moment */
     struct open_annotations peak_annotations; /* open at the active peak */

@@ -99,6 +99,7 @@ TCase *oom_rest_tests(void);
 TCase *oom_tests(void);
 TCase *operator_curves_tests(void);
 TCase *pending_tests(void);
+TCase *piled_results_tests(void);
 TCase *rank_name_tests(void);
 TCase *ranks_tests(void);
 TCase *reason_tests(void);

@@ -12,6 +12,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, idle_passes_tests());
     suite_add_tcase(suite, kept_caches_tests());
     suite_add_tcase(suite, kept_results_tests());
+    suite_add_tcase(suite, piled_results_tests());
     suite_add_tcase(suite, retained_graphs_tests());
     suite_add_tcase(suite, layer_results_tests());
     suite_add_tcase(suite, rollouts_tests());
