@@ -13,6 +13,7 @@
 static const char *const remedies[FINDING_KINDS] = {
     [FINDING_RECOMPUTED] = "recompute less at a time",
     [FINDING_NO_GRAD] = "run the passes that no backward pass uses under torch.no_grad()",
+    [FINDING_RETAINED] = "leave retain_graph=True out of the last backward pass through each graph",
     [FINDING_UNEVEN_STEPS] = "limit the size of the largest batches",
     [FINDING_SUMMED_LOSSES] = "call backward() on each loss as soon as it is computed",
     [FINDING_ATTENTION] = "let fused kernels compute the attention",
@@ -20,6 +21,7 @@ static const char *const remedies[FINDING_KINDS] = {
     [FINDING_UNUSED_LOGITS] = "compute the logits of the last position only",
     [FINDING_RESIDENT_DATA] = "keep the data in host memory",
     [FINDING_PASS_RESULTS] = "move the stored results to the host",
+    [FINDING_PILED_RESULTS] = "free the results of earlier steps, or move them to the host",
     [FINDING_CONCATENATED] = "collect the results on the host instead of concatenating them on the "
                              "device",
     [FINDING_LAYER_RESULTS] = "do not hold the results of all layers",
@@ -42,24 +44,28 @@ static const char *const remedies[FINDING_KINDS] = {
     [FINDING_PENDING_FREES] = "avoid frees that wait for another stream",
 };
 
-/* The bytes that the finding frees at the moment of the request, as its saving states them. */
+/* The bytes that the finding frees at the moment of the request, as its saving states them. What
+ * grows and is there at the peak is there at any later moment, too. */
 static int64_t freed_bytes(const struct finding *finding, const struct oom_row *row,
-                           int64_t peak_bytes)
+                           const struct moment *peak)
 {
-    return remedies[finding->kind] && !finding->of_reserved
-               ? finding->save_bytes - (peak_bytes - row->at.active_bytes)
-               : 0;
+    if (!remedies[finding->kind] || finding->of_reserved)
+        return 0;
+    if (finding->kind == FINDING_GROWTH && row->item > peak->item)
+        return finding->save_bytes;
+    return finding->save_bytes - (peak->active_bytes - row->at.active_bytes);
 }
 
 /* The number of the finding that frees most, from 1 on; 0 if none frees enough. One whose saving is
  * only an upper bound comes after all that are sure. */
-static size_t choose(const struct findings *findings, const struct oom_row *row, int64_t peak_bytes)
+static size_t choose(const struct findings *findings, const struct oom_row *row,
+                     const struct moment *peak)
 {
     size_t best = 0;
     int64_t most = 0;
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->items[i];
-        int64_t freed = freed_bytes(finding, row, peak_bytes);
+        int64_t freed = freed_bytes(finding, row, peak);
         if (freed <= 0 || (uint64_t)freed < row->requested_bytes)
             continue;
         bool is_surer = best > 0 && findings->items[best - 1].at_most && !finding->at_most;
@@ -112,12 +118,12 @@ static bool needs_less_in_use(const struct oom_row *row)
            row->attempt_bytes == 0;
 }
 
-void oom_finding_add(struct ooms *ooms, const struct findings *findings, int64_t peak_bytes,
+void oom_finding_add(struct ooms *ooms, const struct findings *findings, const struct moment *peak,
                      enum unit unit)
 {
     for (size_t i = 0; i < ooms->count; i++) {
         struct oom_row *row = &ooms->items[i];
-        row->finding = needs_less_in_use(row) ? choose(findings, row, peak_bytes) : 0;
+        row->finding = needs_less_in_use(row) ? choose(findings, row, peak) : 0;
         if (row->finding > 0)
             advise(row, &findings->items[row->finding - 1], unit);
     }

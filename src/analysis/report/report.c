@@ -304,7 +304,7 @@ static bool find(struct device_report *report, const struct live_set *set,
                                              .unit = options->unit};
     if (!findings_make(&report->findings, &evidence, err))
         return false;
-    oom_finding_add(&report->ooms, &report->findings, report->peak.active_bytes, options->unit);
+    oom_finding_add(&report->ooms, &report->findings, &report->peak, options->unit);
     return true;
 }
 

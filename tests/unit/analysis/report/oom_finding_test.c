@@ -13,7 +13,8 @@ static struct finding finding;
 
 static void create(void)
 {
-    row = (struct oom_row){.verdict = OOM_SHORTAGE,
+    row = (struct oom_row){.item = 101,
+                           .verdict = OOM_SHORTAGE,
                            .requested_bytes = REQUEST,
                            .at = {.active_bytes = PEAK},
                            .next = "the largest category"};
@@ -28,7 +29,8 @@ static size_t named(const struct finding *others, size_t count)
     for (size_t i = 0; i < count; i++)
         findings.items[i] = others[i];
     findings.items[count] = finding;
-    oom_finding_add(&ooms, &findings, PEAK, UNIT_AUTO);
+    const struct moment peak = {.item = 100, .active_bytes = PEAK};
+    oom_finding_add(&ooms, &findings, &peak, UNIT_AUTO);
     ck_assert_int_eq(row.finding == 0, strcmp(row.next, "the largest category") == 0);
     return row.finding;
 }
@@ -58,6 +60,20 @@ START_TEST(a_moment_below_the_peak_gains_less)
     ck_assert_uint_eq(named(NULL, 0), 0);
     finding.save_bytes++;
     ck_assert_uint_eq(named(NULL, 0), 1);
+}
+END_TEST
+
+/* It is there at any moment after the peak. */
+START_TEST(what_grows_stays_after_the_peak)
+{
+    finding.kind = FINDING_GROWTH;
+    row.at.active_bytes = PEAK / 2;
+    ck_assert_uint_eq(named(NULL, 0), 1);
+    create();
+    finding.kind = FINDING_GROWTH;
+    row.at.active_bytes = PEAK / 2;
+    row.item = 99;
+    ck_assert_uint_eq(named(NULL, 0), 0);
 }
 END_TEST
 
@@ -119,6 +135,7 @@ TCase *oom_finding_tests(void)
     tcase_add_test(tests, what_is_enough_is_named_with_its_line);
     tcase_add_test(tests, too_little_is_not_named);
     tcase_add_test(tests, a_moment_below_the_peak_gains_less);
+    tcase_add_test(tests, what_grows_stays_after_the_peak);
     tcase_add_test(tests, a_sure_saving_is_named_before_a_larger_bound);
     tcase_add_test(tests, the_larger_of_two_is_named);
     tcase_add_test(tests, a_finding_on_a_whole_category_is_not_named);
