@@ -9,9 +9,9 @@
 #include "analysis/phase/births.h"
 
 #define LEAST_CYCLES 2 /* cycles through which an idle gradient lives */
-#define MOST_MADE                                                                                  \
-    2 /* cycles that make the idle gradients of one size: .grad of a parameter is                  \
-         made once, unlike that of the input of each step */
+/* Cycles that make the idle gradients of one size: .grad of a parameter is made once, unlike that
+ * of the input of each step. */
+#define MOST_MADE 2
 
 /* Allocations of one size. A copy of a model's parameters has as many as the model. */
 struct tally {
