@@ -17,10 +17,11 @@
 
 /* Forward passes in which a line made larger blocks than in the pass before. */
 #define LEAST_GROWN  2
-#define LEAST_ROLLED 8 /* the same in a program that trains, for rollouts between its steps */
-#define LEAST_BLOCKS 2 /* equal blocks that a line makes in one pass, one for each layer */
-#define LEAST_COPIED 4 /* the same, for a cache that is copied from pass to pass */
-#define LEAST_HELD   3 /* forward passes that use the cache of one request */
+#define LEAST_ROLLED 8  /* the same in a program that trains, for rollouts between its steps */
+#define LEAST_BLOCKS 2  /* equal blocks that a line makes in one pass, one for each layer */
+#define LEAST_COPIED 4  /* the same, for a cache that is copied from pass to pass */
+#define SCALAR       16 /* bytes: what a CUDA graph or a program counts with is no cache */
+#define LEAST_HELD   3  /* forward passes that use the cache of one request */
 
 /* Facts about a stack that allocates or frees. */
 struct line {
@@ -202,6 +203,12 @@ static bool is_for_rollout(const struct finder *finder, size_t index,
     return true;
 }
 
+static uint64_t birth_size(const struct finder *finder, size_t index)
+{
+    const struct timeline *timeline = finder->classifier->timeline;
+    return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
+}
+
 /* The number of forward passes that begin while a block lives. */
 static uint32_t passes_over(const struct finder *finder, size_t index)
 {
@@ -239,7 +246,8 @@ static bool is_held(const struct finder *finder, size_t index, const struct stac
     enum reason reason = reason_at(finder, index);
     bool stays = end_run(finder, index) == NO_RUN;
     uint32_t passes = passes_over(finder, index);
-    if (facts->context != CONTEXT_OTHER || (stays && !makes_room(finder, line, facts)))
+    if (facts->context != CONTEXT_OTHER || (stays && !makes_room(finder, line, facts)) ||
+        birth_size(finder, index) <= SCALAR)
         return false;
     if (finder->classifier->first_backward_run != NO_RUN)
         return !stays && line->most >= LEAST_COPIED && passes >= LEAST_ROLLED &&

@@ -315,24 +315,37 @@ END_TEST
     CPP("at::_ops::empty_memory_format::call(x)")                                                  \
     "," PY("new_cache", "/home/u/serve.py", 5) "," SCRIPT
 
-START_TEST(a_cache_of_one_request)
+static void one_request(size_t block)
 {
     born(1, 50, MODEL);
     born(2, 10, STACK_FORWARD);
     freed(2, 10, STACK_FORWARD);
-    born(3, 100, REQUEST);
-    born(4, 100, REQUEST);
+    born(3, block, REQUEST);
+    born(4, block, REQUEST);
     for (unsigned token = 0; token < 4; token++) {
         born(5, 10, STACK_FORWARD);
         freed(5, 10, STACK_FORWARD);
         born(6, 1, SCRIPT);
         freed(6, 1, SCRIPT);
     }
-    freed(3, 100, SCRIPT);
-    freed(4, 100, SCRIPT);
+    freed(3, block, SCRIPT);
+    freed(4, block, SCRIPT);
     capture_load(&capture);
+}
+
+START_TEST(a_cache_of_one_request)
+{
+    one_request(100);
     expect(3, CATEGORY_KV_CACHE, REASON_KV_CACHE_HELD);
     expect(4, CATEGORY_KV_CACHE, REASON_KV_CACHE_HELD);
+}
+END_TEST
+
+/* Such as the seed and the offset of the random numbers of a CUDA graph. */
+START_TEST(two_numbers_are_no_cache)
+{
+    one_request(8);
+    ck_assert_int_ne(capture_category(&capture, 3), CATEGORY_KV_CACHE);
 }
 END_TEST
 
@@ -468,6 +481,7 @@ TCase *category_caches_tests(void)
     tcase_add_loop_test(tests, no_pool_by_the_name_of_other_code, 0, 3);
     tcase_add_test(tests, equal_weights_beside_large_activations);
     tcase_add_test(tests, a_cache_of_one_request);
+    tcase_add_test(tests, two_numbers_are_no_cache);
     tcase_add_test(tests, caches_of_requests_that_are_done);
     tcase_add_test(tests, results_that_a_program_keeps_are_no_cache);
     tcase_add_test(tests, copies_that_the_region_frees);
