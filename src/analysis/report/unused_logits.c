@@ -75,18 +75,32 @@ static bool may_be_logits(const struct finder *finder, size_t index, bool *may, 
            (*may || is_copied_product(finder, index, may, err));
 }
 
-/* The largest of what comes next, if all of it is much smaller, else 0. */
+/* True if memory ran out between two items. */
+static bool fails_between(const struct timeline *timeline, uint32_t from, uint32_t until)
+{
+    if (timeline->by_action[ACTION_OOM] == 0)
+        return false;
+    while (from < until && timeline->trace->action[from] != ACTION_OOM)
+        from++;
+    return from < until;
+}
+
+/* The largest of what comes next, if all of it is much smaller, else 0. What comes after memory ran
+ * out is not computed from it. */
 static uint64_t read_of(const struct finder *finder, size_t index)
 {
     const struct timeline *timeline = finder->set->timeline;
     size_t readers = 0;
     uint64_t bytes = 0;
     for (size_t i = index + 1; i < timeline->lifetime_count && readers < READERS; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc;
         if (is_workspace(finder, i))
             continue;
-        if (timeline->lifetimes[i].alloc >= lifetime_end(&timeline->lifetimes[index]) ||
+        if (item >= lifetime_end(&timeline->lifetimes[index]) ||
             stack_of(finder, i) == stack_of(finder, index))
             break;
+        if (fails_between(timeline, timeline->lifetimes[index].alloc, item))
+            return 0;
         readers++;
         if (size_of(finder, i) > bytes)
             bytes = size_of(finder, i);
@@ -115,12 +129,20 @@ static bool is_same_code(const struct finder *finder, size_t a, size_t b)
            site_frame(sites, second, &facts->site, &other) && line == other;
 }
 
-/* The next allocation of the same code, in the direction of `step`; SIZE_MAX: there is none. */
+/* True if nothing is allocated while a block lives: it is the scratch space of one kernel. */
+static bool is_scratch(const struct finder *finder, size_t index)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    return index + 1 < timeline->lifetime_count &&
+           lifetime_end(&timeline->lifetimes[index]) < timeline->lifetimes[index + 1].alloc;
+}
+
+/* The next result of the same code, in the direction of `step`; SIZE_MAX: there is none. */
 static size_t next_of(const struct finder *finder, size_t index, size_t step)
 {
     size_t count = finder->set->timeline->lifetime_count;
     for (size_t i = index + step; i < count; i += step)
-        if (is_same_code(finder, i, index))
+        if (is_same_code(finder, i, index) && !is_scratch(finder, i))
             return i;
     return SIZE_MAX;
 }
@@ -137,10 +159,27 @@ static bool grows(const struct finder *finder, size_t index, size_t step)
     return step == 1 ? a < b && b - a == c - b : a > b && a - b == b - c;
 }
 
+/* True if a cache of keys and values is live at an item. */
+static bool has_cache(const struct finder *finder, uint32_t item)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    const struct categories *categories = finder->set->categories;
+    for (size_t i = 0; i < timeline->preexisting_count; i++)
+        if (categories->of_preexisting[i] == CATEGORY_KV_CACHE &&
+            preexisting_end(&timeline->preexisting[i]) > item)
+            return true;
+    for (size_t i = 0; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < item; i++)
+        if (categories->of_lifetime[i] == CATEGORY_KV_CACHE &&
+            lifetime_end(&timeline->lifetimes[i]) > item)
+            return true;
+    return false;
+}
+
 static bool generates(const struct finder *finder, size_t index)
 {
     size_t next = next_of(finder, index, 1);
-    if (next != SIZE_MAX && size_of(finder, next) <= size_of(finder, index) / SMALLER)
+    if (next != SIZE_MAX && size_of(finder, next) <= size_of(finder, index) / SMALLER &&
+        has_cache(finder, finder->set->timeline->lifetimes[next].alloc))
         return true;
     return grows(finder, index, 1) || grows(finder, index, (size_t)-1);
 }

@@ -3,8 +3,9 @@
  *
  * Such logits are the result of a matrix product, or a copy of it in another dtype, and all that is
  * computed from them is many times smaller. The next calls of the same code show that the program
- * generates a text: each result is larger than the one before by the same amount or, with a cache
- * of keys and values, many times smaller. */
+ * generates a text: each result is larger than the one before by the same amount or, if there is a
+ * cache of keys and values, the next one is many times smaller. Without such a cache, that shows
+ * only that batches differ in size. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_UNUSED_LOGITS_H
 #define MEMSNAP_ANALYSIS_REPORT_UNUSED_LOGITS_H
 

@@ -14,6 +14,9 @@
     "," PY("forward", "/home/u/model.py", 7) "," CALL "," NO_GRAD
 #define CAST                                                                                       \
     CPP("at::_ops::_to_copy::call(x)") "," PY("forward", "/home/u/model.py", 9) "," CALL "," NO_GRAD
+#define CACHE                                                                                      \
+    CPP("at::_ops::cat::call(x)")                                                                  \
+    "," PY("update", "/venv/site-packages/transformers/cache_utils.py", 136) "," CALL "," NO_GRAD
 #define SAMPLE CPP("at::_ops::_softmax::call(x)") "," NO_GRAD
 
 /* A forward pass that frees the result of a layer once the next one has its own. */
@@ -68,8 +71,15 @@ static void convert(uint64_t bytes, const char *operator)
     capture_free(&capture, result, bytes, NO_GRAD);
 }
 
+/* Keys and values of the text so far. */
+static void make_cache(void)
+{
+    capture_alloc(&capture, 300, CACHE);
+}
+
 START_TEST(logits_that_are_converted)
 {
+    make_cache();
     convert(1000, HEAD);
     convert(10, HEAD);
     ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), 500);
@@ -78,6 +88,7 @@ END_TEST
 
 START_TEST(masks_that_are_converted_are_no_logits)
 {
+    make_cache();
     convert(1000, MASK);
     convert(10, MASK);
     ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), -1);
@@ -94,9 +105,30 @@ END_TEST
 
 START_TEST(logits_of_a_prompt)
 {
+    make_cache();
     generate(1000, 10);
     generate(10, 10);
     ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), 1000);
+}
+END_TEST
+
+/* A batch may be smaller than the one before, and the best of all scores may be all that counts. */
+START_TEST(scores_of_a_small_batch)
+{
+    generate(1000, 10);
+    generate(10, 10);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), -1);
+}
+END_TEST
+
+START_TEST(logits_whose_reader_runs_out_of_memory)
+{
+    for (unsigned i = 0; i < 3; i++)
+        generate(100 + 100 * i, 10);
+    capture_alloc(&capture, 400, HEAD);
+    capture_event(&capture, "oom", 50, 5000, SAMPLE);
+    capture_alloc(&capture, 10, NO_GRAD);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), -1);
 }
 END_TEST
 
@@ -127,6 +159,8 @@ TCase *findings_inference_tests(void)
     tcase_add_test(tests, masks_that_are_converted_are_no_logits);
     tcase_add_test(tests, logits_of_a_text_that_grows);
     tcase_add_test(tests, logits_of_a_prompt);
+    tcase_add_test(tests, scores_of_a_small_batch);
+    tcase_add_test(tests, logits_whose_reader_runs_out_of_memory);
     tcase_add_test(tests, logits_that_are_all_read);
     tcase_add_test(tests, products_that_do_not_grow);
     return tests;
