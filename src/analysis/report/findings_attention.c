@@ -34,8 +34,38 @@ static const struct attention_words words_of[ATTENTION_CODES] = {
          NULL},
 };
 
+/* What helps where query heads share keys and values, and the version of PyTorch can do so with
+ * flash attention only. */
+static const char grouped[] =
+    "With this version of PyTorch, enable_gqa=True rules out the fused kernel that takes float32 "
+    "and any attn_mask. Leave it out and repeat the heads of the keys and values, "
+    "key.repeat_interleave(query.size(-3) // key.size(-3), -3); or pass float16 or bfloat16 "
+    "without attn_mask.";
+
+/* True if scaled_dot_product_attention() has itself repeated keys or values for groups of query
+ * heads, because no fused kernel does without. */
+static bool repeats_heads(const struct findings_maker *maker)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    const struct symbols *symbols = site_table_symbols(set->sites);
+    for (size_t i = 0; i < set->count; i++) {
+        struct error err; /* cannot fail: the stacks were looked up before */
+        const struct stack_facts *facts = site_stack_facts(set->sites, set->items[i].stack, &err);
+        if (!facts || facts->attention != ATTENTION_UNFUSED)
+            continue;
+        struct stack stack = symbols_stack_at(symbols, set->items[i].stack);
+        for (size_t k = 0; k < stack.count; k++)
+            if (text_starts(symbols_text(symbols, symbols_frame_at(symbols, stack.frames[k]).name),
+                            "at::_ops::repeat_interleave"))
+                return true;
+    }
+    return false;
+}
+
 static const char *next_of(const struct findings_maker *maker, enum attention_code code)
 {
+    if (code == ATTENTION_UNFUSED && repeats_heads(maker))
+        return grouped;
     return maker->is_biased && words_of[code].biased ? words_of[code].biased : words_of[code].next;
 }
 

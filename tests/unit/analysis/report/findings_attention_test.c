@@ -130,6 +130,18 @@ START_TEST(attention_without_a_fused_kernel)
 }
 END_TEST
 
+/* Query heads share keys and values, and the kernel repeats these. */
+START_TEST(attention_of_groups_without_a_fused_kernel)
+{
+    capture_event(&capture, "alloc", 9, 20,
+                  CPP("at::_ops::clone::call(x)") "," UNFUSED("repeat_interleave_self_int"));
+    const struct finding *finding =
+        attend_by(UNFUSED("bmm"), UNFUSED("add_Tensor"), UNFUSED("_softmax"));
+    ck_assert_ptr_nonnull(strstr(finding->next, "enable_gqa"));
+    ck_assert_ptr_null(strstr(finding->next, "multiple of 8"));
+}
+END_TEST
+
 /* An evaluation after training. */
 START_TEST(attention_of_a_pass_that_none_uses)
 {
@@ -217,6 +229,7 @@ TCase *findings_attention_tests(void)
     tcase_add_test(tests, attention_without_the_operator_softmax);
     tcase_add_test(tests, a_quotient_is_no_softmax);
     tcase_add_test(tests, attention_without_a_fused_kernel);
+    tcase_add_test(tests, attention_of_groups_without_a_fused_kernel);
     tcase_add_test(tests, attention_of_a_pass_that_none_uses);
     tcase_add_test(tests, attention_that_is_recomputed);
     tcase_add_test(tests, attention_that_is_not_all_of_the_peak);
