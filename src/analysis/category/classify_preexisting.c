@@ -120,15 +120,20 @@ static bool assign_one(const struct classifier *classifier, const struct preexis
 static bool count_one(struct classifier *classifier, const struct preexisting *preexisting,
                       enum reason reason, struct error *err)
 {
-    bool is_parameter = is_persistent(classifier, preexisting) && reason == REASON_MODEL_MADE;
-    if (reason != REASON_NONE && !is_parameter)
+    bool stays = is_persistent(classifier, preexisting);
+    bool is_parameter = stays && reason == REASON_MODEL_MADE;
+    bool is_state = stays && reason == REASON_STEP_KEPT;
+    if (reason != REASON_NONE && !is_parameter && !is_state)
         return true;
     struct size_tally *tally = size_tallies_at(&classifier->tallies, preexisting->size, err);
     if (!tally)
         return false;
+    tally->made_in_earlier += is_state;
+    if (is_state)
+        return true;
     tally->parameters += is_parameter;
     tally->ended += preexisting->stack == STACK_NONE && !is_persistent(classifier, preexisting);
-    if (is_persistent(classifier, preexisting)) {
+    if (stays) {
         tally->persistent += !is_parameter;
         tally->released += !is_parameter && preexisting_end(preexisting) != EVENT_NEVER;
     } else if (preexisting->stack == STACK_NONE &&

@@ -106,6 +106,8 @@ uint32_t roles_count_masters(struct solver *solver)
 static bool has_own_states(const struct solver *solver, const struct size_tally *tally)
 {
     uint64_t copies = 1u + solver->roles->stay + most_states_of(solver);
+    if (tally->made_in_earlier >= tally->count)
+        return true;
     return solver->begins_late ? staying(tally) >= copies * tally->count
                                : tally->made_in_step >= tally->count;
 }
@@ -122,7 +124,7 @@ bool roles_are_averages(const struct solver *solver, uint32_t masters)
         double bytes = bytes_of(tally->size, tally->count);
         all += bytes;
         narrow += has_own_states(solver, tally) ? bytes : 0;
-        wide += twice->made_in_step >= tally->count ? bytes : 0;
+        wide += twice->made_in_step + twice->made_in_earlier >= tally->count ? bytes : 0;
     }
     return narrow * 2 > all && wide * 2 < all;
 }

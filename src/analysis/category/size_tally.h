@@ -45,6 +45,7 @@ struct size_tally {
     uint32_t ended;    /* from before the trace, without a stack, freed in it */
     uint32_t replaced; /* from before the trace, without a stack, freed in an optimizer step */
     uint32_t made_in_step;    /* made by an optimizer step, and stay */
+    uint32_t made_in_earlier; /* by their stacks, made by optimizer steps before the trace; stay */
     struct run_count renewed; /* made by an optimizer step and freed in a later one */
     uint32_t count;           /* number of gradients, as decided by roles_count() */
     uint32_t wide; /* number of further gradients that are copies of gradients of half the size */

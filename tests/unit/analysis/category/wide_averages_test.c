@@ -51,7 +51,24 @@ START_TEST(states_made_in_the_trace_tell_an_average)
 }
 END_TEST
 
-/* The same if the trace begins later, and a step makes copies of the weights. */
+/* The steps before the trace made the states, as their stacks tell. */
+START_TEST(stacks_of_states_tell_an_average)
+{
+    uint64_t weights = standing_model(&standing, 1), average = standing_model(&standing, 2),
+             states = standing.next;
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_block(&standing.capture, standing.next++, (SIZE + 100 * i) * (_i == 0 ? 1 : 2),
+                      STACK_STEP);
+    standing_step(&standing, NULL);
+    capture_load(&standing.capture);
+    standing_expect(&standing, weights, LAYERS, CATEGORY_PARAMETER);
+    standing_expect(&standing, average, LAYERS,
+                    _i == 0 ? CATEGORY_PARAMETER : CATEGORY_OPTIMIZER_STATE);
+    standing_expect(&standing, states, LAYERS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
+/* The trace begins later, and a step makes copies of the weights. */
 START_TEST(later_steps_make_no_states)
 {
     uint64_t weights = standing_model(&standing, 1), momenta = standing_model(&standing, 2);
@@ -93,6 +110,7 @@ TCase *category_wide_averages_tests(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, an_average_may_be_wider_than_the_weights);
     tcase_add_loop_test(tests, states_made_in_the_trace_tell_an_average, 0, 2);
+    tcase_add_loop_test(tests, stacks_of_states_tell_an_average, 0, 2);
     tcase_add_test(tests, later_steps_make_no_states);
     tcase_add_test(tests, a_narrow_copy_is_no_state);
     tcase_add_test(tests, masters_need_no_states);
