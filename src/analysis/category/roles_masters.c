@@ -61,21 +61,46 @@ static bool is_twice(const struct solver *solver, const struct size_tally *tally
     return half && half->count > 0 && staying(half) > 0;
 }
 
+/* True if nearly all weights have equally many blocks of their own size, and several. With masters,
+ * sizes that are twice as large as others would have more than those. */
+static bool have_equal_copies(const struct solver *solver)
+{
+    struct ballot ballot = {0};
+    double all = 0;
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        if (tally->count == 0)
+            continue;
+        all += bytes_of(tally->size, tally->count);
+        if (staying(tally) % tally->count == 0)
+            ballot_vote(&ballot, tally, staying(tally));
+    }
+    uint32_t copies = ballot_elected(&ballot);
+    return copies > 1 && ballot.bytes[copies] * MOST_WITHOUT > all * (MOST_WITHOUT - 1);
+}
+
 /* The same for every size that has no gradient itself. Another model that is twice as wide has some
- * of these sizes, but not all. */
+ * of these sizes, but not all. If most weights have the size of others or twice that, the few that
+ * can vote do not decide. */
 static uint32_t elect_masters(const struct solver *solver)
 {
     struct ballot ballot = {0};
+    double voting = 0, all = 0;
     for (size_t i = 0; i < solver->count; i++) {
         const struct size_tally *tally = solver->sizes[i];
         const struct size_tally *twice =
             tally->count > 0 ? tally_of(solver, tally->size * 2) : NULL;
         uint64_t wide = twice ? staying(twice) : 0;
         bool collides = (twice && twice->count > 0) || (wide == 0 && is_twice(solver, tally));
-        if (tally->count > 0 && staying(tally) > 0 && !collides)
-            ballot_vote(&ballot, tally, wide);
+        all += bytes_of(tally->size, tally->count);
+        if (tally->count == 0 || staying(tally) == 0 || collides)
+            continue;
+        ballot_vote(&ballot, tally, wide);
+        voting += bytes_of(tally->size, tally->count);
     }
     uint32_t masters = ballot_elected(&ballot);
+    if (masters > 0 && voting * 2 < all && have_equal_copies(solver))
+        return 0;
     return ballot.bytes[0] * MOST_WITHOUT > ballot.bytes[masters] ? 0 : masters;
 }
 

@@ -93,6 +93,43 @@ START_TEST(a_narrow_copy_is_no_state)
 }
 END_TEST
 
+#define CHANNELS 5u /* sizes, each twice as large as the one before it */
+#define DATA     3u
+
+static uint64_t channels_model(void)
+{
+    uint64_t first = standing.next;
+    for (unsigned i = 0; i < CHANNELS; i++)
+        standing_block(&standing, (uint64_t)SIZE << i);
+    return first;
+}
+
+/* A convolutional network doubles its channels, so that most weights have the size of masters of
+ * others. Other data that happens to have twice the size of the last one does not decide. */
+START_TEST(doubled_channels_need_no_masters)
+{
+    uint64_t weights = channels_model(), average = channels_model(), states = channels_model();
+    channels_model();
+    for (unsigned i = 0; i < DATA; i++)
+        standing_block(&standing, 2 * (SIZE + 100));
+    for (unsigned i = 0; i < 4; i++) /* the last weight, its average and its states */
+        standing_block(&standing, SIZE + 100);
+    capture_event(&standing.capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < CHANNELS; i++)
+        capture_event(&standing.capture, "alloc", 2000 + i, (uint64_t)SIZE << i, STACK_BACKWARD);
+    capture_event(&standing.capture, "alloc", 2100, SIZE + 100, STACK_BACKWARD);
+    capture_free(&standing.capture, 1000, 50, ENGINE);
+    standing_optimize(&standing, "Optimizer.step#Adam.step");
+    for (unsigned i = 0; i < CHANNELS; i++)
+        capture_free(&standing.capture, 2000 + i, (uint64_t)SIZE << i, SCRIPT);
+    capture_free(&standing.capture, 2100, SIZE + 100, SCRIPT);
+    capture_load(&standing.capture);
+    standing_expect(&standing, weights, CHANNELS, CATEGORY_PARAMETER);
+    standing_expect(&standing, average, CHANNELS, CATEGORY_PARAMETER);
+    standing_expect(&standing, states, 2 * CHANNELS, CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 /* SGD without momentum keeps no states, so the only copies are masters. */
 START_TEST(masters_need_no_states)
 {
@@ -113,6 +150,7 @@ TCase *category_wide_averages_tests(void)
     tcase_add_loop_test(tests, stacks_of_states_tell_an_average, 0, 2);
     tcase_add_test(tests, later_steps_make_no_states);
     tcase_add_test(tests, a_narrow_copy_is_no_state);
+    tcase_add_test(tests, doubled_channels_need_no_masters);
     tcase_add_test(tests, masters_need_no_states);
     return tests;
 }
