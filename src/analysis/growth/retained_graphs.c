@@ -87,7 +87,7 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
     const stack_id *stacks = finder->timeline->trace->stack;
     const struct lifetime *lifetime = &finder->timeline->lifetimes[index];
     struct lifetime_runs runs = phases->of_lifetime[index];
-    if (runs.end == NO_RUN || phase_of(finder, runs.birth) == PHASE_BACKWARD)
+    if (runs.end == NO_RUN)
         return true;
     struct step_sums *sums = &finder->sums[phases->runs[runs.birth].pass];
     const struct stack_facts *facts =
@@ -102,10 +102,19 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
     }
     if (runs.end < sums->last || phases->runs[runs.end].pass > phases->runs[sums->last].pass + 1)
         return true;
-    sums->left++;
+    sums->left += phase_of(finder, runs.birth) != PHASE_BACKWARD;
     struct item item = {index, phases->runs[runs.birth].pass,
                         count_forwards(finder, stacks[lifetime->alloc])};
     return vec_push(finder->items, finder->count, finder->capacity, finder->budget, err, item);
+}
+
+/* True for activations, and for what a backward pass computes that is recorded itself. */
+static bool may_be_saved(const struct finder *finder, uint32_t index)
+{
+    uint8_t category = finder->categories->of_lifetime[index];
+    return category == CATEGORY_ACTIVATION ||
+           (category == CATEGORY_AUTOGRAD_DETAIL &&
+            phase_of(finder, finder->phases->of_lifetime[index].birth) == PHASE_BACKWARD);
 }
 
 static bool judge_all(struct finder *finder, struct error *err)
@@ -113,8 +122,8 @@ static bool judge_all(struct finder *finder, struct error *err)
     const struct phases *phases = finder->phases;
     for (size_t n = 0; n < phases->outliving_count; n++) {
         uint32_t i = phases->outliving[n];
-        if (finder->categories->of_lifetime[i] == CATEGORY_ACTIVATION &&
-            (!finder->is_dropped || !finder->is_dropped[i]) && !judge(finder, i, err))
+        if (may_be_saved(finder, i) && (!finder->is_dropped || !finder->is_dropped[i]) &&
+            !judge(finder, i, err))
             return false;
     }
     return true;
@@ -165,6 +174,23 @@ static bool flag(struct finder *finder, struct error *err)
     return true;
 }
 
+/* Sums what is live at the peak of the graphs that a backward pass goes through at that moment. */
+static int64_t sum_in_backward(const struct finder *finder)
+{
+    const struct timeline *timeline = finder->timeline;
+    int64_t peak = timeline->active.peak_event, bytes = 0;
+    uint32_t run = peak < 0 ? NO_RUN : phases_run_of(finder->phases, (uint32_t)peak);
+    if (phase_of(finder, run) != PHASE_BACKWARD)
+        return 0;
+    for (size_t i = 0; i < finder->count; i++) {
+        const struct lifetime *lifetime = &timeline->lifetimes[finder->items[i].lifetime];
+        if (finder->items[i].pass == finder->phases->runs[run].pass &&
+            keeps_graph(finder, &finder->items[i]) && (int64_t)lifetime->alloc <= peak)
+            bytes += (int64_t)trace_size(timeline->trace, lifetime->alloc);
+    }
+    return bytes;
+}
+
 /* Keeps the flags of those that count at the peak, and sums these up. */
 static void reduce_to_peak(struct finder *finder, struct retained_graphs *retained)
 {
@@ -203,6 +229,7 @@ bool retained_graphs_find(struct retained_graphs *retained, const struct timelin
     if (ok && finder.count > 0) {
         ok = flag(&finder, err) && early_ends_save(timeline, sites, categories, finder.is_held,
                                                    finder.from, &made.save_bytes, err);
+        made.in_backward_bytes = sum_in_backward(&finder);
         if (ok)
             reduce_to_peak(&finder, &made);
     }
@@ -211,7 +238,7 @@ bool retained_graphs_find(struct retained_graphs *retained, const struct timelin
     vec_free(finder.from, finder.from_capacity, sizeof(*finder.from), made.budget);
     made.is_retained = finder.is_held;
     made.capacity = finder.held_capacity;
-    if (!ok || made.at_peak_bytes == 0)
+    if (!ok || (made.at_peak_bytes == 0 && made.in_backward_bytes == 0))
         retained_graphs_release(&made);
     if (ok)
         *retained = made;

@@ -4,11 +4,11 @@
  * saved. If no other backward pass goes through the graph, it serves nothing: it lives until the
  * program sets the variable with the loss again, mostly in the next forward pass, or at its end.
  *
- * A tensor counts if the graph itself frees it after the backward passes of its step and before the
- * next one, as C++ frames show. The backward passes of the step must have freed nothing that its
- * forward pass saved, and must have computed about as many tensors as are left: otherwise they may
- * have left alone a part of the graph that the loss does not need. It counts from the end of the
- * last backward pass on.
+ * A tensor of the forward pass, or of a backward pass that is recorded itself, counts if the graph
+ * frees it after the backward passes of its step and before the next one, as C++ frames show. The
+ * backward passes of the step must have freed nothing that its forward pass saved, and must have
+ * computed about as many tensors as are left: otherwise they may have left alone a part of the
+ * graph that the loss does not need. It counts from the end of the last backward pass on.
  *
  * What variables of the program may hold as well does not count: the last result of each call of a
  * model, and of the last layer in it. */
@@ -25,6 +25,9 @@ struct retained_graphs {
     /* How much lower the active peak would be if the last backward pass had freed all of them.
      * Makes the assumptions of early_ends.h. */
     int64_t save_bytes;
+    /* If a backward pass runs at the peak that keeps its graph, and is the last one through it:
+     * what the graph keeps then. Otherwise, the pass would have freed a part of it by then. */
+    int64_t in_backward_bytes;
     struct budget *budget; /* not owned */
 };
 

@@ -85,9 +85,9 @@ finding_of finding_of_loaded_weights, finding_of_copied_weights, finding_of_reca
 /* findings_passes.c: sets `failed`; needs evidence of the peak */
 bool finding_find_failed_pass(struct findings_maker *maker);
 /* findings_passes.c: these need evidence of the peak */
-finding_of finding_of_unused_pass, finding_of_failed_pass, finding_of_uneven_steps,
-    finding_of_summed_losses, finding_of_all_pairs, finding_of_unused_logits,
-    finding_of_local_results, finding_of_benchmark;
+finding_of finding_of_unused_pass, finding_of_retained_graph, finding_of_failed_pass,
+    finding_of_uneven_steps, finding_of_summed_losses, finding_of_all_pairs,
+    finding_of_unused_logits, finding_of_local_results, finding_of_benchmark;
 
 /* findings_peak.c: findings on parts of the peak that are summed in one pass. */
 bool findings_of_sums(struct findings_maker *maker);

@@ -30,6 +30,24 @@ bool finding_of_unused_pass(struct findings_maker *maker)
         finding_size(maker, evidence->unused->peak_elsewhere_bytes).text);
 }
 
+bool finding_of_retained_graph(struct findings_maker *maker)
+{
+    const struct retained_graphs *retained = maker->evidence->retained;
+    if (finding_share(maker, retained->save_bytes) >= LEAST_SHARE ||
+        finding_share(maker, retained->in_backward_bytes) < LEAST_PASS)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){
+            .kind = FINDING_RETAINED, .save_bytes = retained->in_backward_bytes, .at_most = true},
+        "Leave retain_graph=True, and create_graph=True, out of it: a backward pass then frees "
+        "what "
+        "the graph has saved as soon as it has used it.",
+        "The backward pass that runs at the peak frees nothing of its autograd graph, which keeps "
+        "%s, although no other backward pass goes through the graph after it.",
+        finding_size(maker, retained->in_backward_bytes).text);
+}
+
 bool finding_find_failed_pass(struct findings_maker *maker)
 {
     const struct evidence_of_all *evidence = maker->evidence;

@@ -27,8 +27,9 @@ static void free_graph(const uint64_t graph[SAVED + 1], size_t from, const char 
 }
 
 /* loss = model(x); loss.backward(); optimizer.step(). The backward pass computes `computed`
- * tensors, and releases what the forward pass saved or leaves it to the next iteration. */
-static void train(unsigned computed, enum release release)
+ * tensors, and releases what the forward pass saved or leaves it to the next iteration. In
+ * the second step, each of these tensors has `large` bytes. */
+static void train_with(unsigned computed, enum release release, uint64_t large)
 {
     uint64_t old[SAVED + 1] = {0}, loss = 0;
     for (unsigned step = 0; step < STEPS; step++) {
@@ -42,8 +43,9 @@ static void train(unsigned computed, enum release release)
             free_graph(old, release == RELEASE_FIRST, GRAPH_DIES);
         loss = next;
         for (unsigned i = 0; i < computed; i++) {
-            uint64_t computes = capture_alloc(&capture, 10, STACK_BACKWARD);
-            capture_free(&capture, computes, 10, STACK_BACKWARD);
+            uint64_t size = step == 1 ? large : 10;
+            uint64_t computes = capture_alloc(&capture, size, STACK_BACKWARD);
+            capture_free(&capture, computes, size, STACK_BACKWARD);
         }
         if (release == RELEASE_FIRST)
             capture_free(&capture, graph[0], 100, SAVED_DIES);
@@ -53,6 +55,11 @@ static void train(unsigned computed, enum release release)
         for (size_t i = 0; i <= SAVED; i++)
             old[i] = graph[i];
     }
+}
+
+static void train(unsigned computed, enum release release)
+{
+    train_with(computed, release, 10);
 }
 
 /* At the peak, the layers have the graph of this step and of the step before, of which a variable
@@ -68,6 +75,51 @@ START_TEST(a_graph_that_is_retained)
     ck_assert_int_eq(finding->save_bytes, 100 * SAVED);
     ck_assert_ptr_null(report_finding(report, FINDING_NO_GRAD));
     ck_assert_int_eq((int64_t)report->kept.at_peak_bytes, 100 + 4);
+}
+END_TEST
+
+/* Without retain_graph=True, a part of the graph would be free by then. */
+START_TEST(the_peak_is_in_the_backward_pass)
+{
+    train_with(SAVED + 1, RELEASE_NONE, 2000);
+    make_report(0);
+    const struct finding *finding = report_finding(report, FINDING_RETAINED);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert(finding->at_most);
+    ck_assert_int_eq(finding->save_bytes, 100 * (SAVED + 1));
+    ck_assert_int_eq(report->retained.at_peak_bytes, 0);
+}
+END_TEST
+
+START_TEST(the_backward_pass_with_the_peak_frees_the_graph)
+{
+    train_with(SAVED + 1, RELEASE_ALL, 2000);
+    make_report(0);
+    ck_assert_ptr_null(report_finding(report, FINDING_RETAINED));
+}
+END_TEST
+
+/* create_graph=True records the backward pass, so that its own results stay as well. */
+START_TEST(a_backward_pass_that_is_recorded)
+{
+    uint64_t old[2 * SAVED] = {0};
+    for (unsigned step = 0; step < STEPS; step++) {
+        uint64_t graph[2 * SAVED];
+        for (size_t i = 0; i < SAVED; i++)
+            graph[i] = capture_alloc(&capture, 100, layers[i]);
+        uint64_t result = capture_alloc(&capture, 4, LOSS);
+        for (size_t i = 0; old[0] && i < 2 * SAVED; i++)
+            capture_free(&capture, old[i], 100, GRAPH_DIES);
+        for (size_t i = SAVED; i < 2 * SAVED; i++)
+            graph[i] = capture_alloc(&capture, 100, STACK_BACKWARD);
+        capture_free(&capture, result, 4, SCRIPT);
+        capture_alloc(&capture, 1, STACK_STEP);
+        for (size_t i = 0; i < 2 * SAVED; i++)
+            old[i] = graph[i];
+    }
+    make_report(0);
+    /* at the peak: what the next forward pass makes, and the graph but for the last result */
+    ck_assert_int_eq(report->retained.at_peak_bytes, 100 * (2 * SAVED - 1));
 }
 END_TEST
 
@@ -125,6 +177,9 @@ TCase *retained_graphs_tests(void)
     TCase *tests = tcase_create("retained graphs");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_graph_that_is_retained);
+    tcase_add_test(tests, the_peak_is_in_the_backward_pass);
+    tcase_add_test(tests, the_backward_pass_with_the_peak_frees_the_graph);
+    tcase_add_test(tests, a_backward_pass_that_is_recorded);
     tcase_add_test(tests, a_graph_that_the_backward_pass_frees);
     tcase_add_test(tests, a_part_that_the_backward_pass_leaves_alone);
     tcase_add_test(tests, a_backward_pass_of_something_else);
