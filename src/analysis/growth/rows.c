@@ -38,6 +38,14 @@ static int compare_candidates(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
+/* The ends that an allocation must outlive before it counts. The step that has just ended still
+ * needs its gradients, or has not freed them yet; more layers may have some than in the step
+ * before. */
+static uint16_t ends_in_use(const struct site_group *group)
+{
+    return group->category == CATEGORY_GRADIENT;
+}
+
 static bool fit_groups(const struct growth_builder *builder, struct candidate *candidates,
                        struct error *err)
 {
@@ -49,9 +57,13 @@ static bool fit_groups(const struct growth_builder *builder, struct candidate *c
     size_t last = builder->ends.count - 1;
     for (size_t i = 0; ok && i < builder->survivors.groups.count; i++) {
         struct candidate *candidate = &candidates[i];
-        survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, 0,
+        uint16_t in_use = ends_in_use(&builder->survivors.groups.items[i]);
+        survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, in_use,
                          &series);
         growth_fit(&series, &candidate->fit);
+        if (in_use > 0)
+            survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, 0,
+                             &series);
         candidate->fit.bytes_per_step =
             (int64_t)((double)candidate->fit.bytes_per_step / builder->stride);
         candidate->group = (uint32_t)i;

@@ -92,6 +92,39 @@ START_TEST(models_that_stay)
 }
 END_TEST
 
+/* More and more layers are trained. zero_grad() frees the gradients of a step after it. */
+START_TEST(gradients_of_more_layers)
+{
+    for (unsigned step = 0; step < 12; step++) {
+        annotate("START", step);
+        for (unsigned i = 0; step > 0 && i <= (step - 1) / 2; i++)
+            freed(100 + i, 1000, SCRIPT);
+        born(1, 10, STACK_FORWARD);
+        for (unsigned i = 0; i <= step / 2; i++)
+            born(100 + i, 1000, STACK_BACKWARD);
+        freed(1, 10, STACK_BACKWARD);
+        annotate("END", step);
+    }
+    ck_assert_uint_eq(find()->growing, 0);
+}
+END_TEST
+
+/* A list keeps one more gradient at every step. */
+START_TEST(gradients_in_a_list)
+{
+    for (unsigned step = 0; step < 8; step++) {
+        annotate("START", step);
+        born(1, 10, STACK_FORWARD);
+        born(100 + step, 1000, STACK_BACKWARD);
+        freed(1, 10, STACK_BACKWARD);
+        annotate("END", step);
+    }
+    const struct growth *growth = find();
+    ck_assert_int_eq(growth->gradient_bytes_per_step, 1000);
+    ck_assert_int_eq(growth->rows[0].bytes_at_end, 8000);
+}
+END_TEST
+
 /* The last step has the peak. Without the stored losses, the second step has it, which needs 300
  * bytes more for itself than the others. */
 START_TEST(another_step_needs_nearly_as_much)
@@ -474,6 +507,8 @@ TCase *growth_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, growth_by_site);
     tcase_add_test(tests, models_that_stay);
+    tcase_add_test(tests, gradients_of_more_layers);
+    tcase_add_test(tests, gradients_in_a_list);
     tcase_add_test(tests, another_step_needs_nearly_as_much);
     tcase_add_loop_test(tests, what_grows_may_be_a_sum, 0, 2);
     tcase_add_test(tests, growth_is_per_iteration);
