@@ -40,10 +40,12 @@ static int compare_candidates(const void *a, const void *b)
 
 /* The ends that an allocation must outlive before it counts. The step that has just ended still
  * needs its gradients, or has not freed them yet; more layers may have some than in the step
- * before. */
-static uint16_t ends_in_use(const struct site_group *group)
+ * before. In a trace with stacks, what has none is of autograd's threads: gradients, most of all.
+ */
+static uint16_t ends_in_use(const struct growth_builder *builder, const struct site_group *group)
 {
-    return group->category == CATEGORY_GRADIENT;
+    return group->category == CATEGORY_GRADIENT ||
+           (group->source.own == STACK_NONE && builder->phases->has_stacks);
 }
 
 static bool fit_groups(const struct growth_builder *builder, struct candidate *candidates,
@@ -57,7 +59,7 @@ static bool fit_groups(const struct growth_builder *builder, struct candidate *c
     size_t last = builder->ends.count - 1;
     for (size_t i = 0; ok && i < builder->survivors.groups.count; i++) {
         struct candidate *candidate = &candidates[i];
-        uint16_t in_use = ends_in_use(&builder->survivors.groups.items[i]);
+        uint16_t in_use = ends_in_use(builder, &builder->survivors.groups.items[i]);
         survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, in_use,
                          &series);
         growth_fit(&series, &candidate->fit);

@@ -166,7 +166,7 @@ void survivors_series(const struct survivors *survivors, const struct timeline *
         uint64_t size = size_of(timeline, live);
         if (life.before)
             series->before_bytes = add_bytes(series->before_bytes, size);
-        size_t first = (size_t)life.first + outlived;
+        size_t first = (size_t)life.first + outlived - (life.before && outlived > 0);
         if (first >= life.limit)
             continue;
         change[first] += size;

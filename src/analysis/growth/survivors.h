@@ -37,8 +37,8 @@ bool survivors_find(struct survivors *survivors, const struct live_set *set,
                     const struct step_ends *ends, struct error *err);
 void survivors_release(struct survivors *survivors);
 
-/* The memory of one group at each end, of allocations that have outlived `outlived` ends before.
- * Sums are capped at 2^62. */
+/* The memory of one group at each end, of allocations that have outlived `outlived` ends before;
+ * step_ends.before is one of these. Sums are capped at 2^62. */
 void survivors_series(const struct survivors *survivors, const struct timeline *timeline,
                       size_t group, size_t end_count, uint16_t outlived,
                       struct growth_series *series);
