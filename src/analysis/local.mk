@@ -239,6 +239,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/gradients/state_runs.h \
 	src/analysis/growth/cache_use.c \
 	src/analysis/growth/cache_use.h \
+	src/analysis/growth/candidates.h \
+	src/analysis/growth/doubts.c \
 	src/analysis/growth/dropped_graphs.c \
 	src/analysis/growth/dropped_graphs.h \
 	src/analysis/growth/dropped_last.c \
