@@ -13,9 +13,11 @@ static const struct attention_words words_of[ATTENTION_CODES] = {
     [ATTENTION_BY_HAND] =
         {"Attention written by hand",
          "Use torch.nn.functional.scaled_dot_product_attention there (in transformers, "
-         "attn_implementation=\"sdpa\"): its fused kernels keep none of these matrices.",
+         "attn_implementation=\"sdpa\", if the model takes it): its fused kernels keep none of "
+         "these matrices.",
          "Use torch.nn.functional.scaled_dot_product_attention there (in transformers, "
-         "attn_implementation=\"sdpa\"): its fused kernels keep none of these matrices. Pass what "
+         "attn_implementation=\"sdpa\", if the model takes it): its fused kernels keep none of "
+         "these matrices. Pass what "
          "is added to the scores as attn_mask, before it is expanded to every sample and head "
          "where possible, or is_causal=True for a causal mask."},
     [ATTENTION_MULTIHEAD] =

@@ -41,8 +41,7 @@ bool finding_of_retained_graph(struct findings_maker *maker)
         (struct finding){
             .kind = FINDING_RETAINED, .save_bytes = retained->in_backward_bytes, .at_most = true},
         "Leave retain_graph=True, and create_graph=True, out of it: a backward pass then frees "
-        "what "
-        "the graph has saved as soon as it has used it.",
+        "what the graph has saved as soon as it has used it.",
         "The backward pass that runs at the peak frees nothing of its autograd graph, which keeps "
         "%s, although no other backward pass goes through the graph after it.",
         finding_size(maker, retained->in_backward_bytes).text);
