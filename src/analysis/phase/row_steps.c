@@ -73,15 +73,21 @@ static bool is_added_to(struct gradient_rows *rows, const struct pattern *patter
     const struct timeline *timeline = rows->timeline;
     size_t added = 0, left = 0;
     const struct passes *passes = next_passes(pattern, row, until);
-    if (!passes || passes->end > until + 1)
+    const struct passes *last = pattern->passes + pattern->pass_count;
+    if (!passes)
         return false;
     for (size_t i = births_from(timeline, row->since + 1);
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < until; i++) {
+        uint32_t birth = timeline->lifetimes[i].alloc;
         if (rows->walked++ >= MOST_WALKED)
             return false;
+        while (passes < last && passes->end <= birth)
+            passes++;
+        if (!rows->is_member[i])
+            continue;
         bool is_freed = lifetime_end(&timeline->lifetimes[i]) <= until;
-        added += rows->is_member[i] && is_freed;
-        left += rows->is_member[i] && !is_freed;
+        added += is_freed && passes < last && passes->backward <= birth;
+        left += !is_freed;
     }
     return added * 2 >= row->count && left * 4 < row->count;
 }
@@ -171,13 +177,13 @@ bool row_steps_place(struct gradient_rows *rows, const struct pattern *pattern,
     if (!find_step(rows, row))
         return false;
     struct gradient_row placed = *row;
-    bool is_next = quiet > row->since && !next_passes(pattern, row, quiet) &&
-                   place_before(rows, &placed, quiet);
-    bool is_earlier = scratch->begin > row->since && !next_passes(pattern, row, scratch->first);
-    if (is_earlier && !(is_next && row->cut != EVENT_NEVER)) {
+    bool works = quiet > row->since && place_before(rows, &placed, quiet);
+    if (works && row->cut != EVENT_NEVER) {
+        *row = placed;
+    } else if (scratch->begin > row->since && !next_passes(pattern, row, scratch->first)) {
         row->begin = scratch->begin;
         row->end = scratch->end;
-    } else if (is_next) {
+    } else if (works && !next_passes(pattern, row, quiet)) {
         *row = placed;
     }
     return true;
