@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 #include "base/budget.h"
 #include "model/peak_without.h"
@@ -106,13 +107,15 @@ static bool find_chains(struct finder *finder, struct error *err)
     return true;
 }
 
-/* Sets *is_plain if code outside of modules made a tensor. */
+/* Sets *is_plain if code outside of modules made a tensor, unless C++ frames show that an operator
+ * did which gathers nothing: results of one line may also get larger with its operands. */
 static bool find_plain(const struct finder *finder, uint32_t index, bool *is_plain,
                        struct error *err)
 {
     const struct stack_facts *facts = site_stack_facts(finder->sites, stack_of(finder, index), err);
     *is_plain =
-        facts && facts->context == CONTEXT_OTHER && facts->site.any_python_frame != NO_FRAME;
+        facts && facts->context == CONTEXT_OTHER && facts->site.any_python_frame != NO_FRAME &&
+        !operator_is_elementwise(symbols_text(site_table_symbols(finder->sites), facts->site.op));
     return facts != NULL;
 }
 

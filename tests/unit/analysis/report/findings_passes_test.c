@@ -438,8 +438,12 @@ END_TEST
 
 #define STACK_CAT CPP("at::_ops::cat::call(x)") "," PY("add", "/home/u/metrics.py", 8) "," SCRIPT
 
+#define STACK_SUBTRACT                                                                             \
+    CPP("at::_ops::sub_Tensor::call(x)") "," PY("add", "/home/u/metrics.py", 8) "," SCRIPT
+
 /* An evaluation concatenates its scores, and needs the old and the new tensor at once. Tensors of
- * one size that replace each other gather nothing, nor do large ones that are freed first. */
+ * one size that replace each other gather nothing, nor do large ones that are freed first, nor
+ * differences of larger and larger operands. */
 START_TEST(results_that_are_concatenated)
 {
     uint64_t all = 0, before = 0, frees_first = _i == 2;
@@ -448,7 +452,7 @@ START_TEST(results_that_are_concatenated)
         uint64_t scores = born(1000, STACK_EVALUATION), size = _i == 1 ? 4000 : 1000 * batch;
         if (all > 0 && frees_first)
             capture_free(&capture, all, before, SCRIPT);
-        uint64_t joined = born(size, STACK_CAT);
+        uint64_t joined = born(size, _i == 3 ? STACK_SUBTRACT : STACK_CAT);
         if (all > 0 && !frees_first)
             capture_free(&capture, all, before, SCRIPT);
         capture_free(&capture, scores, 1000, SCRIPT);
@@ -532,7 +536,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, a_backward_pass_runs_out_of_memory);
     tcase_add_loop_test(tests, a_failed_pass_may_be_an_evaluation, 0, 3);
     tcase_add_test(tests, a_failed_pass_counts_the_calls_before_it);
-    tcase_add_loop_test(tests, results_that_are_concatenated, 0, 3);
+    tcase_add_loop_test(tests, results_that_are_concatenated, 0, 4);
     tcase_add_test(tests, one_step_has_larger_tensors);
     tcase_add_test(tests, steps_are_alike);
     tcase_add_test(tests, one_step_does_more);
