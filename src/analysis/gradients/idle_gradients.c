@@ -198,6 +198,8 @@ struct sums {
     uint64_t trained;   /* renewed gradients for which an optimizer keeps states */
     uint64_t untrained; /* idle gradients for which no optimizer keeps states */
     uint64_t summed;    /* idle gradients to which the last backward pass adds */
+    /* Of idle and renewed: those that are large enough for states that tell (STATE_LEAST_SIZE). */
+    uint64_t large_idle, large_renewed;
 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -214,9 +216,13 @@ static struct sums sum_up(const struct finder *finder)
         uint64_t others = least(tally->trained - trained, tally->idle);
         sums.idle += tally->idle * tally->size;
         sums.renewed += tally->renewed * tally->size;
+        sums.summed += (tally->summed >= tally->idle ? tally->idle : 0) * tally->size;
+        if (tally->size < STATE_LEAST_SIZE)
+            continue;
+        sums.large_idle += tally->idle * tally->size;
+        sums.large_renewed += tally->renewed * tally->size;
         sums.trained += trained * tally->size;
         sums.untrained += tally->made <= MOST_MADE ? (tally->idle - others) * tally->size : 0;
-        sums.summed += (tally->summed >= tally->idle ? tally->idle : 0) * tally->size;
     }
     return sums;
 }
@@ -325,8 +331,8 @@ static bool judge(struct finder *finder, struct error *err)
     for (size_t i = 0; i < finder->count; i++)
         finder->idle->count += finder->tallies[i].idle;
     finder->idle->bytes = (int64_t)sums.idle;
-    if (is_large_part(sums.untrained, sums.idle) && is_large_part(sums.summed, sums.idle) &&
-        is_large_part(sums.trained, sums.renewed))
+    if (sums.large_idle > 0 && is_large_part(sums.untrained, sums.large_idle) &&
+        is_large_part(sums.summed, sums.idle) && is_large_part(sums.trained, sums.large_renewed))
         finder->idle->reason = IDLE_UNTRAINED;
     else if (present != EVENT_NEVER)
         finder->idle->reason = IDLE_EARLIER_MODEL;

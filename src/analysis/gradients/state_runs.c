@@ -4,8 +4,7 @@
 
 #include "base/budget.h"
 
-#define STACKS_MOST 64   /* of one optimizer's states */
-#define SMALL_STATE 4096 /* bytes */
+#define STACKS_MOST 64 /* of one optimizer's states */
 
 bool state_runs_add(struct state_runs *runs, const struct timeline *timeline,
                     const struct phases *phases, size_t lifetime, struct error *err)
@@ -13,7 +12,7 @@ bool state_runs_add(struct state_runs *runs, const struct timeline *timeline,
     uint32_t item = timeline->lifetimes[lifetime].alloc;
     uint64_t size = trace_size(timeline->trace, item);
     uint32_t run = phases_run_of(phases, item);
-    if (run == NO_RUN || size < SMALL_STATE ||
+    if (run == NO_RUN || size < STATE_LEAST_SIZE ||
         phases->runs[run].evidence >= PHASE_BY_LIFETIMES) /* may be any code's */
         return true;
     return vec_push(runs->items, runs->count, runs->capacity, runs->budget, err,

@@ -5,6 +5,8 @@
 
 #include "analysis/phase/phases.h"
 
+#define STATE_LEAST_SIZE 4096 /* bytes; smaller states do not count */
+
 struct optimizer_state {
     uint64_t size; /* bytes */
     uint32_t item; /* of the allocation */
@@ -24,7 +26,7 @@ struct state_run {
     size_t count;
 };
 
-/* Adds a lifetime that holds optimizer state. Scalars, such as counts of steps, are left out. */
+/* Adds a lifetime that holds optimizer state, unless it is small, such as a count of steps. */
 bool state_runs_add(struct state_runs *runs, const struct timeline *timeline,
                     const struct phases *phases, size_t lifetime, struct error *err);
 void state_runs_sort(struct state_runs *runs);

@@ -166,6 +166,48 @@ START_TEST(gradients_of_inputs)
 }
 END_TEST
 
+#define SMALL 3000 /* bytes; states of that size are not counted */
+
+/* The optimizer has a parameter of TRAINED bytes and one of SMALL bytes, and another of `idle`
+ * bytes is in no optimizer. */
+static void train_small(uint64_t idle)
+{
+    uint64_t gradients[2] = {0};
+    for (unsigned i = 0; i < STEPS; i++) {
+        uint64_t activation = born(500, STACK_FORWARD);
+        if (i > 0) {
+            capture_free(&capture, gradients[0], TRAINED, SCRIPT);
+            capture_free(&capture, gradients[1], SMALL, SCRIPT);
+            passing(idle, STACK_BACKWARD);
+        } else {
+            born(idle, STACK_BACKWARD);
+        }
+        gradients[0] = born(TRAINED, STACK_BACKWARD);
+        gradients[1] = born(SMALL, STACK_BACKWARD);
+        capture_free(&capture, activation, 500, STACK_BACKWARD);
+        if (i == 0) {
+            first_step(TRAINED);
+            first_step(SMALL);
+        } else {
+            passing(TRAINED, STACK_STEP);
+        }
+    }
+}
+
+START_TEST(small_states_tell_nothing)
+{
+    train_small(FROZEN);
+    expect(IDLE_UNTRAINED, FROZEN);
+}
+END_TEST
+
+START_TEST(small_gradients_alone_tell_nothing)
+{
+    train_small(SMALL + 8);
+    expect(IDLE_UNKNOWN, SMALL + 8);
+}
+END_TEST
+
 START_TEST(two_steps_are_too_few)
 {
     born(TRAINED, INIT);
@@ -186,6 +228,8 @@ TCase *idle_gradients_tests(void)
     tcase_add_test(tests, an_earlier_model);
     tcase_add_test(tests, two_earlier_models);
     tcase_add_test(tests, gradients_of_inputs);
+    tcase_add_test(tests, small_states_tell_nothing);
+    tcase_add_test(tests, small_gradients_alone_tell_nothing);
     tcase_add_test(tests, two_steps_are_too_few);
     return tests;
 }
