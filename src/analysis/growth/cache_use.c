@@ -29,7 +29,7 @@ bool cache_use_find(struct cache_use *use, size_t group, bool *in_use, uint16_t 
     const struct site_group *cache = &use->survivors->groups.items[group];
     struct growth_series kept;
     struct growth_fit fit;
-    if (cache->category != CATEGORY_KV_CACHE)
+    if (cache->category != CATEGORY_KV_CACHE || use->trains)
         return true;
     if (!use->longest && !find_longest(use, err))
         return false;

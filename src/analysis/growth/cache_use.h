@@ -8,6 +8,7 @@ struct cache_use {
     const struct timeline *timeline;   /* not owned */
     const struct survivors *survivors; /* not owned */
     size_t end_count;
+    bool trains; /* steps end with an optimizer step or a backward pass, which needs no cache */
     /* By the stack that is shown: the largest number of further ends that an allocation outlives
      * before it is freed. Those that are never freed, or were made before the first of the steps,
      * do not count. Made when the first cache is asked for. */
@@ -17,7 +18,7 @@ struct cache_use {
 
 /* For a group that grows and is a cache: sets *in_use to whether the next tokens need the cache,
  * and *outlived to the number of step ends that such a cache may outlive unchanged. For any other
- * group, changes neither.
+ * group, and in training, changes neither.
  *
  * A cache is in use while its sequence gets longer. An earlier request's cache is not: it outlives
  * more ends unchanged than any tensor of the same code that was replaced, and caches like it are

@@ -28,6 +28,13 @@ static int compare_candidates(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
+/* True if steps end with an optimizer step or a backward pass. */
+static bool trains(const struct growth_builder *builder)
+{
+    enum steps_source source = builder->steps->source;
+    return source == STEPS_ANNOTATION || source == STEPS_OPTIMIZER || source == STEPS_BACKWARD;
+}
+
 /* The ends that an allocation must outlive before it counts. The step that has just ended still
  * needs its gradients, or has not freed them yet; more layers may have some than in the step
  * before. In a trace with stacks, what has none is of autograd's threads: gradients, most of all.
@@ -43,7 +50,8 @@ static bool fit_groups(const struct growth_builder *builder, struct candidate *c
 {
     struct cache_use use = {.timeline = builder->timeline,
                             .survivors = &builder->survivors,
-                            .end_count = builder->ends.count};
+                            .end_count = builder->ends.count,
+                            .trains = trains(builder)};
     struct growth_series series;
     bool ok = true;
     size_t last = builder->ends.count - 1;
@@ -168,7 +176,7 @@ static bool measure_left_over(const struct growth_builder *builder, struct candi
     *most = 0;
     if (candidate->in_use)
         return true; /* the next token needs all of it */
-    if (category == CATEGORY_KV_CACHE) {
+    if (category == CATEGORY_KV_CACHE && !trains(builder)) {
         uint32_t item = older_than(builder, candidate->outlived);
         bool ok =
             last_step_older(last, survivors, candidate->group, item, absences, save_bytes, err);

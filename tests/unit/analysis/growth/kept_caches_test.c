@@ -127,10 +127,32 @@ START_TEST(caches_that_are_dropped)
 }
 END_TEST
 
+/* A model that makes a cache in training, too, and whose outputs a list keeps. */
+START_TEST(caches_of_training_steps)
+{
+    enum { STEPS = 6 };
+    for (unsigned step = 0; step < STEPS; step++) {
+        uint64_t saved = capture_alloc(&capture, 100, STACK_FORWARD);
+        capture_alloc(&capture, CACHE, UPDATE);
+        uint64_t gradient = capture_alloc(&capture, 100, STACK_BACKWARD);
+        capture_free(&capture, saved, 100, STACK_BACKWARD);
+        capture_free(&capture, capture_alloc(&capture, 1, STACK_STEP), 1, STACK_STEP);
+        capture_free(&capture, gradient, 100, SCRIPT);
+    }
+    make_report(0);
+    const struct growth *growth = &report->growth;
+    ck_assert_int_eq(growth->rows[0].category, CATEGORY_KV_CACHE);
+    ck_assert_int_eq(growth->rows[0].fit.kind, GROWTH_GROWING);
+    ck_assert_uint_eq(growth->in_use, 0);
+    ck_assert_int_eq(growth->most_bytes, STEPS * CACHE);
+}
+END_TEST
+
 TCase *kept_caches_tests(void)
 {
     TCase *tests = tcase_create("kept_caches");
     tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_test(tests, caches_of_training_steps);
     tcase_add_test(tests, a_cache_grows_with_its_sequence);
     tcase_add_test(tests, caches_of_earlier_requests);
     tcase_add_loop_test(tests, caches_of_two_models, 0, 2);
