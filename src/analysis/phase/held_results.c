@@ -1,7 +1,8 @@
 /* Results of a forward pass that variables of the program hold. A script without functions holds
  * them until the next iteration computes them anew, so that no backward pass frees them, and the
  * forward pass seems to begin after them. But the backward pass makes a gradient of the size of
- * each, which it does not for a batch. */
+ * each, which it does not for a batch. A result of any size may be held until the end of the next
+ * forward pass, which makes another: a batch is replaced before that pass. */
 #include <stdlib.h>
 
 #include "analysis/phase/births.h"
@@ -28,6 +29,14 @@ static bool list_sizes(const struct pattern *pattern, const struct passes *passe
     return *count > 0;
 }
 
+/* True if a block from before a pass is freed in the next forward pass, or right after it. */
+static bool is_held_over_forward(const struct pattern *pattern, const struct passes *passes,
+                                 uint32_t end)
+{
+    bool is_last = passes + 1 == pattern->passes + pattern->pass_count;
+    return !is_last && end > passes[1].forward && end <= passes[1].backward;
+}
+
 /* The first result that is made in the items [from, passes->forward) and held; passes->forward if
  * there is none. A batch comes before, and nothing as large that may be one comes after. */
 static uint32_t first_held(const struct pattern *pattern, const struct passes *passes,
@@ -46,8 +55,8 @@ static uint32_t first_held(const struct pattern *pattern, const struct passes *p
         if (may_be_batch && size >= result) {
             batch = size > batch ? size : batch;
             result = 0;
-        } else if (!may_be_batch && result == 0 && size / FACTOR <= batch &&
-                   size >= batch / FACTOR && batch > 0) {
+        } else if (!may_be_batch && result == 0 && batch > 0 && size >= batch / FACTOR &&
+                   (size / FACTOR <= batch || is_held_over_forward(pattern, passes, end))) {
             result = size;
             first = item;
         }

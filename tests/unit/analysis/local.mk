@@ -29,6 +29,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/inference_test.c \
 	tests/unit/analysis/category/kept_lists_test.c \
 	tests/unit/analysis/category/late_factors_test.c \
+	tests/unit/analysis/category/large_results_test.c \
 	tests/unit/analysis/category/late_test.c \
 	tests/unit/analysis/category/layer_passes.h \
 	tests/unit/analysis/category/lines_test.c \
