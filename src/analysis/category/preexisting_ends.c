@@ -41,6 +41,40 @@ static uint32_t kept_of(const struct classifier *classifier, uint64_t size,
     return tally->persistent + tally->parameters;
 }
 
+/* The reason for a block like others of its size, which are freed in a phase; REASON_NONE if there
+ * are none. */
+static enum reason twin_reason(const struct size_tally *tally, enum phase phase)
+{
+    uint8_t twin = tally->twin[phase];
+    switch (twin > 0 ? (enum category)(twin - 1) : CATEGORY_UNKNOWN) {
+    case CATEGORY_INPUT:
+        return REASON_TWIN_INPUT;
+    case CATEGORY_ACTIVATION:
+        return REASON_TWIN_ACTIVATION;
+    case CATEGORY_GRADIENT:
+        return REASON_TWIN_GRADIENT;
+    default:
+        return REASON_NONE;
+    }
+}
+
+/* The same for a block that ends where no other of its size does, because the trace begins in the
+ * middle of a step: the others must all be batches, or all be activations. */
+static enum reason cousin_reason(const struct size_tally *tally)
+{
+    enum reason found = REASON_NONE;
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        enum reason reason = twin_reason(tally, (enum phase)phase);
+        if (tally->twin[phase] == 0)
+            continue;
+        if ((reason != REASON_TWIN_INPUT && reason != REASON_TWIN_ACTIVATION) ||
+            (found != REASON_NONE && found != reason))
+            return REASON_NONE;
+        found = reason;
+    }
+    return tally->early == 0 ? found : REASON_NONE;
+}
+
 enum reason preexisting_end_reason(const struct classifier *classifier,
                                    const struct preexisting *preexisting,
                                    const struct size_tally *tally)
@@ -56,15 +90,8 @@ enum reason preexisting_end_reason(const struct classifier *classifier,
         preexisting_end_phase(classifier, preexisting) != PHASE_OPTIMIZER &&
         !is_after_backward(classifier, preexisting_end(preexisting)))
         return REASON_GRADIENT_BEFORE;
-    uint8_t twin = tally->twin[preexisting_end_phase(classifier, preexisting)];
-    switch (twin > 0 ? (enum category)(twin - 1) : CATEGORY_UNKNOWN) {
-    case CATEGORY_INPUT:
-        return REASON_TWIN_INPUT;
-    case CATEGORY_ACTIVATION:
-        return REASON_TWIN_ACTIVATION;
-    case CATEGORY_GRADIENT:
-        return REASON_TWIN_GRADIENT;
-    default:
-        return pass_reason(classifier, preexisting, tally);
-    }
+    enum reason reason = twin_reason(tally, preexisting_end_phase(classifier, preexisting));
+    if (reason == REASON_NONE)
+        reason = pass_reason(classifier, preexisting, tally);
+    return reason == REASON_NONE ? cousin_reason(tally) : reason;
 }

@@ -235,7 +235,8 @@ static const struct {
          "freed before the first backward pass, which leaves gradients of its size",
          CATEGORY_GRADIENT, CONFIDENCE_MEDIUM},
     [REASON_TWIN_INPUT] = {"like-input",
-                           "freed where an input of its size is freed in a later step",
+                           "freed where an input of its size is freed in a later step, or "
+                           "elsewhere if all others of its size are inputs",
                            CATEGORY_INPUT, CONFIDENCE_LOW},
     [REASON_TWIN_ACTIVATION] =
         {"like-activation",
