@@ -2,8 +2,10 @@
 
 #include "analysis/pool/oom.h"
 
-/* A CUDA context, cuBLAS and NCCL take less than this part of a device. */
+/* A CUDA context, cuBLAS and NCCL take no more than this part of a device, or than so many bytes.
+ */
 #define NOTABLE_SHARE 20 /* one 20th */
+#define NOTABLE_BYTES ((uint64_t)1 << 30)
 
 const char *oom_verdict_name(enum oom_verdict verdict)
 {
@@ -67,7 +69,10 @@ uint64_t oom_allocated_bytes(const struct oom_row *row)
 
 static bool others_hold_enough(const struct oom_facts *facts)
 {
-    return facts->other_bytes > 0 && facts->other_bytes > facts->device_bytes / NOTABLE_SHARE &&
+    uint64_t own = facts->device_bytes / NOTABLE_SHARE;
+    if (!facts->device_is_least && own < NOTABLE_BYTES)
+        own = NOTABLE_BYTES;
+    return facts->other_bytes > 0 && facts->other_bytes > own &&
            add(facts->free_bytes, facts->other_bytes) >= facts->wanted_bytes;
 }
 

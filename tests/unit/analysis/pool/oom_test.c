@@ -227,24 +227,49 @@ START_TEST(free_but_not_for_a_graph)
 }
 END_TEST
 
+static void want(uint64_t bytes)
+{
+    row.requested_bytes = row.segment_bytes = bytes;
+}
+
 START_TEST(held_by_others)
 {
+    want(1500 * MIB);
+    row.device_bytes = 1700 * MIB;
+    row.other_bytes = 1499 * MIB;
+    judge(NULL, OOM_OTHER_PROCESS, "1.46 GiB of the device's 1.66 GiB are held by other",
+          "nvidia-smi");
+    row.other_bytes = 1498 * MIB; /* would not have been enough */
+    judge(NULL, OOM_SHORTAGE, "", "");
+}
+END_TEST
+
+/* What others have taken since more memory was known to be there includes no CUDA context. */
+START_TEST(taken_by_others)
+{
+    row.device_is_least = true;
     row.device_bytes = 150 * MIB;
     row.other_bytes = 39 * MIB;
-    judge(NULL, OOM_OTHER_PROCESS, "39.00 MiB of the device's 150.00 MiB are held by other",
-          "nvidia-smi");
-    row.device_is_least = true;
     judge(NULL, OOM_OTHER_PROCESS, "at least 39.00 MiB of the device's memory (150.00 MiB or more)",
           "nvidia-smi");
-    row.other_bytes = 38 * MIB; /* would not have been enough */
+    row.other_bytes = 38 * MIB;
     judge(NULL, OOM_SHORTAGE, "", "");
-    row.requested_bytes = 2 * MIB;
-    row.segment_bytes = 20 * MIB;
+}
+END_TEST
+
+/* A CUDA context, and the like, takes up to a GiB, or a 20th of the device. */
+START_TEST(held_by_the_context)
+{
+    want(20 * MIB);
     row.layout.largest_bytes = row.layout.pool_bytes = row.layout.inactive_bytes = 0;
-    row.device_bytes = 100 * MIB;
-    row.other_bytes = 5 * MIB; /* no more than a CUDA context takes */
+    row.device_bytes = 8 * 1024 * MIB;
+    row.other_bytes = 1024 * MIB;
     judge(NULL, OOM_SHORTAGE, "", "");
-    row.other_bytes = 6 * MIB;
+    row.other_bytes = 1025 * MIB;
+    judge(NULL, OOM_OTHER_PROCESS, "", "");
+    row.device_bytes = 40 * 1024 * MIB;
+    judge(NULL, OOM_SHORTAGE, "", "");
+    row.other_bytes = 2049 * MIB;
     judge(NULL, OOM_OTHER_PROCESS, "", "");
 }
 END_TEST
@@ -255,8 +280,8 @@ START_TEST(what_to_do_without_others)
     char label[] = "model.py:39 forward";
     struct oom_site site = {
         .bytes = 90 << 20, .count = 3, .category = CATEGORY_ACTIVATION, .label = label};
-    row.device_bytes = 150 * MIB;
-    row.other_bytes = 39 * MIB;
+    row.device_bytes = 1700 * MIB;
+    row.other_bytes = 1500 * MIB;
     judge(NULL, OOM_OTHER_PROCESS, "", "stop or move them");
     ck_assert_ptr_null(strstr(row.next, "if there are none"));
     row.categories[0].category = CATEGORY_ACTIVATION;
@@ -324,6 +349,8 @@ TCase *oom_tests(void)
     tcase_add_test(tests, free_in_pools_of_several_kinds);
     tcase_add_test(tests, free_but_not_for_a_graph);
     tcase_add_test(tests, held_by_others);
+    tcase_add_test(tests, taken_by_others);
+    tcase_add_test(tests, held_by_the_context);
     tcase_add_test(tests, what_to_do_without_others);
     tcase_add_test(tests, not_allowed);
     tcase_add_test(tests, not_known);
