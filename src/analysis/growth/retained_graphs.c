@@ -191,21 +191,39 @@ static int64_t sum_in_backward(const struct finder *finder)
     return bytes;
 }
 
-/* Keeps the flags of those that count at the peak, and sums these up. */
-static void reduce_to_peak(struct finder *finder, struct retained_graphs *retained)
+static bool is_at_peak(const struct finder *finder, uint32_t index)
+{
+    int64_t peak = finder->timeline->active.peak_event;
+    return finder->is_held[index] && peak >= (int64_t)finder->from[index] &&
+           peak < (int64_t)finder->timeline->lifetimes[index].free_completed;
+}
+
+static int64_t sum_at_peak(const struct finder *finder)
 {
     const struct timeline *timeline = finder->timeline;
-    int64_t peak = timeline->active.peak_event;
+    int64_t bytes = 0;
     for (size_t i = 0; i < finder->count; i++) {
         uint32_t index = finder->items[i].lifetime;
-        const struct lifetime *lifetime = &timeline->lifetimes[index];
-        if (!finder->is_held[index])
-            continue;
-        finder->is_held[index] =
-            peak >= (int64_t)finder->from[index] && peak < (int64_t)lifetime->free_completed;
-        if (finder->is_held[index])
-            retained->at_peak_bytes += (int64_t)trace_size(timeline->trace, lifetime->alloc);
+        if (is_at_peak(finder, index))
+            bytes += (int64_t)trace_size(timeline->trace, timeline->lifetimes[index].alloc);
     }
+    return bytes;
+}
+
+/* Measures what counts at the peak, and keeps the flags of that alone. */
+static bool measure(struct finder *finder, struct retained_graphs *retained, struct error *err)
+{
+    retained->in_backward_bytes = sum_in_backward(finder);
+    retained->at_peak_bytes = sum_at_peak(finder);
+    if (retained->at_peak_bytes > 0 &&
+        !early_ends_save(finder->timeline, finder->sites, finder->categories, finder->is_held,
+                         finder->from, &retained->save_bytes, err))
+        return false;
+    for (size_t i = 0; i < finder->count; i++) {
+        uint32_t index = finder->items[i].lifetime;
+        finder->is_held[index] = is_at_peak(finder, index);
+    }
+    return true;
 }
 
 bool retained_graphs_find(struct retained_graphs *retained, const struct timeline *timeline,
@@ -226,13 +244,7 @@ bool retained_graphs_find(struct retained_graphs *retained, const struct timelin
             count_computed(&finder);
         ok = ok && judge_all(&finder, err);
     }
-    if (ok && finder.count > 0) {
-        ok = flag(&finder, err) && early_ends_save(timeline, sites, categories, finder.is_held,
-                                                   finder.from, &made.save_bytes, err);
-        made.in_backward_bytes = sum_in_backward(&finder);
-        if (ok)
-            reduce_to_peak(&finder, &made);
-    }
+    ok = ok && (finder.count == 0 || (flag(&finder, err) && measure(&finder, &made, err)));
     vec_free(finder.sums, finder.sums_capacity, sizeof(*finder.sums), made.budget);
     vec_free(finder.items, finder.capacity, sizeof(*finder.items), made.budget);
     vec_free(finder.from, finder.from_capacity, sizeof(*finder.from), made.budget);
