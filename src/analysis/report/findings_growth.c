@@ -87,7 +87,7 @@ static struct growth_words words_of_growth(const struct findings_maker *maker, b
                                : "probably because a tensor is stored with its autograd graph at";
         words.next = next_of_graphs(has_loss, trains);
     } else if (growth->grow_models) {
-        words.where = "with parameters, and optimizer states for them, that are made at";
+        words.where = "mostly parameters and the states of optimizers; the parameters are made at";
         words.next = "If they belong to models of earlier runs, find what still refers to these "
                      "models or their optimizers, such as a list of results, a closure or a "
                      "reference cycle. Keep numbers instead, or the weights in host "

@@ -204,11 +204,11 @@ static void site_advice(const struct page *page, const struct device_report *rep
     } else if (report->growth.grow_models) {
         growth_add_label(text, &report->growth.rows[growth_holder(&report->growth)]);
         add_caller(text, &report->growth);
-        buffer_puts(
-            text, " adds parameters, and an optimizer adds states for them. If they "
-                  "belong to models of earlier runs, look for what still refers to these models or "
-                  "their optimizers, such as a list of results, a closure or a reference "
-                  "cycle.");
+        buffer_puts(text,
+                    " makes more and more parameters, and optimizers keep states for them. If "
+                    "they belong to models of earlier runs, look for what still refers to these "
+                    "models or their optimizers, such as a list of results, a closure or a "
+                    "reference cycle.");
     } else if (growth_is_of_gradients(&report->growth)) {
         buffer_puts(text, "Most of it is gradients of earlier steps that something stores, such "
                           "as a list or a log: zero_grad() frees only those to which nothing else "
