@@ -10,6 +10,7 @@
 #define MOST_BETWEEN  64         /* events between two buckets: segments, and ends of frees */
 #define MOST_ROWS     16         /* of several models, or of other blocks */
 #define MOST_TIMES    1.1        /* buckets hold a few bytes more, for their alignment */
+#define LEAST_PART    8          /* they are at least 1/8 as large as all weights together */
 
 /* New buckets, which are made in a row, and the frees right before them. */
 struct row {
@@ -56,10 +57,11 @@ static bool may_be_bucket(const struct classifier *classifier, const struct cate
            lifetime_end(&classifier->timeline->lifetimes[index]) == EVENT_NEVER;
 }
 
-/* True if blocks are about as large as all weights together. Some may be frozen. */
+/* True if blocks are as large as the weights of a model may be. Other weights may be frozen, or
+ * belong to other models, as in a GAN. */
 static bool is_as_model(const struct classifier *classifier, uint64_t bytes)
 {
-    return bytes >= LEAST_BYTES && (double)bytes * 2 >= classifier->early_bytes &&
+    return bytes >= LEAST_BYTES && (double)bytes * LEAST_PART >= classifier->early_bytes &&
            (double)bytes <= classifier->early_bytes * MOST_TIMES;
 }
 
