@@ -237,6 +237,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/gradients/pass_births.h \
 	src/analysis/gradients/state_runs.c \
 	src/analysis/gradients/state_runs.h \
+	src/analysis/gradients/summed_gradients.c \
+	src/analysis/gradients/summed_gradients.h \
 	src/analysis/growth/cache_use.c \
 	src/analysis/growth/cache_use.h \
 	src/analysis/growth/candidates.h \

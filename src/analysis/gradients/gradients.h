@@ -12,6 +12,7 @@
 #define MEMSNAP_ANALYSIS_GRADIENTS_GRADIENTS_H
 
 #include "analysis/gradients/idle_gradients.h"
+#include "analysis/gradients/summed_gradients.h"
 
 struct stale_gradients {
     uint64_t count;  /* at the end of the forward pass with the most stale bytes; 0: none */

@@ -84,6 +84,7 @@ bool growth_find_gradients(struct growth *growth, const struct timeline *timelin
     struct cycles cycles = {0};
     bool ok = cycles_find(&cycles, timeline, phases, err) &&
               idle_gradients_find(&made.idle, timeline, sites, phases, categories, &cycles, err) &&
+              summed_gradients_find(&made.summed, timeline, sites, categories, &cycles, err) &&
               stale_gradients_find(&made.gradients, timeline, sites, phases, categories, &cycles,
                                    &made.idle, err);
     cycles_release(&cycles);

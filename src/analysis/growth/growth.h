@@ -72,6 +72,7 @@ struct growth {
     const char *caller;
     struct stale_gradients gradients;
     struct idle_gradients idle;
+    struct summed_gradients summed;
 };
 
 #define NO_ROW SIZE_MAX

@@ -118,9 +118,31 @@ static bool about_earlier_model(struct findings_maker *maker, const struct idle_
     return ok;
 }
 
+/* The recording began after the gradients were made, so that nothing shows who should free them. */
+static bool about_summed(struct findings_maker *maker)
+{
+    const struct summed_gradients *summed = &maker->evidence->growth->summed;
+    if (finding_share(maker, summed->bytes) < LEAST_SHARE)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){
+            .kind = FINDING_IDLE_GRADIENTS, .save_bytes = summed->bytes, .at_least = true},
+        "If no optimizer has their parameters, such as those of a teacher, a reference model or a "
+        "backbone, call requires_grad_(False) on these before the first forward pass, or run the "
+        "passes that serve them alone under torch.no_grad(): nothing is then kept or computed for "
+        "their gradients. If an optimizer has them, call its zero_grad(set_to_none=True).",
+        "Each step adds to %llu gradient%s (%s) that nothing has freed since the recording began, "
+        "while it makes others anew.",
+        (unsigned long long)summed->count, summed->count == 1 ? "" : "s",
+        finding_size(maker, summed->bytes).text);
+}
+
 bool finding_of_idle_gradients(struct findings_maker *maker)
 {
     const struct idle_gradients *idle = &maker->evidence->growth->idle;
+    if (idle->reason == IDLE_UNKNOWN)
+        return about_summed(maker);
     if (finding_share(maker, idle->save_bytes) < LEAST_SHARE)
         return true;
     return idle->reason == IDLE_UNTRAINED   ? about_untrained(maker, idle)

@@ -136,6 +136,7 @@ TCase *rollouts_tests(void);
 TCase *steps_inferred_tests(void);
 TCase *phase_training_tests(void);
 TCase *steps_tests(void);
+TCase *summed_gradients_tests(void);
 TCase *trend_tests(void);
 
 #endif

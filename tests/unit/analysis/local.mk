@@ -82,6 +82,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/gradients/idle_calls_test.c \
 	tests/unit/analysis/gradients/idle_gradients_test.c \
 	tests/unit/analysis/gradients/idle_passes_test.c \
+	tests/unit/analysis/gradients/summed_gradients_test.c \
 	tests/unit/analysis/growth/dropped_graphs_test.c \
 	tests/unit/analysis/growth/growth_fit_test.c \
 	tests/unit/analysis/growth/growth_test.c \
