@@ -189,6 +189,7 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         return false;
     classify_result_buffers(classifier, categories);
     classify_rebuilt_buckets(classifier, categories);
+    classify_ends_again(classifier, categories);
     return classify_cast_cache(classifier, categories, err) &&
            classify_block_stacks(classifier, categories, err);
 }

@@ -251,6 +251,10 @@ bool classify_kv_chains(const struct classifier *classifier, struct categories *
 bool classify_cast_cache(const struct classifier *classifier, struct categories *categories,
                          struct error *err);
 
+/* preexisting_ends.c: corrects blocks from before the trace that were taken for inputs like others
+ * of their sizes, if the functions above have found these to be activations. */
+void classify_ends_again(const struct classifier *classifier, struct categories *categories);
+
 /* block_stacks.c: corrects the categories, which the events of a trace without stacks show, by the
  * stacks that blocks of the dump have. */
 bool classify_block_stacks(struct classifier *classifier, struct categories *categories,

@@ -95,3 +95,38 @@ enum reason preexisting_end_reason(const struct classifier *classifier,
         reason = pass_reason(classifier, preexisting, tally);
     return reason == REASON_NONE ? cousin_reason(tally) : reason;
 }
+
+/* Notes the sizes of which no input outlives the run that makes it, but activations do. */
+static void note_activations(const struct classifier *classifier,
+                             const struct categories *categories)
+{
+    const struct timeline *timeline = classifier->timeline;
+    const struct phases *phases = classifier->phases;
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        size_t i = phases->outliving[n];
+        enum category category = (enum category)categories->of_lifetime[i];
+        struct size_tally *tally = (struct size_tally *)size_tallies_find(
+            &classifier->tallies, trace_size(timeline->trace, timeline->lifetimes[i].alloc));
+        if (!tally)
+            continue;
+        tally->has_input = tally->has_input || category == CATEGORY_INPUT;
+        tally->has_activation = tally->has_activation || category == CATEGORY_ACTIVATION;
+    }
+}
+
+void classify_ends_again(const struct classifier *classifier, struct categories *categories)
+{
+    const struct timeline *timeline = classifier->timeline;
+    if (timeline->preexisting_count == 0)
+        return;
+    note_activations(classifier, categories);
+    for (size_t i = 0; i < timeline->preexisting_count; i++) {
+        const struct size_tally *tally =
+            size_tallies_find(&classifier->tallies, timeline->preexisting[i].size);
+        if (!tally || tally->has_input || !tally->has_activation ||
+            reason_of(categories->why_preexisting[i]) != REASON_TWIN_INPUT)
+            continue;
+        categories->of_preexisting[i] = CATEGORY_ACTIVATION;
+        categories->why_preexisting[i] = reason_byte(REASON_TWIN_ACTIVATION, DOUBT_GUESS);
+    }
+}

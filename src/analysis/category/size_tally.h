@@ -70,11 +70,12 @@ struct size_tally {
         twin[PHASE_COUNT]; /* by phase: 1 + the category of the first block made in the trace that
                               outlived its own phase and was freed in this phase; 0 if none */
     bool leaves_freed;     /* a block that a pass leaves is freed later, but before the end */
-    bool is_dropped;       /* a hook frees gradients of this size during the backward pass */
-    bool is_renewed;       /* each step makes the weights of this size anew, from masters */
-    bool is_factor;        /* blocks that are neither weights nor states are Kronecker factors */
-    bool is_late_factor;   /* late ones have the size of such a factor */
-    bool is_from_before;   /* a block is older than the trace; for held_graphs.c */
+    bool has_input, has_activation; /* in the end, outlives its run; for preexisting_ends.c */
+    bool is_dropped;     /* a hook frees gradients of this size during the backward pass */
+    bool is_renewed;     /* each step makes the weights of this size anew, from masters */
+    bool is_factor;      /* blocks that are neither weights nor states are Kronecker factors */
+    bool is_late_factor; /* late ones have the size of such a factor */
+    bool is_from_before; /* a block is older than the trace; for held_graphs.c */
     bool used;
     bool is_flat;   /* plain code joined gradients to a vector of this size */
     bool is_vector; /* plain code joined weights to a vector of this size */

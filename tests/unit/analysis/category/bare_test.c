@@ -200,8 +200,11 @@ START_TEST(weights_may_be_dropped_after_the_last_pass)
 }
 END_TEST
 
+#define EARLIER 90000u
+
 /* The script keeps a graph with one loss for the backward pass of the next iteration, which never
- * uses it; the pass of another loss comes before that. */
+ * uses it; the pass of another loss comes before that. One of the graphs is older than the trace.
+ */
 START_TEST(a_graph_that_is_held_is_no_batch)
 {
     for (unsigned step_number = 0; step_number < 4; step_number++) {
@@ -210,13 +213,17 @@ START_TEST(a_graph_that_is_held_is_no_batch)
             born(base + 500 + i, 9000 + i);
         for (unsigned i = 0; step_number > 0 && i < 14; i++)
             freed(base - 1000 + 500 + i, 9000 + i);
+        for (unsigned i = 0; step_number == 1 && i < 14; i++)
+            freed(EARLIER + i, 9000 + i);
         passes(ACTIVATION);
         step();
         zero_grad();
     }
     capture_load(&capture);
-    for (unsigned i = 0; i < 14; i++)
+    for (unsigned i = 0; i < 14; i++) {
         expect(500 + i, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
+        expect(EARLIER + i, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
+    }
 }
 END_TEST
 
