@@ -7,8 +7,6 @@
  * that stay. Fewer have the size of a weight by chance. */
 #define LEAST_ADDED 32
 
-/* at most 1/10 of the bytes of weights may have no masters */
-
 /* The number of masters that a size may have: one for each weight of half the size. */
 static uint32_t masters_of(const struct solver *solver, const struct size_tally *tally)
 {
@@ -173,6 +171,16 @@ static double missing_bytes(const struct solver *solver, uint32_t states)
     return any ? missing : INFINITY;
 }
 
+/* True if so many blocks are missing that there are fewer states. A few sizes may seem to have more
+ * gradients than weights. */
+static bool lack_states(const struct solver *solver, uint32_t states)
+{
+    double needed = 0;
+    for (size_t i = 0; i < solver->count; i++)
+        needed += bytes_of(solver->sizes[i]->size, (uint64_t)solver->sizes[i]->count * states);
+    return missing_bytes(solver, states) > needed * MOST_OFF;
+}
+
 /* The number of blocks of a size that neither a weight of this size nor its states account for. */
 static uint64_t spare_blocks(const struct solver *solver, const struct size_tally *tally,
                              uint32_t states)
@@ -210,7 +218,7 @@ static uint32_t count_states(const struct solver *solver)
     for (uint32_t more = most; more > states; more--)
         if (others_hold_states(solver, more))
             return more;
-    while (solver->optimizers.most_states == 0 && states > 1 && missing_bytes(solver, states) > 0)
+    while (solver->optimizers.most_states == 0 && states > 1 && lack_states(solver, states))
         states--;
     return states;
 }

@@ -16,6 +16,7 @@ TCase *category_caches_tests(void);
 TCase *category_chains_tests(void);
 TCase *category_lines_tests(void);
 TCase *category_masters_tests(void);
+TCase *category_unnamed_tests(void);
 TCase *category_cousins_tests(void);
 TCase *category_large_results_tests(void);
 TCase *category_first_states_tests(void);
