@@ -123,6 +123,18 @@ static bool is_filled(const struct classifier *classifier, const struct categori
            results.bytes * NARROWER >= (double)size && results.bytes <= (double)size * MOST_TIMES;
 }
 
+/* The last run that sees a block as an input of passes; 0 if it is none. Nothing may be known of a
+ * block that the trace does not free. */
+static uint32_t end_as_input(const struct classifier *classifier,
+                             const struct categories *categories, size_t index)
+{
+    struct lifetime_runs life = classifier->phases->of_lifetime[index];
+    bool is_input = categories->of_lifetime[index] == CATEGORY_INPUT && life.end != NO_RUN;
+    bool may_be_input = reason_of(categories->why_lifetime[index]) == REASON_NONE &&
+                        life.birth > classifier->first_step_run && may_be_empty(classifier, index);
+    return is_input || may_be_input ? life.end : 0;
+}
+
 void classify_result_buffers(const struct classifier *classifier, struct categories *categories)
 {
     const struct phases *phases = classifier->phases;
@@ -137,10 +149,9 @@ void classify_result_buffers(const struct classifier *classifier, struct categor
              (may_be_empty(classifier, i) && is_filled(classifier, categories, n, inputs_end)))) {
             categories->of_lifetime[i] = CATEGORY_ACTIVATION;
             categories->why_lifetime[i] = reason_byte(REASON_AFTER_FORWARD, DOUBT_NONE);
-        } else if (categories->of_lifetime[i] == CATEGORY_INPUT &&
-                   phases->of_lifetime[i].end != NO_RUN &&
-                   phases->of_lifetime[i].end > inputs_end) {
-            inputs_end = phases->of_lifetime[i].end;
+        } else {
+            uint32_t end = end_as_input(classifier, categories, i);
+            inputs_end = end > inputs_end ? end : inputs_end;
         }
     }
 }

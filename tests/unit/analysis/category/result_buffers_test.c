@@ -6,6 +6,8 @@
 #define MODEL      PY("__init__", TORCH "nn/modules/linear.py", 105) "," LINE(1)
 #define PASS       PY("forward", "/home/u/model.py", 3) "," CALL "," LINE(30)
 
+#define STEP PY("step", TORCH "optim/sgd.py", 100) "," LINE(11)
+
 #define PICTURE 5
 #define BUFFER  6
 
@@ -63,12 +65,43 @@ START_TEST(other_blocks_are_inputs)
 }
 END_TEST
 
+/* The program trains a model first. The trace ends within the last passes, so nothing is known of
+ * the picture. */
+START_TEST(a_buffer_may_outlive_the_trace)
+{
+    born(1, 4000, MODEL);
+    for (uint64_t step = 0; step < 2; step++) {
+        born(50 + step, 700, LINE(10));
+        if (step > 0)
+            freed(50, 700, LINE(10));
+        born(60, 5000, PASS);
+        born(61, 4000, "");
+        freed(60, 5000, "");
+        born(62, 8, STEP);
+        freed(62, 8, STEP);
+        freed(61, 4000, LINE(12));
+    }
+    born(100 + PICTURE, 100, LINE(20));
+    born(100 + BUFFER, 1200, LINE(21));
+    for (uint64_t part = 0; part < 4; part++) {
+        born(110 + part, 350, PASS);
+        born(120, 5000, PASS);
+        freed(120, 5000, PASS);
+        freed(110 + part, 350, LINE(31));
+    }
+    capture_load(&capture);
+    ck_assert_int_eq(capture_category(&capture, 100 + BUFFER), CATEGORY_ACTIVATION);
+    ck_assert_int_ne(capture_category(&capture, 100 + PICTURE), CATEGORY_ACTIVATION);
+}
+END_TEST
+
 TCase *category_result_buffers_tests(void)
 {
     TCase *tests = tcase_create("buffers for results");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_loop_test(tests, results_fill_a_buffer, 0, 2);
     tcase_add_test(tests, a_picture_is_read_in_parts);
+    tcase_add_test(tests, a_buffer_may_outlive_the_trace);
     tcase_add_loop_test(tests, other_blocks_are_inputs, 0, 2);
     return tests;
 }
