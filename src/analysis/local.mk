@@ -213,6 +213,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/flame/samples.h \
 	src/analysis/gradients/discarded_gradients.c \
 	src/analysis/gradients/discarded_gradients.h \
+	src/analysis/gradients/earlier_models.c \
+	src/analysis/gradients/earlier_models.h \
 	src/analysis/gradients/gradient_cycles.c \
 	src/analysis/gradients/gradient_cycles.h \
 	src/analysis/gradients/gradient_saving.c \
@@ -231,8 +233,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/gradients/idle_parts.h \
 	src/analysis/gradients/idle_passes.c \
 	src/analysis/gradients/idle_passes.h \
-	src/analysis/gradients/model_starts.c \
-	src/analysis/gradients/model_starts.h \
 	src/analysis/gradients/pass_births.c \
 	src/analysis/gradients/pass_births.h \
 	src/analysis/gradients/state_runs.c \

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/gradients/discarded_gradients.h"
-#include "analysis/gradients/model_starts.h"
+#include "analysis/gradients/earlier_models.h"
 #include "analysis/gradients/state_runs.h"
 #include "analysis/phase/births.h"
 
@@ -250,8 +250,9 @@ static uint32_t present_model(const struct finder *finder, uint64_t renewed)
     return finder->last_idle > 0 && made >= renewed / 2 ? first : EVENT_NEVER;
 }
 
-static bool absent_before(const struct idle_gradients *idle, const struct timeline *timeline,
-                          struct absences *absences, struct error *err)
+bool idle_gradients_absent_before(const struct idle_gradients *idle,
+                                  const struct timeline *timeline, struct absences *absences,
+                                  struct error *err)
 {
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
@@ -268,56 +269,20 @@ bool idle_gradients_absent(const struct idle_gradients *idle, const struct timel
     for (size_t i = 0; i < timeline->lifetime_count; i++)
         if (idle->of_lifetime[i] && !absences_add(absences, absence_of_lifetime(timeline, i), err))
             return false;
-    return absent_before(idle, timeline, absences, err);
-}
-
-/* Lists the idle gradients, and the states of earlier optimizers, each as absent from when the next
- * model is made on. The states belong to the same model as the first idle gradient after them. Sums
- * these states, and the parameters of the earlier models. */
-static bool add_earlier_models(struct finder *finder, const struct model_starts *starts,
-                               uint32_t present, struct absences *absences, struct error *err)
-{
-    const struct timeline *timeline = finder->timeline;
-    struct idle_gradients *idle = finder->idle;
-    uint32_t next =
-        present; /* the item that makes the model after that of the last idle gradient */
-    for (size_t i = births_from(timeline, present); i-- > 0;) {
-        const struct lifetime *lifetime = &timeline->lifetimes[i];
-        int64_t size = (int64_t)trace_size(timeline->trace, lifetime->alloc);
-        uint8_t category = finder->categories->of_lifetime[i];
-        if (lifetime_end(lifetime) < finder->stays)
-            continue;
-        bool is_state = category == CATEGORY_OPTIMIZER_STATE;
-        idle->parameter_bytes += category == CATEGORY_PARAMETER ? size : 0;
-        idle->state_bytes += is_state ? size : 0;
-        if (idle->of_lifetime[i]) {
-            uint32_t start = model_starts_after(starts, lifetime->alloc, present);
-            idle->earlier_models += idle->earlier_models == 0 || start != next;
-            next = start;
-        }
-        struct absence absence = {next, lifetime->free_completed, (uint64_t)size};
-        if ((is_state || idle->of_lifetime[i]) && !absences_add(absences, absence, err))
-            return false;
-    }
-    return absent_before(idle, timeline, absences, err);
-}
-
-static bool measure_earlier(struct finder *finder, uint32_t present, uint64_t renewed,
-                            struct absences *absences, struct error *err)
-{
-    struct model_starts starts = {.budget = finder->budget};
-    bool ok = model_starts_find(&starts, finder->timeline, finder->categories, finder->cycles,
-                                finder->stays, renewed / 2, err) &&
-              add_earlier_models(finder, &starts, present, absences, err);
-    model_starts_release(&starts);
-    return ok;
+    return idle_gradients_absent_before(idle, timeline, absences, err);
 }
 
 static bool measure(struct finder *finder, uint32_t present, uint64_t renewed, struct error *err)
 {
     struct absences absences = {.budget = finder->budget};
+    struct earlier_models earlier = {.timeline = finder->timeline,
+                                     .categories = finder->categories,
+                                     .cycles = finder->cycles,
+                                     .stays = finder->stays,
+                                     .present = present,
+                                     .least_bytes = renewed / 2};
     bool ok = finder->idle->reason == IDLE_EARLIER_MODEL
-                  ? measure_earlier(finder, present, renewed, &absences, err)
+                  ? earlier_models_absent(&earlier, finder->idle, &absences, err)
                   : idle_gradients_absent(finder->idle, finder->timeline, &absences, err);
     ok = ok && absences_save(&absences, finder->timeline, &finder->idle->save_bytes, err);
     absences_release(&absences);
