@@ -45,6 +45,22 @@ static uint16_t ends_in_use(const struct growth_builder *builder, const struct s
            (group->source.own == STACK_NONE && builder->phases->has_stacks);
 }
 
+/* Fits the memory of a group at each end, which it leaves in *series. What grows must do so, too,
+ * among what is no longer in use. */
+static void fit_group(const struct growth_builder *builder, size_t group,
+                      struct growth_series *series, struct growth_fit *fit)
+{
+    const struct survivors *survivors = &builder->survivors;
+    struct growth_series unused;
+    uint16_t in_use = ends_in_use(builder, &survivors->groups.items[group]);
+    survivors_series(survivors, builder->timeline, group, builder->ends.count, 0, series);
+    growth_fit(series, fit);
+    if (in_use == 0 || fit->kind != GROWTH_GROWING)
+        return;
+    survivors_series(survivors, builder->timeline, group, builder->ends.count, in_use, &unused);
+    growth_fit(&unused, fit);
+}
+
 static bool fit_groups(const struct growth_builder *builder, struct candidate *candidates,
                        struct error *err)
 {
@@ -57,13 +73,7 @@ static bool fit_groups(const struct growth_builder *builder, struct candidate *c
     size_t last = builder->ends.count - 1;
     for (size_t i = 0; ok && i < builder->survivors.groups.count; i++) {
         struct candidate *candidate = &candidates[i];
-        uint16_t in_use = ends_in_use(builder, &builder->survivors.groups.items[i]);
-        survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, in_use,
-                         &series);
-        growth_fit(&series, &candidate->fit);
-        if (in_use > 0)
-            survivors_series(&builder->survivors, builder->timeline, i, builder->ends.count, 0,
-                             &series);
+        fit_group(builder, i, &series, &candidate->fit);
         candidate->fit.bytes_per_step =
             (int64_t)((double)candidate->fit.bytes_per_step / builder->stride);
         candidate->group = (uint32_t)i;
