@@ -14,8 +14,9 @@ struct earlier_models {
     uint64_t least_bytes; /* parameters of fewer bytes are no model */
 };
 
-/* Adds the idle gradients, and the states of earlier optimizers, to `absences`, each from when the
- * next model is made on. Sums the states and the parameters in `idle`, and counts the models. */
+/* Adds the idle gradients of the trace, and the states of earlier optimizers, to `absences`, each
+ * from when the next model is made on. Sums the states and the parameters in `idle`, and counts the
+ * models. */
 bool earlier_models_absent(const struct earlier_models *earlier, struct idle_gradients *idle,
                            struct absences *absences, struct error *err);
 

@@ -250,9 +250,8 @@ static uint32_t present_model(const struct finder *finder, uint64_t renewed)
     return finder->last_idle > 0 && made >= renewed / 2 ? first : EVENT_NEVER;
 }
 
-bool idle_gradients_absent_before(const struct idle_gradients *idle,
-                                  const struct timeline *timeline, struct absences *absences,
-                                  struct error *err)
+static bool absent_before(const struct idle_gradients *idle, const struct timeline *timeline,
+                          struct absences *absences, struct error *err)
 {
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
@@ -269,7 +268,7 @@ bool idle_gradients_absent(const struct idle_gradients *idle, const struct timel
     for (size_t i = 0; i < timeline->lifetime_count; i++)
         if (idle->of_lifetime[i] && !absences_add(absences, absence_of_lifetime(timeline, i), err))
             return false;
-    return idle_gradients_absent_before(idle, timeline, absences, err);
+    return absent_before(idle, timeline, absences, err);
 }
 
 static bool measure(struct finder *finder, uint32_t present, uint64_t renewed, struct error *err)
@@ -282,7 +281,8 @@ static bool measure(struct finder *finder, uint32_t present, uint64_t renewed, s
                                      .present = present,
                                      .least_bytes = renewed / 2};
     bool ok = finder->idle->reason == IDLE_EARLIER_MODEL
-                  ? earlier_models_absent(&earlier, finder->idle, &absences, err)
+                  ? earlier_models_absent(&earlier, finder->idle, &absences, err) &&
+                        absent_before(finder->idle, finder->timeline, &absences, err)
                   : idle_gradients_absent(finder->idle, finder->timeline, &absences, err);
     ok = ok && absences_save(&absences, finder->timeline, &finder->idle->save_bytes, err);
     absences_release(&absences);

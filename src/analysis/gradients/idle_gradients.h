@@ -63,11 +63,7 @@ bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *tim
                          struct site_table *sites, const struct phases *phases,
                          const struct categories *categories, const struct cycles *cycles,
                          struct error *err);
-/* Adds the idle gradients from before the trace to `absences`. */
-bool idle_gradients_absent_before(const struct idle_gradients *idle,
-                                  const struct timeline *timeline, struct absences *absences,
-                                  struct error *err);
-/* Adds all idle gradients to `absences`. */
+/* Adds the idle gradients to `absences`. */
 bool idle_gradients_absent(const struct idle_gradients *idle, const struct timeline *timeline,
                            struct absences *absences, struct error *err);
 void idle_gradients_release(struct idle_gradients *idle);
