@@ -43,6 +43,15 @@ const char *units_count(char out[UNITS_TEXT_SIZE], uint64_t count)
     return out;
 }
 
+const char *units_times(char out[UNITS_TEXT_SIZE], uint64_t count)
+{
+    char number[UNITS_TEXT_SIZE];
+    if (count == 1)
+        return "once";
+    snprintf(out, UNITS_TEXT_SIZE, "%.30s times", units_count(number, count));
+    return out;
+}
+
 static const struct unit_row *row_for(uint64_t magnitude, enum unit unit)
 {
     for (size_t i = 0; i < UNIT_COUNT; i++) {

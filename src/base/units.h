@@ -16,6 +16,9 @@ const char *units_bytes(char out[UNITS_TEXT_SIZE], int64_t bytes, enum unit unit
 /* "1,234,567" */
 const char *units_count(char out[UNITS_TEXT_SIZE], uint64_t count);
 
+/* "once", "1,234 times". */
+const char *units_times(char out[UNITS_TEXT_SIZE], uint64_t count);
+
 /* "+1.234567 s", "+12.3 ms", "+800 us": a duration of `microseconds`, always with its sign */
 const char *units_duration(char out[UNITS_TEXT_SIZE], int64_t microseconds);
 

@@ -161,6 +161,7 @@ class Recorder:
         self.late = int(config["late"])
         self.context = "all"  # which blocks and events have stacks, as the program wants it
         self.ooms = 0
+        self.steps_at_oom = 0  # of all optimizers, when memory ran out last
         self.is_complete = False
 
     def before_torch(self, folder):
@@ -315,6 +316,7 @@ class Recorder:
         if os.getpid() != self.process:
             return
         self.ooms += 1
+        self.steps_at_oom = sum(self.steps.values())
         if self.ooms <= OOM_DUMPS:
             self.dump("oom.pickle")
 
@@ -361,8 +363,9 @@ class Recorder:
     def report(self):
         leave("reads", self.reads.text())
         interrupted = getattr(sys, "last_type", None) is KeyboardInterrupt
-        leave("outcome", "complete %d\nsteps %d\nooms %d\nvalues %d\ninterrupted %d\n"
-              % (self.is_complete, max(self.steps.values(), default=0), self.ooms, self.stand_in.values_read(), interrupted))
+        resumed = self.ooms > 0 and sum(self.steps.values()) > self.steps_at_oom
+        leave("outcome", "complete %d\nsteps %d\nooms %d\nresumed %d\nvalues %d\ninterrupted %d\n"
+              % (self.is_complete, max(self.steps.values(), default=0), self.ooms, resumed, self.stand_in.values_read(), interrupted))
 
 
 class Finder(importlib.abc.MetaPathFinder):

@@ -121,7 +121,7 @@ exits 0
 out_has 'Peak active falls'
 fit MIB=10 --gpu 1GiB -- "$PYTHON3" fit.py '{MIB}' survive
 exits 0
-out_has 'MIB=10: memory ran out 1 times, and the program went on'
+out_has 'MIB=10: memory ran out once, and the program went on'
 
 # The smallest value does not fit, or the program fails with it.
 fit MIB=300..400 --gpu 1GiB -- "$PYTHON3" fit.py '{MIB}'

@@ -29,12 +29,12 @@ static void remark(const struct outcome *outcome, const struct dryrun_options *o
     if (outcome->is_stopped)
         complain("dryrun: stopped the program after %" PRIu64 " optimizer steps", outcome->steps);
     if (outcome->kind == OUTCOME_FITS && outcome->ooms > 0)
-        complain("dryrun: memory ran out %s times, and the program went on",
-                 units_count(count, outcome->ooms));
+        complain("dryrun: memory ran out %s, and the program went on",
+                 units_times(count, outcome->ooms));
     if (outcome->values_read > 0)
-        complain("dryrun: the program read values from the GPU %s times, and got zeros: what the "
+        complain("dryrun: the program read values from the GPU %s, and got zeros: what the "
                  "program decides by them may differ on a GPU",
-                 units_count(count, outcome->values_read));
+                 units_times(count, outcome->values_read));
     for (size_t i = 0; i < 3 && *outcome->reads[i]; i++)
         complain("dryrun:   %s", outcome->reads[i]);
     if (outcome->has_others)

@@ -18,6 +18,8 @@ static void read_counts(const struct dryrun_folder *folder, struct outcome *outc
             outcome->steps = number;
         else if (strcmp(word, "ooms") == 0)
             outcome->ooms = number;
+        else if (strcmp(word, "resumed") == 0)
+            outcome->has_resumed = number != 0;
         else if (strcmp(word, "values") == 0)
             outcome->values_read = number;
         else if (strcmp(word, "interrupted") == 0)
@@ -106,7 +108,8 @@ void outcome_read(const struct dryrun_folder *folder, const struct program_end *
         return;
     bool failed = end->signal || end->status != 0;
     bool has_snapshot = dryrun_folder_has(folder, "snapshot.pickle");
-    if (!outcome->is_stopped && dryrun_folder_has(folder, "oom.pickle")) {
+    bool went_on = outcome->is_stopped || (outcome->has_resumed && !failed && has_snapshot);
+    if (!went_on && dryrun_folder_has(folder, "oom.pickle")) {
         outcome->kind = OUTCOME_OUT_OF_MEMORY;
         outcome->snapshot = "oom.pickle";
     } else if (failed && !outcome->is_stopped) {

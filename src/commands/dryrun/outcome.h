@@ -16,6 +16,7 @@ struct outcome {
     bool is_interrupted;  /* an uncaught KeyboardInterrupt ended the program */
     uint64_t steps;       /* steps of the optimizer that made the most */
     uint64_t ooms;        /* how often memory ran out */
+    bool has_resumed;     /* it made an optimizer step after that */
     uint64_t values_read;
     bool has_others;    /* processes that used CUDA after the recorded one */
     char reads[3][200]; /* the lines of code that read most values; "": none */

@@ -203,8 +203,8 @@ static bool put_remarks(const struct page *page, const struct fit *fit, const st
             buffer_printf(&text, "%s=%" PRIu64 ": ", fit->variable, run->value);
             escape_text(&text, run->failure, strlen(run->failure));
         } else if (run->result == FIT_FITS && run->ooms > 0) {
-            buffer_printf(&text, "%s=%" PRIu64 ": memory ran out %s times, and the program went on",
-                          fit->variable, run->value, units_count(count, run->ooms));
+            buffer_printf(&text, "%s=%" PRIu64 ": memory ran out %s, and the program went on",
+                          fit->variable, run->value, units_times(count, run->ooms));
         }
         ok = !text.failed;
         if (ok && text.size > 0)

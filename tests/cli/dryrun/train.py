@@ -16,6 +16,14 @@ try:
 except ImportError:
     pass
 
+
+def catch():
+    try:
+        torch.empty(1 << 50)
+    except torch.OutOfMemoryError:
+        pass
+
+
 size = int(sys.argv[1]) << 20
 deed = sys.argv[2] if len(sys.argv) > 2 else ""
 print("devices", torch.cuda.device_count())
@@ -70,10 +78,7 @@ elif deed == "child":
     subprocess.check_call(["sh", "-c", 'echo "preload <$LD_PRELOAD>"'])
     subprocess.check_call([sys.executable, "-c", "import torch; torch.empty(4096); print('child has', torch.cuda.device_count())"])
 elif deed == "catch":
-    try:
-        torch.empty(1 << 50)
-    except torch.OutOfMemoryError:
-        pass
+    catch()
 for step in range(6):
     print("step", step, flush=True)
     activation = torch.empty(size)
@@ -81,3 +86,5 @@ for step in range(6):
         continue
     torch.delete(activation, size)
     optimizer.step()
+if deed == "catch-last":
+    catch()

@@ -42,6 +42,8 @@ START_TEST(counts_for_people)
     ck_assert_str_eq(units_count(out, 999), "999");
     ck_assert_str_eq(units_count(out, 1000), "1,000");
     ck_assert_str_eq(units_count(out, 1234567), "1,234,567");
+    ck_assert_str_eq(units_times(out, 1), "once");
+    ck_assert_str_eq(units_times(out, 2000), "2,000 times");
     ck_assert_str_eq(units_count(out, UINT64_MAX), "18,446,744,073,709,551,615");
 }
 END_TEST
