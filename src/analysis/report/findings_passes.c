@@ -189,19 +189,20 @@ bool finding_of_unused_logits(struct findings_maker *maker)
     double share = finding_share(maker, logits.bytes);
     if (share < LEAST_LOGITS)
         return true;
-    bool ok = finding_line(maker, logits.stack, &line) &&
-              finding_add(
-                  maker,
-                  (struct finding){.kind = FINDING_UNUSED_LOGITS,
-                                   .save_bytes = logits.bytes,
-                                   .at_most = true,
-                                   .where = finding_where(&line)},
-                  "Apply the last layer to the last position only: head(hidden[:, -1:]) instead of "
-                  "head(hidden)[:, -1:]. In transformers, pass logits_to_keep=1.",
-                  "Logits of every position%s hold %s, but generation needs those of "
-                  "the last one: what is computed from them has at most %s.",
-                  line.bytes, finding_amount(maker, logits.bytes).text,
-                  finding_size(maker, logits.read_bytes).text);
+    bool ok =
+        finding_line(maker, logits.stack, &line) &&
+        finding_add(
+            maker,
+            (struct finding){.kind = FINDING_UNUSED_LOGITS,
+                             .save_bytes = logits.bytes,
+                             .at_most = true,
+                             .where = finding_where(&line)},
+            "Apply the last layer to the last position only: head(hidden[:, -1:]) instead of "
+            "head(hidden)[:, -1:]. In transformers, pass logits_to_keep=1.",
+            "Logits of every position%s%s%s hold %s, but generation needs those of "
+            "the last one: what is computed from them has at most %s.",
+            logits.several ? ", the largest" : "", line.bytes, logits.several ? "," : "",
+            finding_amount(maker, logits.bytes).text, finding_size(maker, logits.read_bytes).text);
     buffer_release(&line);
     return ok;
 }

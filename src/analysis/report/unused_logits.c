@@ -6,11 +6,13 @@
 #define LEAST_SHARE 20 /* one 20th of the peak: smaller tensors are not looked at */
 #define COPY_WINDOW 4  /* allocations from a product to its copy in another type */
 #define READERS     6  /* allocations after a tensor that may be computed from it */
+#define PROMPTS     4  /* results of a prompt before those of a token */
 #define SMALLER     8  /* times, what is read of it */
 
 struct finder {
     const struct live_set *set;
     struct unused_logits *logits;
+    uint64_t largest; /* bytes of one of them */
 };
 
 static uint64_t size_of(const struct finder *finder, size_t index)
@@ -175,16 +177,28 @@ static bool has_cache(const struct finder *finder, uint32_t item)
     return false;
 }
 
-static bool generates(const struct finder *finder, size_t index)
+/* The next result of the same code that has another size: two models may read one prompt. */
+static size_t next_other(const struct finder *finder, size_t index)
 {
     size_t next = next_of(finder, index, 1);
+    for (size_t i = 0; i < PROMPTS && next != SIZE_MAX; i++) {
+        if (size_of(finder, next) != size_of(finder, index))
+            return next;
+        next = next_of(finder, next, 1);
+    }
+    return next;
+}
+
+static bool generates(const struct finder *finder, size_t index)
+{
+    size_t next = next_other(finder, index);
     if (next != SIZE_MAX && size_of(finder, next) <= size_of(finder, index) / SMALLER &&
         has_cache(finder, finder->set->timeline->lifetimes[next].alloc))
         return true;
     return grows(finder, index, 1) || grows(finder, index, (size_t)-1);
 }
 
-static bool add(const struct finder *finder, size_t index, struct error *err)
+static bool add(struct finder *finder, size_t index, struct error *err)
 {
     struct unused_logits *logits = finder->logits;
     bool may = false;
@@ -193,10 +207,12 @@ static bool add(const struct finder *finder, size_t index, struct error *err)
     uint64_t read = may ? read_of(finder, index) : 0;
     if (read == 0 || !generates(finder, index))
         return true;
-    if (logits->bytes == 0)
+    logits->several =
+        logits->several || (logits->bytes > 0 && logits->stack != stack_of(finder, index));
+    if (size_of(finder, index) > finder->largest) {
+        finder->largest = size_of(finder, index);
         logits->stack = stack_of(finder, index);
-    if (logits->stack != stack_of(finder, index))
-        return true;
+    }
     logits->bytes += (int64_t)size_of(finder, index);
     if ((int64_t)read > logits->read_bytes)
         logits->read_bytes = (int64_t)read;
@@ -206,7 +222,7 @@ static bool add(const struct finder *finder, size_t index, struct error *err)
 bool unused_logits_find(struct unused_logits *logits, const struct live_set *at_peak,
                         struct error *err)
 {
-    struct finder finder = {at_peak, logits};
+    struct finder finder = {.set = at_peak, .logits = logits};
     uint64_t least = (uint64_t)at_peak->timeline->active.peak_bytes / LEAST_SHARE;
     *logits = (struct unused_logits){0};
     for (size_t i = 0; i < at_peak->count; i++)

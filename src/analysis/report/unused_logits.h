@@ -12,9 +12,10 @@
 #include "analysis/live/source.h"
 
 struct unused_logits {
-    int64_t bytes;      /* at the peak, of all that the same code made; 0: none found */
+    int64_t bytes;      /* at the peak; 0: none found */
     int64_t read_bytes; /* the size of the largest tensor that is computed from one of them */
-    stack_id stack;     /* the stack that made them */
+    stack_id stack;     /* the stack that made the largest */
+    bool several;       /* other stacks made others */
 };
 
 /* `at_peak` is live at the peak. The operators are known by C++ frames. */

@@ -112,6 +112,24 @@ START_TEST(logits_of_a_prompt)
 }
 END_TEST
 
+#define OTHER_HEAD                                                                                 \
+    CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/draft.py", 5) "," CALL "," NO_GRAD
+
+/* Two models, as in speculative decoding. */
+START_TEST(logits_of_two_models)
+{
+    make_cache();
+    uint64_t first = capture_alloc(&capture, 500, OTHER_HEAD);
+    for (unsigned i = 0; i < 6; i++)
+        capture_free(&capture, capture_alloc(&capture, 10, SAMPLE), 10, SAMPLE);
+    generate(1000, 10);
+    capture_free(&capture, first, 500, NO_GRAD);
+    capture_alloc(&capture, 5, OTHER_HEAD);
+    generate(10, 10);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), 1500);
+}
+END_TEST
+
 /* A batch may be smaller than the one before, and the best of all scores may be all that counts. */
 START_TEST(scores_of_a_small_batch)
 {
@@ -159,6 +177,7 @@ TCase *findings_inference_tests(void)
     tcase_add_test(tests, masks_that_are_converted_are_no_logits);
     tcase_add_test(tests, logits_of_a_text_that_grows);
     tcase_add_test(tests, logits_of_a_prompt);
+    tcase_add_test(tests, logits_of_two_models);
     tcase_add_test(tests, scores_of_a_small_batch);
     tcase_add_test(tests, logits_whose_reader_runs_out_of_memory);
     tcase_add_test(tests, logits_that_are_all_read);
