@@ -22,6 +22,10 @@ class Tensor:
         return self
 
 
+    def __float__(self):
+        return 0.0
+
+
 class torch:
     Tensor = Tensor
 
@@ -77,6 +81,14 @@ for is_tracing in False, True:
     values.skip_packing(masking)
     assert masking.find_packed_sequence_indices(7) == (7 if is_tracing else None)
 values.skip_packing(types.ModuleType("an_earlier_version"))
+
+
+def divided():
+    """A number by which the program divides is one. Others are zeros, as ever."""
+    return 3.0 / float(x), 5.0 // float(x), float(x), float(x) / 2, 3 * float(x)
+
+
+assert divided() == (3.0, 5.0, 0.0, 0.0, 0.0)
 
 
 def fails():
