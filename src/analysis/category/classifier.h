@@ -124,6 +124,9 @@ bool facts_make_zeros(const struct symbols *symbols, const struct stack_facts *f
 /* kept_workspaces.c: finds the workspaces of cuBLAS that a program keeps. */
 void classifier_find_workspaces(struct classifier *classifier);
 bool classifier_is_workspace(const struct classifier *classifier, size_t index);
+/* The same: true if the allocation before was made by the same line, has another size, and is
+ * freed, as the result of a matrix product is. */
+bool classifier_follows_result(const struct classifier *classifier, size_t index);
 
 /* early_sizes.c: counts `early` of every size. Without stacks, also sets sizes_tell and
  * passes_make_states. */

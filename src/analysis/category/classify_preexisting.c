@@ -166,6 +166,8 @@ static bool persistent_reason(struct classifier *classifier, const struct preexi
     const struct stack_facts *facts = site_stack_facts(classifier->sites, preexisting->stack, err);
     if (facts)
         *reason = classifier_buffer_reason(classifier, preexisting->size, facts, *reason);
+    if (*reason == REASON_WORKSPACE_SIZE && facts_are_of_plain_code(facts))
+        *reason = REASON_PERSISTENT;
     return facts != NULL;
 }
 

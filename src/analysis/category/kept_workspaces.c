@@ -16,8 +16,7 @@ struct standing {
     uint32_t last_early[THREADS], last_backward; /* numbers of lifetimes; early n at n % THREADS */
 };
 
-/* True if the allocation before was made by the same line, has another size, and is freed. */
-static bool follows_result(const struct classifier *classifier, size_t index)
+bool classifier_follows_result(const struct classifier *classifier, size_t index)
 {
     const struct timeline *timeline = classifier->timeline;
     const struct trace *trace = timeline->trace;
@@ -73,11 +72,12 @@ static void add_found(struct classifier *classifier, const struct standing *stan
     bool is_alone = standing->others == 0 && standing->freed == 0;
     bool is_pair = standing->early == 1 && standing->backward == 1 && standing->others == 0;
     bool has_early = standing->early == 1 &&
-                     (follows_result(classifier, first) ||
+                     (classifier_follows_result(classifier, first) ||
                       (is_pair && (is_alone || phase_of(classifier, first) == PHASE_FORWARD)));
     /* without stacks, a backward pass may be taken for a part of the forward pass */
     if (standing->early == 2 && standing->backward == 0 && is_alone &&
-        follows_result(classifier, first) && follows_result(classifier, second)) {
+        classifier_follows_result(classifier, first) &&
+        classifier_follows_result(classifier, second)) {
         add(classifier, first);
         add(classifier, second);
     }

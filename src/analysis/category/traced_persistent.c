@@ -28,6 +28,16 @@ static bool is_copied(const struct classifier *classifier, const struct stack_fa
                                               !(is_converted && classifier->batch_run > 0));
 }
 
+/* True if plain code made an allocation that cannot be a workspace of cuBLAS: an operator other
+ * than a matrix product made it, or no result of a product was made right before it. C++ frames of
+ * a product would have told earlier. */
+static bool is_no_workspace(const struct classifier *classifier, const struct stack_facts *facts,
+                            size_t index)
+{
+    return facts_are_of_plain_code(facts) &&
+           (facts->in_operator || !classifier_follows_result(classifier, index));
+}
+
 bool classify_traced_persistent(struct classifier *classifier, struct categories *categories,
                                 struct error *err)
 {
@@ -47,6 +57,8 @@ bool classify_traced_persistent(struct classifier *classifier, struct categories
             return false;
         const struct stack_facts *facts = birth_facts(classifier, lifetime);
         reason = classifier_buffer_reason(classifier, size, facts, reason);
+        if (reason == REASON_WORKSPACE_SIZE && is_no_workspace(classifier, facts, i))
+            reason = REASON_PREPARED;
         if (reason == REASON_PERSISTENT && facts_are_of_plain_code(facts))
             reason = REASON_PREPARED;
         if (reason == REASON_INFERENCE && seen_model && is_copied(classifier, facts))

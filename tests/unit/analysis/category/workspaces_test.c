@@ -73,6 +73,46 @@ START_TEST(what_every_pass_keeps_is_no_workspace)
 }
 END_TEST
 
+#define BANK  PY("__init__", "/home/u/bank.py", 13) "," SCRIPT
+#define ZEROS CPP("at::_ops::zeros::call(c10::ArrayRef<c10::SymInt>)") "," BANK
+
+/* A buffer of plain code may be as large: made in the trace, by an operator or by a line, or
+ * before it. */
+START_TEST(a_buffer_is_no_workspace)
+{
+    const char *line = _i == 0 ? ZEROS : BANK;
+    bool is_older = _i == 2;
+    parameters_before();
+    if (is_older)
+        capture_block(&capture, 50, HOPPER, line);
+    else
+        born(50, HOPPER, line);
+    born(51, 700, line);
+    forward_pass(MODEL);
+    backward_pass("");
+    for (int i = 0; i < 2; i++)
+        next_step(MODEL);
+    capture_load(&capture);
+    ck_assert_int_ne(capture_category(&capture, 50), CATEGORY_WORKSPACE);
+    ck_assert_int_ne(capture_category(&capture, 50), CATEGORY_UNKNOWN);
+}
+END_TEST
+
+/* Plain code may multiply before the model does. */
+START_TEST(a_product_of_plain_code_leaves_a_workspace)
+{
+    parameters_before();
+    born(51, 700, BANK);
+    born(50, HOPPER, BANK);
+    freed(51, 700, BANK);
+    forward_pass(MODEL);
+    backward_pass("");
+    next_step(MODEL);
+    capture_load(&capture);
+    ck_assert_int_eq(capture_category(&capture, 50), CATEGORY_WORKSPACE);
+}
+END_TEST
+
 TCase *category_workspaces_tests(void)
 {
     TCase *tests = tcase_create("workspaces that stay");
@@ -80,5 +120,7 @@ TCase *category_workspaces_tests(void)
     tcase_add_loop_test(tests, passes_leave_workspaces, 0, 2);
     tcase_add_test(tests, a_weight_may_be_as_large);
     tcase_add_test(tests, what_every_pass_keeps_is_no_workspace);
+    tcase_add_loop_test(tests, a_buffer_is_no_workspace, 0, 3);
+    tcase_add_test(tests, a_product_of_plain_code_leaves_a_workspace);
     return tests;
 }
