@@ -119,6 +119,7 @@ static const struct role_rule package_rules[] = {
     {"triton/testing.py", NULL, ROLE_BENCHMARK},
     {"triton/runtime/autotuner.py", "_bench", ROLE_BENCHMARK},
     {"triton/runtime/autotuner.py", "benchmark", ROLE_BENCHMARK},
+    {"torchvision/transforms/", NULL, ROLE_DATA_TRANSFORM},
     {"transformers/cache_utils.py", NULL, ROLE_KV_CACHE},
     {"vllm/worker/cache_engine.py", "_allocate_kv_cache", ROLE_KV_CACHE},
     {"vllm/v1/worker/", "_allocate_kv_cache", ROLE_KV_CACHE},

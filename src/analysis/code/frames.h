@@ -20,8 +20,9 @@ enum frame_role {
     ROLE_HISTORY,  /* the same of torch.optim.LBFGS, which keeps earlier gradients and steps */
     ROLE_SPARSE,   /* the same of torch.optim.SparseAdam, which takes sparse gradients only */
     ROLE_ZERO_GRAD,
-    ROLE_MODEL_INIT,   /* making, loading, converting or moving parameters and buffers */
-    ROLE_DATA_LOADING, /* torch.utils.data, which also collates batches */
+    ROLE_MODEL_INIT,     /* making, loading, converting or moving parameters and buffers */
+    ROLE_DATA_LOADING,   /* torch.utils.data, which also collates batches */
+    ROLE_DATA_TRANSFORM, /* torchvision's transforms: modules, but not of a model */
     ROLE_COMMUNICATION,
     ROLE_BUCKETS,       /* DistributedDataParallel makes its gradient buckets */
     ROLE_ZERO_BUCKET,   /* DeepSpeed's ZeRO makes its gradient bucket, and other buffers */

@@ -30,8 +30,9 @@ struct stack_reader {
         recomputes; /* further out is torch.utils.checkpoint's backward half, or another backward */
     bool op_closed; /* no operator further out may replace `factory` */
     bool in_hook;   /* `role` was found inside of everything that autograd runs */
-    bool in_transform; /* torch.func itself runs, not the user's function in it */
-    bool in_closure;   /* the code runs in a closure, which an optimizer step calls */
+    bool in_transform;      /* torch.func itself runs, not the user's function in it */
+    bool in_data_transform; /* a transform of torchvision runs; no model outside it is known yet */
+    bool in_closure;        /* the code runs in a closure, which an optimizer step calls */
 };
 
 /* Code of the user's that autograd runs, without a backward() in between, is a hook. */
@@ -205,6 +206,24 @@ static enum frame_role optimizer_role(struct stack_reader *reader, enum frame_ro
     return reader->in_closure ? ROLE_NONE : ROLE_OPTIMIZER;
 }
 
+/* The role of a frame outside of a transform of torchvision. Transforms prepare batches, but are
+ * modules, and so are containers of them. Only a forward() of other code shows that a model runs
+ * them. */
+static enum frame_role role_outside_transform(struct stack_reader *reader,
+                                              const struct frame_facts *facts, enum frame_role role)
+{
+    if (role == ROLE_DATA_TRANSFORM) {
+        reader->in_data_transform |= reader->role == ROLE_NONE;
+        return ROLE_NONE;
+    }
+    if (!reader->in_data_transform || (role != ROLE_MODULE_CALL && role != ROLE_FORWARD))
+        return role;
+    if (role == ROLE_MODULE_CALL || facts->is_torch)
+        return ROLE_NONE;
+    reader->in_data_transform = false;
+    return role;
+}
+
 static void read_python(struct stack_reader *reader, uint32_t index,
                         const struct frame_facts *facts)
 {
@@ -212,6 +231,7 @@ static void read_python(struct stack_reader *reader, uint32_t index,
     enum frame_role role = (enum frame_role)facts->role;
     if (role == ROLE_OPTIMIZER || is_own_step(role))
         role = optimizer_role(reader, role);
+    role = role_outside_transform(reader, facts, role);
     reader->facts.is_transformed |= role == ROLE_TRANSFORM;
     if (role == ROLE_TRANSFORM) /* the forward pass is the user's function */
         role = site->user_frame == NO_FRAME ? ROLE_BACKWARD : ROLE_FORWARD;

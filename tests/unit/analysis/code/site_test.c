@@ -68,6 +68,24 @@ START_TEST(a_storage_maker_alone_is_named_as_called)
 }
 END_TEST
 
+#define VISION    "/venv/lib/python3.12/site-packages/torchvision/transforms/v2/"
+#define TRANSFORM PY("forward", VISION "_transform.py", 68) "," CALL
+#define CONTAINER PY("forward", TORCH "nn/modules/container.py", 250) "," CALL
+
+/* A transform of torchvision is a module, but prepares batches, unless a model calls it. */
+START_TEST(a_transform_is_no_model)
+{
+    static const char *const frames[] = {
+        PY("make_params", VISION "_augment.py", 326) "," TRANSFORM "," SCRIPT,
+        TRANSFORM "," TRANSFORM "," SCRIPT,
+        TRANSFORM "," CONTAINER "," SCRIPT,
+        TRANSFORM "," CONTAINER "," PY("forward", "/home/u/model.py", 39) "," CALL "," SCRIPT,
+        CONTAINER "," SCRIPT,
+    };
+    ck_assert_int_eq(facts_of(frames[_i])->context, _i < 3 ? CONTEXT_OTHER : CONTEXT_FORWARD);
+}
+END_TEST
+
 START_TEST(backward_without_python)
 {
     const struct stack_facts *facts = facts_of(UNWINDER "," STACK_BACKWARD);
@@ -265,6 +283,7 @@ TCase *site_tests(void)
     tcase_add_test(tests, the_user_frame_is_found_behind_wrappers);
     tcase_add_test(tests, storage_makers_give_way);
     tcase_add_test(tests, a_storage_maker_alone_is_named_as_called);
+    tcase_add_loop_test(tests, a_transform_is_no_model, 0, 5);
     tcase_add_test(tests, backward_without_python);
     tcase_add_loop_test(tests, backward_in_python, 0, 3);
     tcase_add_loop_test(tests, compiled_code_is_told_apart, 0, 3);
