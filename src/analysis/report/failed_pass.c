@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/phase/births.h"
+#include "base/bisect.h"
 
 struct finder {
     const struct live_set *set;
@@ -134,4 +135,47 @@ bool failed_pass_find(struct failed_pass *pass, const struct live_set *set,
     vec_free(is_seen, seen_capacity, sizeof(*is_seen), budget);
     vec_free(finder.is_trained, finder.capacity, sizeof(*finder.is_trained), budget);
     return ok;
+}
+
+/* Keeps the failures up to an item after which the program began anew: the next allocation is that
+ * of a batch. cuDNN also goes on with another algorithm. */
+static void keep_given_up(struct failures *failures, const struct live_set *set, int64_t item)
+{
+    const struct timeline *timeline = set->timeline;
+    size_t kept = 0;
+    for (size_t i = 0; i < failures->count; i++) {
+        size_t next = births_from(timeline, failures->items[i]);
+        if (next < timeline->lifetime_count && timeline->lifetimes[next].alloc <= item &&
+            set->categories->of_lifetime[next] == CATEGORY_INPUT)
+            failures->items[kept++] = failures->items[i];
+    }
+    failures->count = kept;
+}
+
+static uint32_t pass_of(const struct phases *phases, uint32_t item)
+{
+    uint32_t run = phases_run_of(phases, item);
+    return run == NO_RUN ? NO_RUN : phases->runs[run].pass;
+}
+
+bool failed_attempt_find(int64_t *bytes, const struct live_set *set, const struct phases *phases,
+                         int64_t item, struct error *err)
+{
+    struct failures failures;
+    *bytes = 0;
+    if (!failures_find(&failures, set->timeline, err))
+        return false;
+    keep_given_up(&failures, set, item);
+    for (size_t i = 0; failures.count > 0 && i < set->count; i++) {
+        const struct live *live = &set->items[i];
+        if (!live->in_trace || set->categories->of_lifetime[live->index] != CATEGORY_ACTIVATION)
+            continue;
+        uint32_t alloc = set->timeline->lifetimes[live->index].alloc;
+        size_t next = bisect_until(failures.items, sizeof(*failures.items), failures.count, alloc);
+        if (next < failures.count &&
+            pass_of(phases, failures.items[next]) == pass_of(phases, alloc))
+            *bytes += (int64_t)live->size;
+    }
+    failures_release(&failures);
+    return true;
 }

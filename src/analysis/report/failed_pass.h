@@ -20,4 +20,9 @@ struct failed_pass {
 bool failed_pass_find(struct failed_pass *pass, const struct live_set *set,
                       const struct phases *phases, int64_t item, struct error *err);
 
+/* Sets *bytes to the activations live at the moment of `set`, an item of the trace, of passes that
+ * ran out of memory before. The program has begun anew since, so no backward pass frees them. */
+bool failed_attempt_find(int64_t *bytes, const struct live_set *set, const struct phases *phases,
+                         int64_t item, struct error *err);
+
 #endif

@@ -61,16 +61,16 @@ static bool find_at_peak(struct findings_maker *maker)
 {
     return finding_find_failed_pass(maker) && findings_of_sums(maker) &&
            finding_of_unused_pass(maker) && finding_of_retained_graph(maker) &&
-           finding_of_failed_pass(maker) && finding_of_uneven_steps(maker) &&
-           finding_of_summed_losses(maker) && finding_of_all_pairs(maker) &&
-           finding_of_unused_logits(maker) && finding_of_local_results(maker) &&
-           finding_of_benchmark(maker) && finding_of_empty_cache(maker) &&
-           finding_of_repeated_state(maker) && finding_of_loaded_weights(maker) &&
-           finding_of_copied_weights(maker) && finding_of_recast_weights(maker) &&
-           finding_of_earlier_model(maker) && finding_of_layer_buffers(maker) &&
-           finding_of_gradient_buckets(maker) && finding_of_reduce_bucket(maker) &&
-           finding_of_state(maker) && finding_of_table_gradients(maker) &&
-           finding_of_gradients(maker);
+           finding_of_failed_pass(maker) && finding_of_failed_attempt(maker) &&
+           finding_of_uneven_steps(maker) && finding_of_summed_losses(maker) &&
+           finding_of_all_pairs(maker) && finding_of_unused_logits(maker) &&
+           finding_of_local_results(maker) && finding_of_benchmark(maker) &&
+           finding_of_empty_cache(maker) && finding_of_repeated_state(maker) &&
+           finding_of_loaded_weights(maker) && finding_of_copied_weights(maker) &&
+           finding_of_recast_weights(maker) && finding_of_earlier_model(maker) &&
+           finding_of_layer_buffers(maker) && finding_of_gradient_buckets(maker) &&
+           finding_of_reduce_bucket(maker) && finding_of_state(maker) &&
+           finding_of_table_gradients(maker) && finding_of_gradients(maker);
 }
 
 /* Mistakes of a program: memory that serves nothing, and that a change of a line or two frees. What

@@ -28,10 +28,10 @@ static bool add(struct findings_maker *maker, enum finding_kind kind, int64_t sa
 }
 
 /* True if the finding on a pass that ran out of memory is about most of a sum: calls of the model
- * that no backward pass follows. */
+ * that no backward pass follows, or attempts that the program gave up. */
 static bool is_of_failed_pass(const struct findings_maker *maker, const struct live_sum *sum)
 {
-    return maker->failed.bytes > sum->bytes / 2;
+    return maker->failed.bytes > sum->bytes / 2 || maker->attempt_bytes > sum->bytes / 2;
 }
 
 bool finding_about_activations(struct findings_maker *maker, const struct live_sum *sum,

@@ -22,6 +22,7 @@ struct findings_maker {
     const char *where; /* findings_peak.c: the line of the sum that is reported now; or NULL */
     int64_t concatenated_save_bytes; /* see concatenated.h */
     struct failed_pass failed;   /* see failed_pass.h; bytes 0: none, or too few for a finding */
+    int64_t attempt_bytes;       /* see failed_pass.h; 0: none, or too few for a finding */
     struct weight_copies copied; /* see weight_copies.h; bytes 0: none */
     bool grows_copied;           /* the finding on growth is about them */
 };
@@ -82,12 +83,12 @@ finding_of finding_of_gradient_buckets, finding_of_reduce_bucket, finding_of_tab
 finding_of finding_of_loaded_weights, finding_of_copied_weights, finding_of_recast_weights,
     finding_of_earlier_model, finding_of_repeated_state, finding_of_layer_buffers, finding_of_state;
 
-/* findings_passes.c: sets `failed`; needs evidence of the peak */
+/* findings_passes.c: sets `failed` and `attempt_bytes`; needs evidence of the peak */
 bool finding_find_failed_pass(struct findings_maker *maker);
 /* findings_passes.c: these need evidence of the peak */
 finding_of finding_of_unused_pass, finding_of_retained_graph, finding_of_failed_pass,
-    finding_of_uneven_steps, finding_of_summed_losses, finding_of_all_pairs,
-    finding_of_unused_logits, finding_of_local_results, finding_of_benchmark;
+    finding_of_failed_attempt, finding_of_uneven_steps, finding_of_summed_losses,
+    finding_of_all_pairs, finding_of_unused_logits, finding_of_local_results, finding_of_benchmark;
 
 /* findings_peak.c: findings on parts of the peak that are summed in one pass. */
 bool findings_of_sums(struct findings_maker *maker);

@@ -53,8 +53,12 @@ bool finding_find_failed_pass(struct findings_maker *maker)
     if (evidence->dropped->at_peak_bytes > 0)
         return true;
     if (!failed_pass_find(&maker->failed, evidence->at_peak, evidence->phases, evidence->peak->item,
-                          maker->err))
+                          maker->err) ||
+        !failed_attempt_find(&maker->attempt_bytes, evidence->at_peak, evidence->phases,
+                             evidence->peak->item, maker->err))
         return false;
+    if (finding_share(maker, maker->attempt_bytes) < LEAST_PASS)
+        maker->attempt_bytes = 0;
     if (finding_share(maker, maker->failed.bytes) < LEAST_PASS)
         maker->failed.bytes = 0;
     return true;
@@ -84,6 +88,22 @@ bool finding_of_failed_pass(struct findings_maker *maker)
                           line.bytes, finding_size(maker, failed->bytes).text);
     buffer_release(&line);
     return ok;
+}
+
+bool finding_of_failed_attempt(struct findings_maker *maker)
+{
+    if (maker->attempt_bytes == 0)
+        return true;
+    return finding_add(
+        maker,
+        (struct finding){
+            .kind = FINDING_NO_GRAD, .save_bytes = maker->attempt_bytes, .at_most = true},
+        "Inside an except block, the exception's traceback holds them, and after it if a variable "
+        "keeps the exception. Try again after the block, without a reference to the exception or "
+        "to variables of the attempt.",
+        "Activations of an earlier attempt, which ran out of memory, hold %s. No backward pass "
+        "frees them.",
+        finding_amount(maker, maker->attempt_bytes).text);
 }
 
 bool finding_of_uneven_steps(struct findings_maker *maker)

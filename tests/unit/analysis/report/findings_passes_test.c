@@ -489,6 +489,23 @@ START_TEST(a_failed_pass_counts_the_calls_before_it)
 }
 END_TEST
 
+/* An attempt runs out of memory, and a kept exception holds its activations while a smaller one
+ * runs. cuDNN goes on after a failure instead. */
+START_TEST(an_attempt_is_given_up)
+{
+    train(1000);
+    for (unsigned i = 0; i < 4; i++)
+        born(2000, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, 2000, STACK_FORWARD);
+    if (_i == 0)
+        born(8, CPP("at::_ops::rand::call(x)") "," SCRIPT);
+    train(1000);
+    train(1000);
+    ck_assert_int_eq(saving(FINDING_NO_GRAD) >= 8000, _i == 0);
+    ck_assert_int_eq(saving(FINDING_ACTIVATIONS) > 0, _i == 1);
+}
+END_TEST
+
 /* Code that compares all predictions with all boxes before each step of the training. */
 START_TEST(code_outside_the_model_needs_the_most)
 {
@@ -536,6 +553,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, a_backward_pass_runs_out_of_memory);
     tcase_add_loop_test(tests, a_failed_pass_may_be_an_evaluation, 0, 3);
     tcase_add_test(tests, a_failed_pass_counts_the_calls_before_it);
+    tcase_add_loop_test(tests, an_attempt_is_given_up, 0, 2);
     tcase_add_loop_test(tests, results_that_are_concatenated, 0, 4);
     tcase_add_test(tests, one_step_has_larger_tensors);
     tcase_add_test(tests, steps_are_alike);
