@@ -128,6 +128,16 @@ static bool is_of_input(const struct finder *finder, uint32_t end, bool *is_of, 
     return true;
 }
 
+/* True for a gradient that a pass made whose graph a later pass goes through as well
+ * (retain_graph=True), if it was made in the first step and lives through two further ones or more:
+ * later passes add to it. What autograd.grad(create_graph=True) returns is no attribute that
+ * zero_grad() would free, and the program's variable gets another tensor in the next step. */
+static bool is_summed_up(const struct finder *finder, const struct lifetime *lifetime)
+{
+    size_t from = cycles_from(finder->cycles, lifetime->alloc);
+    return from <= 1 && cycles_until(finder->cycles, lifetime->free_completed) >= from + 2;
+}
+
 static bool collect_gradients(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
@@ -150,8 +160,7 @@ static bool collect_gradients(struct finder *finder, struct error *err)
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         uint32_t run = finder->phases->of_lifetime[i].birth;
         bool is_idle = finder->idle->of_lifetime && finder->idle->of_lifetime[i];
-        /* autograd.grad(create_graph=True) sets no attribute that zero_grad() would free */
-        if (is_idle || finder->phases->runs[run].is_recorded)
+        if (is_idle || (finder->phases->runs[run].is_recorded && !is_summed_up(finder, lifetime)))
             continue;
         const struct stack_facts *facts =
             site_stack_facts(finder->sites, timeline->trace->stack[lifetime->alloc], err);

@@ -243,6 +243,47 @@ START_TEST(derivatives_that_the_program_keeps)
 }
 END_TEST
 
+/* Two backward passes a step, of which the first leaves to the second what it needs. The first
+ * makes a tensor of the size of the weight: a gradient that later passes add to, or what
+ * autograd.grad(create_graph=True) returns to a variable. */
+static void train_in_two_passes(bool adds)
+{
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned step = 0; step < 4; step++) {
+        born(1, 400, STACK_FORWARD);
+        born(5, 20, STACK_BACKWARD);
+        born(20 + step, 100, STACK_BACKWARD);
+        freed(5, 20, ENGINE);
+        if (step > 0)
+            freed(20 + step - !adds, 100, adds ? ACCUMULATE : SCRIPT);
+        born(6, 10, STACK_FORWARD);
+        born(4, 20, STACK_BACKWARD);
+        born(7, 20, STACK_BACKWARD);
+        freed(7, 20, ENGINE);
+        freed(4, 20, ENGINE);
+        freed(6, 10, ENGINE);
+        freed(1, 400, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+    }
+}
+
+START_TEST(gradients_of_a_pass_that_keeps_its_graph)
+{
+    train_in_two_passes(true);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.count, 1);
+    ck_assert_uint_eq(growth->gradients.passes, 3);
+}
+END_TEST
+
+START_TEST(derivatives_of_the_size_of_a_weight)
+{
+    train_in_two_passes(false);
+    ck_assert_uint_eq(find()->gradients.count, 0);
+}
+END_TEST
+
 #define STACK_LBFGS                                                                                \
     CPP("at::_ops::sub_Tensor::call(x)")                                                           \
     "," PY("step", TORCH "optim/lbfgs.py", 7) "," PY("wrapper", TORCH "optim/optimizer.py",        \
@@ -474,6 +515,8 @@ TCase *growth_gradients_tests(void)
     tcase_add_test(tests, gradients_that_stay);
     tcase_add_test(tests, gradients_that_wait_for_their_turn);
     tcase_add_test(tests, derivatives_that_the_program_keeps);
+    tcase_add_test(tests, gradients_of_a_pass_that_keeps_its_graph);
+    tcase_add_test(tests, derivatives_of_the_size_of_a_weight);
     tcase_add_test(tests, copies_that_a_hook_makes);
     tcase_add_test(tests, history_of_lbfgs);
     tcase_add_test(tests, states_of_weights_that_are_trained_later);
