@@ -2,7 +2,8 @@
  * them. Only the line of code tells them from weights.
  *
  * If only Python frames are known and nothing trains, only the line tells batches from results of
- * the previous pass. A line that ran before the first pass does not need results. */
+ * the previous pass. A line that ran before the first pass does not need results. Of a line whose
+ * other blocks are batches, the last block is one, too. */
 #include <string.h>
 
 #include "analysis/category/classifier.h"
@@ -64,6 +65,63 @@ static bool is_weak_step(uint8_t why)
     return reason_of(why) == REASON_STEP_KEPT && why != reason_byte(REASON_STEP_KEPT, DOUBT_NONE);
 }
 
+/* What one line makes, by its Python stack. */
+struct line_blocks {
+    uint32_t batches, results; /* results: blocks that may be of the pass before */
+};
+
+#define MOST_RESULTS 4 /* at most 1/4 of the blocks of a line that makes batches */
+
+/* True if only its place after a pass tells that a block is a result, and only Python frames are
+ * known. */
+static bool may_be_result(const struct classifier *classifier, const struct categories *categories,
+                          size_t index)
+{
+    struct error err; /* cannot fail, because the stack was looked up for the category */
+    if (reason_of(categories->why_lifetime[index]) != REASON_AFTER_FORWARD)
+        return false;
+    stack_id stack =
+        classifier->timeline->trace->stack[classifier->timeline->lifetimes[index].alloc];
+    const struct stack_facts *facts =
+        stack == STACK_NONE ? NULL : site_stack_facts(classifier->sites, stack, &err);
+    return facts && facts->context == CONTEXT_OTHER && !facts->in_operator;
+}
+
+/* The last batch of a loop is freed by no next one, so it looks like a result that the program
+ * keeps. Its line makes batches otherwise. */
+static bool classify_last_batches(const struct classifier *classifier,
+                                  struct categories *categories, size_t first, struct error *err)
+{
+    const struct timeline *timeline = classifier->timeline;
+    const stack_id *stack_of = timeline->trace->stack;
+    struct budget *budget = timeline->snapshot->budget;
+    struct line_blocks *lines = NULL;
+    size_t capacity = 0, stacks = symbols_stack_count(site_table_symbols(classifier->sites));
+    bool any = false;
+    for (size_t i = first; !any && i < timeline->lifetime_count; i++)
+        any = may_be_result(classifier, categories, i);
+    if (!any)
+        return true;
+    if (!vec_reserve(lines, capacity, stacks, budget, err))
+        return false;
+    memset(lines, 0, stacks * sizeof(*lines));
+    for (size_t i = first; i < timeline->lifetime_count; i++) {
+        struct line_blocks *line = &lines[stack_of[timeline->lifetimes[i].alloc]];
+        line->batches += is_batch(reason_of(categories->why_lifetime[i]));
+        line->results += may_be_result(classifier, categories, i);
+    }
+    for (size_t i = first; i < timeline->lifetime_count; i++) {
+        const struct line_blocks *line = &lines[stack_of[timeline->lifetimes[i].alloc]];
+        if (line->results * (MOST_RESULTS - 1) > line->batches ||
+            !may_be_result(classifier, categories, i))
+            continue;
+        categories->of_lifetime[i] = CATEGORY_INPUT;
+        categories->why_lifetime[i] = reason_byte(REASON_BEFORE_FORWARD, DOUBT_INFERRED);
+    }
+    vec_free(lines, capacity, sizeof(*lines), budget);
+    return true;
+}
+
 bool classify_first_batches(const struct classifier *classifier, struct categories *categories,
                             struct error *err)
 {
@@ -104,9 +162,10 @@ bool classify_first_batches(const struct classifier *classifier, struct categori
             categories->of_lifetime[i] = CATEGORY_INPUT;
             categories->why_lifetime[i] = REASON_FIRST_BATCH;
         }
+    bool ok = classify_last_batches(classifier, categories, first, err);
     memset(makes_batches, 0, stacks * sizeof(*makes_batches));
-    if (classifier->first_backward_run == NO_RUN && classifier->has_model)
+    if (ok && classifier->first_backward_run == NO_RUN && classifier->has_model)
         find_lines_before(classifier, categories, first, makes_batches);
     vec_free(makes_batches, capacity, sizeof(*makes_batches), budget);
-    return true;
+    return ok;
 }

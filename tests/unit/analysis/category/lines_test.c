@@ -52,6 +52,33 @@ START_TEST(batches_by_the_line_that_makes_them)
 }
 END_TEST
 
+/* The last batch stays, as a result would. A line that makes as many results makes no batches. */
+START_TEST(the_last_batch_of_a_line)
+{
+    born(1, 1000, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    born(2, 60, LINE(3));
+    freed(2, 60, LINE(3));
+    for (uint64_t pass = 0; pass < 6; pass++) {
+        born(10 + pass, 40, PLAIN(5));
+        if (pass > 0)
+            freed(9 + pass, 40, PLAIN(5));
+        born(20 + pass, 60, LINE(3));
+        freed(20 + pass, 60, LINE(3));
+        if (_i == 1)
+            born(30 + pass, 20, PLAIN(5));
+    }
+    born(50, 60, LINE(3));
+    born(51, 60, STACK_BACKWARD);
+    freed(51, 60, STACK_BACKWARD);
+    freed(50, 60, STACK_BACKWARD);
+    capture_load(&capture);
+    for (uint64_t addr = 11; _i == 0 && addr < 16; addr++)
+        ck_assert_int_eq(capture_category(&capture, addr), CATEGORY_INPUT);
+    if (_i == 1)
+        ck_assert_int_eq(capture_category(&capture, 32), CATEGORY_ACTIVATION);
+}
+END_TEST
+
 /* Zeros for most weights are states, as of a program that computes its updates without a backward
  * pass. A single buffer may be as large as a weight. */
 START_TEST(zeros_for_weights_without_a_backward_pass)
@@ -81,6 +108,7 @@ TCase *category_lines_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_loop_test(tests, copies_that_a_graph_keeps_by_lines, 0, 2);
     tcase_add_test(tests, batches_by_the_line_that_makes_them);
+    tcase_add_loop_test(tests, the_last_batch_of_a_line, 0, 2);
     tcase_add_loop_test(tests, zeros_for_weights_without_a_backward_pass, 0, 2);
     return tests;
 }
