@@ -2,9 +2,11 @@
 
 #include <stdlib.h>
 
-/* The bytes of one allocation, with the line for which it counts. */
+/* The bytes of one allocation, with the line for which it counts: NO_FRAME if a backward pass made
+ * it and no line of the program is known, but a node of the graph. */
 struct part {
     frame_id frame;
+    string_id node; /* of a part without a line; otherwise STRING_EMPTY */
     int64_t bytes;
     size_t live; /* index in the set */
 };
@@ -23,12 +25,14 @@ const char *live_phase_name(unsigned phase)
     return phase == LIVE_PHASE_BEFORE ? "before_recording" : phase_name((enum phase)phase);
 }
 
-/* Orders by frame, then by size, the largest first. */
+/* Orders by frame and node, then by size, the largest first. */
 static int compare_parts(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
     if (x->frame != y->frame)
         return x->frame < y->frame ? -1 : 1;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
     return (x->live > y->live) - (x->live < y->live);
@@ -38,8 +42,16 @@ static int compare_parts(const void *a, const void *b)
 struct parts {
     struct part *items; /* room for the whole set */
     size_t count;
-    frame_id top; /* the line that holds most, or NO_FRAME */
+    frame_id top; /* the line that holds most; NO_FRAME if there is none, or a node holds more */
 };
+
+/* Orders parts that hold equally many bytes: a line before a node, and lines by their place. */
+static bool precedes(const struct live_set *set, const struct part *a, const struct part *b)
+{
+    if (a->frame == NO_FRAME || b->frame == NO_FRAME)
+        return a->frame != NO_FRAME;
+    return site_frame_order(set->sites, a->frame, b->frame) < 0;
+}
 
 static bool label_top(const struct live_set *set, struct parts *of, bool by_model_call,
                       struct live_sum *sum, struct error *err)
@@ -50,14 +62,19 @@ static bool label_top(const struct live_set *set, struct parts *of, bool by_mode
     qsort(parts, count, sizeof(*parts), compare_parts);
     for (size_t i = 0, end; i < count; i = end) {
         int64_t bytes = 0;
-        for (end = i; end < count && parts[end].frame == parts[i].frame; end++)
+        for (end = i;
+             end < count && parts[end].frame == parts[i].frame && parts[end].node == parts[i].node;
+             end++)
             bytes += parts[end].bytes;
         if (bytes > sum->top_bytes ||
-            (bytes == sum->top_bytes && top < count &&
-             site_frame_order(set->sites, parts[i].frame, parts[top].frame) < 0)) {
+            (bytes == sum->top_bytes && top < count && precedes(set, &parts[i], &parts[top]))) {
             sum->top_bytes = bytes;
             top = i;
         }
+    }
+    if (top < count && parts[top].frame == NO_FRAME) {
+        top = count;
+        sum->top_bytes = 0;
     }
     struct live_source source;
     of->top = top < count ? parts[top].frame : NO_FRAME;
@@ -85,12 +102,16 @@ static void add_live(const struct live_set *set, size_t item, const struct live_
                      bool by_model_call, struct live_sum *sum, struct parts *parts)
 {
     int64_t bytes = (int64_t)set->items[item].size;
-    frame_id frame;
+    struct part part = {.frame = NO_FRAME, .node = STRING_EMPTY, .bytes = bytes, .live = item};
     sum->bytes += bytes;
     sum->count++;
     sum->largest_bytes = bytes > sum->largest_bytes ? bytes : sum->largest_bytes;
-    if (line_of(set, source, by_model_call, &frame))
-        parts->items[parts->count++] = (struct part){frame, bytes, item};
+    if (!line_of(set, source, by_model_call, &part.frame)) {
+        part.frame = NO_FRAME;
+        part.node = source->site.node;
+    }
+    if (part.frame != NO_FRAME || part.node != STRING_EMPTY)
+        parts->items[parts->count++] = part;
 }
 
 static bool add_all(const struct live_set *set, const struct live_facts *facts,

@@ -10,7 +10,8 @@ struct live_sum {
     int64_t bytes;
     uint64_t count;
     int64_t largest_bytes;   /* of one allocation */
-    struct buffer top_label; /* of the line of code that holds most; empty if none has a stack */
+    struct buffer top_label; /* of the line of code that holds most; empty if none has a stack, or
+                                if a node of a backward pass, without a line, holds more */
     int64_t top_bytes;       /* bytes that the line holds */
     bool top_is_shared;      /* the line also called the model for allocations that do not count */
 };

@@ -58,13 +58,15 @@ bool finding_about_beside_logits(struct findings_maker *maker, const struct live
                next_checkpoints(maker));
 }
 
-/* The bytes of activations of a function that torch.func or create_graph=True differentiates, and
- * of what is freed together with them. */
-static int64_t differentiated_bytes(const struct findings_maker *maker, const struct live_sum *sum)
+/* The sum of activations of a function that torch.func or create_graph=True differentiates, with
+ * what is freed together with them. */
+static struct live_sum with_results(const struct findings_maker *maker, const struct live_sum *sum)
 {
     const struct live_set *set = maker->evidence->at_peak;
-    return sum->bytes + finding_live_bytes(set, CATEGORY_AUTOGRAD_DETAIL) +
-           finding_live_bytes(set, CATEGORY_TEMPORARY);
+    struct live_sum all = *sum;
+    all.bytes += finding_live_bytes(set, CATEGORY_AUTOGRAD_DETAIL) +
+                 finding_live_bytes(set, CATEGORY_TEMPORARY);
+    return all;
 }
 
 /* torch.func builds a graph of every backward pass, and refuses the hooks that checkpoints need. */
@@ -73,8 +75,9 @@ bool finding_about_transform(struct findings_maker *maker, const struct live_sum
 {
     if (finding_share(maker, sum->bytes) < LEAST_ACTIVATIONS)
         return true;
+    struct live_sum all = with_results(maker, sum);
     return add(
-        maker, FINDING_DERIVATIVES, differentiated_bytes(maker, sum), sum, most,
+        maker, FINDING_DERIVATIVES, all.bytes, &all, most,
         "Activations of a function that torch.func differentiates, and results of its backward "
         "pass,",
         "",
@@ -90,9 +93,11 @@ bool finding_about_derivatives(struct findings_maker *maker, const struct live_s
 {
     if (finding_share(maker, sum->bytes) < LEAST_ACTIVATIONS)
         return true;
+    struct live_sum all = with_results(maker, sum);
     return add(
-        maker, FINDING_DERIVATIVES, differentiated_bytes(maker, sum), sum, most,
-        "Derivatives made with create_graph=True, and the activations that they come from,",
+        maker, FINDING_DERIVATIVES, all.bytes, &all, most,
+        "Derivatives made with create_graph=True, the activations that they come from, and results "
+        "of the backward pass",
         ", for the backward pass through them",
         "If the loss is a sum or a mean over samples that no layer mixes, compute it for a part of "
         "the batch at a time, with its derivatives, and call backward() on each part. Checkpoints "

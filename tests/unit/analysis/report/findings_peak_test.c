@@ -1,5 +1,8 @@
 /* Findings on what is live at the peak: derivatives, recomputed activations, all pairs, gradients
  * of tables. */
+#include <string.h>
+
+#include "base/units.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/capture.h"
 
@@ -37,13 +40,18 @@ static void keep(uint64_t size, const char *frames)
     sizes[count++] = size;
 }
 
-/* A backward pass that frees everything kept. */
-static int64_t saving(enum finding_kind kind)
+/* A backward pass that frees everything kept, and the optimizer's step. */
+static void free_kept(void)
 {
     capture_alloc(&capture, 1, STACK_BACKWARD);
     while (count-- > 0)
         capture_free(&capture, made[count], sizes[count], SAVED_DIES);
     capture_alloc(&capture, 1, STACK_STEP);
+}
+
+static int64_t saving(enum finding_kind kind)
+{
+    free_kept();
     return capture_saving(&capture, kind);
 }
 
@@ -68,6 +76,25 @@ START_TEST(derivatives_take_the_place_of_activations)
 {
     keep_derivatives();
     ck_assert_int_eq(saving(FINDING_ACTIVATIONS), -1);
+}
+END_TEST
+
+/* A node of the backward pass, without a line, holds more than any line. What the finding saves is
+ * what it says is held. */
+START_TEST(derivatives_of_no_line)
+{
+    struct buffer held = BUFFER_INIT;
+    char size[UNITS_TEXT_SIZE];
+    keep_derivatives();
+    free_kept();
+    capture_load(&capture);
+    const struct device_report *report = capture_report(&capture, 10);
+    const struct finding *finding = report_finding(report, FINDING_DERIVATIVES);
+    ck_assert_ptr_nonnull(finding);
+    buffer_printf(&held, "hold %s,", units_bytes(size, finding->save_bytes, UNIT_AUTO));
+    ck_assert_ptr_nonnull(strstr(finding->what, held.bytes));
+    ck_assert_ptr_null(strstr(finding->what, "the largest part"));
+    buffer_release(&held);
 }
 END_TEST
 
@@ -203,6 +230,7 @@ TCase *findings_peak_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, derivatives_outweigh_the_forward_pass);
     tcase_add_test(tests, derivatives_take_the_place_of_activations);
+    tcase_add_test(tests, derivatives_of_no_line);
     tcase_add_test(tests, few_derivatives);
     tcase_add_test(tests, activations_of_a_function_that_is_transformed);
     tcase_add_loop_test(tests, one_checkpoint_around_the_model, 0, 2);
