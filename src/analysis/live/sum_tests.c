@@ -56,6 +56,32 @@ static bool is_left_over(const struct live_facts *facts, uint32_t birth)
            (facts->is_last_pass || failures_between(facts->failures, birth, EVENT_NEVER));
 }
 
+/* Cannot fail, because the source has looked the stack up. */
+static const struct stack_facts *facts_of(const struct live_set *set, const struct live *live)
+{
+    struct error err;
+    return site_stack_facts(set->sites, live->stack, &err);
+}
+
+/* True at a moment of a step's backward passes, for what the graph saved in the step's forward pass
+ * and releases after them: one pass keeps the graph for the next, which goes through a part of
+ * it. */
+static bool is_kept_between_passes(const struct live_set *set, const struct live_facts *facts,
+                                   uint32_t birth, uint32_t end)
+{
+    const struct phases *phases = facts->phases;
+    uint32_t born = birth > 0 ? phases_run_of(phases, birth) : NO_RUN;
+    if (!facts->passes_share_graph || born == NO_RUN || facts->run == NO_RUN ||
+        phases->runs[born].phase != PHASE_FORWARD ||
+        phases->runs[facts->run].phase != PHASE_BACKWARD ||
+        phases->runs[born].updates != phases->runs[facts->run].updates)
+        return false;
+    struct error err; /* cannot fail, because the stack was looked up for the category */
+    const struct stack_facts *stack =
+        site_stack_facts(set->sites, set->timeline->trace->stack[end], &err);
+    return stack && stack->releases_saved;
+}
+
 bool live_waits_for_backward(const struct live_set *set, const struct live_facts *facts,
                              const struct live *live, const struct live_source *source)
 {
@@ -69,14 +95,8 @@ bool live_waits_for_backward(const struct live_set *set, const struct live_facts
     if (live->in_trace && failures_between(facts->failures, birth, end))
         return true;
     uint32_t run = phases_run_of(facts->phases, end);
-    return run != NO_RUN && facts->phases->runs[run].phase == PHASE_BACKWARD;
-}
-
-/* Cannot fail, because the source has looked the stack up. */
-static const struct stack_facts *facts_of(const struct live_set *set, const struct live *live)
-{
-    struct error err;
-    return site_stack_facts(set->sites, live->stack, &err);
+    return run != NO_RUN && (facts->phases->runs[run].phase == PHASE_BACKWARD ||
+                             is_kept_between_passes(set, facts, birth, end));
 }
 
 bool live_is_derivative(const struct live_set *set, const struct live_facts *facts,

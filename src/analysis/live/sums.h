@@ -33,10 +33,11 @@ struct live_facts {
     uint32_t run;                   /* of phases in which the moment lies, or NO_RUN */
     bool trains;                    /* there is a backward pass */
     bool in_unused_pass;            /* the moment lies in a forward pass that none uses */
-    bool is_last_pass;              /* no backward pass begins after the moment */
-    uint32_t first_forward;         /* first item of the first forward pass; 0: there is none */
-    uint32_t last_backward; /* first item of the last backward pass; EVENT_NEVER if there are fewer
-                               than two */
+    bool passes_share_graph; /* no graph that is kept for nothing is live: retained_graphs.h */
+    bool is_last_pass;       /* no backward pass begins after the moment */
+    uint32_t first_forward;  /* first item of the first forward pass; 0: there is none */
+    uint32_t last_backward;  /* first item of the last backward pass; EVENT_NEVER if there are fewer
+                                than two */
     uint32_t last_pass; /* first item of the last backward pass that ended before the moment; 0 if
                            there is none */
 };
@@ -80,7 +81,9 @@ live_test live_is_piled;        /* a result that is freed together with those of
                                    none of live_is_pass_result */
 live_test live_is_concatenated; /* any other result that a loop gathers by concatenation */
 live_test live_is_activation;   /* any other activation */
-/* Such an activation that a backward pass frees, or would have freed if no request had failed. */
+/* Such an activation that a backward pass frees, or would have freed if no request had failed; or,
+ * where passes_share_graph, that its graph holds while several backward passes go through parts of
+ * it. */
 live_test live_waits_for_backward;
 /* The same, and made by a backward pass that builds a graph of its own (create_graph=True). */
 live_test live_is_derivative;

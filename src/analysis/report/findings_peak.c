@@ -306,6 +306,7 @@ bool findings_of_sums(struct findings_maker *maker)
         .is_dropped = maker->evidence->dropped->is_dropped,
         .is_retained = maker->evidence->retained->is_retained,
         .is_piled = maker->evidence->piled->is_piled,
+        .passes_share_graph = maker->evidence->retained->in_backward_bytes == 0,
         .in_unused_pass = maker->evidence->unused->at_peak,
         .is_kept = maker->evidence->kept ? maker->evidence->kept->is_kept : NULL,
         .is_concatenated = marks.concatenated.is_concatenated,

@@ -98,6 +98,39 @@ START_TEST(derivatives_of_no_line)
 }
 END_TEST
 
+#define SAVED_DIES_LATER CPP("torch::autograd::SavedVariable::reset_data()") "," SCRIPT
+
+/* The first of two backward passes keeps the graph for the second, which goes through the last
+ * layer only. The variable with the loss holds the rest until the step is over. */
+static int64_t saving_of_shared_graph(enum finding_kind kind)
+{
+    uint64_t layers[4];
+    for (int i = 0; i < 4; i++)
+        layers[i] = capture_alloc(&capture, 1000, STACK_FORWARD);
+    keep(500, STACK_FORWARD);
+    keep(8, STACK_LOSS);
+    for (int i = 0; i < 3; i++)
+        keep(500, TANH_DERIVATIVE);
+    keep(8, POW);
+    keep(8, SUB);
+    free_kept();
+    for (int i = 0; i < 4; i++)
+        capture_free(&capture, layers[i], 1000, SAVED_DIES_LATER);
+    return capture_saving(&capture, kind);
+}
+
+START_TEST(activations_that_several_passes_share)
+{
+    ck_assert_int_ge(saving_of_shared_graph(FINDING_ACTIVATIONS), 4000);
+}
+END_TEST
+
+START_TEST(derivatives_beside_a_shared_graph)
+{
+    ck_assert_int_eq(saving_of_shared_graph(FINDING_DERIVATIVES), -1);
+}
+END_TEST
+
 START_TEST(few_derivatives)
 {
     for (int i = 0; i < 3; i++)
@@ -231,6 +264,8 @@ TCase *findings_peak_tests(void)
     tcase_add_test(tests, derivatives_outweigh_the_forward_pass);
     tcase_add_test(tests, derivatives_take_the_place_of_activations);
     tcase_add_test(tests, derivatives_of_no_line);
+    tcase_add_test(tests, activations_that_several_passes_share);
+    tcase_add_test(tests, derivatives_beside_a_shared_graph);
     tcase_add_test(tests, few_derivatives);
     tcase_add_test(tests, activations_of_a_function_that_is_transformed);
     tcase_add_loop_test(tests, one_checkpoint_around_the_model, 0, 2);
