@@ -116,6 +116,28 @@ static bool find_zero_grad(struct finder *finder, struct error *err)
     return true;
 }
 
+/* Sets *others if zero_grad() frees a gradient between a backward pass and the next forward pass.
+ */
+static bool find_other_calls(const struct finder *finder, bool *others, struct error *err)
+{
+    const struct cycles *cycles = finder->cycles;
+    const struct timeline *timeline = finder->timeline;
+    for (size_t n = 0; !*others && n < finder->phases->outliving_count; n++) {
+        size_t i = finder->phases->outliving[n];
+        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
+        enum context context;
+        if (finder->categories->of_lifetime[i] != CATEGORY_GRADIENT)
+            continue;
+        size_t begun = cycles_until(cycles, end);
+        if (begun > 0 && end < cycles->items[begun - 1].end)
+            continue;
+        if (!freed_in(finder, end, &context, err))
+            return false;
+        *others = context == CONTEXT_ZERO_GRAD;
+    }
+    return true;
+}
+
 /* Sets *is_of for the gradient of an input that requires one. It is freed together with the input,
  * while zero_grad() frees the gradients of weights in time. */
 static bool is_of_input(const struct finder *finder, uint32_t end, bool *is_of, struct error *err)
@@ -247,7 +269,8 @@ bool stale_gradients_find(struct stale_gradients *stale, const struct timeline *
               collect_gradients(&finder, err);
     if (ok) {
         count_stale(&finder);
-        ok = sum_up(&finder, &made, err);
+        ok = sum_up(&finder, &made, err) &&
+             (made.count == 0 || find_other_calls(&finder, &made.other_calls, err));
     }
     vec_free(finder.sizes, finder.sizes_capacity, sizeof(*finder.sizes), finder.budget);
     vec_free(finder.gradients, finder.capacity, sizeof(*finder.gradients), finder.budget);

@@ -22,6 +22,10 @@ struct stale_gradients {
     bool stay;       /* they live on in the next backward pass, which adds to them in place: none is
                       * freed before the last. A gradient of a model that is not trained at every step, as
                       * in a GAN, also lives on, but is freed */
+    /* zero_grad() frees some gradients between a backward pass and the next forward pass. Without
+     * that call, these would be stale: where models take turns, a pass through the second makes
+     * gradients of the first, which the first optimizer frees before the next pass. */
+    bool other_calls;
     /* How much lower the active peak would be if they were freed at the end of the optimizer step.
      * Assumptions: a backward pass that adds to a gradient needs it once the summand is made, or,
      * if passes differ, as late in the pass as the earlier pass allocated it; other cycles gain as

@@ -9,9 +9,13 @@ bool finding_of_kept_gradients(struct findings_maker *maker)
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_KEPT_GRADIENTS, .save_bytes = stale->save_bytes},
-        "Call optimizer.zero_grad(set_to_none=True) right after optimizer.step(). If the program "
-        "does, a variable still refers to them, such as the result of torch.autograd.grad(): "
-        "delete it.",
+        stale->other_calls
+            ? "Add a call of optimizer.zero_grad(set_to_none=True) right after optimizer.step(), "
+              "and keep those that the program has. If it is there, a variable still refers to "
+              "them, such as the result of torch.autograd.grad(): delete it."
+            : "Call optimizer.zero_grad(set_to_none=True) right after optimizer.step(). If the "
+              "program does, a variable still refers to them, such as the result of "
+              "torch.autograd.grad(): delete it.",
         "%llu gradient%s (%s) stay%s allocated during the next forward pass.",
         (unsigned long long)stale->count, stale->count == 1 ? "" : "s",
         finding_size(maker, stale->bytes).text, stale->count == 1 ? "s" : "");

@@ -114,10 +114,12 @@ static bool kept_gradients(const struct page *page, const struct device_report *
           page_bytes(page, bytes, stale->bytes), units_count(count, stale->count),
           stale->count == 1 ? "" : "s");
     buffer_printf(text,
-                  "Seen in %s forward pass%s%s. Call optimizer.zero_grad(set_to_none=True) "
-                  "right after optimizer.step(): ",
+                  "Seen in %s forward pass%s%s. %s optimizer.zero_grad(set_to_none=True) "
+                  "right after optimizer.step()%s: ",
                   units_count(passes, stale->passes), stale->passes == 1 ? "" : "es",
-                  stale->stay ? "; they are never set to None" : "");
+                  stale->stay ? "; they are never set to None" : "",
+                  stale->other_calls ? "Add a call of" : "Call",
+                  stale->other_calls ? ", and keep those that the program has" : "");
     if (stale->save_bytes > report->peak.active_bytes / HARDLY_ANY)
         buffer_printf(text, "the peak would be about %s lower.",
                       page_bytes(page, saved, stale->save_bytes));

@@ -458,6 +458,39 @@ START_TEST(gradients_of_another_model)
 }
 END_TEST
 
+/* The pass of the second model goes through the first, as in a GAN. */
+static void train_in_turns(bool zeroes_first)
+{
+    born(8, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    born(9, 300, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (int step = 0; step < 3; step++) {
+        if (zeroes_first && step > 0)
+            freed(10, 100, STACK_ZERO);
+        pass_of_model(10, 100, 500, !zeroes_first && step > 0);
+        pass_of_model(11, 300, 20, step > 0);
+    }
+}
+
+/* The first optimizer's zero_grad() comes before its forward pass, and has to stay there. */
+START_TEST(gradients_beside_a_call_in_time)
+{
+    train_in_turns(true);
+    const struct growth *growth = find();
+    ck_assert_int_eq(growth->gradients.save_bytes, 300);
+    ck_assert(growth->gradients.other_calls);
+    const struct finding *kept = report_finding(report, FINDING_KEPT_GRADIENTS);
+    ck_assert_ptr_nonnull(kept);
+    ck_assert_ptr_nonnull(strstr(kept->next, "keep those that the program has"));
+}
+END_TEST
+
+START_TEST(gradients_without_a_call_in_time)
+{
+    train_in_turns(false);
+    ck_assert(!find()->gradients.other_calls);
+}
+END_TEST
+
 /* With mixed precision, the scaled loss is made once zero_grad() has run, as is a loss of its own.
  */
 START_TEST(gradients_freed_before_the_loss)
@@ -524,6 +557,8 @@ TCase *growth_gradients_tests(void)
     tcase_add_test(tests, gradients_at_the_peak);
     tcase_add_test(tests, gradients_that_an_earlier_pass_needs);
     tcase_add_test(tests, gradients_that_no_earlier_pass_needs);
+    tcase_add_test(tests, gradients_beside_a_call_in_time);
+    tcase_add_test(tests, gradients_without_a_call_in_time);
     tcase_add_test(tests, gradients_freed_before_the_loss);
     tcase_add_test(tests, gradients_of_another_model);
     tcase_add_test(tests, gradients_that_accumulate);
