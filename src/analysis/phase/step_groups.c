@@ -10,6 +10,8 @@
 /* Different numbers of marks in a group: some terms of a loss are not computed in each iteration.
  */
 #define MOST_LENGTHS 2
+/* Length of the last group, as a multiple of the longest between the first and it. */
+#define MOST_TIMES 2
 
 /* An optimizer, by the mark with the fewest sizes. */
 struct optimizer {
@@ -139,10 +141,10 @@ static bool ends_group(const struct grouper *grouper, size_t mark)
 }
 
 /* True if the groups are regular. The lengths of the first and the last group do not count, since
- * they may be cut off. */
-static bool is_regular(const struct grouper *grouper)
+ * they may be cut off. Sets *turns_end if the last group is too long for one iteration. */
+static bool is_regular(const struct grouper *grouper, bool *turns_end)
 {
-    size_t lengths[MOST_LENGTHS], length_count = 0, groups = 1, first = 0;
+    size_t lengths[MOST_LENGTHS], length_count = 0, longest = 0, groups = 1, first = 0;
     for (size_t i = 0; i < grouper->marks->count; i++) {
         if (!ends_group(grouper, i))
             continue;
@@ -150,6 +152,7 @@ static bool is_regular(const struct grouper *grouper)
         first = i + 1;
         if (groups++ == 1)
             continue;
+        longest = length > longest ? length : longest;
         while (at < length_count && lengths[at] != length)
             at++;
         if (at == MOST_LENGTHS)
@@ -157,6 +160,7 @@ static bool is_regular(const struct grouper *grouper)
         if (at == length_count)
             lengths[length_count++] = length;
     }
+    *turns_end = grouper->marks->count - first > MOST_TIMES * longest;
     return groups >= LEAST_GROUPS;
 }
 
@@ -173,16 +177,20 @@ static void join(struct grouper *grouper)
     marks->items[last].joins_next = grouper->ids[last] != last_id;
 }
 
-bool step_groups_find(struct step_marks *marks, const struct timeline *timeline, struct error *err)
+bool step_groups_find(struct step_marks *marks, const struct timeline *timeline, bool *turns_end,
+                      struct error *err)
 {
     struct grouper grouper = {.marks = marks, .timeline = timeline};
-    bool found = false;
+    bool found = false, too_long = false;
+    *turns_end = false;
     if (marks->count < LEAST_GROUPS)
         return true;
     bool ok = vec_reserve(grouper.ids, grouper.ids_capacity, marks->count, marks->budget, err) &&
               identify_all(&grouper, &found, err);
-    if (ok && found && is_regular(&grouper))
+    if (ok && found && is_regular(&grouper, &too_long)) {
+        *turns_end = too_long;
         join(&grouper);
+    }
     vec_free(grouper.ids, grouper.ids_capacity, sizeof(*grouper.ids), marks->budget);
     vec_free(grouper.sizes, grouper.size_capacity, sizeof(*grouper.sizes), marks->budget);
     return ok;

@@ -110,6 +110,7 @@ static bool add_steps_of_phases(struct steps_finder *finder, struct error *err)
     if (finder->marks.count <= complete)
         return true;
     steps->count = 0;
+    steps->turns_end = false;
     steps->source = STEPS_REPEATS;
     return steps_of_marks(finder, STEPS_REPEATS, err);
 }
@@ -169,7 +170,7 @@ static bool find(struct steps_finder *finder, struct error *err)
     }
     bool optimizer =
         finder->steps->source == STEPS_ANNOTATION || finder->steps->source == STEPS_OPTIMIZER;
-    if (optimizer && (!step_groups_find(marks, finder->timeline, err) ||
+    if (optimizer && (!step_groups_find(marks, finder->timeline, &finder->steps->turns_end, err) ||
                       !rollouts_find(marks, finder->timeline, finder->phases, err)))
         return false;
     return finder->steps->source == STEPS_ANNOTATION ? steps_of_marks(finder, STEPS_ANNOTATION, err)

@@ -54,6 +54,8 @@ struct steps {
     /* Each step ends with an optimizer step and has no other. An iteration of the loop may have
      * several of them, as with minibatches in reinforcement learning. */
     bool one_optimizer_step;
+    /* Optimizers take turns, until one of them has no more: the last step is all that follows. */
+    bool turns_end;
     bool have_several_calls; /* some steps of inference call several models (call_groups.h) */
     struct budget *budget;   /* not owned */
 };

@@ -140,9 +140,16 @@ static bool too_few(const struct page *page, const struct device_report *report,
     if (report->steps.count == 0 || complete >= GROWTH_LEAST || is_range)
         return true;
     fputc('\n', page->out);
+    const char *ending = complete == 2 ? growth_steps(report) : growth_step(report);
+    if (report->steps.turns_end) {
+        buffer_printf(text,
+                      "Growth: %s %s%s recognized, too few to compare. After them, one of "
+                      "the optimizers that took turns makes no further step.",
+                      counts[complete], kind_of_steps(report), ending);
+        return growth_paragraph(page, text);
+    }
     buffer_printf(text, "Growth: %s %s%s recorded, too few to compare.", counts[complete],
-                  kind_of_steps(report),
-                  complete == 2 ? growth_steps(report) : growth_step(report));
+                  kind_of_steps(report), ending);
     if (report->timeline->by_action[ACTION_OOM] == 0)
         buffer_printf(text, " Record %d or more before the dump.", GROWTH_LEAST);
     return growth_paragraph(page, text);

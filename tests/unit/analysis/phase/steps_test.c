@@ -141,9 +141,23 @@ START_TEST(optimizers_that_take_turns_share_a_step)
     ck_assert_int_eq(steps.source, STEPS_ANNOTATION);
     ck_assert_uint_eq(steps.count, 4);
     ck_assert(!steps.one_optimizer_step);
+    ck_assert(!steps.turns_end);
     for (uint32_t i = 0; i < 3; i++)
         expect(i, i, i * 16, i * 16 + 15, true);
     expect(3, 3, 48, 52, false); /* the other optimizer's turn did not come */
+}
+END_TEST
+
+/* The program makes its optimizers anew, for models that have grown. */
+START_TEST(optimizers_that_are_replaced)
+{
+    for (uint64_t grown = 0; grown < 3; grown++)
+        for (int i = 0; i < 3; i++) {
+            turn(1000 + 100 * grown);
+            turn(2000 + 100 * grown);
+        }
+    find();
+    ck_assert(steps.turns_end);
 }
 END_TEST
 
@@ -233,6 +247,7 @@ TCase *steps_tests(void)
     tcase_add_test(tests, optimizer_annotations_end_steps);
     tcase_add_test(tests, a_closure_runs_the_passes_in_the_step);
     tcase_add_test(tests, optimizers_that_take_turns_share_a_step);
+    tcase_add_test(tests, optimizers_that_are_replaced);
     tcase_add_test(tests, lazy_turns_share_a_step);
     tcase_add_test(tests, an_optimizer_that_now_and_then_allocates_more);
     tcase_add_test(tests, stages_do_not_share_a_step);
