@@ -143,7 +143,7 @@ static bool too_few(const struct page *page, const struct device_report *report,
     const char *ending = complete == 2 ? growth_steps(report) : growth_step(report);
     if (report->steps.turns_end) {
         buffer_printf(text,
-                      "Growth: %s %s%s recognized, too few to compare. After them, one of "
+                      "Growth: %s %s%s recognised, too few to compare. After them, one of "
                       "the optimizers that took turns makes no further step.",
                       counts[complete], kind_of_steps(report), ending);
         return growth_paragraph(page, text);
