@@ -211,10 +211,13 @@ static bool measure_left_over(const struct growth_builder *builder, struct candi
 static bool find_models(const struct growth_builder *builder, const struct candidate *candidates,
                         size_t count)
 {
-    bool any[CATEGORY_COUNT] = {false};
-    for (size_t i = 0; i < count && candidates[i].fit.kind == GROWTH_GROWING; i++)
-        any[builder->survivors.groups.items[candidates[i].group].category] = true;
-    return any[CATEGORY_PARAMETER] && any[CATEGORY_OPTIMIZER_STATE];
+    bool parameters = false, states = false;
+    for (size_t i = 0; i < count && candidates[i].fit.kind == GROWTH_GROWING; i++) {
+        uint8_t category = builder->survivors.groups.items[candidates[i].group].category;
+        parameters = parameters || category == CATEGORY_PARAMETER;
+        states = states || category == CATEGORY_OPTIMIZER_STATE;
+    }
+    return parameters && states;
 }
 
 /* Sums over all growing groups, including those that get no row. */
