@@ -88,12 +88,13 @@ START_TEST(derivatives_of_no_line)
     keep_derivatives();
     free_kept();
     capture_load(&capture);
-    const struct device_report *report = capture_report(&capture, 10);
+    struct device_report *report = capture_report(&capture, 10);
     const struct finding *finding = report_finding(report, FINDING_DERIVATIVES);
     ck_assert_ptr_nonnull(finding);
     buffer_printf(&held, "hold %s,", units_bytes(size, finding->save_bytes, UNIT_AUTO));
     ck_assert_ptr_nonnull(strstr(finding->what, held.bytes));
     ck_assert_ptr_null(strstr(finding->what, "the largest part"));
+    device_report_destroy(report);
     buffer_release(&held);
 }
 END_TEST
