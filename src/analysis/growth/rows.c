@@ -213,7 +213,7 @@ static bool find_models(const struct growth_builder *builder, const struct candi
 {
     bool parameters = false, states = false;
     for (size_t i = 0; i < count && candidates[i].fit.kind == GROWTH_GROWING; i++) {
-        uint8_t category = builder->survivors.groups.items[candidates[i].group].category;
+        enum category category = builder->survivors.groups.items[candidates[i].group].category;
         parameters = parameters || category == CATEGORY_PARAMETER;
         states = states || category == CATEGORY_OPTIMIZER_STATE;
     }
