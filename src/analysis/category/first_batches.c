@@ -65,7 +65,7 @@ static bool is_weak_step(uint8_t why)
     return reason_of(why) == REASON_STEP_KEPT && why != reason_byte(REASON_STEP_KEPT, DOUBT_NONE);
 }
 
-/* What one line makes, by its Python stack. */
+/* The number of blocks that one line of the program makes, as its Python stack shows. */
 struct line_blocks {
     uint32_t batches, results; /* results: blocks that may be of the pass before */
 };

@@ -20,7 +20,7 @@
 #define LEAST_ROLLED 8  /* the same in a program that trains, for rollouts between its steps */
 #define LEAST_BLOCKS 2  /* equal blocks that a line makes in one pass, one for each layer */
 #define LEAST_COPIED 4  /* the same, for a cache that is copied from pass to pass */
-#define SCALAR       16 /* bytes: what a CUDA graph or a program counts with is no cache */
+#define SCALAR       16 /* bytes: a block this small is a number, such as a seed, and no cache */
 #define LEAST_HELD   3  /* forward passes that use the cache of one request */
 
 /* Facts about a stack that allocates or frees. */

@@ -1,4 +1,5 @@
-/* What the end of a block from before the trace tells. For classify_preexisting.c. */
+/* The reasons for blocks from before the trace that show by where they are freed. For
+ * classify_preexisting.c. */
 #ifndef MEMSNAP_ANALYSIS_CATEGORY_PREEXISTING_ENDS_H
 #define MEMSNAP_ANALYSIS_CATEGORY_PREEXISTING_ENDS_H
 

@@ -78,7 +78,7 @@ static bool may_be_empty(const struct classifier *classifier, size_t index)
            facts->site.op == STRING_EMPTY && facts->site.any_python_frame != NO_FRAME;
 }
 
-/* What the forward passes in the lifetime of a block leave. */
+/* The results that forward passes leave while a block lives. */
 struct results {
     double bytes;
     uint64_t largest;

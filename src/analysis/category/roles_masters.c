@@ -126,8 +126,8 @@ uint32_t roles_count_masters(struct solver *solver)
     return masters;
 }
 
-/* True if the weights of a size have all their states in blocks of the same size. What the steps of
- * a trace that begins late make is no state: those were made before it. */
+/* True if the weights of a size have all their states in blocks of the same size. In a trace that
+ * begins late, the optimizer made its states before the trace, so its steps make none. */
 static bool has_own_states(const struct solver *solver, const struct size_tally *tally)
 {
     uint64_t copies = 1u + solver->roles->stay + most_states_of(solver);

@@ -1,5 +1,5 @@
-/* What models that a program has trained before the present one still hold: idle gradients, states
- * of their optimizers, and parameters. */
+/* The memory that earlier models of a program still hold, after it has made the present one: idle
+ * gradients, states of their optimizers, and parameters. */
 #ifndef MEMSNAP_ANALYSIS_GRADIENTS_EARLIER_MODELS_H
 #define MEMSNAP_ANALYSIS_GRADIENTS_EARLIER_MODELS_H
 

@@ -150,10 +150,10 @@ static bool is_of_input(const struct finder *finder, uint32_t end, bool *is_of, 
     return true;
 }
 
-/* True for a gradient that a pass made whose graph a later pass goes through as well
- * (retain_graph=True), if it was made in the first step and lives through two further ones or more:
- * later passes add to it. What autograd.grad(create_graph=True) returns is no attribute that
- * zero_grad() would free, and the program's variable gets another tensor in the next step. */
+/* A backward pass with retain_graph=True looks like autograd.grad(create_graph=True). True for a
+ * gradient that such a pass made in the first step, if it lives through two more steps: backward()
+ * then adds to it as .grad of a parameter. A result of autograd.grad() is in a variable, to which
+ * the next step assigns another tensor. */
 static bool is_summed_up(const struct finder *finder, const struct lifetime *lifetime)
 {
     size_t from = cycles_from(finder->cycles, lifetime->alloc);

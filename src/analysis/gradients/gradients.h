@@ -7,8 +7,8 @@
  * parameter. Idle gradients (idle_gradients.h), and copies that a hook of autograd makes, do not
  * count: no optimizer.zero_grad() reaches them. Nor do gradients that other code frees while
  * zero_grad() frees those of weights before the forward pass: they belong to inputs that require
- * gradients. What a recorded pass makes (phase/recorded.h) counts only if it is made in the first
- * step and stays for two further ones: then it is no result of autograd.grad(). */
+ * gradients. Gradients of a recorded pass (phase/recorded.h) count only if the first step makes
+ * them and they live through two more steps, unlike the results of autograd.grad(). */
 #ifndef MEMSNAP_ANALYSIS_GRADIENTS_GRADIENTS_H
 #define MEMSNAP_ANALYSIS_GRADIENTS_GRADIENTS_H
 

@@ -104,12 +104,19 @@ static void keep_rows(struct rows_judge *judge)
         qsort(rows, kept, sizeof(*rows), compare_begins);
 }
 
-static bool is_in_backward(const struct pattern *pattern, uint32_t item)
+/* The pass that an item lies in; NULL if none. */
+static const struct passes *pass_at(const struct pattern *pattern, uint32_t item)
 {
     const struct passes *passes = pattern->passes;
     size_t begun =
         passes ? bisect_until(&passes->forward, sizeof(*passes), pattern->pass_count, item) : 0;
-    return begun > 0 && item >= passes[begun - 1].backward && item < passes[begun - 1].end;
+    return begun > 0 && item < passes[begun - 1].end ? &passes[begun - 1] : NULL;
+}
+
+static bool is_in_backward(const struct pattern *pattern, uint32_t item)
+{
+    const struct passes *passes = pass_at(pattern, item);
+    return passes && item >= passes->backward;
 }
 
 /* True if backward passes make at least half of the row. */
@@ -131,15 +138,6 @@ static size_t explained_rows(const struct gradient_rows *rows, const struct patt
     for (size_t i = 0; i < rows->count; i++)
         explained += is_explained(rows, pattern, &rows->items[i]);
     return explained;
-}
-
-/* The pass that an item lies in; NULL if none. */
-static const struct passes *pass_at(const struct pattern *pattern, uint32_t item)
-{
-    const struct passes *passes = pattern->passes;
-    size_t begun =
-        passes ? bisect_until(&passes->forward, sizeof(*passes), pattern->pass_count, item) : 0;
-    return begun > 0 && item < passes[begun - 1].end ? &passes[begun - 1] : NULL;
 }
 
 static bool in_row(const struct gradient_rows *rows, uint32_t item)
