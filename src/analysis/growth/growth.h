@@ -1,5 +1,5 @@
 /* Memory that survives from step to step, by call site and category: growing, allocated once, or no
- * longer growing. Only complete steps are compared, by the memory that is active at their ends.
+ * longer growing. Only complete steps are compared, by the memory that is allocated at their ends.
  * With fewer than GROWTH_LEAST of them nothing counts as growing. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_GROWTH_H
 #define MEMSNAP_ANALYSIS_GROWTH_GROWTH_H

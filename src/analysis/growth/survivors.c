@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analysis/phase/births.h"
 #include "base/bisect.h"
 
 #define WEIGHT_MOST ((uint64_t)1 << 30)
@@ -45,9 +46,10 @@ static bool collect_preexisting(struct survivors *survivors, const struct timeli
     for (size_t i = 0; i < timeline->preexisting_count; i++) {
         const struct preexisting *preexisting = &timeline->preexisting[i];
         struct live live = live_of_preexisting(timeline, i);
-        struct survival life = {.limit = (uint16_t)ends_before(ends, preexisting->free_completed),
-                                .before = (int64_t)preexisting->free_completed > ends->before};
-        if (preexisting->in_active && !add_survivor(survivors, live, life, err))
+        uint32_t freed = preexisting_end(preexisting);
+        struct survival life = {.limit = (uint16_t)ends_before(ends, freed),
+                                .before = (int64_t)freed > ends->before};
+        if (preexisting->in_allocated && !add_survivor(survivors, live, life, err))
             return false;
     }
     return true;
@@ -63,13 +65,13 @@ static bool collect_lifetimes(struct survivors *survivors, const struct timeline
             next++;
         if (next == ends->count)
             return true;
-        bool before = (int64_t)lifetime->alloc <= ends->before &&
-                      (int64_t)lifetime->free_completed > ends->before;
-        if (lifetime->free_completed <= ends->items[next] && !before)
+        uint32_t freed = lifetime_end(lifetime);
+        bool before = (int64_t)lifetime->alloc <= ends->before && (int64_t)freed > ends->before;
+        if (freed <= ends->items[next] && !before)
             continue; /* nearly all allocations */
         struct live live = live_of_lifetime(timeline, i);
         struct survival life = {.first = (uint16_t)next,
-                                .limit = (uint16_t)ends_before(ends, lifetime->free_completed),
+                                .limit = (uint16_t)ends_before(ends, freed),
                                 .before = before};
         if (!add_survivor(survivors, live, life, err))
             return false;

@@ -1,4 +1,6 @@
-/* Allocations that are live at the ends of steps, by call site. */
+/* Allocations that are live at the ends of steps, by call site. One whose free was requested is not
+ * live: nothing refers to it any more, even while it waits for a stream (see pending.h). In pinned
+ * host memory it waits until the next allocation. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_SURVIVORS_H
 #define MEMSNAP_ANALYSIS_GROWTH_SURVIVORS_H
 

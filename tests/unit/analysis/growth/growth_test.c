@@ -514,11 +514,30 @@ START_TEST(results_in_a_pool_of_the_program)
 }
 END_TEST
 
+/* Nothing refers to what waits for a stream: frees that wait may pile up, but no list grows. */
+START_TEST(frees_that_wait_are_no_growth)
+{
+    for (unsigned step = 0; step < 6; step++) {
+        annotate("START", step);
+        born(1, 10, STACK_FORWARD);
+        freed(1, 10, STACK_FORWARD);
+        born(1000 + step, 100, STACK_KEEP);
+        if (_i == 0)
+            capture_event(&capture, "free_requested", 1000 + step, 100, SCRIPT);
+        annotate("END", step);
+    }
+    const struct growth *growth = find();
+    ck_assert_int_eq(growth->bytes_per_step, _i == 0 ? 0 : 100);
+    ck_assert_int_eq(report->pending.at_peak_bytes, _i == 0 ? 500 : 0);
+}
+END_TEST
+
 TCase *growth_tests(void)
 {
     TCase *tests = tcase_create("growth");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, growth_by_site);
+    tcase_add_loop_test(tests, frees_that_wait_are_no_growth, 0, 2);
     tcase_add_test(tests, models_that_stay);
     tcase_add_test(tests, gradients_of_more_layers);
     tcase_add_test(tests, gradients_of_more_layers_without_stacks);
