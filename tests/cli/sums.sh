@@ -63,6 +63,13 @@ exits 0
 out_has '"reserved":{"start_bytes":-8388608'
 out_has '"warnings":["device 0: computed back from the segments of the dump, reserved memory falls to 8.00 MiB below 0:'
 
+# The same below 0 at the peak: its headline has no share of what was reserved then.
+capture 2097152 "$(block 4096 512 512 active_allocated), $(block 4608 2096640 0 inactive)" \
+    "$(event segment_alloc 4096 2097152), $(event alloc 4096 512), $(event segment_alloc 4194304 8388608)"
+run analyze capture.json
+exits 0
+check 'a headline without a share' grep -qx 'Device 0: peak 512 B' .run/out
+
 # A free before the range, of another size than was allocated: a row of the baseline has the rest.
 capture 2097152 "$(block 4096 512 512 active_allocated), $(block 4608 2096640 0 inactive)" \
     "$(event alloc 8192 1000), $(event free_requested 8192 1000), $(event free_completed 8192 400), $(event alloc 4096 512)"

@@ -70,9 +70,8 @@ static bool collect_lifetimes(struct survivors *survivors, const struct timeline
         if (freed <= ends->items[next] && !before)
             continue; /* nearly all allocations */
         struct live live = live_of_lifetime(timeline, i);
-        struct survival life = {.first = (uint16_t)next,
-                                .limit = (uint16_t)ends_before(ends, freed),
-                                .before = before};
+        struct survival life = {
+            .first = (uint16_t)next, .limit = (uint16_t)ends_before(ends, freed), .before = before};
         if (!add_survivor(survivors, live, life, err))
             return false;
     }

@@ -44,7 +44,7 @@ static void headline(const struct page *page, const struct device_report *report
     page_bytes(page, used_text, used);
     page_bytes(page, reserved_text, reserved);
     page_share(share, used, reserved);
-    if (!timeline_knows_reserved(timeline))
+    if (!timeline_knows_reserved(timeline) || (has_peak && reserved < 0))
         snprintf(text, sizeof(text), "%s: peak %s", DEVICE_TITLE(timeline->device), used_text);
     else
         snprintf(text, sizeof(text),
