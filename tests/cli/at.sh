@@ -87,6 +87,20 @@ run analyze --at bach annotated.json
 exits 2
 err_has 'no such phase or annotation, only batch'
 
+# a device that has no such moment, beside one that has it: text, JSON, and in none
+sed 's/^{/{"host_traces": [{"action": "alloc", "addr": 4096, "size": 16, "stream": 0}], /' \
+    annotated.json >host.json
+run analyze --at batch host.json
+exits 0
+out_has 'Not shown: --at batch: host memory has no such phase or annotation, only events'
+out_has 'Live at event 10 of 11'
+run analyze --at 9 --format json host.json
+exits 0
+out_has '"not shown: event 9 is not among the events 0 to 0 of host memory"]'
+run analyze --at 99 host.json
+exits 2
+one_err_line
+
 # wrong names
 run analyze --at forward@7 $a
 exits 2

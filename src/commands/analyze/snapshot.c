@@ -27,20 +27,50 @@ static bool take_figures(const char *path, const struct capture *capture,
     return true;
 }
 
+struct reports {
+    struct device_report **devices;
+    size_t count;
+    struct error *left_out; /* why a device has no report */
+    size_t left_out_count;
+};
+
+/* A device without the moment that --at names has no report, if another one has that moment: host
+ * memory has few phases, and events of its own. */
 static bool build_reports(const struct analyze_options *options, const struct capture *capture,
-                          struct device_report **reports, struct error *err)
+                          struct reports *reports, struct error *err)
 {
+    reports->devices = calloc(capture->device_count + 1, sizeof(reports->devices[0]));
+    reports->left_out = calloc(capture->device_count + 1, sizeof(reports->left_out[0]));
+    if (!reports->devices || !reports->left_out)
+        return error_out_of_memory(err);
     for (size_t i = 0; i < capture->device_count; i++) {
-        reports[i] =
-            device_report_build(capture->timelines[i], capture->sites, &options->report, err);
-        if (!reports[i])
+        struct error *why = &reports->left_out[reports->left_out_count];
+        struct device_report *report =
+            device_report_build(capture->timelines[i], capture->sites, &options->report, why);
+        if (report)
+            reports->devices[reports->count++] = report;
+        else if (why->status == STATUS_USAGE)
+            reports->left_out_count++;
+        else {
+            *err = *why;
             return false;
+        }
     }
-    return true;
+    if (reports->count == 0 && reports->left_out_count > 0)
+        *err = reports->left_out[0];
+    return reports->count > 0 || reports->left_out_count == 0;
+}
+
+static void release_reports(struct reports *reports)
+{
+    for (size_t i = 0; i < reports->count; i++)
+        device_report_destroy(reports->devices[i]);
+    free(reports->devices);
+    free(reports->left_out);
 }
 
 static bool render(const struct analyze_options *options, const struct page *page, const char *path,
-                   const struct capture *capture, struct device_report **reports,
+                   const struct capture *capture, const struct reports *reports,
                    const struct joined_trace *joined, struct error *err)
 {
     struct analysis analysis = {
@@ -49,8 +79,10 @@ static bool render(const struct analyze_options *options, const struct page *pag
         .path = path,
         .snapshot = capture->snapshot,
         .sites = capture->sites,
-        .devices = reports,
-        .device_count = capture->device_count,
+        .devices = reports->devices,
+        .device_count = reports->count,
+        .left_out = reports->left_out,
+        .left_out_count = reports->left_out_count,
         .at_given = options->report.at.kind != WHEN_PEAK,
         .at_end = options->report.at.kind == WHEN_END,
         .stacks = options->stacks,
@@ -63,20 +95,21 @@ static bool render(const struct analyze_options *options, const struct page *pag
 }
 
 static bool explain_devices(const struct analyze_options *options, const struct page *page,
-                            const struct capture *capture, struct device_report **reports,
+                            const struct capture *capture, const struct reports *reports,
                             const struct explain_query *query, size_t *found, struct error *err)
 {
     size_t most = options->report.top;
     if (most == 0 || most > EXPLAINED_MOST)
         most = EXPLAINED_MOST;
-    for (size_t i = 0; i < capture->device_count; i++) {
+    for (size_t i = 0; i < reports->count; i++) {
+        struct device_report *report = reports->devices[i];
         struct explanation explanation;
-        if (!explain_find(&explanation, reports[i], capture->sites, query, err))
+        if (!explain_find(&explanation, report, capture->sites, query, err))
             return false;
         if (*found > 0 && explanation.count > 0)
             fputc('\n', page->out);
         bool ok = explanation.count == 0 ||
-                  explain_text(page, reports[i], capture->sites, query, &explanation, most);
+                  explain_text(page, report, capture->sites, query, &explanation, most);
         *found += explanation.count;
         explanation_release(&explanation);
         if (!ok)
@@ -86,8 +119,7 @@ static bool explain_devices(const struct analyze_options *options, const struct 
 }
 
 static bool explain(const struct analyze_options *options, const struct page *page,
-                    const struct capture *capture, struct device_report **reports,
-                    struct error *err)
+                    const struct capture *capture, const struct reports *reports, struct error *err)
 {
     struct explain_query query;
     size_t found = 0;
@@ -99,19 +131,20 @@ static bool explain(const struct analyze_options *options, const struct page *pa
                                    options->explain));
 }
 
-/* One for each device; NULL without --with-trace. */
+/* One for each report; NULL without --with-trace. */
 static bool join(const struct analyze_job *job, const struct capture *capture,
-                 struct device_report **reports, struct joined_trace **joined, struct error *err)
+                 const struct reports *reports, struct joined_trace **joined, struct error *err)
 {
     if (!job->profiled)
         return true;
-    *joined = calloc(capture->device_count + 1, sizeof(**joined));
+    *joined = calloc(reports->count + 1, sizeof(**joined));
     if (!*joined)
         return error_out_of_memory(err);
-    for (size_t i = 0; i < capture->device_count; i++) {
+    for (size_t i = 0; i < reports->count; i++) {
+        struct device_report *report = reports->devices[i];
         struct joined_trace *made = &(*joined)[i];
-        if (!joint_make(&made->joint, job->profiled, capture->timelines[i], err) ||
-            !joint_sites(reports[i], &made->joint, capture->sites, &made->live_matched, err))
+        if (!joint_make(&made->joint, job->profiled, report->timeline, err) ||
+            !joint_sites(report, &made->joint, capture->sites, &made->live_matched, err))
             return false;
     }
     return true;
@@ -128,21 +161,17 @@ static bool report(const struct analyze_job *job, const struct capture *capture,
                    struct file_figures *figures, struct error *err)
 {
     const struct analyze_options *options = job->options;
-    struct device_report **reports = calloc(capture->device_count + 1, sizeof(reports[0]));
-    if (!reports)
-        return error_out_of_memory(err);
+    struct reports reports = {0};
     struct file_figures taken = {0};
     struct joined_trace *joined = NULL;
     bool ok =
-        build_reports(options, capture, reports, err) &&
-        join(job, capture, reports, &joined, err) &&
+        build_reports(options, capture, &reports, err) &&
+        join(job, capture, &reports, &joined, err) &&
         take_figures(job->path, capture, &taken, err) &&
-        (options->explain ? explain(options, job->page, capture, reports, err)
-                          : render(options, job->page, job->path, capture, reports, joined, err));
-    release_joined(joined, capture->device_count);
-    for (size_t i = 0; i < capture->device_count; i++)
-        device_report_destroy(reports[i]);
-    free(reports);
+        (options->explain ? explain(options, job->page, capture, &reports, err)
+                          : render(options, job->page, job->path, capture, &reports, joined, err));
+    release_joined(joined, reports.count);
+    release_reports(&reports);
     if (ok)
         *figures = taken;
     else

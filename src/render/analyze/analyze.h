@@ -28,6 +28,8 @@ struct analysis {
     struct site_table *sites;
     struct device_report *const *devices; /* ascending by device */
     size_t device_count;
+    const struct error *left_out; /* why another device is not among them, for each */
+    size_t left_out_count;
     const char *trace_path;            /* of --with-trace */
     const struct joined_trace *joined; /* one per device; NULL without --with-trace */
     bool at_given, at_end;             /* as in struct report_options */

@@ -232,6 +232,11 @@ static void put_warnings(struct json_writer *json, const struct analysis *analys
             json_put_string(json, NULL, text);
         }
     }
+    for (size_t i = 0; i < analysis->left_out_count; i++) {
+        char text[sizeof(analysis->left_out[i].text) + 32];
+        snprintf(text, sizeof(text), "not shown: %s", analysis->left_out[i].text);
+        json_put_string(json, NULL, text);
+    }
     json_put_close(json, ']');
 }
 

@@ -162,6 +162,19 @@ static bool unknown_keys(const struct page *page, const struct snapshot *snapsho
     return lead_paragraph(page, "Unknown keys:", &text);
 }
 
+static bool left_out(const struct page *page, const struct analysis *analysis)
+{
+    for (size_t i = 0; i < analysis->left_out_count; i++) {
+        const char *why = analysis->left_out[i].text;
+        struct buffer text = BUFFER_INIT;
+        escape_text(&text, why, strlen(why));
+        fputc('\n', page->out);
+        if (!lead_paragraph(page, "Not shown:", &text))
+            return false;
+    }
+    return true;
+}
+
 /* Hints about further options, unless they were given already or would show nothing. */
 static void hints(const struct page *page, const struct analysis *analysis)
 {
@@ -212,7 +225,7 @@ bool analyze_text(const struct page *page, const struct analysis *analysis)
             return false;
     }
     hints(page, analysis);
-    return true;
+    return left_out(page, analysis);
 }
 
 /* Length of the path of the deepest folder that contains all files, including its separator. */
