@@ -185,12 +185,23 @@ static bool count_reduced(struct classifier *classifier, const struct evidence *
     return tally != NULL;
 }
 
+/* True if another allocation is made while this one is live. */
+static bool is_made_use_of(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct timeline *timeline = classifier->timeline;
+    size_t next = evidence->index + 1;
+    return next < timeline->lifetime_count &&
+           timeline->lifetimes[next].alloc < lifetime_end(&timeline->lifetimes[evidence->index]);
+}
+
 static void note_batch(struct classifier *classifier, const struct evidence *evidence,
                        enum reason reason)
 {
     uint32_t run = evidence->birth_run;
-    /* The copy of a batch may be freed as soon as it is converted or normalized. */
+    /* The copy of a batch may be freed as soon as it is converted or normalized. The shape of a
+     * tensor, which distributed code copies to send it to other ranks, becomes nothing else. */
     bool is_copied = evidence->birth->to_device && facts_are_of_plain_code(evidence->birth) &&
+                     is_made_use_of(classifier, evidence) &&
                      !plain_replaces_result(classifier, evidence);
     if (reason == REASON_BATCH || reason == REASON_COPIED || is_copied)
         classifier->batch_run = run;

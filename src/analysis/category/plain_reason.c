@@ -4,6 +4,8 @@
 #include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/forward.h"
+#include "base/text.h"
+
 bool goes_into_forward(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t next = evidence->birth_run + 1;
@@ -17,9 +19,7 @@ bool goes_into_forward(const struct classifier *classifier, const struct evidenc
            (evidence->end_run == NO_RUN || evidence->end_run >= next);
 }
 
-/* True if a backward pass left gradients of the size. With `or_used`, also if a backward pass made
- * blocks of the size and used them up, which may have been gradients. */
-static bool has_gradient_size(const struct classifier *classifier, uint64_t size, bool or_used)
+bool classifier_has_gradient_size(const struct classifier *classifier, uint64_t size, bool or_used)
 {
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
     return tally && (tally->gradients.most > 0 || (or_used && tally->accumulated.most > 0));
@@ -57,15 +57,15 @@ static bool is_main_gradient(const struct classifier *classifier, const struct e
         return false;
     enum phase next = step_near(classifier, evidence->birth_run, 1, &step);
     if (next == PHASE_OPTIMIZER)
-        return evidence->end_run >= step && (has_gradient_size(classifier, size, true) ||
-                                             has_gradient_size(classifier, half, true));
+        return evidence->end_run >= step && (classifier_has_gradient_size(classifier, size, true) ||
+                                             classifier_has_gradient_size(classifier, half, true));
     /* more passes add to it before the step, in which the trace may end */
     bool is_open =
         evidence->end_run == NO_RUN && classifier_has_twin(classifier, size, CATEGORY_GRADIENT);
     bool goes_on = next == PHASE_FORWARD && is_freed_after_step(classifier, evidence);
     return (goes_on || (is_open && next <= PHASE_FORWARD)) &&
-           (has_gradient_size(classifier, size, false) ||
-            has_gradient_size(classifier, half, false));
+           (classifier_has_gradient_size(classifier, size, false) ||
+            classifier_has_gradient_size(classifier, half, false));
 }
 
 /* True if the backward pass frees an allocation as a saved tensor, which plain code made between
@@ -111,7 +111,7 @@ bool is_batch_after_update(const struct classifier *classifier, const struct evi
     const struct phase_run *run = &classifier->phases->runs[evidence->birth_run];
     return run->evidence == PHASE_BY_LIFETIMES && evidence->end_run != NO_RUN &&
            op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) &&
-           !has_gradient_size(classifier, evidence_size(classifier, evidence), true) &&
+           !classifier_has_gradient_size(classifier, evidence_size(classifier, evidence), true) &&
            goes_into_forward(classifier, evidence);
 }
 
@@ -125,87 +125,6 @@ static bool is_converted_between(const struct classifier *classifier,
     return text_equals(op, "aten::_to_copy") && !evidence->birth->to_device &&
            is_between_parts(classifier, evidence) &&
            (classifier->shows_copies || is_saved_between(classifier, evidence));
-}
-
-/* True for operators that draw random numbers, and so need no results of a pass. */
-static bool is_drawn(const struct classifier *classifier, const struct evidence *evidence)
-{
-    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
-    return operator_makes_storage(op) || text_starts(op, "aten::rand");
-}
-
-#define MOST_BEFORE_BATCH 64 /* allocations between a result and the next batch */
-
-/* True if the batch for the forward pass in run `pass` is made after an allocation, which is then
- * not that batch. */
-static bool precedes_batch(const struct classifier *classifier, const struct evidence *evidence,
-                           uint32_t pass)
-{
-    const struct timeline *timeline = classifier->timeline;
-    const struct symbols *symbols = site_table_symbols(classifier->sites);
-    uint32_t begin = classifier->phases->runs[pass].first;
-    for (size_t i = evidence->index + 1;
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < begin &&
-         i - evidence->index <= MOST_BEFORE_BATCH;
-         i++) {
-        struct error err; /* out of memory is found again when that allocation is classified */
-        const struct stack_facts *facts = site_stack_facts(
-            classifier->sites, timeline->trace->stack[timeline->lifetimes[i].alloc], &err);
-        if (facts && (facts->context == CONTEXT_DATA ||
-                      (facts->context == CONTEXT_OTHER && op_makes_input(symbols, facts->site.op))))
-            return true;
-    }
-    return false;
-}
-
-/* The last result that plain code kept with the stack of an allocation, or NULL. */
-static const struct kept_result *last_like(const struct classifier *classifier,
-                                           const struct evidence *evidence)
-{
-    for (size_t i = 0; i < RESULTS_MOST && i < classifier->result_stacks; i++)
-        if (classifier->results[i].stack == evidence->birth_stack)
-            return &classifier->results[i];
-    return NULL;
-}
-
-void plain_note_result(struct classifier *classifier, const struct evidence *evidence)
-{
-    if (evidence->birth_stack == STACK_NONE)
-        return;
-    const struct kept_result *last = last_like(classifier, evidence);
-    size_t at = last ? (size_t)(last - classifier->results) : classifier->result_stacks++;
-    classifier->results[at % RESULTS_MOST] =
-        (struct kept_result){evidence->birth_stack, evidence_size(classifier, evidence)};
-}
-
-/* True if plain code makes an allocation from the results of a forward pass that no backward pass
- * uses. It must be kept over the next forward pass, or have the stack of an earlier kept result,
- * because the last result of a list may be freed sooner. What plain code makes from a new batch
- * goes into the next pass instead. A sum or a concatenation of all results so far lives until the
- * next one is made, right after that pass, and is made before the next batch. */
-static bool is_kept_result(const struct classifier *classifier, const struct evidence *evidence)
-{
-    uint32_t before, after;
-    return evidence->birth->context == CONTEXT_OTHER &&
-           step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
-           !classifier->phases->runs[before].is_saved && classifier->batch_run <= before &&
-           !is_drawn(classifier, evidence) &&
-           step_near(classifier, evidence->birth_run, 1, &after) == PHASE_FORWARD &&
-           !(classifier->phases->runs[after].is_saved && plain_collects(classifier, evidence)) &&
-           (evidence->end_run == NO_RUN || evidence->end_run > after + 1 ||
-            last_like(classifier, evidence) ||
-            (evidence->end_run > after && precedes_batch(classifier, evidence, after)));
-}
-
-/* True for the last of such results, which the program reads and drops before another pass. */
-static bool is_last_result(const struct classifier *classifier, const struct evidence *evidence)
-{
-    const struct kept_result *last = last_like(classifier, evidence);
-    uint32_t before;
-    return last && last->size <= evidence_size(classifier, evidence) &&
-           evidence->birth->context == CONTEXT_OTHER &&
-           step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
-           !classifier->phases->runs[before].is_saved;
 }
 
 #define MOST_WIDER 8 /* elements of a byte become doubles */
@@ -223,42 +142,13 @@ static bool prepares_batch(const struct classifier *classifier, const struct evi
            (double)evidence_size(classifier, evidence) <= classifier->copied_bytes * MOST_WIDER;
 }
 
-#define MOST_SINCE_RESULT 64 /* allocations between a result and its copy */
-
-/* True if an allocation copies the result of a forward pass that no backward pass uses, perhaps to
- * another type: the result, which has as many elements, is freed before the next pass. So
- * generation copies the scores of each token. A batch takes the place of nothing. */
-bool plain_replaces_result(const struct classifier *classifier, const struct evidence *evidence)
-{
-    const struct timeline *timeline = classifier->timeline;
-    const struct phases *phases = classifier->phases;
-    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
-    uint64_t size = evidence_size(classifier, evidence);
-    uint32_t birth = timeline->lifetimes[evidence->index].alloc, before, after;
-    if (evidence->birth->context != CONTEXT_OTHER || !text_equals(op, "aten::_to_copy") ||
-        step_near(classifier, evidence->birth_run, -1, &before) != PHASE_FORWARD ||
-        phases->runs[before].is_saved)
-        return false;
-    bool is_last = step_near(classifier, evidence->birth_run, 1, &after) != PHASE_FORWARD;
-    uint32_t next = is_last ? EVENT_NEVER : phases->runs[after].first;
-    for (size_t i = evidence->index; i-- > 0 && evidence->index - i <= MOST_SINCE_RESULT &&
-                                     timeline->lifetimes[i].alloc >= phases->runs[before].first;) {
-        uint64_t result = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
-        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
-        if (phases->of_lifetime[i].birth == before && end > birth && end < next &&
-            (result == size || result == size / 2 || result / 2 == size))
-            return true;
-    }
-    return false;
-}
-
 /* The same for a result that the program keeps, after a pass that keeps nothing. */
 static bool is_converted_result(const struct classifier *classifier,
                                 const struct evidence *evidence)
 {
     struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
     return text_equals(op, "aten::_to_copy") && classifier->shows_copies &&
-           !evidence->birth->to_device && is_kept_result(classifier, evidence);
+           !evidence->birth->to_device && plain_is_kept_result(classifier, evidence);
 }
 
 /* True for allocations that are copied to the device or generated there. */
@@ -302,7 +192,9 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
     if (goes_in && trains &&
         (is_in_loss(classifier, evidence) || is_between_parts(classifier, evidence)))
         return REASON_AFTER_FORWARD;
-    if (goes_in && !by_operator && is_kept_result(classifier, evidence))
+    if (goes_in && !by_operator &&
+        (plain_is_kept_result(classifier, evidence) ||
+         (trains && plain_is_collected_result(classifier, evidence))))
         return REASON_AFTER_FORWARD;
     if (goes_in && !trains && prepares_batch(classifier, evidence))
         return REASON_BEFORE_FORWARD;
@@ -311,7 +203,8 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
          classifier_has_twin(classifier, evidence_size(classifier, evidence), CATEGORY_INPUT)))
         return REASON_BEFORE_FORWARD;
     if (end == birth)
-        return is_last_result(classifier, evidence) ? REASON_AFTER_FORWARD : REASON_PLAIN_FREED;
+        return plain_is_last_result(classifier, evidence) ? REASON_AFTER_FORWARD
+                                                          : REASON_PLAIN_FREED;
     if (classifier_phase(classifier, end) == PHASE_BACKWARD)
         return REASON_BACKWARD_FREES;
     bool is_loss = birth > 0 && classifier_phase(classifier, birth - 1) == PHASE_FORWARD &&

@@ -38,9 +38,30 @@ enum reason traced_reason(const struct classifier *classifier, const struct evid
 
 /* plain_reason.c: for other Python code and unknown code, outside of the phases of a step. */
 enum reason plain_reason(const struct classifier *classifier, const struct evidence *evidence);
-/* plain_reason.c: true if an allocation copies the result of a forward pass that no backward pass
- * uses, perhaps to another type. */
+
+/* plain_results.c, for what plain code makes from the results of passes. */
+
+/* True if an allocation copies the result of a forward pass that no backward pass uses, perhaps to
+ * another type: the result, which has as many elements, is freed before the next pass. So
+ * generation copies the scores of each token. A batch takes the place of nothing. */
 bool plain_replaces_result(const struct classifier *classifier, const struct evidence *evidence);
+
+/* True if plain code makes an allocation from the results of a forward pass that no backward pass
+ * uses. It must be kept over the next forward pass, or have the stack of an earlier kept result,
+ * because the last result of a list may be freed sooner. What plain code makes from a new batch
+ * goes into the next pass instead. A sum or a concatenation of all results so far lives until the
+ * next one is made, right after that pass, and is made before the next batch. */
+bool plain_is_kept_result(const struct classifier *classifier, const struct evidence *evidence);
+
+/* True if plain code makes an allocation after a step, before it makes the next batch, and keeps it
+ * over the next two forward passes, or is the last of such: a metric that collects the results of
+ * each step. A batch, and what is computed from one, goes into one step. */
+bool plain_is_collected_result(const struct classifier *classifier,
+                               const struct evidence *evidence);
+
+/* True for the last of the results that plain_note_result() notes, which the program reads and
+ * drops before another pass. */
+bool plain_is_last_result(const struct classifier *classifier, const struct evidence *evidence);
 
 /* Notes an allocation that plain_reason() has found to be a kept result of a pass, so that a later
  * one of the same stack counts as one more. */
@@ -79,6 +100,10 @@ bool is_batch_after_update(const struct classifier *classifier, const struct evi
 /* collected.c: true for what plain code puts together from stored data, or copies from what it has
  * just put together; also if the operator is not known. */
 bool plain_collects(const struct classifier *classifier, const struct evidence *evidence);
+
+/* True if a backward pass left gradients of the size. With `or_used`, also if a backward pass made
+ * blocks of the size and used them up, which may have been gradients. */
+bool classifier_has_gradient_size(const struct classifier *classifier, uint64_t size, bool or_used);
 
 /* True if a block of the size and the category was freed earlier, after the phase that made it. */
 bool classifier_has_twin(const struct classifier *classifier, uint64_t size,

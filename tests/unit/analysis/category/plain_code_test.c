@@ -403,7 +403,8 @@ END_TEST
 #define JOIN(line) CPP("at::_ops::cat::call(x)") "," PY("run", "/home/u/train.py", line) "," SCRIPT
 
 /* An evaluation that concatenates its logits, and its labels, to all earlier ones. Each lives until
- * the next one is made, like a batch, and the last one is read at once. */
+ * the next one is made, like a batch, and the last one is read at once. With `_i`, the shape of the
+ * logits is copied to the device before, as for other ranks, and is no batch. */
 START_TEST(concatenated_results_are_no_batches)
 {
     for (unsigned step = 0; step < 2; step++) {
@@ -415,6 +416,10 @@ START_TEST(concatenated_results_are_no_batches)
         born(10 + i, 300, BATCH(3));
         born(1, 100, STACK_FORWARD);
         freed(1, 100, STACK_FORWARD);
+        if (_i == 1) {
+            born(7, 24, BATCH(4));
+            freed(7, 24, SCRIPT);
+        }
         born(50 + i, 1000 * (i + 1), JOIN(5));
         if (i > 0)
             freed(49 + i, 1000 * i, SCRIPT);
@@ -429,6 +434,31 @@ START_TEST(concatenated_results_are_no_batches)
     for (unsigned i = 0; i < 4; i++)
         expect(50 + i, CATEGORY_ACTIVATION);
     expect(11, CATEGORY_INPUT);
+}
+END_TEST
+
+/* A metric collects what it computes of each step's results, after the optimizer step, and converts
+ * the labels for that. With `_i`, the program drops them a step later, as a batch. */
+START_TEST(results_after_a_step_are_no_batches)
+{
+    for (unsigned step = 0; step < 4; step++) {
+        born(10 + step, 300, BATCH(3));
+        born(5, 500, STACK_FORWARD);
+        born(6, 600, STACK_BACKWARD);
+        freed(5, 500, ENGINE);
+        born(8, 80, STACK_STEP);
+        freed(8, 80, STACK_STEP);
+        freed(6, 600, SCRIPT);
+        born(20 + step, 200, CPP("at::_ops::_to_copy::call(x)") "," SCRIPT);
+        born(50 + step, 700, CPP("at::_ops::where_self::call(x)") "," SCRIPT);
+        freed(10 + step, 300, SCRIPT);
+        if (_i == 1 && step > 0)
+            freed(49 + step, 700, SCRIPT);
+    }
+    capture_load(&capture);
+    expect(50, _i == 0 ? CATEGORY_ACTIVATION : CATEGORY_INPUT);
+    expect(52, _i == 0 ? CATEGORY_ACTIVATION : CATEGORY_INPUT);
+    expect(12, CATEGORY_INPUT);
 }
 END_TEST
 
@@ -548,7 +578,8 @@ TCase *category_plain_code_tests(void)
     tcase_add_test(tests, weights_may_be_joined_after_a_step);
     tcase_add_test(tests, weights_may_be_joined_after_a_step_that_allocates);
     tcase_add_test(tests, results_that_an_evaluation_collects_are_no_batches);
-    tcase_add_test(tests, concatenated_results_are_no_batches);
+    tcase_add_loop_test(tests, concatenated_results_are_no_batches, 0, 2);
+    tcase_add_loop_test(tests, results_after_a_step_are_no_batches, 0, 2);
     tcase_add_test(tests, what_is_joined_may_be_the_next_batch);
     tcase_add_loop_test(tests, copies_of_results_are_no_batches, 0, 2);
     tcase_add_loop_test(tests, results_of_a_teacher_are_no_batches, 0, 3);

@@ -1,0 +1,133 @@
+/* Results of forward passes that plain code computes, copies, and keeps. */
+#include "analysis/category/traced_reason.h"
+
+#include "analysis/code/operators.h"
+#include "analysis/phase/births.h"
+#include "analysis/phase/forward.h"
+#include "base/text.h"
+
+/* True for operators that draw random numbers, and so need no results of a pass. */
+static bool is_drawn(const struct classifier *classifier, const struct evidence *evidence)
+{
+    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
+    return operator_makes_storage(op) || text_starts(op, "aten::rand");
+}
+
+#define MOST_BEFORE_BATCH 64 /* allocations between a result and the next batch */
+
+/* True if the batch for the forward pass in run `pass` is made after an allocation, which is then
+ * not that batch. */
+static bool precedes_batch(const struct classifier *classifier, const struct evidence *evidence,
+                           uint32_t pass)
+{
+    const struct timeline *timeline = classifier->timeline;
+    const struct symbols *symbols = site_table_symbols(classifier->sites);
+    uint32_t begin = classifier->phases->runs[pass].first;
+    for (size_t i = evidence->index + 1;
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < begin &&
+         i - evidence->index <= MOST_BEFORE_BATCH;
+         i++) {
+        struct error err; /* out of memory is found again when that allocation is classified */
+        const struct stack_facts *facts = site_stack_facts(
+            classifier->sites, timeline->trace->stack[timeline->lifetimes[i].alloc], &err);
+        if (facts && (facts->context == CONTEXT_DATA ||
+                      (facts->context == CONTEXT_OTHER && op_makes_input(symbols, facts->site.op))))
+            return true;
+    }
+    return false;
+}
+
+/* The last result that plain code kept with the stack of an allocation, or NULL. */
+static const struct kept_result *last_like(const struct classifier *classifier,
+                                           const struct evidence *evidence)
+{
+    for (size_t i = 0; i < RESULTS_MOST && i < classifier->result_stacks; i++)
+        if (classifier->results[i].stack == evidence->birth_stack)
+            return &classifier->results[i];
+    return NULL;
+}
+
+void plain_note_result(struct classifier *classifier, const struct evidence *evidence)
+{
+    if (evidence->birth_stack == STACK_NONE)
+        return;
+    const struct kept_result *last = last_like(classifier, evidence);
+    size_t at = last ? (size_t)(last - classifier->results) : classifier->result_stacks++;
+    classifier->results[at % RESULTS_MOST] =
+        (struct kept_result){evidence->birth_stack, evidence_size(classifier, evidence)};
+}
+
+bool plain_is_kept_result(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint32_t before, after;
+    return evidence->birth->context == CONTEXT_OTHER &&
+           step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
+           !classifier->phases->runs[before].is_saved && classifier->batch_run <= before &&
+           !is_drawn(classifier, evidence) &&
+           step_near(classifier, evidence->birth_run, 1, &after) == PHASE_FORWARD &&
+           !(classifier->phases->runs[after].is_saved && plain_collects(classifier, evidence)) &&
+           (evidence->end_run == NO_RUN || evidence->end_run > after + 1 ||
+            last_like(classifier, evidence) ||
+            (evidence->end_run > after && precedes_batch(classifier, evidence, after)));
+}
+
+#define MOST_RUNS_KEPT 256 /* runs that are searched for the pass after the next one */
+
+bool plain_is_collected_result(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint32_t step, next, later;
+    enum phase before = step_near(classifier, evidence->birth_run, -1, &step);
+    /* The labels may be converted for the metric, too. */
+    uint32_t batch = classifier->shows_copies ? classifier->copied_run : classifier->batch_run;
+    if (evidence->birth->context != CONTEXT_OTHER ||
+        (before != PHASE_BACKWARD && before != PHASE_OPTIMIZER) || batch > step ||
+        step_near(classifier, evidence->birth_run, 1, &next) != PHASE_FORWARD)
+        return false;
+    const struct phase_run *runs = classifier->phases->runs;
+    uint32_t limit = (uint32_t)classifier->phases->count;
+    limit = evidence->end_run < limit ? evidence->end_run : limit;
+    if (limit > next + MOST_RUNS_KEPT)
+        limit = next + MOST_RUNS_KEPT;
+    for (later = next + 1; later < limit && (runs[later].phase != PHASE_FORWARD ||
+                                             runs[later].pass == runs[next].pass);)
+        later++;
+    return (later < limit || last_like(classifier, evidence)) && !is_drawn(classifier, evidence) &&
+           !classifier_has_gradient_size(classifier, evidence_size(classifier, evidence), true) &&
+           precedes_batch(classifier, evidence, next);
+}
+
+bool plain_is_last_result(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct kept_result *last = last_like(classifier, evidence);
+    uint32_t before;
+    return last && last->size <= evidence_size(classifier, evidence) &&
+           evidence->birth->context == CONTEXT_OTHER &&
+           step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
+           !classifier->phases->runs[before].is_saved;
+}
+
+#define MOST_SINCE_RESULT 64 /* allocations between a result and its copy */
+
+bool plain_replaces_result(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct timeline *timeline = classifier->timeline;
+    const struct phases *phases = classifier->phases;
+    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
+    uint64_t size = evidence_size(classifier, evidence);
+    uint32_t birth = timeline->lifetimes[evidence->index].alloc, before, after;
+    if (evidence->birth->context != CONTEXT_OTHER || !text_equals(op, "aten::_to_copy") ||
+        step_near(classifier, evidence->birth_run, -1, &before) != PHASE_FORWARD ||
+        phases->runs[before].is_saved)
+        return false;
+    bool is_last = step_near(classifier, evidence->birth_run, 1, &after) != PHASE_FORWARD;
+    uint32_t next = is_last ? EVENT_NEVER : phases->runs[after].first;
+    for (size_t i = evidence->index; i-- > 0 && evidence->index - i <= MOST_SINCE_RESULT &&
+                                     timeline->lifetimes[i].alloc >= phases->runs[before].first;) {
+        uint64_t result = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
+        if (phases->of_lifetime[i].birth == before && end > birth && end < next &&
+            (result == size || result == size / 2 || result / 2 == size))
+            return true;
+    }
+    return false;
+}
