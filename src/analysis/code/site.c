@@ -69,6 +69,27 @@ void site_at_model_call(struct site_table *table, stack_id id, struct site *site
         site->user_frame = (uint32_t)caller;
 }
 
+static bool is_in_package(struct site_table *table, struct stack stack, const struct site *site)
+{
+    struct frame_facts spare;
+    return site->user_frame != NO_FRAME &&
+           site_frame_facts(table, stack.frames[site->user_frame], &spare)->is_package;
+}
+
+bool site_at_package_call(struct site_table *table, stack_id id, struct site *site)
+{
+    struct stack stack = symbols_stack_at(table->symbols, id);
+    struct site call = *site;
+    if (!is_in_package(table, stack, site))
+        return false;
+    do
+        if (!site_at_caller(table, id, &call))
+            return false;
+    while (is_in_package(table, stack, &call));
+    *site = call;
+    return true;
+}
+
 bool site_at_caller(struct site_table *table, stack_id id, struct site *site)
 {
     struct stack stack = symbols_stack_at(table->symbols, id);

@@ -147,6 +147,9 @@ bool site_of(struct site_table *table, stack_id stack, struct site *site, struct
 /* Makes the line that called the model the user frame of `site`: the innermost user frame outside
  * of every module. Leaves `site` alone if the stack has none. */
 void site_at_model_call(struct site_table *table, stack_id stack, struct site *site);
+/* If the user frame of `site` is in an installed package, makes the line of the program that called
+ * the package the user frame; false if it is in none, or no such line is known. */
+bool site_at_package_call(struct site_table *table, stack_id stack, struct site *site);
 /* Makes the next user frame that is outward of the one of `site` its user frame; false if there is
  * none. */
 bool site_at_caller(struct site_table *table, stack_id stack, struct site *site);

@@ -135,6 +135,7 @@ static struct frame_facts frame_facts_compute(struct site_table *table, frame_id
     if (facts.kind == FRAME_USER && frame_handles_operators(name))
         facts.kind = FRAME_LIBRARY;
     facts.is_torch = of_file.class == FILE_TORCH;
+    facts.is_package = facts.kind == FRAME_USER && of_file.module > 0;
     facts.is_top_level = facts.kind != FRAME_NATIVE && text_equals(name, "<module>");
     facts.is_wrapper =
         facts.kind == FRAME_USER && (frame_wraps_allocation(name) || is_left(table, frame));

@@ -11,6 +11,7 @@ struct frame_facts {
     bool is_top_level; /* of a script: "<module>" */
     bool is_wrapper;   /* frame_wraps_allocation() */
     bool is_torch;     /* Python of torch */
+    bool is_package;   /* FRAME_USER: Python of another installed package */
     uint8_t own;       /* category by the user's own rules, or OWN_RULES_NONE */
     uint8_t kind;      /* enum frame_kind */
     uint8_t role;      /* enum frame_role of a Python frame, enum native_role of another */

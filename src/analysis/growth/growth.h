@@ -67,8 +67,8 @@ struct growth {
      * the result that the graph belongs to. NO_ROW: none. */
     size_t last_row;
     size_t scalar_row; /* last_row if its allocations are of at most 16 bytes: likely a loss */
-    /* The line that calls the model which makes what growth_holder() tells, if the row's own line
-     * is in the model; else NULL. */
+    /* The line that calls the model, or the installed package, which makes what growth_holder()
+     * tells, if the row's own line is in it; else NULL. */
     const char *caller;
     struct stale_gradients gradients;
     struct idle_gradients idle;

@@ -22,7 +22,8 @@ bool growth_label_caller(const struct live_set *set, const struct live_source *s
     if (source->shown == STACK_NONE || source->site.user_frame == NO_FRAME)
         return true;
     site_at_model_call(set->sites, source->shown, &call.site);
-    if (call.site.user_frame == source->site.user_frame)
+    if (call.site.user_frame == source->site.user_frame &&
+        !site_at_package_call(set->sites, source->shown, &call.site))
         return true;
     live_source_label(set, &call, NULL, false, &text);
     bool ok = label_keep(site_table_symbols(set->sites), &text, caller, err);

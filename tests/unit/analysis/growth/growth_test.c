@@ -514,6 +514,27 @@ START_TEST(results_in_a_pool_of_the_program)
 }
 END_TEST
 
+/* A function of an installed package keeps nothing itself: the program's call of the package may.
+ */
+START_TEST(packages_name_their_caller)
+{
+    for (unsigned step = 0; step < 6; step++) {
+        annotate("START", step);
+        born(1000 + step, 100,
+             _i == 0
+                 ? PY("clean", "/venv/lib/python3.12/site-packages/metrics/compute.py", 5) "," PY(
+                       "update", "/venv/lib/python3.12/site-packages/metrics/base.py", 6) "," SCRIPT
+                 : STACK_KEEP);
+        annotate("END", step);
+    }
+    const struct growth *growth = find();
+    if (_i == 0)
+        ck_assert_str_eq(growth->caller, "train.py:9 <module>");
+    else
+        ck_assert_ptr_null(growth->caller);
+}
+END_TEST
+
 /* Nothing refers to what waits for a stream: frees that wait may pile up, but no list grows. */
 START_TEST(frees_that_wait_are_no_growth)
 {
@@ -538,6 +559,7 @@ TCase *growth_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, growth_by_site);
     tcase_add_loop_test(tests, frees_that_wait_are_no_growth, 0, 2);
+    tcase_add_loop_test(tests, packages_name_their_caller, 0, 2);
     tcase_add_test(tests, models_that_stay);
     tcase_add_test(tests, gradients_of_more_layers);
     tcase_add_test(tests, gradients_of_more_layers_without_stacks);
