@@ -40,6 +40,8 @@ static const struct role_rule torch_rules[] = {
     {"nn/init.py", NULL, ROLE_MODEL_INIT},
     {"nn/parallel/distributed.py", "_ddp_init_helper", ROLE_BUCKETS},
     {"nn/parallel/distributed.py", "_pre_forward", ROLE_BUCKETS},
+    {"nn/parallel/comm.py", "scatter", ROLE_DATA_LOADING},
+    {"nn/parallel/comm.py", "broadcast_coalesced", ROLE_COMMUNICATION},
     {"serialization.py", NULL, ROLE_LOAD},
     {"optim/lr_scheduler.py", NULL, ROLE_NONE},
     {"optim/swa_utils.py", NULL, ROLE_NONE},

@@ -14,7 +14,7 @@ struct finder {
     struct cycles *cycles;
     const struct idle_gradients *idle;
     bool zeroes;     /* zero_grad() frees gradients before the next forward pass */
-    uint64_t *sizes; /* sizes of parameters, ascending */
+    uint64_t *sizes; /* of parameters, and of gradients that zero_grad() frees; ascending */
     size_t size_count, sizes_capacity;
     struct stale_gradient *gradients; /* those that are stale in at least one cycle */
     size_t count, capacity;
@@ -32,8 +32,24 @@ static bool is_updated(uint8_t category)
     return category == CATEGORY_PARAMETER || category == CATEGORY_OPTIMIZER_STATE;
 }
 
+/* Sets *context to that of the code that frees a gradient. CONTEXT_NONE if it is not freed, or if
+ * there is no Python stack. */
+static bool freed_in(const struct finder *finder, uint32_t item, enum context *context,
+                     struct error *err)
+{
+    *context = CONTEXT_NONE;
+    if (item == EVENT_NEVER)
+        return true;
+    const struct stack_facts *facts =
+        site_stack_facts(finder->sites, finder->timeline->trace->stack[item], err);
+    if (facts && !facts->site.has_backward)
+        *context = (enum context)facts->context;
+    return facts != NULL;
+}
+
 /* Collects the sizes of allocations that are or may be parameters, or copies of parameters that the
- * optimizer updates. */
+ * optimizer updates, and the sizes of what zero_grad() frees: torch.nn.DataParallel adds up several
+ * gradients in one buffer. */
 static bool collect_sizes(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
@@ -45,7 +61,13 @@ static bool collect_sizes(struct finder *finder, struct error *err)
             return false;
     for (size_t n = 0; n < finder->phases->outliving_count; n++) {
         size_t i = finder->phases->outliving[n];
-        if (is_updated(finder->categories->of_lifetime[i]) &&
+        enum context context = CONTEXT_NONE;
+        if (finder->categories->of_lifetime[i] == CATEGORY_GRADIENT &&
+            !freed_in(finder, lifetime_end(&timeline->lifetimes[i]), &context, err))
+            return false;
+        bool is_size =
+            is_updated(finder->categories->of_lifetime[i]) || context == CONTEXT_ZERO_GRAD;
+        if (is_size &&
             !add_size(finder, trace_size(timeline->trace, timeline->lifetimes[i].alloc), err))
             return false;
     }
@@ -54,7 +76,7 @@ static bool collect_sizes(struct finder *finder, struct error *err)
     return true;
 }
 
-static bool is_parameter_size(const struct finder *finder, uint64_t size)
+static bool is_gradient_size(const struct finder *finder, uint64_t size)
 {
     return finder->size_count > 0 &&
            bsearch(&size, finder->sizes, finder->size_count, sizeof(*finder->sizes), compare_64);
@@ -70,9 +92,9 @@ static bool add_gradient(struct finder *finder, struct stale_gradient gradient, 
     if (from < cycles->count && cycles->items[from].first &&
         (!gradient.preexisting || gradient.freed > cycles->items[from].backward))
         from++;
-    /* Only gradients have the size of a parameter. Workspaces, and results of torch.autograd.grad()
+    /* Only gradients have such a size. Workspaces, and results of torch.autograd.grad()
      * that the program keeps, are not freed by zero_grad(). */
-    if (from >= to || !is_parameter_size(finder, gradient.size))
+    if (from >= to || !is_gradient_size(finder, gradient.size))
         return true;
     if (!vec_grow((void **)&finder->gradients, &finder->capacity, finder->count + 1,
                   sizeof(gradient), finder->budget, err))
@@ -81,21 +103,6 @@ static bool add_gradient(struct finder *finder, struct stale_gradient gradient, 
     gradient.to = (uint32_t)to;
     finder->gradients[finder->count++] = gradient;
     return true;
-}
-
-/* Sets *context to that of the code that frees a gradient. CONTEXT_NONE if it is not freed, or if
- * there is no Python stack. */
-static bool freed_in(const struct finder *finder, uint32_t item, enum context *context,
-                     struct error *err)
-{
-    *context = CONTEXT_NONE;
-    if (item == EVENT_NEVER)
-        return true;
-    const struct stack_facts *facts =
-        site_stack_facts(finder->sites, finder->timeline->trace->stack[item], err);
-    if (facts && !facts->site.has_backward)
-        *context = (enum context)facts->context;
-    return facts != NULL;
 }
 
 static bool find_zero_grad(struct finder *finder, struct error *err)

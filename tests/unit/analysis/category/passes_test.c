@@ -218,6 +218,27 @@ START_TEST(a_buffer_that_zero_grad_frees_holds_gradients)
 }
 END_TEST
 
+/* torch.nn.DataParallel sends the batch and the weights to the other devices in its forward(). */
+START_TEST(replicas_are_no_activations)
+{
+#define PARALLEL(name, line)                                                                       \
+    PY(name, TORCH "nn/parallel/comm.py", line)                                                    \
+    "," PY("forward", TORCH "nn/parallel/_functions.py", 20) "," CALL "," SCRIPT
+    for (unsigned step = 0; step < 2; step++) {
+        born(1, 300, CPP("at::_ops::_to_copy::call(x)") "," PARALLEL("scatter", 209));
+        born(2, 800, CPP("at::_ops::empty::call(x)") "," PARALLEL("broadcast_coalesced", 67));
+        born(3, 500, STACK_FORWARD);
+        freed(3, 500, ENGINE);
+        freed(2, 800, SCRIPT);
+        freed(1, 300, SCRIPT);
+    }
+    capture_load(&capture);
+    expect(1, CATEGORY_INPUT);
+    expect(2, CATEGORY_COMMUNICATION);
+    expect(3, CATEGORY_ACTIVATION);
+}
+END_TEST
+
 START_TEST(a_thread_may_drop_the_last_graph_when_the_next_pass_begins)
 {
     for (uint64_t i = 0; i < 3; i++) {
@@ -431,6 +452,7 @@ TCase *category_passes_tests(void)
     tcase_add_test(tests, python_stacks_suffice_to_find_a_recorded_pass);
     tcase_add_test(tests, a_graph_that_no_pass_frees_keeps_what_the_pass_saved);
     tcase_add_test(tests, a_buffer_that_zero_grad_frees_holds_gradients);
+    tcase_add_test(tests, replicas_are_no_activations);
     tcase_add_test(tests, a_thread_may_drop_the_last_graph_when_the_next_pass_begins);
     tcase_add_test(tests, a_later_node_of_the_same_name_is_another);
     tcase_add_test(tests, a_function_may_compute_anything_in_its_backward_pass);

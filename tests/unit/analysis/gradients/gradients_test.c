@@ -62,6 +62,25 @@ START_TEST(gradients_freed_after_the_forward)
 }
 END_TEST
 
+/* torch.nn.DataParallel adds up the gradients of two weights in one buffer, which zero_grad()
+ * frees. With `_i`, the program does: it may be a result of the program's own. */
+START_TEST(gradients_of_several_weights)
+{
+    born(8, 60, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    born(9, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned step = 0; step < 3; step++) {
+        born(1, 40, STACK_FORWARD);
+        if (step > 0)
+            freed(2, 160, _i == 0 ? STACK_ZERO : SCRIPT);
+        born(2, 160, STACK_BACKWARD);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+    }
+    ck_assert_int_eq(find()->gradients.bytes, _i == 0 ? 160 : 0);
+}
+END_TEST
+
 /* A recording that begins late and lasts until the program ends: the weight is older than the
  * trace, and freed after training. */
 START_TEST(gradients_of_weights_that_the_end_frees)
@@ -539,6 +558,7 @@ TCase *growth_gradients_tests(void)
     tcase_add_test(tests, gradients_freed_in_time);
     tcase_add_test(tests, gradients_freed_after_the_forward);
     tcase_add_test(tests, gradients_of_weights_that_the_end_frees);
+    tcase_add_loop_test(tests, gradients_of_several_weights, 0, 2);
     tcase_add_test(tests, gradients_of_inputs);
     tcase_add_test(tests, gradients_zeroed_after_the_forward);
     tcase_add_test(tests, gradients_freed_after_an_inferred_forward);
