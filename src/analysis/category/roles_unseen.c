@@ -33,10 +33,32 @@ static bool sizes_end(const struct solver *solver, uint32_t copies)
     return ended * 2 > all;
 }
 
+#define LEAST_SEEN 8 /* gradients that must be seen, if they are those of a few bytes */
+
+/* True if the gradients that are seen explain as many blocks of their sizes as the optimizer keeps
+ * for them, with the weights. Then they are all there are, and what has no gradient is frozen, as
+ * most of a model is that low-rank adapters train. */
+static bool explain_states(const struct solver *solver, uint32_t copies)
+{
+    double fits = 0, all = 0;
+    uint64_t gradients = 0;
+    for (size_t i = 0; i < solver->count; i++) {
+        const struct size_tally *tally = solver->sizes[i];
+        uint64_t whole = staying(tally);
+        if (tally->count == 0)
+            continue;
+        gradients += tally->count;
+        all += bytes_of(tally->size, whole);
+        fits += whole == (uint64_t)tally->count * copies ? bytes_of(tally->size, whole) : 0;
+    }
+    return gradients >= LEAST_SEEN && fits >= all * 0.9;
+}
+
 void roles_count_unseen(struct solver *solver)
 {
     double trained = 0, all = 0;
     uint32_t copies = solver->optimizers.most_states + 1;
+    bool explained = explain_states(solver, copies);
     for (size_t i = 0; i < solver->count; i++) {
         struct size_tally *tally = solver->sizes[i];
         uint32_t made = tally->made_in_step > tally->replaced ? tally->made_in_step : 0;
@@ -46,7 +68,8 @@ void roles_count_unseen(struct solver *solver)
         trained += tally->count > 0 ? bytes_of(tally->size, whole) : 0;
         all += bytes_of(tally->size, whole);
     }
-    if (solver->optimizers.most_states == 0 || (!solver->in_buckets && trained * 20 > all))
+    bool are_seen = explained || roles_makes_states(solver) || trained * 20 > all;
+    if (solver->optimizers.most_states == 0 || (!solver->in_buckets && are_seen))
         return;
     bool stay = !solver->in_buckets && !are_multiples(solver, copies);
     if (stay && (!are_multiples(solver, ++copies) || sizes_end(solver, copies)))

@@ -45,6 +45,38 @@ START_TEST(large_blocks_beside_many_small_ones_are_a_frozen_model)
 }
 END_TEST
 
+#define ADAPTERS 8u
+
+/* Low-rank adapters hold a few bytes of a model, and Adam's states for them. The layers of the
+ * frozen model repeat each size twelve times, as often as four weights with two states each. With
+ * `_i`, the trace begins before the first step, which makes the states. */
+START_TEST(adapters_train_a_few_bytes_of_a_frozen_model)
+{
+    struct capture *capture = &standing.capture;
+    uint64_t frozen = standing.next;
+    for (unsigned i = 0; i < 36; i++)
+        standing_block(&standing, 40000 + 10000 * (i / 12));
+    uint64_t adapters = standing.next;
+    for (unsigned i = 0; i < (_i == 0 ? 3 : 1) * ADAPTERS; i++)
+        standing_block(&standing, 64 + 8 * (i % ADAPTERS));
+    capture_event(capture, "alloc", 1000, 50, STACK_FORWARD);
+    for (unsigned i = 0; i < ADAPTERS; i++)
+        capture_event(capture, "alloc", 2000 + i, 64 + 8 * i, STACK_BACKWARD);
+    capture_free(capture, 1000, 50, ENGINE);
+    capture_annotate(capture, "START", "Optimizer.step#AdamW.step", 0);
+    for (unsigned i = 0; _i == 1 && i < 2 * ADAPTERS; i++)
+        capture_event(capture, "alloc", 3000 + i, 64 + 8 * (i / 2), STACK_STEP);
+    capture_annotate(capture, "END", "Optimizer.step#AdamW.step", 0);
+    for (unsigned i = 0; i < ADAPTERS; i++)
+        capture_free(capture, 2000 + i, 64 + 8 * i, SCRIPT);
+    capture_load(capture);
+    standing_expect(&standing, frozen, 36, CATEGORY_PARAMETER);
+    standing_expect(&standing, adapters, ADAPTERS, CATEGORY_PARAMETER);
+    standing_expect(&standing, _i == 0 ? adapters + ADAPTERS : 3000, 2 * ADAPTERS,
+                    CATEGORY_OPTIMIZER_STATE);
+}
+END_TEST
+
 START_TEST(large_blocks_may_be_tables_with_sparse_gradients)
 {
     standing_model(&standing, 1);
@@ -133,6 +165,7 @@ TCase *category_frozen_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, large_blocks_without_gradients_are_data);
     tcase_add_test(tests, large_blocks_beside_many_small_ones_are_a_frozen_model);
+    tcase_add_loop_test(tests, adapters_train_a_few_bytes_of_a_frozen_model, 0, 2);
     tcase_add_test(tests, large_blocks_may_be_tables_with_sparse_gradients);
     tcase_add_test(tests, a_large_workspace_is_no_data);
     tcase_add_test(tests, many_blocks_of_its_size_are_no_workspaces);
