@@ -13,7 +13,8 @@ struct standing {
     uint64_t size;
     uint32_t early, backward, others; /* early: in a forward pass, or in what may be one */
     uint32_t freed;
-    uint32_t last_early[THREADS], last_backward; /* numbers of lifetimes; early n at n % THREADS */
+    uint32_t last_early, last_backward;
+    uint32_t last[THREADS]; /* of both; these are numbers of lifetimes, number n at n % THREADS */
 };
 
 bool classifier_follows_result(const struct classifier *classifier, size_t index)
@@ -43,11 +44,16 @@ static void count_traced(const struct classifier *classifier, size_t index,
         phase == PHASE_FORWARD || (!classifier->phases->has_stacks && phase <= PHASE_DATA);
     if (lifetime_end(&classifier->timeline->lifetimes[index]) != EVENT_NEVER) {
         standing->freed++;
-    } else if (phase == PHASE_BACKWARD) {
+        return;
+    }
+    if (phase == PHASE_BACKWARD || is_early)
+        standing->last[(standing->early + standing->backward) % THREADS] = (uint32_t)index;
+    if (phase == PHASE_BACKWARD) {
         standing->backward++;
         standing->last_backward = (uint32_t)index;
     } else if (is_early) {
-        standing->last_early[standing->early++ % THREADS] = (uint32_t)index;
+        standing->early++;
+        standing->last_early = (uint32_t)index;
     } else {
         standing->others++;
     }
@@ -68,21 +74,22 @@ static void add(struct classifier *classifier, uint32_t index)
  * makes others of the size, which are added to it. */
 static void add_found(struct classifier *classifier, const struct standing *standing)
 {
-    uint32_t first = standing->last_early[0], second = standing->last_early[1];
+    uint32_t early = standing->last_early;
     bool is_alone = standing->others == 0 && standing->freed == 0;
     bool is_pair = standing->early == 1 && standing->backward == 1 && standing->others == 0;
     bool has_early = standing->early == 1 &&
-                     (classifier_follows_result(classifier, first) ||
-                      (is_pair && (is_alone || phase_of(classifier, first) == PHASE_FORWARD)));
-    /* without stacks, a backward pass may be taken for a part of the forward pass */
-    if (standing->early == 2 && standing->backward == 0 && is_alone &&
-        classifier_follows_result(classifier, first) &&
-        classifier_follows_result(classifier, second)) {
-        add(classifier, first);
-        add(classifier, second);
+                     (classifier_follows_result(classifier, early) ||
+                      (is_pair && (is_alone || phase_of(classifier, early) == PHASE_FORWARD)));
+    /* without stacks, passes may be taken for each other */
+    if (!is_pair && standing->early + standing->backward == THREADS && is_alone &&
+        classifier_follows_result(classifier, standing->last[0]) &&
+        classifier_follows_result(classifier, standing->last[1])) {
+        add(classifier, standing->last[0]);
+        add(classifier, standing->last[1]);
+        return;
     }
     if (has_early)
-        add(classifier, first);
+        add(classifier, early);
     if (standing->backward == 1 && standing->others == 0 && (has_early || standing->early == 0))
         add(classifier, standing->last_backward);
 }

@@ -50,6 +50,29 @@ START_TEST(passes_leave_workspaces)
 }
 END_TEST
 
+/* Without stacks, what a program computes before its first pass may look like a backward pass. */
+START_TEST(two_workspaces_of_what_looks_like_a_backward_pass)
+{
+    parameters_before();
+    forward_pass("");
+    born(200 + LAYERS, ACTIVATION, "");
+    born(WORKSPACES, HOPPER, "");
+    for (unsigned i = LAYERS; i-- > 0;) {
+        born(300 + i, PARAMETER + i, "");
+        born(200 + i, ACTIVATION + i, "");
+        if (i == 0)
+            born(OF_BACKWARD, HOPPER, "");
+        freed(201 + i, ACTIVATION, "");
+        freed(100 + i, ACTIVATION + i, "");
+    }
+    freed(200, ACTIVATION, "");
+    next_step("");
+    next_step("");
+    capture_load(&capture);
+    expect_workspaces(true);
+}
+END_TEST
+
 /* That of the backward pass may be the gradient of a weight of the size. */
 START_TEST(a_weight_may_be_as_large)
 {
@@ -118,6 +141,7 @@ TCase *category_workspaces_tests(void)
     TCase *tests = tcase_create("workspaces that stay");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_loop_test(tests, passes_leave_workspaces, 0, 2);
+    tcase_add_test(tests, two_workspaces_of_what_looks_like_a_backward_pass);
     tcase_add_test(tests, a_weight_may_be_as_large);
     tcase_add_test(tests, what_every_pass_keeps_is_no_workspace);
     tcase_add_loop_test(tests, a_buffer_is_no_workspace, 0, 3);
