@@ -256,6 +256,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/growth.h \
 	src/analysis/growth/holder.c \
 	src/analysis/growth/holder.h \
+	src/analysis/growth/keeper.c \
+	src/analysis/growth/keeper.h \
 	src/analysis/growth/kept_graph.c \
 	src/analysis/growth/kept_graph.h \
 	src/analysis/growth/kept_results.c \

@@ -5,6 +5,7 @@
 #include "base/bisect.h"
 
 #define STEADY_LEAST 8 /* steps that grew; with fewer, the growth must be linear */
+#define LIMIT_LEAST  4 /* steps that added an allocation, before those that replace one */
 
 static const char *const kind_names[] = {
     [GROWTH_GROWING] = "growing",           [GROWTH_KEPT_GRADIENTS] = "kept_gradients",
@@ -78,6 +79,13 @@ static int64_t slope(const struct growth_series *series, struct changes *changes
     return changes->up[differences / 2 - rest];
 }
 
+/* True for what keeps all that it has, or has as many allocations as it may have: a cache with a
+ * limit frees one for each that it adds. Two buffers that take turns look like a small one. */
+static bool stays_full(const struct growth_series *series, const struct changes *changes)
+{
+    return series->freed == 0 || (changes->fallen == 0 && changes->more_blocks >= LIMIT_LEAST);
+}
+
 static enum growth_kind kind_of(const struct growth_series *series, const struct changes *changes,
                                 double straight)
 {
@@ -87,7 +95,7 @@ static enum growth_kind kind_of(const struct growth_series *series, const struct
     if (changes->fallen * 10 > changes->risen)
         return GROWTH_VARYING;
     if (since >= 2 && since > changes->pause)
-        return series->freed == 0 ? GROWTH_STOPPED : GROWTH_VARYING;
+        return stays_full(series, changes) ? GROWTH_STOPPED : GROWTH_VARYING;
     if (changes->more_blocks >= 2)
         return GROWTH_GROWING;
     if (changes->grown >= 4 && changes->grown * 5 >= differences * 4 && straight >= 0.9)

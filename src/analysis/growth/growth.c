@@ -98,12 +98,13 @@ bool growth_find_gradients(struct growth *growth, const struct timeline *timelin
 
 bool growth_find(struct growth *growth, const struct timeline *timeline, struct site_table *sites,
                  const struct categories *categories, const struct phases *phases,
-                 const struct steps *steps, struct error *err)
+                 const struct steps *steps, const uint8_t *is_dropped, struct error *err)
 {
     struct growth_builder builder = {
         .growth = growth,
         .phases = phases,
         .steps = steps,
+        .is_dropped = is_dropped,
         .timeline = timeline,
         .set = {.timeline = timeline, .sites = sites, .categories = categories},
     };

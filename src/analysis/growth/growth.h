@@ -14,6 +14,13 @@
 #define GROWTH_LEAST 3
 #define GROWTH_ROWS  100 /* the most rows that are kept */
 
+/* What holds the memory of a row that grew and then stopped. */
+enum growth_keeper {
+    KEEPER_UNKNOWN, /* most likely the program: a cache that is now full */
+    KEEPER_GRAPHS,  /* autograd graphs, for a backward pass that does not come */
+    KEEPER_LIBRARY, /* a library, which keeps its workspace from the first use on */
+};
+
 struct growth_row {
     /* fit.bytes_per_step is for one step, even if not every step is compared. */
     struct growth_fit fit;
@@ -30,6 +37,7 @@ struct growth_row {
     int64_t save_bytes;
     bool in_use; /* GROWTH_GROWING: a cache of keys and values that grows with its sequence, without
                     caches of earlier sequences */
+    enum growth_keeper keeper; /* GROWTH_STOPPED only */
 };
 
 struct growth {
@@ -99,10 +107,11 @@ size_t growth_holder(const struct growth *growth);
 bool growth_find_gradients(struct growth *growth, const struct timeline *timeline,
                            struct site_table *sites, const struct categories *categories,
                            const struct phases *phases, struct error *err);
-/* Fills in the rest. Release `growth` also after a failure. */
+/* Fills in the rest. `is_dropped`, by lifetime, has the tensors of graphs that no backward pass
+ * uses (dropped_graphs.h); NULL: none. Release `growth` also after a failure. */
 bool growth_find(struct growth *growth, const struct timeline *timeline, struct site_table *sites,
                  const struct categories *categories, const struct phases *phases,
-                 const struct steps *steps, struct error *err);
+                 const struct steps *steps, const uint8_t *is_dropped, struct error *err);
 void growth_release(struct growth *growth);
 
 #endif

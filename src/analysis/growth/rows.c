@@ -5,6 +5,7 @@
 #include "analysis/growth/cache_use.h"
 #include "analysis/growth/candidates.h"
 #include "analysis/growth/holder.h"
+#include "analysis/growth/keeper.h"
 #include "base/bisect.h"
 #include "model/sums.h"
 
@@ -125,6 +126,10 @@ static void fill_row(const struct growth_builder *builder, const struct candidat
         .blocks_at_end = candidate->blocks,
         .save_bytes = candidate->save_bytes,
         .in_use = candidate->in_use,
+        .keeper = candidate->fit.kind == GROWTH_STOPPED
+                      ? keeper_find(&builder->survivors, &builder->set, builder->is_dropped,
+                                    candidate->group)
+                      : KEEPER_UNKNOWN,
     };
 }
 

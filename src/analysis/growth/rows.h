@@ -13,6 +13,7 @@ struct growth_builder {
     const struct phases *phases;
     const struct steps *steps;
     const struct timeline *timeline;
+    const uint8_t *is_dropped; /* by lifetime; or NULL */
     struct live_set set;
     struct step_ends ends;
     struct survivors survivors;

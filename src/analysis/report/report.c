@@ -278,7 +278,7 @@ static bool compare_steps(struct device_report *report, struct site_table *sites
     bool ok = find_held(report, sites, err);
     return background_end(&gradients, ok, err) && ok &&
            growth_find(&report->growth, report->timeline, sites, &report->all, &report->phases,
-                       &report->steps, err);
+                       &report->steps, report->dropped.is_dropped, err);
 }
 
 static bool find(struct device_report *report, const struct live_set *set,

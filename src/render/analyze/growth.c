@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 
+#include "model/sums.h"
 #include "render/analyze/growth_advice.h"
 
 #define NOTABLE_BYTES   65536 /* per step: less is omitted, unless it is 0.1% of the peak */
@@ -74,28 +75,78 @@ static bool growing(const struct page *page, const struct analysis *analysis,
     return growing_table(page, analysis, report, text) && growth_advice(page, report, text);
 }
 
+static bool is_worth_telling(const struct device_report *report, int64_t first, int64_t last)
+{
+    return last - first >= report->peak.active_bytes / STOPPED_SHARE;
+}
+
+/* "a.py:5 f grew from 0 B to 5.00 MiB and then stayed at that size: " */
+static void start_stopped(const struct page *page, const struct growth_row *row, size_t more_sites,
+                          int64_t first, int64_t last, struct buffer *text)
+{
+    char from[UNITS_TEXT_SIZE], to[UNITS_TEXT_SIZE], more[UNITS_TEXT_SIZE];
+    growth_add_label(text, row);
+    if (more_sites > 0)
+        buffer_printf(text, " and %s more call site%s", units_count(more, more_sites),
+                      more_sites == 1 ? "" : "s");
+    buffer_printf(text, " grew from %s to %s and then stayed at that size: ",
+                  page_bytes(page, from, first), page_bytes(page, to, last));
+}
+
+static const char *why_stopped(const struct growth_row *row)
+{
+    if (row->keeper == KEEPER_LIBRARY)
+        return "a library's workspace, which it allocates at its first use and keeps";
+    return row->category == CATEGORY_OPTIMIZER_STATE
+               ? "optimizer state, which the first step of each optimizer makes"
+               : "probably a cache that is now full";
+}
+
+/* Autograd graphs that the program keeps are no cache, even if it has stopped adding to them. The
+ * call sites of a graph are many, so they are told together. */
+static bool stopped_graphs(const struct page *page, const struct device_report *report,
+                           struct buffer *text, size_t *told)
+{
+    const struct growth_row *largest = NULL;
+    int64_t first = 0, last = 0;
+    size_t sites = 0;
+    for (size_t i = 0; i < report->growth.row_count; i++) {
+        const struct growth_row *row = &report->growth.rows[i];
+        if (row->fit.kind != GROWTH_STOPPED || row->keeper != KEEPER_GRAPHS)
+            continue;
+        if (sites++ == 0)
+            largest = row;
+        sum_add_capped(&first, row->bytes_at_first);
+        sum_add_capped(&last, row->bytes_at_end);
+    }
+    if (sites == 0 || !is_worth_telling(report, first, last))
+        return true;
+    if ((*told)++ == 0)
+        title(page, "Grew, then stopped");
+    start_stopped(page, largest, sites - 1, first, last, text);
+    buffer_puts(text, "autograd graphs keep it for a backward pass that never comes. More is added "
+                      "each time the program keeps another result with its graph.");
+    return growth_paragraph(page, text);
+}
+
 /* Lists allocations that stopped growing, so that nobody mistakes them for a leak. */
 static bool stopped(const struct page *page, const struct device_report *report,
                     struct buffer *text)
 {
     size_t told = 0;
-    char first[UNITS_TEXT_SIZE], last[UNITS_TEXT_SIZE];
+    if (!stopped_graphs(page, report, text, &told))
+        return false;
     for (size_t i = 0; i < report->growth.row_count; i++) {
         const struct growth_row *row = &report->growth.rows[i];
-        if (row->fit.kind != GROWTH_STOPPED ||
-            row->bytes_at_end - row->bytes_at_first < report->peak.active_bytes / STOPPED_SHARE)
+        if (row->fit.kind != GROWTH_STOPPED || row->keeper == KEEPER_GRAPHS ||
+            !is_worth_telling(report, row->bytes_at_first, row->bytes_at_end))
             continue;
         if (told++ == ROWS_OF_STOPPED)
             break;
         if (told == 1)
             title(page, "Grew, then stopped");
-        growth_add_label(text, row);
-        buffer_printf(text, " grew from %s to %s and then stayed at that size: %s, not a leak.",
-                      page_bytes(page, first, row->bytes_at_first),
-                      page_bytes(page, last, row->bytes_at_end),
-                      row->category == CATEGORY_OPTIMIZER_STATE
-                          ? "optimizer state, which the first step of each optimizer makes"
-                          : "probably a cache that is now full");
+        start_stopped(page, row, 0, row->bytes_at_first, row->bytes_at_end, text);
+        buffer_printf(text, "%s, not a leak.", why_stopped(row));
         if (!growth_paragraph(page, text))
             return false;
     }

@@ -88,6 +88,22 @@ START_TEST(two_buffers_in_turn_are_no_cache)
 }
 END_TEST
 
+/* A cache of five entries frees the oldest one for each that it adds. */
+START_TEST(caches_with_a_limit_stop)
+{
+    struct growth_series series = {.count = 8,
+                                   .bytes = {10, 20, 30, 40, 50, 50, 50, 50},
+                                   .blocks = {1, 2, 3, 4, 5, 5, 5, 5},
+                                   .freed = 3};
+    struct growth_fit fit;
+    growth_fit(&series, &fit);
+    ck_assert_int_eq(fit.kind, GROWTH_STOPPED);
+    series.bytes[6] = series.bytes[7] = 48; /* of other sizes */
+    growth_fit(&series, &fit);
+    ck_assert_int_eq(fit.kind, GROWTH_VARYING);
+}
+END_TEST
+
 START_TEST(up_and_down)
 {
     ck_assert_int_eq(FIT(10, 30, 20, 40, 10).kind, GROWTH_VARYING);
@@ -158,6 +174,7 @@ TCase *growth_fit_tests(void)
     tcase_add_test(tests, growth_now_and_then);
     tcase_add_test(tests, caches_stop);
     tcase_add_test(tests, two_buffers_in_turn_are_no_cache);
+    tcase_add_test(tests, caches_with_a_limit_stop);
     tcase_add_test(tests, up_and_down);
     tcase_add_test(tests, larger_ones_in_place_of_smaller);
     tcase_add_test(tests, a_large_start_hides_no_steady_growth);

@@ -420,6 +420,49 @@ START_TEST(results_stored_with_a_graph_are_not_the_graph)
 }
 END_TEST
 
+/* Three of nine steps store a result. That of a pass after them shows whether a graph had it: only
+ * then is it no cache that is full. */
+START_TEST(graphs_that_stay_are_no_cache)
+{
+    for (unsigned step = 0; step < 9; step++) {
+        annotate("START", step);
+        born(1, 10, STACK_LOSS);
+        if (step > 0 && step < 4)
+            born(2000 + step, 300, STACK_FORWARD);
+        freed(1, 10, SCRIPT);
+        annotate("END", step);
+    }
+    born(5000, 300, STACK_FORWARD);
+    born(5001, 8, STACK_STEP);
+    freed(5000, 300, _i == 0 ? SCRIPT : STACK_RELEASE);
+    find();
+    const struct growth_row *row = row_of("model.py:3 forward");
+    ck_assert_int_eq(row->fit.kind, GROWTH_STOPPED);
+    ck_assert_int_eq(row->keeper, _i == 0 ? KEEPER_UNKNOWN : KEEPER_GRAPHS);
+}
+END_TEST
+
+#define STACK_WORKSPACE CPP("at::cuda::getCurrentCUDABlasHandle()") "," STACK_FORWARD
+
+/* A layer that runs from the third step on is the first to need cuBLAS. */
+START_TEST(a_workspace_is_no_cache)
+{
+    for (unsigned step = 0; step < 9; step++) {
+        annotate("START", step);
+        born(1, 10, STACK_FORWARD);
+        if (step == 2)
+            born(2, 500, STACK_WORKSPACE);
+        freed(1, 10, SCRIPT);
+        annotate("END", step);
+    }
+    find();
+    const struct growth_row *row = row_of("model.py:3 forward");
+    ck_assert_int_eq(row->fit.kind, GROWTH_STOPPED);
+    ck_assert_int_eq(row->category, CATEGORY_WORKSPACE);
+    ck_assert_int_eq(row->keeper, KEEPER_LIBRARY);
+}
+END_TEST
+
 /* A pass without autograd frees all it makes but its results. */
 START_TEST(results_that_are_kept_without_a_graph)
 {
@@ -560,6 +603,8 @@ TCase *growth_tests(void)
     tcase_add_test(tests, growth_by_site);
     tcase_add_loop_test(tests, frees_that_wait_are_no_growth, 0, 2);
     tcase_add_loop_test(tests, packages_name_their_caller, 0, 2);
+    tcase_add_loop_test(tests, graphs_that_stay_are_no_cache, 0, 2);
+    tcase_add_test(tests, a_workspace_is_no_cache);
     tcase_add_test(tests, models_that_stay);
     tcase_add_test(tests, gradients_of_more_layers);
     tcase_add_test(tests, gradients_of_more_layers_without_stacks);
