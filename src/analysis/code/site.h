@@ -91,6 +91,7 @@ struct stack_facts {
     uint8_t own;           /* category by the user's own rules, or OWN_RULES_NONE */
     bool is_known;         /* internal: computed */
     bool in_operator;      /* an at::_ops frame is in the stack */
+    bool fills_result;     /* site.op only makes storage, for an operator that computes in it */
     bool accumulates_grad; /* an AccumulateGrad frame is in the stack */
     bool communicates;     /* allocated by c10d, by FSDP's buffers, or for `bucket` */
     uint8_t bucket;        /* enum bucket */

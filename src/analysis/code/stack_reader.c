@@ -44,6 +44,26 @@ static void enter_backward(struct stack_reader *reader)
     site->has_backward = true;
 }
 
+/* Reads an operator. The innermost one names what is allocated; those further out may show that it
+ * is their result: one_hot() makes zeros, and then sets the ones. */
+static bool read_operator(struct site_table *table, struct stack_reader *reader, frame_id id,
+                          struct frame_facts *facts, struct error *err)
+{
+    struct site *site = &reader->facts.site;
+    string_id name;
+    if (reader->op_closed)
+        return true;
+    if (site->op == STRING_EMPTY)
+        return native_name(table, id, facts, &site->op, err);
+    if (reader->facts.fills_result ||
+        !operator_makes_storage(symbols_text(table->symbols, site->op)))
+        return true;
+    if (!native_name(table, id, facts, &name, err))
+        return false;
+    reader->facts.fills_result = operator_computes(symbols_text(table->symbols, name));
+    return true;
+}
+
 static bool read_native(struct site_table *table, struct stack_reader *reader, frame_id id,
                         struct frame_facts *facts, struct error *err)
 {
@@ -54,8 +74,7 @@ static bool read_native(struct site_table *table, struct stack_reader *reader, f
     case NATIVE_OPERATOR:
         reader->facts.to_device = reader->facts.to_device || facts->role == NATIVE_TO_DEVICE;
         reader->facts.in_operator = true;
-        return site->op != STRING_EMPTY || reader->op_closed ||
-               native_name(table, id, facts, &site->op, err);
+        return read_operator(table, reader, id, facts, err);
     case NATIVE_FACTORY:
         reader->facts.in_operator = true;
         return site->op != STRING_EMPTY || reader->op_closed ||

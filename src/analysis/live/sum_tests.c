@@ -230,8 +230,8 @@ bool live_is_running(const struct live_set *set, const struct live_facts *facts,
 }
 
 /* True for results of operators. A tensor that only has storage, or comes from the host, is no
- * result. In a program that trains, other sums count what is kept, so only temporaries count here.
- * Requires C++ frames, which name the operators. */
+ * result, unless an operator made it for its own result. In a program that trains, other sums count
+ * what is kept, so only temporaries count here. Requires C++ frames, which name the operators. */
 bool live_is_plain_result(const struct live_set *set, const struct live_facts *facts,
                           const struct live *live, const struct live_source *source)
 {
@@ -248,7 +248,7 @@ bool live_is_plain_result(const struct live_set *set, const struct live_facts *f
     struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);
     if (!stack || stack->context != CONTEXT_OTHER || stack->is_workspace || stack->to_device)
         return false;
-    return operator_computes(op);
+    return operator_computes(op) || stack->fills_result;
 }
 
 #define CAST_WINDOW 8 /* allocations from the source of a conversion to its result */
