@@ -88,11 +88,14 @@ static bool label_top(const struct live_set *set, struct parts *of, bool by_mode
     return !sum->top_label.failed || error_out_of_memory(err);
 }
 
-/* The line for which the bytes of an allocation count; false if it has none. */
+/* The line for which the bytes of an allocation count; false if it has none: torch's own Python
+ * runs a backward pass that was compiled, and says nothing about the program. */
 static bool line_of(const struct live_set *set, const struct live_source *source,
                     bool by_model_call, frame_id *frame)
 {
     struct site site = source->site;
+    if (site.has_backward && site.user_frame == NO_FRAME)
+        return false;
     if (by_model_call)
         site_at_model_call(set->sites, source->shown, &site);
     return site_frame(set->sites, source->shown, &site, frame);

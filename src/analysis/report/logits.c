@@ -61,12 +61,26 @@ static enum part forward_part(struct text op)
     return is_product(op) || text_starts_with_one_of(op, images, 5) ? PART_LAYER : PART_FORWARD;
 }
 
-static enum part backward_part(struct text node)
+/* A backward pass that torch.compile compiled has no nodes, but the operators that nodes call. */
+static enum part compiled_part(struct text op)
+{
+    static const char *const losses[] = {"aten::_log_softmax_backward_data",
+                                         "aten::nll_loss_backward", "aten::nll_loss2d_backward"};
+    static const char *const layers[] = {"aten::convolution_backward", "aten::upsample_"};
+    if (text_is_one_of(op, losses, 3))
+        return PART_LOSS_BACKWARD;
+    return is_product(op) || text_starts_with_one_of(op, layers, 2) ? PART_LAYER_BACKWARD
+                                                                    : PART_BACKWARD;
+}
+
+static enum part backward_part(struct text node, struct text op)
 {
     static const char *const losses[] = {"LogSoftmaxBackward0", "NllLossBackward0",
                                          "NllLoss2DBackward0"};
     static const char *const layers[] = {"MmBackward",  "AddmmBackward",    "BmmBackward",
                                          "Convolution", "CudnnConvolution", "Upsample"};
+    if (node.size == 0)
+        return compiled_part(op);
     if (text_is_one_of(node, losses, 3))
         return PART_LOSS_BACKWARD;
     return text_starts_with_one_of(node, layers, 6) ? PART_LAYER_BACKWARD : PART_BACKWARD;
@@ -80,12 +94,13 @@ static bool part_of(const struct finder *finder, size_t index, enum part *part, 
     if (!facts)
         return false;
     const struct symbols *symbols = site_table_symbols(finder->sites);
+    struct text op = symbols_text(symbols, facts->site.op);
     if (facts->is_workspace)
         *part = PART_OTHER;
     else if (facts->site.has_backward)
-        *part = backward_part(symbols_text(symbols, facts->site.node));
+        *part = backward_part(symbols_text(symbols, facts->site.node), op);
     else
-        *part = forward_part(symbols_text(symbols, facts->site.op));
+        *part = forward_part(op);
     return true;
 }
 

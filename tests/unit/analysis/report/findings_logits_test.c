@@ -61,6 +61,34 @@ START_TEST(what_follows_may_be_of_another_size)
 }
 END_TEST
 
+#define COMPILED(op)                                                                               \
+    CPP("at::_ops::" op "::call(x)")                                                               \
+    "," PY("__call__", TORCH "_ops.py", 9) "," PY("forward", "<eval_with_key>.5", 9) "," PY(       \
+        "backward", TORCH "_functorch/_aot_autograd/runtime_wrappers.py", 9) "," ENGINE
+
+/* A compiled backward pass has no nodes. The gradient of the layer's weight is as large. */
+START_TEST(logits_of_a_compiled_backward_pass)
+{
+    uint64_t logits = born(LOGITS, FORWARD("mm", 3));
+    uint64_t softmax = born(LOGITS, FORWARD("_log_softmax", 3));
+    uint64_t loss = born(8, FORWARD("nll_loss_forward", 3));
+    uint64_t derived = born(LOGITS, COMPILED("nll_loss_backward"));
+    uint64_t gradient = born(LOGITS, COMPILED("_log_softmax_backward_data"));
+    born(LOGITS, COMPILED("mm"));
+    born(LOGITS, COMPILED("mul_Tensor"));
+    capture_free(&capture, logits, LOGITS, COMPILED("mm"));
+    capture_free(&capture, softmax, LOGITS, COMPILED("mm"));
+    capture_free(&capture, derived, LOGITS, COMPILED("mm"));
+    capture_free(&capture, gradient, LOGITS, COMPILED("mm"));
+    capture_free(&capture, loss, 8, SCRIPT);
+    ck_assert_int_eq(saving(), 4 * LOGITS);
+    struct device_report *report = capture_report(&capture, 0);
+    const struct finding *finding = report_finding(report, FINDING_LOGITS);
+    ck_assert_ptr_nonnull(strstr(finding->what, "the largest part at model.py:3 forward"));
+    device_report_destroy(report);
+}
+END_TEST
+
 /* The loss reads a part of them: the answer that follows a prompt. */
 START_TEST(logits_after_a_prompt)
 {
@@ -219,6 +247,7 @@ TCase *findings_logits_tests(void)
     tcase_add_test(tests, a_softmax_in_the_loss);
     tcase_add_test(tests, logits_that_are_upsampled);
     tcase_add_test(tests, what_follows_may_be_of_another_size);
+    tcase_add_test(tests, logits_of_a_compiled_backward_pass);
     tcase_add_test(tests, logits_after_a_prompt);
     tcase_add_test(tests, logits_that_are_collected);
     tcase_add_test(tests, logits_of_a_pass_that_is_offloaded);
