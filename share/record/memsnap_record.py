@@ -3243,6 +3243,8 @@ def plan_of(content):
     for plan in [content, *content.get("plans", [])]:
         if "apply" in plan:
             return plan["apply"]
+    if content.get("compiled"):
+        raise ValueError("no plan, because torch.compile compiled the recorded model as a whole; record a step without it")
     raise ValueError("no plan, but a curve, or one that fits no budget; "
                      "use memsnap suggest with --budget or --checkpoints")
 

@@ -275,24 +275,45 @@ out_has 'record_profile.py:24 forward [0]  80.25 KiB'
 # torch.compile compiled the model as a whole: the line of the model is next to the code that runs it, and no module is
 # called in between.
 if [ -n "${PYTHON3-}" ]; then
-    "$PYTHON3" - "$loop" compiled.pickle <<'EOF'
+    for backend in inductor aot_eager eager; do
+        "$PYTHON3" - "$loop" "$backend.pickle" "$backend" <<'EOF'
 import gzip, pickle, sys
 snapshot = pickle.load(gzip.open(sys.argv[1]))
-runs = {"name": "__call__", "filename": "/lib/python3/dist-packages/torch/_inductor/output_code.py", "line": 830}
+torch = "/lib/python3/dist-packages/torch/"
+runs = {
+    "inductor": [("__call__", torch + "_inductor/output_code.py")],
+    "aot_eager": [("forward", "<eval_with_key>.3"), ("_call_impl", torch + "nn/modules/module.py"),
+                  ("forward", torch + "_functorch/_aot_autograd/runtime_wrappers.py"),
+                  ("runtime_wrapper", torch + "_functorch/_aot_autograd/runtime_wrappers.py")],
+    "eager": [("forward", "<eval_with_key>.3"), ("_call_impl", torch + "nn/modules/module.py"),
+              ("_fn", torch + "_dynamo/eval_frame.py")],
+}[sys.argv[3]]
+runs = [{"name": name, "filename": file, "line": 830} for name, file in runs]
 for event in snapshot["device_traces"][0]:
     frames = event.get("frames", [])
     lines = [frame for frame in frames if frame["filename"].endswith("/model.py") and frame["name"] == "forward"]
     if lines:
-        frames[frames.index(lines[0]) + 1:frames.index(lines[-1]) + 1] = [runs]
+        if sys.argv[3] == "inductor":
+            frames[frames.index(lines[0]) + 1:frames.index(lines[-1]) + 1] = runs
+        else:
+            frames[frames.index(lines[0]):frames.index(lines[-1])] = runs
 pickle.dump(snapshot, open(sys.argv[2], "wb"))
 EOF
-    run suggest --budget 60% compiled.pickle
-    exits 0
-    out_has '# torch.compile compiled the model as a whole'
-    out_has_not 'use_reentrant'
-    run analyze compiled.pickle
-    exits 0
-    out_has 'torch._functorch.config.activation_memory_budget = 0.5'
+        for asked in '--budget 60%' '--checkpoints 2' '--pareto'; do
+            run suggest $asked "$backend.pickle"
+            exits 0
+            out_has 'No plan: torch.compile compiled the model as a whole'
+            out_has_not 'use_reentrant'
+            out_has_not 'peaks at'
+            run suggest $asked --format json "$backend.pickle"
+            exits 0
+            out_has '"compiled":true'
+            out_has_not '"apply"'
+        done
+        run analyze "$backend.pickle"
+        exits 0
+        out_has 'torch._functorch.config.activation_memory_budget = 0.5'
+    done
 fi
 run suggest --budget 60% "$loop"
 out_has_not 'compiled the model as a whole'

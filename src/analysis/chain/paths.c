@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/chain/loops.h"
+#include "analysis/code/paths.h"
 
 /* An entry of chain_paths.paths is NOT_SEEN, or path + 1 with or without CHECKPOINT. */
 #define NOT_SEEN   0u
@@ -51,6 +52,23 @@ static bool is_module_call(struct text file, struct text name)
             text_ends(file, "torch\\nn\\modules\\module.py"));
 }
 
+/* True for a frame inside of a graph that torch.compile compiled. */
+static bool is_in_graph(struct text file)
+{
+    size_t in_torch = path_classify(file).module;
+    struct text inside = {file.bytes + in_torch, file.size - in_torch};
+    return text_starts(file, "<eval_with_key>") ||
+           (in_torch > 0 && text_starts(inside, "_functorch"));
+}
+
+/* A function whose code torch.compile replaced calls graphs. Some are modules, and some contain
+ * modules, but none of these is the program's. */
+static void enter_graph(struct path_frames *frames, size_t made)
+{
+    if (made > 0 && made <= 64)
+        frames->calls &= ~(UINT64_C(1) << (made - 1));
+}
+
 bool chain_paths_filter(struct chain_paths *paths, stack_id id, struct path_frames *frames,
                         struct error *err)
 {
@@ -58,6 +76,10 @@ bool chain_paths_filter(struct chain_paths *paths, stack_id id, struct path_fram
     if (!vec_grow((void **)&paths->frames, &paths->frame_capacity, stack.count, sizeof(frame_id),
                   paths->budget, err))
         return false;
+    const struct stack_facts *facts = site_stack_facts(paths->sites, id, err);
+    if (!facts)
+        return false;
+    bool is_compiled = facts->is_compiled, in_graph = false;
     size_t made = 0;
     *frames = (struct path_frames){.forward = SIZE_MAX};
     for (size_t i = stack.count; i-- > 0;) {
@@ -72,7 +94,11 @@ bool chain_paths_filter(struct chain_paths *paths, stack_id id, struct path_fram
             frames->checkpointed = true;
             continue;
         }
-        if (made > 0 && made <= 64 && is_module_call(file, name))
+        if (is_compiled && !in_graph && is_in_graph(file)) {
+            in_graph = true;
+            enter_graph(frames, made);
+        }
+        if (made > 0 && made <= 64 && !in_graph && is_module_call(file, name))
             frames->calls |= UINT64_C(1) << (made - 1);
         if (kind != FRAME_USER && !forwards)
             continue;

@@ -75,7 +75,10 @@ static const struct role_rule torch_rules[] = {
     {"_inductor/utils.py", "do_bench", ROLE_BENCHMARK},
     {"_inductor/utils.py", "do_bench_using_profiling", ROLE_BENCHMARK},
     {"_inductor/output_code.py", "__call__", ROLE_COMPILED},
-    {"_inductor/codecache.py", "__call__", ROLE_COMPILED}, /* before torch 2.6 */
+    {"_inductor/codecache.py", "__call__", ROLE_COMPILED},            /* before torch 2.6 */
+    {"_functorch/aot_autograd.py", "runtime_wrapper", ROLE_COMPILED}, /* before torch 2.2 */
+    {"_functorch/_aot_autograd/runtime_wrappers.py", "runtime_wrapper", ROLE_COMPILED},
+    {"_dynamo/eval_frame.py", "_fn", ROLE_OF_DYNAMO},
     {"_functorch/aot_autograd.py", "backward", ROLE_COMPILED_BACKWARD},
     {"_functorch/_aot_autograd/", "backward", ROLE_COMPILED_BACKWARD},
     {"autograd/__init__.py", "_make_grads", ROLE_BACKWARD},
@@ -235,11 +238,13 @@ enum frame_role frame_python_role(struct text file, struct file_facts facts, str
         return rule->role;
     if (facts.class != FILE_TORCH && makes_weights(name))
         return ROLE_MODEL_INIT;
+    /* torch.fx calls the code of every graph "forward", also that of a backward pass */
+    if (text_starts(file, "<eval_with_key>"))
+        return ROLE_GRAPH_CODE;
     if (facts.class == FILE_LIBRARY)
         return copy_role(file, name);
 
-    /* torch.fx calls the code of every graph "forward", also that of a backward pass */
-    if (text_equals(name, "forward") && !text_starts(file, "<eval_with_key>"))
+    if (text_equals(name, "forward"))
         return ROLE_FORWARD;
     if (text_equals(name, "backward"))
         return ROLE_BACKWARD;

@@ -40,6 +40,8 @@ enum frame_role {
     ROLE_KV_CACHE,      /* allocates or extends a cache of keys and values */
     ROLE_BENCHMARK,     /* torch.compile or Triton times kernels, on memory of its own */
     ROLE_COMPILED,      /* runs a graph that torch.compile compiled */
+    ROLE_GRAPH_CODE,    /* code that torch.fx generated of a graph */
+    ROLE_OF_DYNAMO,     /* of torch.compile, around the model and around the graphs made of it */
     ROLE_NO_GRAD,
     ROLE_INFERENCE_MODE,
     ROLE_ENABLE_GRAD,

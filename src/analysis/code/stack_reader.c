@@ -32,7 +32,8 @@ struct stack_reader {
     bool in_hook;   /* `role` was found inside of everything that autograd runs */
     bool in_transform;      /* torch.func itself runs, not the user's function in it */
     bool in_data_transform; /* a transform of torchvision runs; no model outside it is known yet */
-    bool in_closure;        /* the code runs in a closure, which an optimizer step calls */
+    bool in_graph_code; /* torch.fx generated the code, and no code of the user's is known yet */
+    bool in_closure;    /* the code runs in a closure, which an optimizer step calls */
 };
 
 /* Code of the user's that autograd runs, without a backward() in between, is a hook. */
@@ -171,6 +172,9 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
     case ROLE_COMPILED:
         facts->is_compiled = true;
         return true;
+    case ROLE_GRAPH_CODE:
+    case ROLE_OF_DYNAMO:
+        return true;
     case ROLE_COPY_TENSOR:
         facts->copies_tensor = true;
         return true;
@@ -201,6 +205,15 @@ static bool read_fact(struct stack_facts *facts, enum frame_role role, bool is_i
     default:
         return false;
     }
+}
+
+/* torch.compile runs the graphs that it makes without compiling them further (backend="eager"), as
+ * code of torch.fx. A traced model is such code as well, but calls its modules. */
+static void read_graph_code(struct stack_reader *reader, enum frame_role role)
+{
+    bool is_inner = reader->facts.site.user_frame == NO_FRAME;
+    reader->in_graph_code |= is_inner && role == ROLE_GRAPH_CODE;
+    reader->facts.is_compiled |= is_inner && reader->in_graph_code && role == ROLE_OF_DYNAMO;
 }
 
 static bool is_forward(const struct stack_reader *reader)
@@ -260,6 +273,7 @@ static void read_python(struct stack_reader *reader, uint32_t index,
         reader->in_transform = reader->in_transform || site->any_python_frame == NO_FRAME;
         role = ROLE_NONE;
     }
+    read_graph_code(reader, role);
     role = read_model_fact(&reader->facts, role);
     if (read_fact(&reader->facts, role, site->user_frame == NO_FRAME && reader->role == ROLE_NONE))
         role = ROLE_NONE;

@@ -12,7 +12,9 @@ static const char *next_checkpoints(const struct findings_maker *maker)
         return "torch.compile chooses what it keeps, and what the backward pass recomputes. Set "
                "torch._functorch.config.activation_memory_budget = 0.5 (PyTorch 2.4 or later) "
                "before the model first runs, and it keeps about half as much. Try several values: "
-               "below some, the backward pass needs more than it saves.";
+               "below some, the backward pass needs more than it saves. Or record a step without "
+               "torch.compile: the checkpoints of `memsnap suggest`, applied before the model is "
+               "compiled, hold in the compiled code as well.";
     return "Recompute some of them instead of keeping them: `memsnap suggest` finds where "
            "checkpoints (torch.utils.checkpoint) cost least.";
 }

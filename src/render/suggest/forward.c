@@ -104,8 +104,8 @@ static void pass_text(const struct page *page, const struct suggest_subject *sub
         suggest_say(page, "They run in torch.func.grad(), which refuses checkpoints. Use "
                           "torch.autograd.grad() or backward(), and record the step again.");
     if (suggest_is_compiled(subject))
-        suggest_say(page, "torch.compile compiled the model as a whole, and its kernels run in an "
-                          "order of their own, so these layers are rough.");
+        suggest_say(page, "The compiled kernels run in an order of their own, so these layers are "
+                          "rough.");
     if (chain->checkpointed > 0)
         suggest_say(page,
                     "%zu of them ran within torch.utils.checkpoint already: they keep only what a "

@@ -96,6 +96,12 @@ static struct value backward_time(const void *row, const struct field_context *c
                                                        : subject->forward->backward_ns);
 }
 
+static struct value compiled(const void *row, const struct field_context *context)
+{
+    (void)row;
+    return value_flag(suggest_is_compiled(subject_of(context)));
+}
+
 #define ROW struct forward_chain
 static const struct row_type chain_type = ROW_TYPE(
     "chain", ROW, FIELD_CALL(WORD, "source", source), FIELD_CALL(NUMBER, "device", device),
@@ -115,7 +121,7 @@ static const struct row_type chain_type = ROW_TYPE(
     FIELD_AS(ROW, BYTES, "unused_peak_bytes", unused.bytes),
     FIELD_AS(ROW, NUMBER, "unused_peak_event", unused.event, IF(ROW, unused.bytes)),
     FIELD_AS(ROW, TEXT, "unused_at", unused.at, IF(ROW, unused.bytes)),
-    FIELD(ROW, BYTES, recomputed_bytes),
+    FIELD(ROW, BYTES, recomputed_bytes), FIELD_CALL(FLAG, "compiled", compiled),
     FIELD_CALL(NUMBER, "backward_ns", backward_time, .present = has_backward_time));
 #undef ROW
 

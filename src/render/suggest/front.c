@@ -155,6 +155,8 @@ bool suggest_front_text(const struct page *page, const struct suggest_subject *s
     struct table table;
     int64_t told = INT64_MIN;
     suggest_head_text(page, subject);
+    if (suggest_is_compiled(subject))
+        return suggest_compiled_text(page, subject);
     suggest_title(page, "Memory against %s%s",
                   subject->problem->timed ? "compute" : "recomputed activations",
                   front->nested.count > 0 ? "" : ", with one level of checkpoints");

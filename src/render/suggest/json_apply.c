@@ -196,6 +196,8 @@ static bool put_apply(struct applied *applied, const struct suggest_subject *sub
 bool suggest_put_apply(struct json_writer *json, const struct suggest_subject *subject,
                        const struct placement *placement)
 {
+    if (suggest_is_compiled(subject))
+        return true;
     struct applied applied = {.json = json, .problem = subject->problem, .placement = placement};
     bool ok = left_out_find(&applied.left_out, subject->problem);
     if (ok) {

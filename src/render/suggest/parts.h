@@ -36,7 +36,8 @@ void suggest_head_text(const struct page *page, const struct suggest_subject *su
  * fits if they fit. */
 bool suggest_is_whole(const struct suggest_subject *subject);
 
-/* True if torch.compile compiled the model as a whole, so that no modules of it are called. */
+/* True if torch.compile compiled the model as a whole, so that no modules of it are called. Then no
+ * plan can be applied. */
 bool suggest_is_compiled(const struct suggest_subject *subject);
 
 #define SUGGEST_WHOSE 64
@@ -100,6 +101,9 @@ bool suggest_keeps_results(const struct problem *problem, const struct placement
 bool suggest_add_kept_list(struct buffer *out, const struct problem *problem,
                            struct wrapped segment);
 
+/* Takes the place of an answer if suggest_is_compiled(): tells how to get a plan. */
+bool suggest_compiled_text(const struct page *page, const struct suggest_subject *subject);
+
 /* Prints the checkpointed segments, one a line, and the Python that applies them. */
 bool suggest_placement_text(const struct page *page, const struct suggest_subject *subject,
                             const struct placement *placement);
@@ -125,7 +129,7 @@ void suggest_put_kept(struct json_writer *json, const struct problem *problem,
                       struct wrapped segment);
 
 /* json_apply.c: the object "apply", from which a program applies the placement without the printed
- * Python. Returns false if memory ran out. */
+ * Python; nothing if suggest_is_compiled(). Returns false if memory ran out. */
 bool suggest_put_apply(struct json_writer *json, const struct suggest_subject *subject,
                        const struct placement *placement);
 

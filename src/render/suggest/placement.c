@@ -83,16 +83,18 @@ static void no_code_text(const struct page *page, const struct suggest_subject *
                       "memsnap_record.apply(model, \"plan.json\"), which needs no code.");
 }
 
-/* Prints what lowers the memory of a model that torch.compile compiled as a whole: its code calls
- * no modules that a checkpoint could hold. */
-static void compiled_text(FILE *out)
+bool suggest_compiled_text(const struct page *page, const struct suggest_subject *subject)
 {
-    fputs("# torch.compile compiled the model as a whole, so there are no calls of modules to put\n"
-          "# checkpoints around. Let it recompute more: before the model first runs, set\n"
-          "#     torch._functorch.config.activation_memory_budget = 0.5\n"
-          "# (PyTorch 2.4 or later), and try several values between 0 and 1. For a plan by\n"
-          "# module, record the step without torch.compile.\n",
-          out);
+    suggest_title(page, "No plan: torch.compile compiled the model as a whole");
+    suggest_say(page,
+                "The compiled code calls no modules that a checkpoint could hold. Record a step "
+                "without torch.compile: `memsnap suggest` then finds the modules. A plan that "
+                "is applied before the model is compiled holds in the compiled code as well.");
+    suggest_say(page, "Or let torch.compile recompute more: before the model first runs, set "
+                      "torch._functorch.config.activation_memory_budget = 0.5 (PyTorch 2.4 or "
+                      "later), and try several values between 0 and 1.");
+    fputc('\n', page->out);
+    return suggest_basis_text(page, subject);
 }
 
 bool suggest_placement_text(const struct page *page, const struct suggest_subject *subject,
@@ -112,10 +114,6 @@ bool suggest_placement_text(const struct page *page, const struct suggest_subjec
                 "# Checkpoints are nested more than %d deep, which is too deep for Python code.\n"
                 "# A slightly larger budget takes far fewer. --format json has the schedule.\n",
                 DEEPEST_PYTHON);
-        return true;
-    }
-    if (suggest_is_compiled(subject)) {
-        compiled_text(page->out);
         return true;
     }
     if (subject->no_code) {

@@ -160,6 +160,8 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
     suggest_cost(extra, problem, advice->outcome.extra_time);
 
     suggest_head_text(page, subject);
+    if (suggest_is_compiled(subject))
+        return suggest_compiled_text(page, subject);
     suggest_title(page, "FairScale's placement of %zu checkpoint%s among %zu module%s: %s",
                   advice->checkpoints, advice->checkpoints == 1 ? "" : "s", advice->module_count,
                   advice->module_count == 1 ? "" : "s", sum);
@@ -267,6 +269,8 @@ bool suggest_plans_text(const struct page *page, const struct suggest_subject *s
                         const struct budget_plan *plans, size_t count)
 {
     suggest_head_text(page, subject);
+    if (suggest_is_compiled(subject))
+        return suggest_compiled_text(page, subject);
     for (size_t k = 0; k < count; k++) {
         if (!plan_text(page, subject, &plans[k], k))
             return false;

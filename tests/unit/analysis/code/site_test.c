@@ -124,6 +124,9 @@ END_TEST
 #define COMPILED                                                                                   \
     PY("call", "/tmp/torchinductor_u/a.py", 7) "," PY("forward", "/home/u/model.py", 3) ","
 
+#define GRAPH  PY("forward", "<eval_with_key>.3", 7) "," CALL ","
+#define DYNAMO PY("_fn", TORCH "_dynamo/eval_frame.py", 900)
+
 START_TEST(compiled_code_is_told_apart)
 {
     static const struct {
@@ -132,6 +135,13 @@ START_TEST(compiled_code_is_told_apart)
     } cases[] = {
         {COMPILED PY("__call__", TORCH "_inductor/output_code.py", 830), true},
         {COMPILED PY("__call__", TORCH "_inductor/codecache.py", 1480), true},
+        {GRAPH PY("runtime_wrapper", TORCH "_functorch/_aot_autograd/runtime_wrappers.py", 9),
+         true},
+        {GRAPH PY("runtime_wrapper", TORCH "_functorch/aot_autograd.py", 9), true},
+        {GRAPH DYNAMO "," PY("forward", "/home/u/model.py", 3), true},
+        /* a model that torch.fx traced, and a function that is left as it is */
+        {GRAPH CALL "," PY("forward", "/home/u/model.py", 3) "," DYNAMO, false},
+        {PY("forward", "/home/u/model.py", 3) "," DYNAMO, false},
         {STACK_FORWARD, false},
     };
     ck_assert_int_eq(facts_of(cases[_i].frames)->is_compiled, cases[_i].is_compiled);
@@ -286,7 +296,7 @@ TCase *site_tests(void)
     tcase_add_loop_test(tests, a_transform_is_no_model, 0, 5);
     tcase_add_test(tests, backward_without_python);
     tcase_add_loop_test(tests, backward_in_python, 0, 3);
-    tcase_add_loop_test(tests, compiled_code_is_told_apart, 0, 3);
+    tcase_add_loop_test(tests, compiled_code_is_told_apart, 0, 8);
     tcase_add_test(tests, a_node_is_the_operator_where_there_is_no_other);
     tcase_add_loop_test(tests, labels_of_poor_stacks, 0, 6);
     tcase_add_loop_test(tests, contexts, 0, 15);
