@@ -256,6 +256,44 @@ static void describe_pass(struct build *build)
     chain->stopped = pass->stopped;
 }
 
+#define ABOUT 50 /* one 50th more or less is about as much */
+
+static bool is_about(int64_t a, int64_t b)
+{
+    return (a > b ? a - b : b - a) <= (a > b ? a : b) / ABOUT;
+}
+
+/* True if two passes of a model seem to make the same calls. Batches may differ in size; then the
+ * passes keep as many activations. */
+static bool makes_same_calls(const struct pass *a, const struct pass *b)
+{
+    return is_about((int64_t)a->kept_count, (int64_t)b->kept_count) ||
+           is_about(a->kept_bytes, b->kept_bytes);
+}
+
+/* Counts the steps that this model's passes are in, and those of which none is like this one. */
+static void compare_steps(struct build *build)
+{
+    struct forward_chain *chain = build->chain;
+    const struct pass *own = &build->pass;
+    size_t step = NO_STEP;
+    bool is_like = true; /* a pass of the step before is, so that there is nothing to count */
+    for (size_t i = 0; i < build->passes.count && !own->unfinished; i++) {
+        const struct pass *pass = &build->passes.items[i];
+        if (pass->unfinished || pass->step == NO_STEP || pass->step == own->step ||
+            !pass_is_alike(build->timeline, own, pass))
+            continue;
+        if (pass->step != step) {
+            chain->unlike_steps += !is_like;
+            chain->other_steps++;
+            is_like = false;
+        }
+        step = pass->step;
+        is_like = is_like || makes_same_calls(own, pass);
+    }
+    chain->unlike_steps += !is_like;
+}
+
 static bool add_other_passes(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
@@ -317,6 +355,7 @@ static bool find_chain(struct build *build, struct error *err)
     }
     describe_pass(build);
     describe_peak(build);
+    compare_steps(build);
     return add_other_passes(build, err) && make_elements(build, err) &&
            (chain->absence != CHAIN_FOUND ||
             (measure(build, err) &&

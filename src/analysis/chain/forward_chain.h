@@ -236,10 +236,12 @@ struct forward_chain {
     uint64_t first_event; /* index of item `first` in the file */
     bool has_step;        /* the pass is in a step, whose number is `step` */
     int64_t step;
-    bool at_peak;    /* this step has the highest value of the active curve */
-    bool unfinished; /* memory ran out before the backward pass or during it, so that the trace
-                        lacks the rest */
-    bool stopped;    /* memory ran out during the backward pass */
+    bool at_peak;        /* this step has the highest value of the active curve */
+    bool unfinished;     /* memory ran out before the backward pass or during it, so that the trace
+                            lacks the rest */
+    bool stopped;        /* memory ran out during the backward pass */
+    size_t other_steps;  /* other steps in which the same model has a whole pass */
+    size_t unlike_steps; /* those in which every such pass makes other calls than this one */
 
     /* The highest value of the active curve, and where it is in the trace. */
     int64_t peak_bytes;

@@ -45,6 +45,8 @@ static void measure(const struct search *search, struct pass *pass)
         if (!any)
             pass->first = lifetime->alloc;
         any = true;
+        pass->kept_count += search->categories->of_lifetime[i] == CATEGORY_ACTIVATION &&
+                            lifetime_end(lifetime) < pass->end;
         sum_add(&pass->kept_bytes, trace_size(timeline->trace, lifetime->alloc));
     }
 }

@@ -11,11 +11,12 @@ struct pass {
     uint32_t backward; /* the first item of the backward pass; `end` if there is none */
     uint32_t end;      /* the item after the last one */
     int64_t kept_bytes;
-    size_t step;     /* index of its step, or NO_STEP */
-    bool at_peak;    /* its step contains the active peak */
-    bool has_peak;   /* it contains the active peak itself */
-    bool unfinished; /* memory ran out before the backward pass or during it */
-    bool stopped;    /* memory ran out during the backward pass */
+    size_t kept_count; /* activations that its backward pass frees */
+    size_t step;       /* index of its step, or NO_STEP */
+    bool at_peak;      /* its step contains the active peak */
+    bool has_peak;     /* it contains the active peak itself */
+    bool unfinished;   /* memory ran out before the backward pass or during it */
+    bool stopped;      /* memory ran out during the backward pass */
     bool found;
     bool any_backward; /* the trace has a backward pass, even if `found` is false */
 };

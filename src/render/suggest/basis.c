@@ -89,6 +89,28 @@ static void say_failure(const struct page *page, const struct layer_trace *trace
     fputc('\n', page->out);
 }
 
+#define LEAST_UNLIKE  2 /* one step may differ because it is the first or the last of the trace */
+#define PART_OF_STEPS 4 /* one 4th */
+
+/* True if the calls of the model differ from step to step, as where it skips layers at random. */
+static bool steps_differ(const struct forward_chain *chain)
+{
+    return chain->unlike_steps >= LEAST_UNLIKE &&
+           chain->unlike_steps >= chain->other_steps / PART_OF_STEPS;
+}
+
+static void say_steps_differ(const struct page *page, const struct forward_chain *chain)
+{
+    char unlike[UNITS_TEXT_SIZE], others[UNITS_TEXT_SIZE];
+    suggest_title(page,
+                  "The calls of this model differ from step to step: in %s of %s other steps it "
+                  "keeps more or fewer activations, as if it skipped layers or ended early. A plan "
+                  "is for the calls of the recorded step. Apply it with one_by_one=True, since "
+                  "layers that follow on each other here may not in another step.",
+                  units_count(unlike, chain->unlike_steps),
+                  units_count(others, chain->other_steps));
+}
+
 void suggest_head_text(const struct page *page, const struct suggest_subject *subject)
 {
     const struct forward_chain *chain = subject->forward;
@@ -108,7 +130,10 @@ void suggest_head_text(const struct page *page, const struct suggest_subject *su
                       "missing, and so is what the backward pass takes.");
     else if (!chain->at_peak)
         say_other_step(page, chain);
-    if (other_matter || !suggest_is_whole(subject))
+    bool differ = steps_differ(chain) && !suggest_is_compiled(subject);
+    if (differ)
+        say_steps_differ(page, chain);
+    if (other_matter || differ || !suggest_is_whole(subject))
         fputc('\n', page->out);
 }
 

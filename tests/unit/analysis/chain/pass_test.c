@@ -44,6 +44,31 @@ START_TEST(passes_of_one_model_are_alike)
 }
 END_TEST
 
+static void step_of(int blocks, uint64_t output)
+{
+    static uint64_t address = 1;
+    for (int i = 0; i < blocks; i++)
+        block("t9 m53", output);
+    backward(1);
+    capture_event(&capture, "alloc", address++, 1, STACK_STEP);
+}
+
+/* A larger batch makes the same calls. */
+START_TEST(steps_may_make_other_calls)
+{
+    step_of(8, 8);
+    step_of(5, 8);
+    step_of(8, 4);
+    step_of(5, 12);
+    step_of(8, 8);
+    step_of(8, 9);
+    build();
+    ck_assert_int_eq(chain.step, 5);
+    ck_assert_uint_eq(chain.other_steps, 5);
+    ck_assert_uint_eq(chain.unlike_steps, 2);
+}
+END_TEST
+
 static void expect_absence(enum chain_absence absence)
 {
     build();
@@ -145,6 +170,7 @@ TCase *chain_pass_tests(void)
     tcase_add_checked_fixture(tests, pass_create, pass_destroy);
     tcase_add_test(tests, the_pass_is_that_of_the_peak);
     tcase_add_test(tests, passes_of_one_model_are_alike);
+    tcase_add_test(tests, steps_may_make_other_calls);
     tcase_add_test(tests, inference_keeps_nothing);
     tcase_add_test(tests, without_stacks_there_are_no_layers);
     tcase_add_test(tests, an_empty_trace_has_none);
