@@ -55,6 +55,13 @@ def is_divisor(code, offset):
     return name in ("/", "//", "%", "BINARY_TRUE_DIVIDE", "BINARY_FLOOR_DIVIDE", "BINARY_MODULO")  # the latter up to Python 3.10
 
 
+def reads_steps(code):
+    """True for torch.optim's function that reads how many steps a state has made, by which it corrects the bias: 0 makes it
+    divide by zero. The number is on the GPU where the state was loaded to it.
+    """
+    return code.co_name == "_get_value" and code.co_filename.replace("\\", "/").endswith("torch/optim/optimizer.py")
+
+
 def install(torch):
     read, read_item, read_float = torch.Tensor.__bool__, torch.Tensor.item, torch.Tensor.__float__
 
@@ -70,8 +77,10 @@ def install(torch):
 
     def divisor(tensor, value):
         """Counts, such as those of batches, are zeros on the GPU. A division by zero would end the program."""
+        if value != 0 or not tensor.is_cuda:
+            return value
         frame = sys._getframe(2)
-        return type(value)(1) if value == 0 and tensor.is_cuda and is_divisor(frame.f_code, frame.f_lasti) else value
+        return type(value)(1) if is_divisor(frame.f_code, frame.f_lasti) or reads_steps(frame.f_code) else value
 
     def item(self):
         value = read_item(self)

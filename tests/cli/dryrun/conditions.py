@@ -91,6 +91,26 @@ def divided():
 assert divided() == (3.0, 5.0, 0.0, 0.0, 0.0)
 
 
+def number_of_steps(value):
+    """torch.optim divides by what it computes from the number of a state's steps. Elsewhere, that function is another one."""
+    return value.item()
+
+
+class Number(Tensor):
+    def item(self):
+        return 0.0
+
+
+read = conditions.reads_steps
+code = number_of_steps.__code__.replace(co_name="_get_value", co_filename="/venv/site-packages/torch/optim/optimizer.py")
+assert read(code) and not read(number_of_steps.__code__)
+assert not read(code.replace(co_filename="/home/u/optimizer.py")) and not read(code.replace(co_name="step"))
+number_of_steps.__code__ = code
+Tensor.item = Number.item
+conditions.install(torch)
+assert number_of_steps(x) == 1.0 and x.item() == 0.0
+
+
 def fails():
     Tensor.is_cuda = False
     assert x.all(), "a value of the host is known"
