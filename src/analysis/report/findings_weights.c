@@ -22,8 +22,12 @@ bool finding_of_loaded_weights(struct findings_maker *maker)
                                    .where = finding_where(&line)},
                   "Load them with map_location=\"cpu\", or delete what was loaded (del NAME) once "
                   "load_state_dict() has copied it.",
-                  "Weights read from a file%s hold %s, although the model has parameters of its "
-                  "own with the same sizes.",
+                  loaded.has_more
+                      ? "What was read from a file%s holds %s, several tensors for each parameter "
+                        "of the model: the weights, and perhaps states, which "
+                        "optimizer.load_state_dict() keeps."
+                      : "Weights read from a file%s hold %s, although the model has parameters of "
+                        "its own with the same sizes.",
                   line.bytes, finding_size(maker, loaded.bytes).text);
     buffer_release(&line);
     return ok;

@@ -128,6 +128,8 @@ START_TEST(a_checkpoint_may_hold_states)
     ck_assert_int_eq(saving(FINDING_LOADED_WEIGHTS), (1 + _i) * (3 * WEIGHT + 3));
     struct device_report *report = capture_report(&capture, 0);
     ck_assert_int_eq(report_finding(report, FINDING_LOADED_WEIGHTS)->at_most, _i > 0);
+    const char *what = report_finding(report, FINDING_LOADED_WEIGHTS)->what;
+    ck_assert_int_eq(strstr(what, "and perhaps states") != NULL, _i > 0);
     device_report_destroy(report);
 }
 END_TEST
