@@ -95,6 +95,14 @@ static void judge_all(const struct finder *finder)
     }
 }
 
+/* True if the run follows on such a pass, or on one of a few tensors that no backward pass uses. */
+static bool follows_pass(const struct finder *finder, size_t run)
+{
+    const struct phase_run *before = &finder->phases->runs[run - 1];
+    return finder->without[run] > finder->without[run - 1] ||
+           (before->phase == PHASE_FORWARD && !before->is_saved);
+}
+
 /* Marks what plain code computes right after such passes, and keeps over later ones. */
 static void mark_computed(const struct finder *finder)
 {
@@ -104,7 +112,7 @@ static void mark_computed(const struct finder *finder)
         struct lifetime_runs runs = phases->of_lifetime[i];
         size_t birth = runs.birth, end = runs.end < phases->count ? runs.end : phases->count;
         if (birth == 0 || birth >= phases->count || phases->runs[birth].phase > PHASE_OTHER ||
-            without[birth] == without[birth - 1] || !counts(finder, i))
+            !follows_pass(finder, birth) || !counts(finder, i))
             continue;
         if (finder->categories->of_lifetime[i] == CATEGORY_ACTIVATION &&
             without[end] - without[birth] >= LEAST_LATER)

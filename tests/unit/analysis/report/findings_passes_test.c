@@ -214,6 +214,23 @@ START_TEST(what_is_computed_from_results_is_collected)
 }
 END_TEST
 
+/* The pass of a small generator comes before: too few tensors to tell whether it keeps a graph. */
+START_TEST(what_is_computed_between_two_models_is_collected)
+{
+    train(1000);
+    for (unsigned pass = 0; pass < 6; pass++) {
+        for (unsigned i = 0; i < 3; i++)
+            capture_free(&capture, born(1000, STACK_FORWARD), 1000, STACK_FORWARD);
+        born(2000, CPP("at::_ops::upsample_bilinear2d::call(x)") "," SCRIPT);
+        for (unsigned i = 0; i < 20; i++)
+            capture_free(&capture, born(1000, STACK_FORWARD), 1000, STACK_FORWARD);
+        born(8, SCRIPT);
+    }
+    capture_event(&capture, "oom", 0, 50000, SCRIPT);
+    ck_assert_int_eq(saving(FINDING_PASS_RESULTS), 10000);
+}
+END_TEST
+
 /* Each graph has its results in its own pool, and writes them there again when it is replayed. */
 START_TEST(results_of_cuda_graphs_stay_where_they_are)
 {
@@ -568,6 +585,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, one_step_tells_nothing_of_data_sets);
     tcase_add_test(tests, results_are_collected);
     tcase_add_test(tests, what_is_computed_from_results_is_collected);
+    tcase_add_test(tests, what_is_computed_between_two_models_is_collected);
     tcase_add_loop_test(tests, results_of_cuda_graphs_stay_where_they_are, 0, 2);
     tcase_add_loop_test(tests, results_of_layers_are_collected, 0, 2);
     tcase_add_test(tests, what_waits_for_a_backward_pass_is_no_result);
