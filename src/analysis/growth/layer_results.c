@@ -61,12 +61,25 @@ uint32_t layer_results_end(const struct phases *phases, uint32_t run, size_t ite
     return next < phases->count ? phases->runs[next].first : (uint32_t)items;
 }
 
+/* The same if a variable holds the results until the next pass, which no backward pass precedes,
+ * sets it again. */
+static uint32_t end_in_variable(const struct phases *phases, uint32_t run, size_t items)
+{
+    uint32_t next = run + 1;
+    while (next < phases->count &&
+           (phases->runs[next].phase == PHASE_OTHER || phases->runs[next].phase == PHASE_DATA))
+        next++;
+    if (next == phases->count || phases->runs[next].phase != PHASE_FORWARD)
+        next = run;
+    return layer_results_end(phases, next, items);
+}
+
 /* `run` is the forward run that contains the moment. */
 static bool find(struct layer_results *results, const struct timeline *timeline,
                  const struct phases *phases, uint32_t run, uint32_t moment, struct error *err)
 {
     const struct lifetime *lifetimes = timeline->lifetimes;
-    uint32_t end = layer_results_end(phases, run, timeline->trace->count);
+    uint32_t end = end_in_variable(phases, run, timeline->trace->count);
     struct freed *freed = NULL;
     struct failures failures = {.budget = results->budget};
     size_t count = 0, capacity = 0;

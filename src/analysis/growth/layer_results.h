@@ -1,10 +1,11 @@
-/* Results of layers that a program holds until its forward pass is over, although no backward pass
- * needs them: attention weights for inspection, or copies in a list.
+/* Results of layers that a program holds until its forward pass is over, or longer, although no
+ * backward pass needs them: attention weights for inspection, or copies in a list.
  *
- * Such tensors are dropped together when the model returns. So a line of code counts if at least
- * three tensors that it made are freed with no allocation in between, after the moment and in the
- * same forward pass. Skip connections, which layers read, are freed one by one. What a pass that
- * runs out of memory has saved is freed together as well, and does not count. */
+ * Such tensors are dropped together when the model returns, or when the next pass sets the variable
+ * that holds them. So a line of code counts if at least three tensors that it made are freed with
+ * no allocation in between, after the moment and before the pass after the next one. Skip
+ * connections, which layers read, are freed one by one. What a pass that runs out of memory has
+ * saved is freed together as well, and does not count. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_LAYER_RESULTS_H
 #define MEMSNAP_ANALYSIS_GROWTH_LAYER_RESULTS_H
 

@@ -71,13 +71,22 @@ static bool is_near(const struct search *search, size_t index)
     return search->product != SIZE_MAX && index - search->product <= WINDOW;
 }
 
+/* True if the program reads the result of softmax after the pass, which no backward pass frees. */
+static bool is_returned(const struct phases *phases, size_t softmax)
+{
+    struct lifetime_runs runs = phases->of_lifetime[softmax];
+    return runs.end != NO_RUN && runs.end != runs.birth &&
+           phases->runs[runs.end].phase != PHASE_BACKWARD;
+}
+
 /* Marks the matrices from one product to the next, lifetime `index`, if a softmax is between them.
  */
 static void take_product(struct search *search, struct attention *attention,
-                         const struct timeline *timeline, size_t index)
+                         const struct timeline *timeline, const struct phases *phases, size_t index)
 {
     size_t addition = search->addition;
-    if (search->softmax != SIZE_MAX && is_near(search, index)) {
+    if (search->softmax != SIZE_MAX && is_near(search, index) &&
+        !is_returned(phases, search->softmax)) {
         mark(attention, timeline, search->product, search->softmax, index);
         attention->is_biased |= addition != SIZE_MAX && addition > search->product &&
                                 addition < search->softmax && attention->is_part[addition];
@@ -86,13 +95,14 @@ static void take_product(struct search *search, struct attention *attention,
 }
 
 static void take(struct search *search, struct attention *attention,
-                 const struct timeline *timeline, size_t index, enum step step)
+                 const struct timeline *timeline, const struct phases *phases, size_t index,
+                 enum step step)
 {
     bool may_be_softmax = is_near(search, index) &&
                           fits(size_of(timeline, search->product), size_of(timeline, index));
     switch (step) {
     case STEP_PRODUCT:
-        take_product(search, attention, timeline, index);
+        take_product(search, attention, timeline, phases, index);
         break;
     case STEP_ADDITION:
         search->addition = index;
@@ -113,7 +123,8 @@ static void take(struct search *search, struct attention *attention,
 }
 
 bool attention_find(struct attention *attention, const struct timeline *timeline,
-                    struct site_table *sites, int64_t item, struct error *err)
+                    struct site_table *sites, const struct phases *phases, int64_t item,
+                    struct error *err)
 {
     struct attention made = {.budget = timeline->snapshot->budget};
     struct search search = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
@@ -127,7 +138,7 @@ bool attention_find(struct attention *attention, const struct timeline *timeline
         enum step step;
         ok = step_of(timeline, sites, i, &step, err);
         if (ok)
-            take(&search, &made, timeline, i, step);
+            take(&search, &made, timeline, phases, i, step);
     }
     if (!ok) {
         attention_release(&made);
@@ -138,13 +149,14 @@ bool attention_find(struct attention *attention, const struct timeline *timeline
 }
 
 bool attention_saving(const struct timeline *timeline, struct site_table *sites,
-                      enum attention_code code, int64_t *save_bytes, struct error *err)
+                      const struct phases *phases, enum attention_code code, int64_t *save_bytes,
+                      struct error *err)
 {
     struct attention all;
     struct absence *absences = NULL;
     size_t count = 0, capacity = 0;
     int64_t peak = timeline->active.peak_bytes;
-    if (!attention_find(&all, timeline, sites, (int64_t)timeline->trace->count, err))
+    if (!attention_find(&all, timeline, sites, phases, (int64_t)timeline->trace->count, err))
         return false;
     bool ok = true;
     for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {

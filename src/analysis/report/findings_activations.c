@@ -125,12 +125,13 @@ bool finding_about_layer_results(struct findings_maker *maker, const struct live
 {
     if (finding_share(maker, sum->bytes) < LEAST_ACTIVATIONS)
         return true;
-    return add(maker, FINDING_LAYER_RESULTS, sum->bytes, sum, most,
-               "Results of layers that the program holds until the forward pass is over", "",
-               "No backward pass needs them. If nothing reads them, such as attention weights "
-               "that are returned for inspection, let the layers return less, or drop each result "
-               "when the next layer has run; libraries have options for this, such as "
-               "output_attentions=False.");
+    return add(
+        maker, FINDING_LAYER_RESULTS, sum->bytes, sum, most,
+        "Results of layers that the program holds until the forward pass is over, or longer,", "",
+        "No backward pass needs them. If nothing reads them, such as attention weights "
+        "that are returned for inspection, let the layers return less, or drop each result "
+        "when the next layer has run; libraries have options for this, such as "
+        "output_attentions=False.");
 }
 
 bool finding_about_running(struct findings_maker *maker, const struct live_sum *sum,

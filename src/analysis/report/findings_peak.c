@@ -132,7 +132,8 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
         !concatenated_find(&made.concatenated, set, maker->evidence->phases, maker->err) ||
         !layer_results_find(&made.layer_results, set->timeline, maker->evidence->phases, item,
                             maker->err) ||
-        !attention_find(&made.attention, set->timeline, set->sites, item, maker->err) ||
+        !attention_find(&made.attention, set->timeline, set->sites, maker->evidence->phases, item,
+                        maker->err) ||
         !logits_find(&made.logits, set->timeline, set->sites, item, maker->err) ||
         !elementwise_find(&made.elementwise, set->timeline, set->sites, set->categories, item,
                           maker->err)) {
@@ -241,6 +242,7 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
     case SUM_LOGITS_OF_LOSS:
         return trains && sum == sum_of_logits(sums) ? by_sum[sum] : NULL;
     case SUM_LAYER_RESULTS:
+        return trains || !kept ? by_sum[sum] : NULL;
     case SUM_ELEMENTWISE:
         return trains ? by_sum[sum] : NULL;
     default:

@@ -58,6 +58,33 @@ START_TEST(two_are_too_few)
 }
 END_TEST
 
+/* Without training, under torch.no_grad(). A variable holds what the model returns: until it is
+ * deleted or, with `_i`, until the next pass sets it again. */
+START_TEST(results_of_an_inference)
+{
+#define NO_GRAD(n) LINE(n) "," PY("no_grad", TORCH "utils/_contextlib.py", 120) "," SCRIPT
+    uint64_t before[LAYERS] = {0}, result[LAYERS];
+    for (unsigned pass = 0; pass < 4; pass++) {
+        for (unsigned i = 0; i < LAYERS; i++) {
+            uint64_t scratch = capture_alloc(&capture, SCRATCH, NO_GRAD(3));
+            result[i] = capture_alloc(&capture, RESULT, NO_GRAD(4));
+            capture_free(&capture, scratch, SCRATCH, NO_GRAD(3));
+        }
+        uint64_t scratch = capture_alloc(&capture, SCRATCH, NO_GRAD(9));
+        capture_free(&capture, scratch, SCRATCH, NO_GRAD(9));
+        for (unsigned i = 0; i < LAYERS; i++) {
+            if (_i == 0)
+                capture_free(&capture, result[i], RESULT, SCRIPT);
+            else if (pass > 0)
+                capture_free(&capture, before[i], RESULT, SCRIPT);
+            before[i] = result[i];
+        }
+        capture_free(&capture, capture_alloc(&capture, 7, SCRIPT), 7, SCRIPT);
+    }
+    ck_assert_int_eq(capture_saving(&capture, FINDING_LAYER_RESULTS), LAYERS * RESULT);
+}
+END_TEST
+
 /* The exception frees what the pass has saved for its backward pass. */
 START_TEST(a_pass_that_runs_out_of_memory)
 {
@@ -83,6 +110,7 @@ TCase *layer_results_tests(void)
     tcase_add_test(tests, results_are_dropped_at_the_end);
     tcase_add_test(tests, results_are_dropped_when_they_are_read);
     tcase_add_test(tests, two_are_too_few);
+    tcase_add_loop_test(tests, results_of_an_inference, 0, 2);
     tcase_add_test(tests, a_pass_that_runs_out_of_memory);
     return tests;
 }
