@@ -173,24 +173,80 @@ static int64_t highest_without(struct curve_cursor *cursor, uint32_t end,
     return (int64_t)peak;
 }
 
-/* The active peak if stale gradients were freed in `cycle`, and in all cycles with as many stale
- * bytes. */
-static int64_t peak_without(const struct gradient_saving *saving, size_t cycle,
-                            const struct endings *endings)
+#define MOST_KINDS 4 /* of cycles: the optimizers of a GAN take turns */
+
+/* A cycle with the gradients that are stale in it. Cycles with as many stale bytes gain as much. */
+struct kind {
+    size_t cycle;
+    struct endings endings;
+};
+
+struct kinds {
+    struct kind items[MOST_KINDS];
+    size_t count;
+};
+
+static const struct kind *kind_of(const struct kinds *kinds, size_t cycle)
+{
+    for (size_t k = 0; k < kinds->count; k++)
+        if (kinds->items[k].cycle == cycle)
+            return &kinds->items[k];
+    return NULL;
+}
+
+static bool gains(const struct gradient_saving *saving, const struct kinds *kinds, size_t cycle)
+{
+    const struct cycle *cycles = saving->cycles->items;
+    for (size_t k = 0; k < kinds->count; k++)
+        if (cycles[cycle].bytes >= cycles[kinds->items[k].cycle].bytes)
+            return true;
+    return false;
+}
+
+/* The active peak if stale gradients were freed in the cycles of `kinds`, and in those that gain as
+ * much. Sets *where to the cycle with this peak, or SIZE_MAX if it is before the first. */
+static int64_t peak_without(const struct gradient_saving *saving, const struct kinds *kinds,
+                            size_t *where)
 {
     const struct cycles *cycles = saving->cycles;
     struct curve_cursor cursor = curve_cursor_begin(saving->timeline);
     int64_t peak = cursor.active;
+    *where = SIZE_MAX;
     for (size_t begun = 0; begun <= cycles->count; begun++) {
         uint32_t end = begun < cycles->count ? cycles->items[begun].used
                                              : (uint32_t)saving->timeline->trace->count;
-        int64_t here =
-            begun == cycle + 1 ? highest_without(&cursor, end, endings) : highest(&cursor, end);
-        bool gains = begun > 0 && begun != cycle + 1 &&
-                     cycles->items[begun - 1].bytes >= cycles->items[cycle].bytes;
-        peak = !gains && here > peak ? here : peak;
+        size_t cycle = begun - 1;
+        const struct kind *kind = begun > 0 ? kind_of(kinds, cycle) : NULL;
+        int64_t here = kind ? highest_without(&cursor, end, &kind->endings) : highest(&cursor, end);
+        if (here <= peak || (begun > 0 && !kind && gains(saving, kinds, cycle)))
+            continue;
+        peak = here;
+        *where = cycle;
     }
     return peak;
+}
+
+static bool add_kind(const struct gradient_saving *saving, struct kinds *kinds, size_t cycle,
+                     struct error *err)
+{
+    struct kind *kind = &kinds->items[kinds->count];
+    *kind = (struct kind){.cycle = cycle};
+    kinds->count++;
+    return list_endings(saving, cycle, &kind->endings, err);
+}
+
+/* Frees stale gradients in the cycle with the peak, then in the one that has the peak without them,
+ * and so on. */
+static bool measure(const struct gradient_saving *saving, struct kinds *kinds, size_t cycle,
+                    int64_t *peak, struct error *err)
+{
+    do {
+        if (!add_kind(saving, kinds, cycle, err))
+            return false;
+        *peak = peak_without(saving, kinds, &cycle);
+    } while (kinds->count < MOST_KINDS && cycle != SIZE_MAX && !kind_of(kinds, cycle) &&
+             saving->cycles->items[cycle].count > 0);
+    return true;
 }
 
 bool gradient_saving_measure(const struct gradient_saving *saving, int64_t *bytes,
@@ -201,11 +257,12 @@ bool gradient_saving_measure(const struct gradient_saving *saving, int64_t *byte
     *bytes = 0;
     if (begun == 0 || saving->cycles->items[begun - 1].count == 0)
         return true;
-    struct endings endings = {0};
-    bool ok = list_endings(saving, begun - 1, &endings, err);
+    struct kinds kinds = {.count = 0};
+    bool ok = measure(saving, &kinds, begun - 1, &peak, err);
     if (ok)
-        *bytes = saving->timeline->active.peak_bytes - peak_without(saving, begun - 1, &endings);
-    vec_free(endings.items, endings.capacity, sizeof(*endings.items),
-             saving->timeline->snapshot->budget);
+        *bytes = saving->timeline->active.peak_bytes - peak;
+    for (size_t k = 0; k < kinds.count; k++)
+        vec_free(kinds.items[k].endings.items, kinds.items[k].endings.capacity,
+                 sizeof(*kinds.items[k].endings.items), saving->timeline->snapshot->budget);
     return ok;
 }

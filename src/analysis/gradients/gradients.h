@@ -29,8 +29,8 @@ struct stale_gradients {
     bool other_calls;
     /* How much lower the active peak would be if they were freed at the end of the optimizer step.
      * Assumptions: a backward pass that adds to a gradient needs it once the summand is made, or,
-     * if passes differ, as late in the pass as the earlier pass allocated it; other cycles gain as
-     * much if they have at least as many stale bytes, and nothing if they have fewer. */
+     * if passes differ, as late in the pass as the earlier pass allocated it; cycles with as many
+     * stale bytes as another, or more, gain as much as that one. */
     int64_t save_bytes;
 };
 

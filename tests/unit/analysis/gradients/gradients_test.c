@@ -477,6 +477,21 @@ START_TEST(gradients_of_another_model)
 }
 END_TEST
 
+/* The passes of both models hold the gradients of the other, and peak at nearly the same height. */
+START_TEST(gradients_of_two_models)
+{
+    born(8, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    born(9, 300, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (int step = 0; step < 3; step++) {
+        pass_of_model(10, 100, 500, step > 0);
+        pass_of_model(11, 300, 490, step > 0);
+    }
+    const struct growth *growth = find();
+    ck_assert_int_eq(report->peak.active_bytes, 1340);
+    ck_assert_int_eq(growth->gradients.save_bytes, 1340 - 1230);
+}
+END_TEST
+
 /* The pass of the second model goes through the first, as in a GAN. */
 static void train_in_turns(bool zeroes_first)
 {
@@ -581,6 +596,7 @@ TCase *growth_gradients_tests(void)
     tcase_add_test(tests, gradients_without_a_call_in_time);
     tcase_add_test(tests, gradients_freed_before_the_loss);
     tcase_add_test(tests, gradients_of_another_model);
+    tcase_add_test(tests, gradients_of_two_models);
     tcase_add_test(tests, gradients_that_accumulate);
     tcase_add_loop_test(tests, cycles_need_a_sure_optimizer_step, 0, 3);
     return tests;
