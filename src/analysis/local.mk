@@ -222,6 +222,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/gradients/gradient_saving.h \
 	src/analysis/gradients/gradients.c \
 	src/analysis/gradients/gradients.h \
+	src/analysis/gradients/held_gradients.c \
+	src/analysis/gradients/held_gradients.h \
 	src/analysis/gradients/idle_calls.c \
 	src/analysis/gradients/idle_calls.h \
 	src/analysis/gradients/idle_codes.c \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/gradients/gradient_saving.h"
+#include "analysis/gradients/held_gradients.h"
 #include "analysis/phase/births.h"
 #include "base/bisect.h"
 
@@ -13,6 +14,7 @@ struct finder {
     const struct categories *categories;
     struct cycles *cycles;
     const struct idle_gradients *idle;
+    const struct held_gradients *held;
     bool zeroes;     /* zero_grad() frees gradients before the next forward pass */
     uint64_t *sizes; /* of parameters, and of gradients that zero_grad() frees; ascending */
     size_t size_count, sizes_capacity;
@@ -189,7 +191,9 @@ static bool collect_gradients(struct finder *finder, struct error *err)
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         uint32_t run = finder->phases->of_lifetime[i].birth;
         bool is_idle = finder->idle->of_lifetime && finder->idle->of_lifetime[i];
-        if (is_idle || (finder->phases->runs[run].is_recorded && !is_summed_up(finder, lifetime)))
+        bool is_held = finder->held->is_held && finder->held->is_held[i];
+        if (is_idle || is_held ||
+            (finder->phases->runs[run].is_recorded && !is_summed_up(finder, lifetime)))
             continue;
         const struct stack_facts *facts =
             site_stack_facts(finder->sites, timeline->trace->stack[lifetime->alloc], err);
@@ -262,23 +266,27 @@ bool stale_gradients_find(struct stale_gradients *stale, const struct timeline *
                           const struct idle_gradients *idle, struct error *err)
 {
     struct stale_gradients made = {0};
+    struct held_gradients held = {0};
     struct finder finder = {.timeline = timeline,
                             .sites = sites,
                             .phases = phases,
                             .categories = categories,
                             .cycles = cycles,
                             .idle = idle,
+                            .held = &held,
                             .budget = timeline->snapshot->budget};
     *stale = made;
     if (cycles->count == 0)
         return true;
     bool ok = collect_sizes(&finder, err) && find_zero_grad(&finder, err) &&
+              held_gradients_find(&held, timeline, sites, phases, categories, err) &&
               collect_gradients(&finder, err);
     if (ok) {
         count_stale(&finder);
         ok = sum_up(&finder, &made, err) &&
              (made.count == 0 || find_other_calls(&finder, &made.other_calls, err));
     }
+    held_gradients_release(&held);
     vec_free(finder.sizes, finder.sizes_capacity, sizeof(*finder.sizes), finder.budget);
     vec_free(finder.gradients, finder.capacity, sizeof(*finder.gradients), finder.budget);
     if (ok)

@@ -5,11 +5,11 @@
  * first backward pass, but after most of the forward pass. Without any sign of an optimizer no
  * gradient is stale: they may be meant to accumulate. Memory counts only if it has the size of a
  * parameter, or of a gradient that zero_grad() frees. Idle gradients (idle_gradients.h), and copies
- * that a hook of autograd makes, do not count: no optimizer.zero_grad() reaches them. Nor do
- * gradients that other code frees while zero_grad() frees those of weights before the forward pass:
- * they belong to inputs that require gradients. Gradients of a recorded pass (phase/recorded.h)
- * count only if the first step makes them and they live through two more steps, unlike the results
- * of autograd.grad(). */
+ * that a hook of autograd makes, do not count: no optimizer.zero_grad() reaches them. Nor do those
+ * that variables hold (held_gradients.h), nor gradients that other code frees while zero_grad()
+ * frees those of weights before the forward pass: they belong to inputs that require gradients.
+ * Gradients of a recorded pass (phase/recorded.h) count only if the first step makes them and they
+ * live through two more steps, unlike the results of autograd.grad(). */
 #ifndef MEMSNAP_ANALYSIS_GRADIENTS_GRADIENTS_H
 #define MEMSNAP_ANALYSIS_GRADIENTS_GRADIENTS_H
 

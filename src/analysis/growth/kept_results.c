@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/gradients/held_gradients.h"
 #include "analysis/phase/births.h"
 #include "base/text.h"
 #include "model/peak_without.h"
@@ -26,6 +27,7 @@ struct finder {
     const struct phases *phases;
     const struct steps *steps;
     const uint8_t *is_dropped, *is_retained;
+    struct held_gradients gradients;
     bool *is_replaced; /* by stack: a block that this code made was replaced */
     size_t stack_capacity;
     struct outliving *outliving;
@@ -49,7 +51,8 @@ static bool may_be_result(const struct finder *finder, size_t index)
     case CATEGORY_UNKNOWN:
         return true;
     case CATEGORY_GRADIENT:
-        return site_is_hook_copy(finder->sites, stack);
+        return site_is_hook_copy(finder->sites, stack) ||
+               (finder->gradients.is_held && finder->gradients.is_held[index]);
     default:
         return false;
     }
@@ -313,8 +316,10 @@ bool kept_results_find(struct kept_results *kept, const struct timeline *timelin
     bool ok = vec_reserve(finder.is_replaced, finder.stack_capacity, stacks, made.budget, err);
     if (ok)
         memset(finder.is_replaced, 0, stacks * sizeof(*finder.is_replaced));
-    ok = ok && find_replaced(&finder, err) && find_last(&finder, err) &&
+    ok = ok && held_gradients_find(&finder.gradients, timeline, sites, phases, categories, err) &&
+         find_replaced(&finder, err) && find_last(&finder, err) &&
          (finder.count == 0 || mark(&finder, &made, err));
+    held_gradients_release(&finder.gradients);
     vec_free(finder.is_replaced, finder.stack_capacity, sizeof(*finder.is_replaced), made.budget);
     vec_free(finder.outliving, finder.outliving_capacity, sizeof(*finder.outliving), made.budget);
     vec_free(finder.held, finder.capacity, sizeof(*finder.held), made.budget);

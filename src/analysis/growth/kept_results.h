@@ -6,8 +6,8 @@
  * from the end of its step, or from the next forward pass if nothing is trained, until it is freed.
  * Older tensors of the step that are freed together with it count, too, such as an autograd graph
  * that backward(retain_graph=True) has kept. A tensor of the last step counts if earlier tensors of
- * the same code did. Weights, gradients (except copies that a hook makes), optimizer states, caches
- * and allocations without a stack do not count.
+ * the same code did. Weights, gradients (except copies that a hook makes, and those of
+ * held_gradients.h), optimizer states, caches and allocations without a stack do not count.
  *
  * The next iteration may need such a tensor, as the state of a recurrent network. The trace does
  * not tell. */

@@ -262,6 +262,47 @@ START_TEST(derivatives_that_the_program_keeps)
 }
 END_TEST
 
+/* A result of torch.autograd.grad() for the second weight, which has no other gradient. The next
+ * step's result takes its place in the variable, or the program sets it to None before. */
+static void train_beside_a_variable(bool replaces)
+{
+    born(8, 100, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    born(9, 300, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (unsigned step = 0; step < 4; step++) {
+        born(1, 40, STACK_FORWARD);
+        if (step > 0)
+            freed(9 + step, 100, STACK_ZERO);
+        born(10 + step, 100, STACK_BACKWARD);
+        if (step > 0 && !replaces)
+            freed(19 + step, 300, SCRIPT);
+        born(20 + step, 300, STACK_BACKWARD);
+        if (step > 0 && replaces)
+            freed(19 + step, 300, SCRIPT);
+        freed(1, 40, ENGINE);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+    }
+}
+
+START_TEST(gradients_that_a_variable_holds)
+{
+    train_beside_a_variable(true);
+    const struct growth *growth = find();
+    ck_assert_int_eq(growth->gradients.bytes, 100);
+    ck_assert_uint_eq(growth->gradients.passes, 3);
+    ck_assert_uint_eq(report->kept.at_peak_bytes, 300);
+}
+END_TEST
+
+/* Such as `weight.grad = None`. */
+START_TEST(gradients_that_the_program_sets_to_none)
+{
+    train_beside_a_variable(false);
+    ck_assert_int_eq(find()->gradients.bytes, 400);
+    ck_assert_uint_eq(report->kept.at_peak_bytes, 0);
+}
+END_TEST
+
 /* Two backward passes a step, of which the first leaves to the second what it needs. The first
  * makes a tensor of the size of the weight: a gradient that later passes add to, or what
  * autograd.grad(create_graph=True) returns to a variable. */
@@ -585,6 +626,8 @@ TCase *growth_gradients_tests(void)
     tcase_add_test(tests, derivatives_that_the_program_keeps);
     tcase_add_test(tests, gradients_of_a_pass_that_keeps_its_graph);
     tcase_add_test(tests, derivatives_of_the_size_of_a_weight);
+    tcase_add_test(tests, gradients_that_a_variable_holds);
+    tcase_add_test(tests, gradients_that_the_program_sets_to_none);
     tcase_add_test(tests, copies_that_a_hook_makes);
     tcase_add_test(tests, history_of_lbfgs);
     tcase_add_test(tests, states_of_weights_that_are_trained_later);
