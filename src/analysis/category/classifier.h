@@ -233,6 +233,10 @@ void classify_rebuilt_buckets(const struct classifier *classifier, struct catego
  * optimizer that runs in hooks. */
 void classify_late_factors(const struct classifier *classifier, struct categories *categories);
 
+/* last_results.c: corrects what was taken for a batch, if it is the last of the results that a loop
+ * of plain code makes and frees. */
+bool classify_last_results(const struct classifier *classifier, struct categories *categories,
+                           struct error *err);
 /* first_batches.c: corrects what was taken for a weight, if the line that makes batches made it. */
 bool classify_first_batches(const struct classifier *classifier, struct categories *categories,
                             struct error *err);

@@ -79,6 +79,38 @@ START_TEST(the_last_batch_of_a_line)
 }
 END_TEST
 
+#define EVALUATES CPP("at::_ops::mm::call(x)") "," PLAIN(5)
+#define COPIES    CPP("at::_ops::_to_copy::call(x)") "," PLAIN(5)
+
+/* An evaluation after each epoch. Its variable keeps the last result until the next one. Where the
+ * line copies, it may make batches. */
+START_TEST(the_last_result_of_an_evaluation)
+{
+    const char *made_by = _i == 0 ? EVALUATES : COPIES;
+    uint64_t address = 100;
+    born(1, 1000, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (int epoch = 0; epoch < 3; epoch++) {
+        for (int step = 0; step < 2; step++) {
+            born(2, 60, LINE(3));
+            born(3, 1000, STACK_BACKWARD);
+            freed(2, 60, STACK_BACKWARD);
+            born(4, 10, STACK_STEP);
+            freed(4, 10, STACK_STEP);
+            freed(3, 1000, STACK_STEP);
+        }
+        for (int part = 0; part < 3; part++) {
+            born(++address, 400, made_by);
+            if (address > 101)
+                freed(address - 1, 400, PLAIN(5));
+        }
+    }
+    capture_load(&capture);
+    ck_assert_int_eq(capture_category(&capture, 102), CATEGORY_TEMPORARY);
+    ck_assert_int_eq(capture_category(&capture, 103),
+                     _i == 0 ? CATEGORY_TEMPORARY : CATEGORY_INPUT);
+}
+END_TEST
+
 /* Zeros for most weights are states, as of a program that computes its updates without a backward
  * pass. A single buffer may be as large as a weight. */
 START_TEST(zeros_for_weights_without_a_backward_pass)
@@ -109,6 +141,7 @@ TCase *category_lines_tests(void)
     tcase_add_loop_test(tests, copies_that_a_graph_keeps_by_lines, 0, 2);
     tcase_add_test(tests, batches_by_the_line_that_makes_them);
     tcase_add_loop_test(tests, the_last_batch_of_a_line, 0, 2);
+    tcase_add_loop_test(tests, the_last_result_of_an_evaluation, 0, 2);
     tcase_add_loop_test(tests, zeros_for_weights_without_a_backward_pass, 0, 2);
     return tests;
 }
