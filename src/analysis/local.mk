@@ -509,8 +509,14 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/oom_finding.h \
 	src/analysis/report/oom_replay.c \
 	src/analysis/report/oom_replay.h \
+	src/analysis/report/oom_next.c \
+	src/analysis/report/oom_next.h \
+	src/analysis/report/oom_pass.c \
+	src/analysis/report/oom_pass.h \
 	src/analysis/report/oom_rest.c \
 	src/analysis/report/oom_rest.h \
+	src/analysis/report/oom_state.c \
+	src/analysis/report/oom_state.h \
 	src/analysis/report/recast_weights.c \
 	src/analysis/report/recast_weights.h \
 	src/analysis/report/repeated_state.c \

@@ -99,13 +99,16 @@ struct oom_row {
     size_t site_count;
     struct pin_rows pinned;
     stack_id stack; /* of the request; STACK_NONE if unknown */
-    /* The highest active memory that the whole step would have reached, estimated from the step
-     * before it; 0 if not known. See report/oom_rest.h. */
+    /* The highest active memory that the whole step would have reached, estimated from an earlier
+     * step; 0 if not known. See report/oom_rest.h, and for a forward pass report/oom_pass.h. */
     int64_t step_bytes;
-    int64_t like_step;    /* the number of that step */
+    int64_t like_step;    /* the number of that step; not set if state_rest_bytes is */
     double like_times;    /* how many times as many activations the step holds as that one did */
     bool rest_is_unknown; /* the request is of a forward pass that a backward pass would follow,
                              and step_bytes is not known */
+    /* The optimizer states that the step has made and has still to make, if the request is for one
+     * of the first; 0: it is not, or the rest is not known. See report/oom_state.h. */
+    int64_t state_made_bytes, state_rest_bytes;
     /* The part of the live bytes that an earlier failed attempt still holds; 0 if it is small. See
      * report/oom_attempt.h. */
     int64_t attempt_bytes;

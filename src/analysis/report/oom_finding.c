@@ -35,7 +35,6 @@ static const char *const remedies[FINDING_KINDS] = {
     [FINDING_EARLIER_MODEL] = "delete the earlier model before the next one is made",
     [FINDING_LAYER_BUFFERS] = "share one buffer between the layers",
     [FINDING_GRADIENT_BUCKETS] = "pass gradient_as_bucket_view=True to DistributedDataParallel",
-    [FINDING_TABLE_GRADIENTS] = "make the embedding tables with sparse=True",
     [FINDING_KEPT_GRADIENTS] = "free the gradients of the previous step before the forward pass",
     [FINDING_IDLE_GRADIENTS] =
         "free the gradients that no optimizer uses, and keep nothing for them",
@@ -115,7 +114,7 @@ static void advise(struct oom_row *row, const struct finding *finding, enum unit
 static bool needs_less_in_use(const struct oom_row *row)
 {
     return (row->verdict == OOM_SHORTAGE || row->verdict == OOM_FRAGMENTATION) &&
-           row->attempt_bytes == 0;
+           row->attempt_bytes == 0 && row->state_rest_bytes == 0;
 }
 
 void oom_finding_add(struct ooms *ooms, const struct findings *findings, const struct moment *peak,

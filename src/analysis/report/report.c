@@ -7,8 +7,11 @@
 #include "analysis/report/notices.h"
 #include "analysis/report/oom_attempt.h"
 #include "analysis/report/oom_finding.h"
+#include "analysis/report/oom_next.h"
+#include "analysis/report/oom_pass.h"
 #include "analysis/report/oom_replay.h"
 #include "analysis/report/oom_rest.h"
+#include "analysis/report/oom_state.h"
 #include "analysis/report/rows.h"
 #include "base/background.h"
 
@@ -231,6 +234,9 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
                             &report->all, options->unit);
             oom_rest_add(&report->ooms, report->timeline, &report->phases, &report->steps,
                          &report->all);
+            oom_pass_add(&report->ooms, report->timeline, &report->steps, &report->all);
+            ok = oom_state_add(&report->ooms, report->timeline, &report->phases, &report->all, err);
+            oom_next_add(&report->ooms, options->unit);
         }
     }
     return ok;

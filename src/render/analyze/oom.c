@@ -1,5 +1,7 @@
 #include <string.h>
 
+#include "analysis/report/oom_next.h"
+#include "render/analyze/growth_advice.h"
 #include "render/analyze/internal.h"
 #include "render/analyze/memory.h"
 #include "render/core/device_use.h"
@@ -22,6 +24,13 @@ static bool used_is_known(const void *data, const struct field_context *context)
 {
     (void)context;
     return oom_used_is_known(oom_of(data));
+}
+
+static bool has_like_step(const void *data, const struct field_context *context)
+{
+    const struct oom_row *row = data;
+    (void)context;
+    return row->step_bytes > 0 && row->state_rest_bytes == 0;
 }
 
 /* The memory in use on the device, by all processes. */
@@ -81,7 +90,9 @@ static const struct row_type oom_type = ROW_TYPE(
     FIELD_CALL(BYTES, "used_bytes", used_bytes, .present = used_is_known),
     FIELD(ROW, NAME, verdict, .name = oom_verdict_name), FIELD(ROW, CHARS, sentence),
     FIELD(ROW, CHARS, next), FIELD(ROW, BYTES, step_bytes, IF(ROW, step_bytes)),
-    FIELD(ROW, NUMBER, like_step, IF(ROW, step_bytes)),
+    FIELD(ROW, NUMBER, like_step, .present = has_like_step),
+    FIELD(ROW, BYTES, state_made_bytes, IF(ROW, state_rest_bytes)),
+    FIELD(ROW, BYTES, state_rest_bytes, IF(ROW, state_rest_bytes)),
     FIELD(ROW, FLAG, rest_is_unknown, IF(ROW, rest_is_unknown)),
     FIELD(ROW, BYTES, attempt_bytes, IF(ROW, attempt_bytes)),
     FIELD_AS(ROW, COUNT, "possible_saving", finding, IF(ROW, finding)),
@@ -283,30 +294,46 @@ static bool used(const struct page *page, const struct oom_row *row)
     return ok;
 }
 
-/* Says whether the rest of the step would have fit, judged by what the step before it needed. */
-static bool rest_of_step(const struct page *page, const struct oom_row *row)
+/* "memory ran out while the optimizer made its first states: of about 1.64 GiB, 729.06 MiB were
+ * there, and the others need at least 453.14 MiB more than PyTorch can have" */
+static void add_states(const struct page *page, const struct oom_row *row, struct buffer *text)
+{
+    char made[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE], missing[UNITS_TEXT_SIZE];
+    buffer_printf(text,
+                  "memory ran out while the optimizer made its first states: of about %s, %s were "
+                  "there, and the others need at least %s more than PyTorch can have",
+                  page_bytes(page, whole, row->state_made_bytes + row->state_rest_bytes),
+                  page_bytes(page, made, row->state_made_bytes),
+                  page_bytes(page, missing, oom_missing_bytes(row)));
+}
+
+/* Says whether the rest of the step would have fit, judged by what an earlier step needed. */
+static bool rest_of_step(const struct page *page, const struct device_report *report,
+                         const struct oom_row *row)
 {
     char needed[UNITS_TEXT_SIZE], missing[UNITS_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
-    int64_t most = row->at.reserved_bytes + (int64_t)row->device_free_bytes;
+    const char *step = growth_step(report);
     /* The advice for fragmentation makes room for the request alone. */
     if (row->rest_is_unknown && row->verdict == OOM_FRAGMENTATION)
         buffer_puts(&text, "the step needs more after this request; how much is not known, because "
                            "no earlier step made the same request");
-    else if (row->step_bytes <= most)
+    else if (oom_missing_bytes(row) <= 0)
         return true;
+    else if (row->state_rest_bytes > 0)
+        add_states(page, row, &text);
     else {
-        buffer_printf(&text, "the rest of the step does not fit either: judged by step %lld",
-                      (long long)row->like_step);
+        buffer_printf(&text, "the rest of the %s does not fit either: judged by %s %lld", step,
+                      step, (long long)row->like_step);
         if (row->like_times != 1)
             buffer_printf(&text, ", whose activations were %.1f times %s at this request",
                           row->like_times > 1 ? row->like_times : 1 / row->like_times,
                           row->like_times > 1 ? "smaller" : "larger");
         buffer_printf(&text,
-                      ", the whole step needs about %s, %s more than PyTorch can have; save at "
+                      ", the whole %s needs about %s, %s more than PyTorch can have; save at "
                       "least that much, for example with a smaller batch",
-                      page_bytes(page, needed, row->step_bytes),
-                      page_bytes(page, missing, row->step_bytes - most));
+                      step, page_bytes(page, needed, row->step_bytes),
+                      page_bytes(page, missing, oom_missing_bytes(row)));
     }
     bool ok = put(page, OOM_INDENT, &text);
     buffer_release(&text);
@@ -343,7 +370,7 @@ bool device_ooms(const struct page *page, const struct device_report *report)
     bool is_told = row->at.active_bytes == report->at.active_bytes;
     return headline(page, report, row) && figures(page, row) &&
            put_words(page, "", row->sentence) && others(page, row) && used(page, row) &&
-           put_words(page, "next: ", row->next) && rest_of_step(page, row) &&
+           put_words(page, "next: ", row->next) && rest_of_step(page, report, row) &&
            (is_told || live(page, row, report->timeline->snapshot->symbols)) &&
            earlier(page, report);
 }

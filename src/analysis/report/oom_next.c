@@ -1,0 +1,50 @@
+#include "analysis/report/oom_next.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SETTING "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+
+int64_t oom_missing_bytes(const struct oom_row *row)
+{
+    int64_t most;
+    if (row->step_bytes == 0 ||
+        __builtin_add_overflow(row->at.reserved_bytes, row->device_free_bytes, &most))
+        return 0;
+    return row->step_bytes - most;
+}
+
+static void advise_on_states(struct oom_row *row)
+{
+    snprintf(row->next, sizeof(row->next),
+             "keep less optimizer state: states of 8 bits, an optimizer with fewer or factored "
+             "states (Adafactor), fewer trained weights (LoRA), or states that FSDP or "
+             "ZeroRedundancyOptimizer divides among ranks. A smaller batch does not make them "
+             "smaller");
+}
+
+/* The setting is the first advice for fragmentation, if it would let the request through. */
+static void advise_beyond_setting(struct oom_row *row, int64_t missing, enum unit unit)
+{
+    char bytes[UNITS_TEXT_SIZE];
+    snprintf(row->next, sizeof(row->next),
+             "save %s or more, for example with a smaller batch or sequence, because the rest of "
+             "the step does not fit either. " SETTING " would only let this request through",
+             units_bytes(bytes, missing, unit));
+}
+
+void oom_next_add(struct ooms *ooms, enum unit unit)
+{
+    for (size_t i = 0; i < ooms->count; i++) {
+        struct oom_row *row = &ooms->items[i];
+        int64_t missing = oom_missing_bytes(row);
+        if (missing <= 0 || row->attempt_bytes > 0)
+            continue;
+        if (row->state_rest_bytes > 0 &&
+            (row->verdict == OOM_SHORTAGE || row->verdict == OOM_FRAGMENTATION))
+            advise_on_states(row);
+        else if (row->verdict == OOM_FRAGMENTATION &&
+                 strstr(row->next, "set " SETTING) == row->next)
+            advise_beyond_setting(row, missing, unit);
+    }
+}

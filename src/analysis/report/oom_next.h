@@ -1,0 +1,15 @@
+/* Advice for requests after which the rest of the step would not have fit either: a remedy for the
+ * request alone only moves the failure. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_OOM_NEXT_H
+#define MEMSNAP_ANALYSIS_REPORT_OOM_NEXT_H
+
+#include "analysis/pool/oom.h"
+
+/* What the step would have needed beyond all that PyTorch can have; at most 0: nothing, or not
+ * known. */
+int64_t oom_missing_bytes(const struct oom_row *row);
+
+/* Rewrites `next` of such rows, after oom_rest_add(), oom_pass_add() and oom_state_add(). */
+void oom_next_add(struct ooms *ooms, enum unit unit);
+
+#endif

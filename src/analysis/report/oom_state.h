@@ -1,0 +1,18 @@
+/* What an optimizer would still have needed for its states, if memory ran out while it made them.
+ *
+ * PyTorch's optimizers make their states in the first step, one parameter after the other: Adam
+ * makes two tensors of each gradient's size. If the failed request is for such a state, the lines
+ * that make states show how many of them each gradient gets, and the gradients that are live show
+ * how many bytes come. Only the first optimizer of a program counts, because the gradients do not
+ * tell which optimizer they belong to. */
+#ifndef MEMSNAP_ANALYSIS_REPORT_OOM_STATE_H
+#define MEMSNAP_ANALYSIS_REPORT_OOM_STATE_H
+
+#include "analysis/category/category.h"
+#include "analysis/pool/oom.h"
+
+/* Fills `state_made_bytes`, `state_rest_bytes` and `step_bytes` of rows. */
+bool oom_state_add(struct ooms *ooms, const struct timeline *timeline, const struct phases *phases,
+                   const struct categories *categories, struct error *err);
+
+#endif

@@ -1,0 +1,132 @@
+/* What a forward pass of inference, and an optimizer's first step, would still have needed. */
+#include <string.h>
+
+#include "analysis/report/oom_next.h"
+#include "unit/analysis/analysis.h"
+#include "unit/analysis/one_capture.h"
+
+#define NO_GRAD PY("decorate_context", TORCH "utils/_contextlib.py", 116) "," SCRIPT
+#define LAYER                                                                                      \
+    CPP("at::_ops::mm::call(x)") "," PY("forward", "/home/u/model.py", 3) "," CALL "," NO_GRAD
+#define INPUT  CPP("at::_ops::rand::call(x)") "," SCRIPT
+#define LAYERS 6
+#define SIZE   1024
+
+static uint64_t born(uint64_t size, const char *frames)
+{
+    return capture_alloc(&capture, size, frames);
+}
+
+static struct device_report *failed(const char *frames, uint64_t size)
+{
+    capture_event(&capture, "oom", 0, size, frames);
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 10);
+    ck_assert_uint_eq(report->ooms.count, 1);
+    return report;
+}
+
+/* Layers of a pass whose results stay until it is over, as those in a cache. */
+static void layers(uint64_t size, unsigned count, uint64_t results[LAYERS])
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t scratch = born(size / 2, LAYER);
+        results[i] = born(size, LAYER);
+        capture_free(&capture, scratch, size / 2, LAYER);
+    }
+}
+
+static void infer(uint64_t size)
+{
+    uint64_t results[LAYERS];
+    uint64_t input = born(size, INPUT);
+    layers(size, LAYERS, results);
+    for (unsigned i = 0; i < LAYERS; i++)
+        capture_free(&capture, results[i], size, NO_GRAD);
+    capture_free(&capture, input, size, NO_GRAD);
+}
+
+/* The third layer fails for a batch that is twice as large as that of the pass before the last. If
+ * its first layer holds more than that, the passes are not alike. */
+START_TEST(an_earlier_pass_shows_the_rest)
+{
+    uint64_t results[LAYERS], size = 4 * SIZE;
+    infer(2 * SIZE);
+    infer(SIZE / 2);
+    born(size, INPUT);
+    if (_i == 1)
+        born(4 * size, LAYER);
+    layers(size, 2, results);
+    struct device_report *report = failed(LAYER, size / 2);
+    const struct oom_row *row = &report->ooms.items[0];
+    ck_assert_int_eq(row->step_bytes, _i == 0 ? (int64_t)((1 + LAYERS) * size + size / 2) : 0);
+    if (_i == 0) {
+        ck_assert_int_eq(row->like_step, 0);
+        ck_assert(row->like_times > 1.9 && row->like_times < 2.1);
+    }
+    device_report_destroy(report);
+}
+END_TEST
+
+#define STACK_SQUARES                                                                              \
+    CPP("at::_ops::zeros_like::call(x)")                                                           \
+    "," PY("step", "/home/u/optimizer.py", 9) "," PY("wrapper", TORCH "optim/optimizer.py",        \
+                                                     533) "," SCRIPT
+
+static void learn(void)
+{
+    uint64_t saved = born(SIZE, STACK_FORWARD);
+    for (unsigned i = 1; i <= 3; i++)
+        born(i * SIZE, STACK_BACKWARD);
+    capture_free(&capture, saved, SIZE, STACK_BACKWARD);
+}
+
+/* Three weights have gradients. The first optimizer step makes two states for each, and the fourth
+ * request fails. In a second step, other states are there, and the rest is not known. */
+START_TEST(an_optimizer_needs_the_other_states)
+{
+    learn();
+    if (_i == 1) {
+        born(SIZE, STACK_STEP);
+        learn();
+    }
+    born(SIZE, STACK_STEP);
+    born(SIZE, STACK_SQUARES);
+    born(2 * SIZE, STACK_STEP);
+    struct device_report *report = failed(STACK_SQUARES, 2 * SIZE);
+    const struct oom_row *row = &report->ooms.items[0];
+    ck_assert_int_eq(row->state_made_bytes, _i == 0 ? 4 * SIZE : 0);
+    ck_assert_int_eq(row->state_rest_bytes, _i == 0 ? 8 * SIZE : 0);
+    ck_assert_int_eq(row->step_bytes, _i == 0 ? (6 + 12) * SIZE : 0);
+    device_report_destroy(report);
+}
+END_TEST
+
+/* A setting that makes room for the request is no advice if the rest of the step does not fit: more
+ * than 100 bytes are missing. */
+START_TEST(a_setting_for_one_request_is_no_remedy)
+{
+    static const char setting[] = "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
+    struct oom_row row = {.verdict = OOM_FRAGMENTATION,
+                          .at = {.reserved_bytes = 900},
+                          .device_free_bytes = 50,
+                          .step_bytes = _i == 0 ? 950 : 1050,
+                          .state_rest_bytes = _i == 2 ? 300 : 0};
+    struct ooms ooms = {.items = &row, .count = 1};
+    strcpy(row.next, setting);
+    oom_next_add(&ooms, UNIT_AUTO);
+    ck_assert(strstr(row.next, setting) == (_i == 0 ? row.next : NULL));
+    ck_assert((strstr(row.next, "save 100 B or more") != NULL) == (_i == 1));
+    ck_assert((strstr(row.next, "less optimizer state") != NULL) == (_i == 2));
+}
+END_TEST
+
+TCase *oom_more_tests(void)
+{
+    TCase *tests = tcase_create("rest of a pass");
+    tcase_add_checked_fixture(tests, create, destroy);
+    tcase_add_loop_test(tests, an_earlier_pass_shows_the_rest, 0, 2);
+    tcase_add_loop_test(tests, a_setting_for_one_request_is_no_remedy, 0, 3);
+    tcase_add_loop_test(tests, an_optimizer_needs_the_other_states, 0, 2);
+    return tests;
+}
