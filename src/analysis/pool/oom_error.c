@@ -19,6 +19,19 @@ static bool is_pinning(const struct symbols *symbols, stack_id stack)
     return false;
 }
 
+/* True if one of PyTorch's optimizers was making the states of weights that have none yet. */
+static bool is_making_states(const struct symbols *symbols, stack_id stack)
+{
+    struct stack frames = symbols_stack_at(symbols, stack);
+    for (size_t i = 0; i < frames.count; i++) {
+        struct frame frame = symbols_frame_at(symbols, frames.frames[i]);
+        if (text_equals(symbols_text(symbols, frame.name), "_init_group") &&
+            text_find(symbols_text(symbols, frame.file), "torch/optim/"))
+            return true;
+    }
+    return false;
+}
+
 static bool name_asker(struct site_table *sites, stack_id stack, char **asker, struct error *err)
 {
     struct buffer text = BUFFER_INIT;
@@ -42,6 +55,7 @@ static bool explain(const struct oom_log *log, struct site_table *sites, enum un
     oom_account_make(message, &error->account);
     error->verdict =
         oom_judge_message(message, &error->account, is_pinning(log->symbols, message->stack));
+    error->makes_states = is_making_states(log->symbols, message->stack);
     oom_error_write_sentences(error, unit);
     return true;
 }

@@ -30,6 +30,7 @@ struct oom_error {
     const struct oom_entry *entry;
     struct oom_account account;
     enum oom_verdict verdict;
+    bool makes_states; /* the traceback shows that an optimizer was making its first states */
     char sentence[512], next[512]; /* raw bytes: escape them for display */
     char *asker;                   /* label of the call site, or NULL */
 };

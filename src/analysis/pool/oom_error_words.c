@@ -238,6 +238,15 @@ static void say_next_unknown(const struct words *words, const struct oom_message
         say(words, "record a snapshot when it happens");
 }
 
+/* A request for one of many states: room for it alone only moves the failure. */
+static void say_states(const struct words *words)
+{
+    say(words, "the optimizer was making the states of weights that had none yet, so it needs more "
+               "than this request, and a smaller batch does not change that: use states of 8 bits "
+               "or an optimizer with fewer or factored states (Adafactor), train fewer weights "
+               "(LoRA), or divide the states among ranks (FSDP, ZeroRedundancyOptimizer)");
+}
+
 static void say_next(const struct words *words, const struct oom_error *error)
 {
     const struct oom_message *message = &error->entry->message;
@@ -260,6 +269,11 @@ static void say_next(const struct words *words, const struct oom_error *error)
     }
     if (say_next_by_verdict(words, error->verdict, oom_monitor(message)))
         return;
+    if (error->makes_states &&
+        (error->verdict == OOM_SHORTAGE || error->verdict == OOM_FRAGMENTATION)) {
+        say_states(words);
+        return;
+    }
     switch (error->verdict) {
     case OOM_SHORTAGE:
         say(words,

@@ -113,6 +113,23 @@ START_TEST(verdicts)
 }
 END_TEST
 
+#define LINE(file, name) "  File \"" file "\", line 9, in " name "\n    x = y\n"
+
+/* The rest of an optimizer's first step needs more than the request, whatever the batch. In a later
+ * part of the step, it makes temporaries. */
+START_TEST(an_optimizer_that_makes_its_states)
+{
+    judge(LINE("/v/torch/optim/adam.py", "step")
+              LINE("/v/torch/optim/adam.py", "_init_group") "torch.OutOfMemoryError: " TEXT(
+                  "0.50 GiB", "", "14.00 GiB", "", "0.75 GiB"),
+          "fragmentation", "512.00 MiB free", "states of 8 bits");
+    judge(LINE("/v/torch/optim/adam.py", "step")
+              LINE("/v/torch/optim/adam.py", "_multi_tensor_adam") "torch.OutOfMemoryError: " TEXT(
+                  "0.50 GiB", "", "14.00 GiB", "", "0.75 GiB"),
+          "fragmentation", "512.00 MiB free", "expandable_segments:True");
+}
+END_TEST
+
 START_TEST(errors_of_other_memory)
 {
     judge("cuda runtime error (2) : out of memory at THCStorage.cu:58", "unknown",
@@ -214,6 +231,7 @@ TCase *oom_error_tests(void)
     TCase *tests = tcase_create("oom_error");
     tcase_add_test(tests, verdicts);
     tcase_add_test(tests, other_devices);
+    tcase_add_test(tests, an_optimizer_that_makes_its_states);
     tcase_add_test(tests, errors_of_other_memory);
     tcase_add_test(tests, parts_sum_to_the_device);
     tcase_add_test(tests, the_own_process_may_look_like_another);
