@@ -5,6 +5,8 @@
 #include "base/bisect.h"
 
 #define STEADY_LEAST 8 /* steps that grew; with fewer, the growth must be linear */
+#define JUMP         4 /* times the median: more is a jump */
+#define JUMPS_LEAST  3
 #define LIMIT_LEAST  4 /* steps that added an allocation, before those that replace one */
 
 static const char *const kind_names[] = {
@@ -69,14 +71,36 @@ static double r_squared(const struct growth_series *series)
     return yy > 0 && xx > 0 ? xy * xy / (xx * yy) : 1;
 }
 
-/* The median of all differences if more than half of them are positive; otherwise their mean. */
+/* True if most of the bytes were added in a few steps, again and again: a server keeps the cache of
+ * each request, which grows by a token in most steps and by a prompt in some. */
+static bool jumps(const struct growth_series *series, const struct changes *changes, int64_t median)
+{
+    size_t count = 0, first = 0, last = 0;
+    double bytes = 0;
+    for (size_t k = 1; k < series->count; k++) {
+        int64_t change = series->bytes[k] - series->bytes[k - 1];
+        if (change / JUMP <= median)
+            continue;
+        first = count > 0 ? first : k;
+        last = k;
+        count++;
+        bytes += (double)change;
+    }
+    return count >= JUMPS_LEAST && bytes * 2 > changes->risen &&
+           (last - first) * 2 >= series->count - 1;
+}
+
+/* The median of all differences if more than half of them are positive, and none is an exception
+ * that comes again; otherwise their mean. */
 static int64_t slope(const struct growth_series *series, struct changes *changes)
 {
     size_t differences = series->count - 1, rest = differences - changes->grown;
+    int64_t mean = (series->bytes[series->count - 1] - series->bytes[0]) / (int64_t)differences;
     if (changes->grown <= differences / 2)
-        return (series->bytes[series->count - 1] - series->bytes[0]) / (int64_t)differences;
+        return mean;
     qsort(changes->up, changes->grown, sizeof(changes->up[0]), compare_signed);
-    return changes->up[differences / 2 - rest];
+    int64_t median = changes->up[differences / 2 - rest];
+    return jumps(series, changes, median) ? mean : median;
 }
 
 /* True for what keeps all that it has, or has as many allocations as it may have: a cache with a

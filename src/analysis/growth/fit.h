@@ -48,8 +48,9 @@ struct growth_fit {
  *   - the last step that grew is the last or the last but one, or not longer ago than the longest
  *     pause between two that grew.
  * bytes_per_step is the median of the differences if most steps grew, so that an outlier does not
- * count, else their mean. Confidence is high if four or more steps grew and R^2 is at least 0.95,
- * and medium for three steps and 0.8. */
+ * count, else their mean; also if outliers of more than four times the median come again and again,
+ * and add most of the bytes. Confidence is high if four or more steps grew and R^2 is at least
+ * 0.95, and medium for three steps and 0.8. */
 void growth_fit(const struct growth_series *series, struct growth_fit *fit);
 
 #endif

@@ -57,6 +57,17 @@ START_TEST(one_odd_step_does_not_count)
 }
 END_TEST
 
+/* A token in most steps, a prompt in some. Prompts in the first half may not come again. */
+START_TEST(odd_steps_that_come_again_count)
+{
+    struct growth_fit fit = FIT(10, 12, 92, 94, 96, 176, 178, 180, 260, 262, 264);
+    ck_assert_int_eq(fit.kind, GROWTH_GROWING);
+    ck_assert_int_eq(fit.bytes_per_step, 25);
+    fit = FIT(10, 90, 170, 250, 252, 254, 256, 258, 260, 262, 264);
+    ck_assert_int_eq(fit.bytes_per_step, 2);
+}
+END_TEST
+
 START_TEST(growth_now_and_then)
 {
     struct growth_fit fit = FIT(0, 0, 30, 30, 30, 60, 60, 60, 90, 90);
@@ -171,6 +182,7 @@ TCase *growth_fit_tests(void)
     tcase_add_test(tests, what_grows_at_every_step);
     tcase_add_test(tests, few_steps_are_little_evidence);
     tcase_add_test(tests, one_odd_step_does_not_count);
+    tcase_add_test(tests, odd_steps_that_come_again_count);
     tcase_add_test(tests, growth_now_and_then);
     tcase_add_test(tests, caches_stop);
     tcase_add_test(tests, two_buffers_in_turn_are_no_cache);
