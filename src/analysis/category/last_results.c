@@ -6,6 +6,8 @@
 #include "analysis/category/classifier.h"
 #include "analysis/code/operators.h"
 
+#define LEAST_FREED 3 /* results that are freed in the loop */
+
 /* What one stack makes. */
 struct line_results {
     uint32_t freed, batches;
@@ -58,6 +60,8 @@ bool classify_last_results(const struct classifier *classifier, struct categorie
     struct line_results *lines = NULL;
     size_t capacity = 0, stacks = symbols_stack_count(site_table_symbols(classifier->sites));
     size_t first = 0;
+    if (classifier->first_backward_run == NO_RUN)
+        return true; /* a server makes batches, and computes its answers in other lines */
     while (first < timeline->lifetime_count && !seems_batch(classifier, categories, first))
         first++;
     if (first == timeline->lifetime_count)
@@ -69,7 +73,7 @@ bool classify_last_results(const struct classifier *classifier, struct categorie
     for (size_t i = first; i < timeline->lifetime_count; i++) {
         uint32_t item = timeline->lifetimes[i].alloc;
         const struct line_results *line = &lines[timeline->trace->stack[item]];
-        if (line->freed == 0 || line->freed < line->batches ||
+        if (line->freed < LEAST_FREED || line->freed < line->batches ||
             trace_size(timeline->trace, item) != line->size ||
             !seems_batch(classifier, categories, i))
             continue;
