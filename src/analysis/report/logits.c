@@ -7,6 +7,7 @@
 
 #define BEFORE      12  /* allocations from the layer that makes the logits to their softmax */
 #define MOST_JOINED 128 /* the same, if the layer makes them in parts, which are then joined */
+#define MOST_APART  256 /* the same, if other heads of the model run in between */
 #define POSITIONS   8   /* positions of a text of which the loss leaves out one */
 /* Positions of a text, as a multiple of those that a loss reads; the others are a prompt. */
 #define LEFT_OUT 16
@@ -165,14 +166,40 @@ static bool find_layer(const struct finder *finder, size_t softmax, size_t *laye
     return true;
 }
 
+/* Finds the layer whose result a softmax takes although much else ran in between, such as other
+ * heads of the model: the last one with a result as large as that of the softmax, if it is still
+ * there. Sets *layer to NONE if there is none. */
+static bool find_layer_apart(const struct finder *finder, size_t softmax, size_t *layer,
+                             struct error *err)
+{
+    const struct lifetime *lifetimes = finder->timeline->lifetimes;
+    uint64_t size = size_of(finder, softmax);
+    *layer = NONE;
+    for (size_t i = softmax; *layer == NONE && i > 0 && softmax - i < MOST_APART;) {
+        enum part part;
+        if (size_of(finder, --i) != size || lifetime_end(&lifetimes[i]) < lifetimes[softmax].alloc)
+            continue;
+        if (!part_of(finder, i, &part, err))
+            return false;
+        if (part == PART_LAYER)
+            *layer = i;
+    }
+    return true;
+}
+
 /* Marks what lies between the layer that made the logits and item `end`, after their softmax.
  * Nothing is marked if there is no such layer. */
 static bool mark_forward(struct finder *finder, size_t softmax, size_t end, struct error *err)
 {
     uint64_t size = size_of(finder, softmax);
-    size_t layer;
-    if (!find_layer(finder, softmax, &layer, err))
+    size_t layer, apart = NONE;
+    if (!find_layer(finder, softmax, &layer, err) ||
+        (layer == NONE && !find_layer_apart(finder, softmax, &apart, err)))
         return false;
+    if (apart != NONE) {
+        finder->logits->is_part[apart] = 1;
+        layer = softmax;
+    }
     if (layer == NONE && finder->of_latest &&
         fits(size_of(finder, softmax), size_of(finder, finder->latest)))
         layer = finder->latest; /* the next part of the same logits */

@@ -89,6 +89,39 @@ START_TEST(logits_of_a_compiled_backward_pass)
 }
 END_TEST
 
+/* Other heads of the model run before the loss. What is as large in between is not of the logits. A
+ * layer whose result is gone made no logits. */
+static void train_with_heads(bool is_freed)
+{
+    uint64_t made[40], between = 0, softmax, loss, derived;
+    uint64_t logits = born(LOGITS, FORWARD("upsample_bilinear2d", 3));
+    for (unsigned i = 0; i < 40; i++) {
+        made[i] = born(100, i % 8 == 0 ? FORWARD("convolution", 4) : FORWARD("relu", 4));
+        if (i == 20)
+            between = born(LOGITS, FORWARD("relu", 4));
+    }
+    if (is_freed)
+        capture_free(&capture, logits, LOGITS, FORWARD("relu", 4));
+    softmax = born(LOGITS, LOSS("_log_softmax"));
+    loss = born(8, LOSS("nll_loss2d_forward"));
+    derived = born(LOGITS, BACKWARD("nll_loss2d_backward", "NllLoss2DBackward0"));
+    for (unsigned i = 0; i < 40; i++)
+        capture_free(&capture, made[i], 100, BACKWARD("mm", "MmBackward0"));
+    if (!is_freed)
+        capture_free(&capture, logits, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, between, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, softmax, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, derived, LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, loss, 8, SCRIPT);
+}
+
+START_TEST(logits_before_other_heads)
+{
+    train_with_heads(_i == 1);
+    ck_assert_int_eq(saving(), _i == 0 ? 3 * LOGITS : -1);
+}
+END_TEST
+
 /* The loss reads a part of them: the answer that follows a prompt. */
 START_TEST(logits_after_a_prompt)
 {
@@ -249,6 +282,7 @@ TCase *findings_logits_tests(void)
     tcase_add_test(tests, what_follows_may_be_of_another_size);
     tcase_add_test(tests, logits_of_a_compiled_backward_pass);
     tcase_add_test(tests, logits_after_a_prompt);
+    tcase_add_loop_test(tests, logits_before_other_heads, 0, 2);
     tcase_add_test(tests, logits_that_are_collected);
     tcase_add_test(tests, logits_of_a_pass_that_is_offloaded);
     tcase_add_test(tests, activations_without_the_logits);
