@@ -57,12 +57,23 @@ struct search {
     const struct timeline *timeline;
     struct site_table *sites;
     const struct categories *categories;
+    const struct phases *phases;
     const struct passes *passes;
     uint32_t end; /* chain_reach_end() */
     struct gap gap;
     size_t lifetime; /* the first lifetime after all earlier gaps */
     struct error *err;
 };
+
+static bool is_of_forward(struct search *search, size_t index, bool *is_forward)
+{
+    stack_id stack = search->timeline->trace->stack[search->timeline->lifetimes[index].alloc];
+    const struct stack_facts *facts = site_stack_facts(search->sites, stack, search->err);
+    *is_forward =
+        facts && (facts->context == CONTEXT_FORWARD ||
+                  category_is_saved((enum category)search->categories->of_lifetime[index]));
+    return facts != NULL;
+}
 
 /* Sets *keeps if the gap has a forward pass that keeps activations, such as an evaluation with
  * gradients enabled. Then the number of live allocations at its highest memory is close to that of
@@ -77,19 +88,57 @@ static bool keeps_activations(struct search *search, bool *keeps)
             break;
         if (life->alloc < search->gap.first || lifetime_end(life) <= search->gap.highest)
             continue;
-        const struct stack_facts *facts =
-            site_stack_facts(search->sites, timeline->trace->stack[life->alloc], search->err);
-        if (!facts)
+        bool is_forward;
+        if (!is_of_forward(search, i, &is_forward))
             return false;
-        count += facts->context == CONTEXT_FORWARD ||
-                 category_is_saved((enum category)search->categories->of_lifetime[i]);
+        count += is_forward;
     }
     search->lifetime = i;
     *keeps = count * 2 > search->chain->kept_count;
     return true;
 }
 
-/* Ends the gap. `ran_out`: memory ran out in it, so it is incomplete and is ignored. */
+#define FEW 4 /* one 4th of what a forward pass keeps is no other forward pass */
+
+/* The first item of the next backward pass after a run; EVENT_NEVER: there is none. */
+static uint32_t next_backward(const struct phases *phases, uint32_t run)
+{
+    for (; run < phases->count; run++)
+        if (phases->runs[run].phase == PHASE_BACKWARD)
+            return phases->runs[run].first;
+    return EVENT_NEVER;
+}
+
+/* Sets *has if a backward pass follows the forward phase that holds the highest memory of the gap,
+ * finds most of what is kept there, and has no other forward pass before it, which would keep about
+ * as much. */
+static bool has_backward(struct search *search, bool *has)
+{
+    const struct timeline *timeline = search->timeline;
+    const struct phases *phases = search->phases;
+    uint32_t highest = search->gap.highest, run = phases_run_of(phases, highest);
+    *has = false;
+    if (run >= phases->count)
+        return true;
+    uint32_t backward = next_backward(phases, run);
+    size_t own = 0, left = 0, others = 0;
+    for (size_t i = births_from(timeline, phases->runs[run].first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < backward; i++) {
+        const struct lifetime *life = &timeline->lifetimes[i];
+        bool is_forward, is_left = lifetime_end(life) >= backward;
+        if (!is_left && (life->alloc > highest || lifetime_end(life) <= highest))
+            continue;
+        if (!is_of_forward(search, i, &is_forward))
+            return false;
+        *(life->alloc <= highest ? &own : &others) += is_forward;
+        left += is_forward && is_left && life->alloc <= highest;
+    }
+    *has = backward != EVENT_NEVER && left > own / 2 && others <= own / FEW;
+    return true;
+}
+
+/* Ends the gap. `ran_out`: memory ran out in it, so it is incomplete and is
+ * ignored. */
 static bool end_gap(struct search *search, bool ran_out)
 {
     const struct gap gap = search->gap;
@@ -103,6 +152,8 @@ static bool end_gap(struct search *search, bool ran_out)
     struct chain_elsewhere *found = keeps ? &chain->unused : &chain->elsewhere;
     if (gap.bytes <= found->bytes)
         return true;
+    if (keeps && !has_backward(search, &found->has_backward))
+        return false;
     found->bytes = gap.bytes;
     found->event = search->timeline->trace->first_event + gap.highest;
     return name_place(found, search->timeline, search->sites, gap.highest, search->err);
@@ -110,10 +161,17 @@ static bool end_gap(struct search *search, bool ran_out)
 
 bool chain_find_elsewhere(struct forward_chain *chain, const struct timeline *timeline,
                           struct site_table *sites, const struct categories *categories,
-                          const struct passes *passes, struct error *err)
+                          const struct phases *phases, const struct passes *passes,
+                          struct error *err)
 {
-    struct search search = {chain, timeline, sites, categories, passes, chain_reach_end(chain),
-                            {0},   0,        err};
+    struct search search = {.chain = chain,
+                            .timeline = timeline,
+                            .sites = sites,
+                            .categories = categories,
+                            .phases = phases,
+                            .passes = passes,
+                            .end = chain_reach_end(chain),
+                            .err = err};
     const struct trace *trace = timeline->trace;
     uint64_t now = bytes_before(timeline);
     bool ran_out = false, ok = true;

@@ -15,6 +15,7 @@ uint32_t chain_reach_end(const struct forward_chain *chain);
  * left out. Requires chain->kept. */
 bool chain_find_elsewhere(struct forward_chain *chain, const struct timeline *timeline,
                           struct site_table *sites, const struct categories *categories,
-                          const struct passes *passes, struct error *err);
+                          const struct phases *phases, const struct passes *passes,
+                          struct error *err);
 
 #endif

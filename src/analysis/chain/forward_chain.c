@@ -361,8 +361,8 @@ static bool find_chain(struct build *build, struct error *err)
             (measure(build, err) &&
              chain_relate_to_peak(chain, timeline, build->sites, &build->phases, &build->categories,
                                   &build->pass, err) &&
-             chain_find_elsewhere(chain, timeline, build->sites, &build->categories, &build->passes,
-                                  err)));
+             chain_find_elsewhere(chain, timeline, build->sites, &build->categories, &build->phases,
+                                  &build->passes, err)));
 }
 
 bool forward_chain_build(struct forward_chain *chain, const struct timeline *timeline,

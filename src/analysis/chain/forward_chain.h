@@ -180,10 +180,11 @@ struct chain_pass {
 
 /* The highest memory in code that the chain's checkpoints do not change. */
 struct chain_elsewhere {
-    uint64_t bytes; /* allocated, in rounded sizes; 0 if there is no such code */
-    uint64_t event; /* the allocation that reaches this: its index in the file */
-    struct text at; /* the line that called the model or, outside of the model, the line that
-                       allocates; owned by the symbols */
+    uint64_t bytes;    /* allocated, in rounded sizes; 0 if there is no such code */
+    uint64_t event;    /* the allocation that reaches this: its index in the file */
+    struct text at;    /* the line that called the model or, outside of the model, the line that
+                          allocates; owned by the symbols */
+    bool has_backward; /* of `unused`: a backward pass follows that may use the activations */
 };
 
 enum chain_absence {
@@ -219,8 +220,9 @@ struct forward_chain {
     size_t other_count, other_capacity;
     struct chain_elsewhere elsewhere; /* code without activations, such as evaluation under no_grad:
                                          checkpoints do not change it */
-    struct chain_elsewhere unused; /* code that keeps activations for no backward pass; checkpoints
-                                      lower it by an amount that is not known */
+    struct chain_elsewhere unused; /* code that keeps activations, but for no backward pass, or not
+                                      in a pass of this kind; checkpoints lower it by an amount that
+                                      is not known */
     uint32_t *kept; /* the items that allocate the activations of all elements, ascending */
     size_t kept_count, kept_capacity;
     uint32_t *casts; /* those items of `kept` that allocate autocast's copies of weights */

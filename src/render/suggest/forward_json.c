@@ -121,6 +121,7 @@ static const struct row_type chain_type = ROW_TYPE(
     FIELD_AS(ROW, BYTES, "unused_peak_bytes", unused.bytes),
     FIELD_AS(ROW, NUMBER, "unused_peak_event", unused.event, IF(ROW, unused.bytes)),
     FIELD_AS(ROW, TEXT, "unused_at", unused.at, IF(ROW, unused.bytes)),
+    FIELD_AS(ROW, FLAG, "unused_has_backward", unused.has_backward, IF(ROW, unused.bytes)),
     FIELD(ROW, BYTES, recomputed_bytes), FIELD_CALL(FLAG, "compiled", compiled),
     FIELD(ROW, COUNT, other_steps), FIELD(ROW, COUNT, unlike_steps),
     FIELD_CALL(NUMBER, "backward_ns", backward_time, .present = has_backward_time));

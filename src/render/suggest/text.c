@@ -46,7 +46,15 @@ static void elsewhere_text(const struct page *page, const struct forward_chain *
                     "change. 'memsnap analyze --at %" PRIu64 "' tells what is live there.",
                     page_bytes(page, bytes, (int64_t)elsewhere->bytes), at.bytes,
                     units_count(event, elsewhere->event), elsewhere->event);
-    if (unused->bytes > replan->with_total && !unused_at.failed)
+    if (unused->bytes > replan->with_total && !unused_at.failed && unused->has_backward)
+        suggest_say(page,
+                    "A pass that the plan is not made from peaks at %s, at %s (event %s). "
+                    "Checkpoints lower that peak as well if it runs the same modules, but by how "
+                    "much is not known. 'memsnap analyze --at %" PRIu64 "' tells what is live "
+                    "there.",
+                    page_bytes(page, bytes, (int64_t)unused->bytes), unused_at.bytes,
+                    units_count(event, unused->event), unused->event);
+    else if (unused->bytes > replan->with_total && !unused_at.failed)
         suggest_say(page,
                     "A forward pass without a backward pass peaks at %s, at %s. Checkpoints lower "
                     "that peak as well if it runs the same modules, but by how much is not known. "

@@ -58,13 +58,18 @@ START_TEST(passes_with_a_backward_pass_are_not_elsewhere)
 }
 END_TEST
 
-/* The pass keeps activations, which checkpoints would change. */
-START_TEST(an_evaluation_with_gradients_is_another_matter)
+/* The pass keeps activations, which checkpoints would change. In the second case, a backward pass
+ * follows it that frees nothing, as with retain_graph=True. */
+START_TEST(a_pass_that_is_not_planned_is_another_matter)
 {
     train();
     for (int i = 0; i < 4; i++)
         block("t20 m53", 8);
     pass_by(9 * BLOCK, "t20 m55");
+    if (_i == 1) {
+        capture_free(&capture, capture_alloc(&capture, 8, STACK_BACKWARD), 8, STACK_BACKWARD);
+        pass_by(8, "t3");
+    }
     while (kept-- > 0)
         capture_free(&capture, addresses[kept], sizes[kept], "");
     kept = 0;
@@ -72,6 +77,7 @@ START_TEST(an_evaluation_with_gradients_is_another_matter)
     build();
     expect_found(&chain.elsewhere, 0, "");
     expect_found(&chain.unused, 12 + 9, "model.py:55 forward");
+    ck_assert(chain.unused.has_backward == (_i == 1));
 }
 END_TEST
 
@@ -91,7 +97,7 @@ TCase *elsewhere_tests(void)
     tcase_add_test(tests, an_evaluation_may_need_more);
     tcase_add_test(tests, code_before_the_model_may_need_more);
     tcase_add_test(tests, passes_with_a_backward_pass_are_not_elsewhere);
-    tcase_add_test(tests, an_evaluation_with_gradients_is_another_matter);
+    tcase_add_loop_test(tests, a_pass_that_is_not_planned_is_another_matter, 0, 2);
     tcase_add_test(tests, a_pass_that_runs_out_of_memory_tells_nothing);
     return tests;
 }
