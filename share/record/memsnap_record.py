@@ -1149,12 +1149,33 @@ def allocations():
     return sum(torch.cuda.memory_stats(device).get("allocation.all.allocated", 0) for device in range(torch.cuda.device_count()))
 
 
+def is_of_torch(frame):
+    return frame.f_code.co_filename.startswith(os.path.join(os.path.dirname(torch.__file__), ""))
+
+
+def is_of_package(frame):
+    """True for code of an installed package or of Python itself."""
+    path = frame.f_code.co_filename
+    return path.startswith(os.path.join(os.path.dirname(os.__file__), "")) or any(
+        f"/{folder}/" in path for folder in ("site-packages", "dist-packages"))
+
+
+def line_at(frame):
+    return os.path.basename(frame.f_code.co_filename) + ":" + str(frame.f_lineno)
+
+
+def lines_of_call(call):
+    """The lines of a call such as "run 1/2: model.py:50 [3/12] > block.py:12, allocations 60-71 of 310"."""
+    return [step.partition(" [")[0] for step in call.rpartition(": ")[2].partition(", allocations ")[0].split(" > ")]
+
+
 class Runs:
     """Watches a run of the model: which line, within which other calls, calls each module, and how often. If the model
     is one of several, the earlier runs of the others in the step count too."""
 
-    def __init__(self, model, earlier=None):
+    def __init__(self, model, plan, earlier=None):
         self.names = {module: name for name, module in model.named_modules()}
+        self.wanted = {line for part in plan for call in part for line in lines_of_call(call)}
         self.found, self.times = {}, dict(earlier.times) if earlier else {}  # modules by call, with turns; number of calls by line
         self.lines = {}  # by module and turn: the lines of its call and of the calls around it
         self.turns = dict(earlier.turns) if earlier else {}  # number of runs of each module
@@ -1169,20 +1190,28 @@ class Runs:
     def allocations(self):
         return allocations() if self.counts else 0
 
-    def before(self, module, _args):
-        frame, container = sys._getframe(1), torch.nn.Sequential.forward
-        while frame.f_back is not None and frame.f_code.co_filename.startswith(
-                os.path.join(os.path.dirname(torch.__file__), "")) and (
-                frame.f_code.co_name != "forward" or frame.f_code is container.__code__):
+    def caller_of(self, frame, container):
+        """The frame that makes a call: the innermost one outside of torch, or the forward() of a module of torch that is
+        not a container. Functions of packages that only pass the call on, such as a __call__() around that of the module,
+        come after it: they are passed over if that leads to a line of the plan."""
+        while frame.f_back is not None and is_of_torch(frame) and (
+                frame.f_code.co_name != "forward" or frame.f_code is container):
             frame = frame.f_back
+        outer = frame
+        while outer is not None and line_at(outer) not in self.wanted and outer.f_code.co_name != "forward" and (
+                is_of_package(outer)):
+            outer = outer.f_back
+        return outer if outer is not None and line_at(outer) in self.wanted else frame
+
+    def before(self, module, _args):
+        container = torch.nn.Sequential.forward
+        frame = self.caller_of(sys._getframe(1), container.__code__)
         line = call = made_by = ()  # the model itself has no line
         if not self.stack:
             self.caller = frame.f_code  # the code, since a frame would hold results
         else:
             _, around, *_ = self.stack[-1]
-            name = "model"
-            if frame.f_code is not self.caller:  # otherwise the model is a container
-                name = os.path.basename(frame.f_code.co_filename) + ":" + str(frame.f_lineno)
+            name = line_at(frame) if frame.f_code is not self.caller else "model"  # then the model is a container
             line = made_by = (*around, name)
             call = (*around, (name, self.times.get(line, 0)))
             if type(module).forward is container:
@@ -1328,7 +1357,7 @@ class Runs:
         exact = []
         if self.counts and len(numbers) == len(part):
             exact = self.exactly(begins + numbers[0][0] - 1, begins + numbers[-1][1])
-        lines = [[step.partition(" [")[0] for step in call.split(" > ")] for call, *_ in written]
+        lines = list(map(lines_of_call, part))
         return exact if all(self.lines[call] in lines for call in exact) else []  # else other lines call them
 
 
@@ -1356,7 +1385,7 @@ def checkpoint_calls(model, plan, keep=None, one_by_one=False):
 def find_calls(model, args, kwargs, plan, keep, one_by_one):
     """Finds the modules of the calls, and puts checkpoints around them."""
     try_out(model, args, kwargs)  # libraries allocate workspaces when they first run
-    runs = Runs(model)
+    runs = Runs(model, plan)
     try_out(model, args, kwargs, partial(saves_nothing, model))
     runs.remove()
     parts = []
@@ -1454,7 +1483,7 @@ class Several:
     def put(self, model, args, kwargs):
         """Puts the checkpoints that belong to this run into the model."""
         try_out(model, args, kwargs)  # libraries allocate workspaces when they first run
-        runs = Runs(model, self.earlier)
+        runs = Runs(model, self.left, self.earlier)
         try_out(model, args, kwargs, partial(saves_nothing, model))
         runs.remove()
         found = [(part, list(dict.fromkeys(self.modules_of(runs, part)))) for part in self.left]
@@ -3230,10 +3259,6 @@ class Calls:
 def lines_of(code):
     lines = [line for _, _, line in code.co_lines() if line is not None]
     return min(lines), max(lines)
-
-
-def is_of_torch(frame):
-    return frame.f_code.co_filename.startswith(os.path.join(os.path.dirname(torch.__file__), ""))
 
 
 def plan_of(content):

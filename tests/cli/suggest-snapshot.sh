@@ -129,7 +129,7 @@ out_has 'checkpoint_calls(model, plan, keep)'
 out_has_not 'class Several'
 for name in recorded/recommender labelled/adversarial recorded/gan; do
     run suggest --budget least "samples/$name.pickle.gz"
-    out_has '# modules for one loss, it is a list of them: model = [encoder, decoder].'
+    out_has '# model = [encoder, decoder].'
     out_has 'class Several'
     out_has 'checkpoint_calls_of_several(model, plan'
 done

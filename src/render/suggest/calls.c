@@ -104,11 +104,11 @@ static bool list_plan(struct buffer *text, const struct suggest_subject *subject
                 "# if the line makes several, and the allocations of the model in it. The calls\n"
                 "# of one list share a checkpoint if they form a chain. Their modules are found\n"
                 "# when the model is first called, in trial runs that save nothing.\n"
-                "# `model` is the module whose call makes all of these allocations.");
-    buffer_puts(text, is_one ? "\nplan = [\n"
-                             : " If the step calls several\n"
-                               "# modules for one loss, it is a list of them: model = [encoder, "
-                               "decoder].\nplan = [\n");
+                "# `model` is the module whose call makes all of these allocations, or whose\n"
+                "# calls make them if one line of the step calls it several times.\n");
+    buffer_puts(text, is_one ? "plan = [\n"
+                             : "# If the step calls several modules for one loss, it is a list of "
+                               "them:\n# model = [encoder, decoder].\nplan = [\n");
     for (size_t k = 0; k < placement->count; k++)
         ok = ok && list_segment(text, subject, placement->segments[k]);
     buffer_puts(text, "]\n");

@@ -1,4 +1,8 @@
 """Plans of snapshots name lines of code, or calls of modules by the lines that make them."""
+import os
+import sys
+import tempfile
+
 import memsnap_record
 import program_model
 import torch
@@ -69,6 +73,23 @@ def check_runs():
         {"modules": ["run 0/2: model [0/3]", "run 0/2: model [1/3]"]}, {"modules": ["run 1/2: model [2/3]"]},
         target="calls"))
     assert [sorted(layer.forward.parts) for layer in model] == [[0], [0], [1]], replaced(model)
+
+
+def check_package():
+    """A package may wrap the calls of its modules in a method of its own, which is not the line that makes them."""
+    folder = os.path.join(tempfile.mkdtemp(), "site-packages")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "wrapping.py"), "w") as file:
+        file.write("import torch\n\nclass Layer(torch.nn.Linear):\n"
+                   "    def __call__(self, *args):\n        return super().__call__(*args)\n")
+    sys.path.insert(0, folder)
+    import wrapping
+    model = program_model.Model()
+    model.blocks = nn.ModuleList(wrapping.Layer(64, 64) for _ in range(3))
+    _, model = compare(model, [torch.randint(0, 1000, (8, 32)), torch.randint(0, 1000, (8, 16))], plan_of(
+        {"modules": [line("x = block(x)") + " [1/6]", line("x = block(x)") + " [2/6]"]},
+        {"modules": [line("x = block(x)") + " [3/6]"]}, target="calls"))
+    assert [sorted(getattr(block.forward, "parts", ())) for block in model.blocks] == [[1], [0], [0]], replaced(model)
 
 
 def check_kept_in_place():
@@ -144,6 +165,7 @@ def main():
     check_calls()
     check_repeated()
     check_runs()
+    check_package()
     if IS_SELECTIVE:
         check_kept_in_place()
     if torch.cuda.is_available():
