@@ -69,6 +69,23 @@ void site_at_model_call(struct site_table *table, stack_id id, struct site *site
         site->user_frame = (uint32_t)caller;
 }
 
+bool site_in_function(struct site_table *table, stack_id id, const struct site *site)
+{
+    struct stack stack = symbols_stack_at(table->symbols, id);
+    struct frame_facts spare;
+    if (site->user_frame == NO_FRAME)
+        return false;
+    struct frame frame = symbols_frame_at(
+        table->symbols, site_original_frame(table, stack.frames[site->user_frame]));
+    if (!text_equals(symbols_text(table->symbols, frame.name), "forward"))
+        return false;
+    size_t i = (size_t)site->user_frame + 1;
+    while (i < stack.count &&
+           site_frame_facts(table, stack.frames[i], &spare)->kind == FRAME_NATIVE)
+        i++;
+    return i < stack.count && site_frame_facts(table, stack.frames[i], &spare)->kind == FRAME_USER;
+}
+
 static bool is_in_package(struct site_table *table, struct stack stack, const struct site *site)
 {
     struct frame_facts spare;

@@ -151,6 +151,9 @@ void site_at_model_call(struct site_table *table, stack_id stack, struct site *s
 /* If the user frame of `site` is in an installed package, makes the line of the program that called
  * the package the user frame; false if it is in none, or no such line is known. */
 bool site_at_package_call(struct site_table *table, stack_id stack, struct site *site);
+/* True if the user frame of `site` is a function named forward that other user code calls, and no
+ * module: perhaps that of a torch.autograd.Function, whose apply() has no Python frame. */
+bool site_in_function(struct site_table *table, stack_id stack, const struct site *site);
 /* Makes the next user frame that is outward of the one of `site` its user frame; false if there is
  * none. */
 bool site_at_caller(struct site_table *table, stack_id stack, struct site *site);

@@ -78,6 +78,7 @@ struct growth {
     /* The line that calls the model, or the installed package, which makes what growth_holder()
      * tells, if the row's own line is in it; else NULL. */
     const char *caller;
+    bool in_function; /* that row's line may be in a torch.autograd.Function: site_in_function() */
     struct stale_gradients gradients;
     struct idle_gradients idle;
     struct summed_gradients summed;

@@ -355,8 +355,10 @@ static bool make_rows(struct growth_builder *builder, struct candidate *candidat
     if (growth->growing == 0)
         return true;
     uint32_t holder = candidates[growth_holder(growth)].group;
-    return growth_label_caller(&builder->set, &builder->survivors.groups.items[holder].source,
-                               &growth->caller, err);
+    const struct live_source *source = &builder->survivors.groups.items[holder].source;
+    growth->in_function = source->shown != STACK_NONE &&
+                          site_in_function(builder->set.sites, source->shown, &source->site);
+    return growth_label_caller(&builder->set, source, &growth->caller, err);
 }
 
 bool growth_compare_steps(struct growth_builder *builder, struct error *err)

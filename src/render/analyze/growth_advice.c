@@ -237,6 +237,10 @@ static void site_advice(const struct page *page, const struct device_report *rep
                           ? ". A sum over the steps, or a state that each step passes on to the "
                             "next, keeps its autograd graph, too: add tensor.detach() to it."
                           : ".");
+        if (report->growth.in_function)
+            buffer_puts(text, " If that is the forward() of a torch.autograd.Function, pass its "
+                              "results to ctx.save_for_backward(): stored in ctx itself, they make "
+                              "a reference cycle.");
     }
 }
 

@@ -578,6 +578,22 @@ START_TEST(packages_name_their_caller)
 }
 END_TEST
 
+/* Modules call their forward() through module.py; apply() of a torch.autograd.Function has no
+ * Python frame. */
+START_TEST(what_a_function_may_store_in_its_context)
+{
+    for (unsigned step = 0; step < 6; step++) {
+        annotate("START", step);
+        born(1000 + step, 100,
+             _i == 0 ? PY("forward", "/home/u/act.py", 9) "," PY("forward", "/home/u/act.py",
+                                                                 26) "," CALL "," SCRIPT
+                     : PY("forward", "/home/u/act.py", 26) "," CALL "," SCRIPT);
+        annotate("END", step);
+    }
+    ck_assert_int_eq(find()->in_function, _i == 0);
+}
+END_TEST
+
 /* Nothing refers to what waits for a stream: frees that wait may pile up, but no list grows. */
 START_TEST(frees_that_wait_are_no_growth)
 {
@@ -603,6 +619,7 @@ TCase *growth_tests(void)
     tcase_add_test(tests, growth_by_site);
     tcase_add_loop_test(tests, frees_that_wait_are_no_growth, 0, 2);
     tcase_add_loop_test(tests, packages_name_their_caller, 0, 2);
+    tcase_add_loop_test(tests, what_a_function_may_store_in_its_context, 0, 2);
     tcase_add_loop_test(tests, graphs_that_stay_are_no_cache, 0, 2);
     tcase_add_test(tests, a_workspace_is_no_cache);
     tcase_add_test(tests, models_that_stay);
