@@ -225,8 +225,11 @@ bool live_is_running(const struct live_set *set, const struct live_facts *facts,
           live_category(set, live) == CATEGORY_TEMPORARY))
         return false;
     const struct lifetime *lifetime = &set->timeline->lifetimes[live->index];
-    return phases_run_of(facts->phases, lifetime->alloc) == facts->run &&
-           phases_run_of(facts->phases, lifetime_end(lifetime)) == facts->run;
+    if (phases_run_of(facts->phases, lifetime->alloc) != facts->run)
+        return false;
+    if (lifetime_end(lifetime) == EVENT_NEVER) /* the pass may have run out of memory */
+        return facts->run + 1 == facts->phases->count;
+    return phases_run_of(facts->phases, lifetime_end(lifetime)) == facts->run;
 }
 
 /* True for results of operators. A tensor that only has storage, or comes from the host, is no

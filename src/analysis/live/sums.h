@@ -113,7 +113,7 @@ live_test live_is_inference;    /* the same, where the decorator is torch.infere
 live_test live_is_layer_result; /* see growth/layer_results.h: no backward pass frees it */
 live_test live_is_plain_result; /* what code outside modules computed, if nothing is trained */
 live_test live_is_running; /* an activation or scratch space that the forward phase of the moment
-                              makes and frees */
+                              makes and frees, or makes if the trace ends in it */
 live_test live_is_resident_data;  /* input that is made before the first forward pass and not freed
                                      before the last backward pass begins; only if there are two or
                                      more backward passes */

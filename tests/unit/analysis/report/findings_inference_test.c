@@ -40,6 +40,21 @@ START_TEST(a_forward_pass_that_keeps_nothing)
 }
 END_TEST
 
+/* The trace ends with the pass that runs out of memory; or, with `_i`, goes on with another. */
+START_TEST(a_forward_pass_that_runs_out_of_memory)
+{
+    infer(LAYER);
+    capture_alloc(&capture, 1500, LAYER);
+    capture_alloc(&capture, 1500, LAYER);
+    capture_event(&capture, "oom", 0, 9000, LAYER);
+    if (_i == 1) {
+        capture_free(&capture, capture_alloc(&capture, 8, SCRIPT), 8, SCRIPT);
+        capture_free(&capture, capture_alloc(&capture, 10, LAYER), 10, LAYER);
+    }
+    ck_assert_int_eq(capture_saving(&capture, FINDING_FORWARD_PASS), _i == 0 ? 3000 : -1);
+}
+END_TEST
+
 START_TEST(a_program_that_trains)
 {
     infer(STACK_FORWARD);
@@ -172,6 +187,7 @@ TCase *findings_inference_tests(void)
     TCase *tests = tcase_create("findings of inference");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_forward_pass_that_keeps_nothing);
+    tcase_add_loop_test(tests, a_forward_pass_that_runs_out_of_memory, 0, 2);
     tcase_add_test(tests, a_program_that_trains);
     tcase_add_test(tests, logits_that_are_converted);
     tcase_add_test(tests, masks_that_are_converted_are_no_logits);
