@@ -17,12 +17,15 @@ struct left_gradients {
     uint64_t sizes[FLAT_MOST]; /* a ring buffer: gradient n is at n % FLAT_MOST */
 };
 
-/* A result of a pass that plain code kept, such as the logits of an evaluation. A loop keeps a few
- * of them in each iteration. */
-#define RESULTS_MOST 4
-struct kept_result {
-    stack_id stack;
-    uint64_t size;
+/* The last that plain code made of one kind, a stack each: results of passes that it kept, such as
+ * the logits of an evaluation, or batches. A loop makes a few of them in each iteration. */
+#define LINES_MOST 4
+struct last_lines {
+    struct last_line {
+        stack_id stack;
+        uint64_t size;
+    } items[LINES_MOST];
+    size_t count; /* of stacks that were noted; stack n is at n % LINES_MOST */
 };
 
 /* Kept workspaces of cuBLAS: of each of its two sizes, one of each thread of a step. */
@@ -58,12 +61,12 @@ struct classifier {
     bool passes_make_states; /* without stacks: blocks that passes leave for good are optimizer
                                 states */
     struct left_gradients left;
-    uint32_t batch_run;  /* the run in which the last batch was made; 0 if none */
-    uint32_t copied_run; /* the last run in which plain code copied something to the device */
-    double copied_bytes; /* that it has copied in that run */
-    struct kept_result results[RESULTS_MOST]; /* the last ones of plain code, a stack each */
-    size_t result_stacks;                     /* that were noted; stack n is at n % RESULTS_MOST */
-    uint32_t workspaces[WORKSPACES_MOST];     /* numbers of lifetimes; see kept_workspaces.c */
+    uint32_t batch_run;        /* the run in which the last batch was made; 0 if none */
+    uint32_t copied_run;       /* the last run in which plain code copied something to the device */
+    double copied_bytes;       /* that it has copied in that run */
+    struct last_lines results; /* that plain code kept */
+    struct last_lines batches; /* whose operators are not known */
+    uint32_t workspaces[WORKSPACES_MOST]; /* numbers of lifetimes; see kept_workspaces.c */
     size_t workspace_count;
     struct step_marks steps;      /* annotated optimizer steps */
     struct step_marks zero_grads; /* annotated calls of zero_grad(); without stacks only */

@@ -352,8 +352,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
             reason == REASON_ZERO_GRAD_FREED ||
             (category == CATEGORY_GRADIENT && is_freed_by_zero_grad(&evidence));
         note_batch(classifier, &evidence, reason);
-        if (reason == REASON_AFTER_FORWARD)
-            plain_note_result(classifier, &evidence);
+        plain_note_line(classifier, &evidence, reason);
         if (!count_sizes(classifier, &evidence, category, reason, err) ||
             !count_kept(classifier, &evidence, category, err))
             return false;

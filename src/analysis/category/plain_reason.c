@@ -19,12 +19,6 @@ bool goes_into_forward(const struct classifier *classifier, const struct evidenc
            (evidence->end_run == NO_RUN || evidence->end_run >= next);
 }
 
-bool classifier_has_gradient_size(const struct classifier *classifier, uint64_t size, bool or_used)
-{
-    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
-    return tally && (tally->gradients.most > 0 || (or_used && tally->accumulated.most > 0));
-}
-
 bool classifier_has_twin(const struct classifier *classifier, uint64_t size, enum category category)
 {
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);

@@ -37,24 +37,48 @@ static bool precedes_batch(const struct classifier *classifier, const struct evi
     return false;
 }
 
-/* The last result that plain code kept with the stack of an allocation, or NULL. */
-static const struct kept_result *last_like(const struct classifier *classifier,
-                                           const struct evidence *evidence)
+/* The last of the noted lines with the stack of an allocation, or NULL. */
+static const struct last_line *line_of(const struct last_lines *lines,
+                                       const struct evidence *evidence)
 {
-    for (size_t i = 0; i < RESULTS_MOST && i < classifier->result_stacks; i++)
-        if (classifier->results[i].stack == evidence->birth_stack)
-            return &classifier->results[i];
+    for (size_t i = 0; i < LINES_MOST && i < lines->count; i++)
+        if (lines->items[i].stack == evidence->birth_stack)
+            return &lines->items[i];
     return NULL;
 }
 
-void plain_note_result(struct classifier *classifier, const struct evidence *evidence)
+static const struct last_line *last_like(const struct classifier *classifier,
+                                         const struct evidence *evidence)
+{
+    return line_of(&classifier->results, evidence);
+}
+
+/* True if the same line made a batch of the size before. Operators tell batches, if they are known.
+ */
+static bool is_like_batch(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct last_line *batch = line_of(&classifier->batches, evidence);
+    return evidence->birth->site.op == STRING_EMPTY && batch &&
+           batch->size == evidence_size(classifier, evidence);
+}
+
+static void note(struct last_lines *lines, const struct evidence *evidence, uint64_t size)
 {
     if (evidence->birth_stack == STACK_NONE)
         return;
-    const struct kept_result *last = last_like(classifier, evidence);
-    size_t at = last ? (size_t)(last - classifier->results) : classifier->result_stacks++;
-    classifier->results[at % RESULTS_MOST] =
-        (struct kept_result){evidence->birth_stack, evidence_size(classifier, evidence)};
+    const struct last_line *last = line_of(lines, evidence);
+    size_t at = last ? (size_t)(last - lines->items) : lines->count++;
+    lines->items[at % LINES_MOST] = (struct last_line){evidence->birth_stack, size};
+}
+
+void plain_note_line(struct classifier *classifier, const struct evidence *evidence,
+                     enum reason reason)
+{
+    uint64_t size = evidence_size(classifier, evidence);
+    if (reason == REASON_AFTER_FORWARD)
+        note(&classifier->results, evidence, size);
+    else if (reason == REASON_BEFORE_FORWARD && evidence->birth->site.op == STRING_EMPTY)
+        note(&classifier->batches, evidence, size);
 }
 
 bool plain_is_kept_result(const struct classifier *classifier, const struct evidence *evidence)
@@ -63,12 +87,18 @@ bool plain_is_kept_result(const struct classifier *classifier, const struct evid
     return evidence->birth->context == CONTEXT_OTHER &&
            step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
            !classifier->phases->runs[before].is_saved && classifier->batch_run <= before &&
-           !is_drawn(classifier, evidence) &&
+           !is_drawn(classifier, evidence) && !is_like_batch(classifier, evidence) &&
            step_near(classifier, evidence->birth_run, 1, &after) == PHASE_FORWARD &&
            !(classifier->phases->runs[after].is_saved && plain_collects(classifier, evidence)) &&
            (evidence->end_run == NO_RUN || evidence->end_run > after + 1 ||
             last_like(classifier, evidence) ||
             (evidence->end_run > after && precedes_batch(classifier, evidence, after)));
+}
+
+bool classifier_has_gradient_size(const struct classifier *classifier, uint64_t size, bool or_used)
+{
+    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
+    return tally && (tally->gradients.most > 0 || (or_used && tally->accumulated.most > 0));
 }
 
 #define MOST_RUNS_KEPT 256 /* runs that are searched for the pass after the next one */
@@ -98,7 +128,7 @@ bool plain_is_collected_result(const struct classifier *classifier, const struct
 
 bool plain_is_last_result(const struct classifier *classifier, const struct evidence *evidence)
 {
-    const struct kept_result *last = last_like(classifier, evidence);
+    const struct last_line *last = last_like(classifier, evidence);
     uint32_t before;
     return last && last->size <= evidence_size(classifier, evidence) &&
            evidence->birth->context == CONTEXT_OTHER &&

@@ -122,7 +122,7 @@ static void count_repeated_gradients(struct solver *solver)
     }
 }
 
-bool roles_makes_states(const struct solver *solver)
+static bool states_are_made_in_trace(const struct solver *solver)
 {
     double made = 0, gradients = 0;
     for (size_t i = 0; i < solver->count; i++) {
@@ -210,7 +210,7 @@ static bool others_hold_states(const struct solver *solver, uint32_t states)
  * which one a weight has. */
 static uint32_t count_states(const struct solver *solver)
 {
-    if (roles_makes_states(solver))
+    if (states_are_made_in_trace(solver))
         return 0;
     uint32_t copies = count_copies(solver), base = 1u + solver->roles->stay;
     uint32_t most = most_states_of(solver), states = copies > base ? copies - base : 0;
@@ -240,13 +240,13 @@ uint32_t roles_count(struct solver *solver)
     }
     if (!roles->stay)
         find_wide_gradients(solver);
-    roles_count_unseen(solver);
+    roles_count_unseen(solver, states_are_made_in_trace(solver));
     roles_count_tables(solver);
     if (roles->stay)
         count_staying_gradients(solver);
-    if (!roles_makes_states(solver) && !states_are_replaced(solver))
+    if (!states_are_made_in_trace(solver) && !states_are_replaced(solver))
         count_repeated_gradients(solver);
-    solver->makes_states = roles_makes_states(solver);
+    solver->makes_states = states_are_made_in_trace(solver);
     uint32_t masters = roles_count_masters(solver);
     solver->wide_average = roles_are_averages(solver, masters);
     roles->states = count_states(solver);

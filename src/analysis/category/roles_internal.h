@@ -103,11 +103,8 @@ bool roles_are_masters(const struct solver *solver, const struct size_tally *tal
  * steps make states is trained, even if its gradients are sparse. If hardly any byte that stays has
  * the size of a gradient, the name of an optimizer tells how many copies there are; gradients that
  * stay are one more. But gradients that explain their sizes are all there are: the rest is frozen.
- */
-void roles_count_unseen(struct solver *solver);
-/* roles_count.c: true if the optimizer steps of the trace make states for most of the bytes of the
- * weights that have gradients. */
-bool roles_makes_states(const struct solver *solver);
+ * So it is if the steps of the trace make states (`makes_states`). */
+void roles_count_unseen(struct solver *solver, bool makes_states);
 
 /* Counts the embedding tables of which passes leave such gradients. If all sizes without a gradient
  * have equally many blocks, no more than a weight and its states, then each size is that of one

@@ -54,7 +54,7 @@ static bool explain_states(const struct solver *solver, uint32_t copies)
     return gradients >= LEAST_SEEN && fits >= all * 0.9;
 }
 
-void roles_count_unseen(struct solver *solver)
+void roles_count_unseen(struct solver *solver, bool makes_states)
 {
     double trained = 0, all = 0;
     uint32_t copies = solver->optimizers.most_states + 1;
@@ -68,7 +68,7 @@ void roles_count_unseen(struct solver *solver)
         trained += tally->count > 0 ? bytes_of(tally->size, whole) : 0;
         all += bytes_of(tally->size, whole);
     }
-    bool are_seen = explained || roles_makes_states(solver) || trained * 20 > all;
+    bool are_seen = explained || makes_states || trained * 20 > all;
     if (solver->optimizers.most_states == 0 || (!solver->in_buckets && are_seen))
         return;
     bool stay = !solver->in_buckets && !are_multiples(solver, copies);

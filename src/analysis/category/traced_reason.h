@@ -59,13 +59,14 @@ bool plain_is_kept_result(const struct classifier *classifier, const struct evid
 bool plain_is_collected_result(const struct classifier *classifier,
                                const struct evidence *evidence);
 
-/* True for the last of the results that plain_note_result() notes, which the program reads and
+/* True for the last of the results that plain_note_line() notes, which the program reads and
  * drops before another pass. */
 bool plain_is_last_result(const struct classifier *classifier, const struct evidence *evidence);
 
-/* Notes an allocation that plain_reason() has found to be a kept result of a pass, so that a later
- * one of the same stack counts as one more. */
-void plain_note_result(struct classifier *classifier, const struct evidence *evidence);
+/* Notes the line of an allocation, if plain_reason() has found it to be a kept result or a batch,
+ * so that a later one of the same line counts as one more. */
+void plain_note_line(struct classifier *classifier, const struct evidence *evidence,
+                     enum reason reason);
 
 #define MOST_PLAIN_RUNS 4 /* runs that are searched for the next phase of a step */
 

@@ -462,6 +462,38 @@ START_TEST(results_after_a_step_are_no_batches)
 }
 END_TEST
 
+/* Python frames show no operators. The last batch of an evaluation stays in its variable, and lives
+ * as a result would; another line keeps a result of each pass. */
+START_TEST(a_line_that_makes_batches_makes_no_results)
+{
+#define RUN(line) PY("run", "/home/u/train.py", line) "," SCRIPT
+    for (unsigned step = 0; step < 2; step++) {
+        uint64_t first = 10 + 10 * step;
+        born(5, 500, PY("forward", "/home/u/model.py", 3) "," CALL "," SCRIPT);
+        born(6 + step, 600, "");
+        freed(5, 500, "");
+        born(8, 80, PY("step", TORCH "optim/adam.py", 240) "," SCRIPT);
+        freed(8, 80, SCRIPT);
+        for (unsigned i = 0; i < 3; i++) {
+            born(first + i, 300, RUN(3));
+            if (first + i > 10)
+                freed(i > 0 ? first + i - 1 : first - 8, 300, RUN(3));
+            born(1, 100, PY("forward", "/home/u/model.py", 3) "," CALL "," SCRIPT);
+            freed(1, 100, SCRIPT);
+            born(50 + first + i, 700, RUN(5));
+        }
+    }
+    born(5, 500, PY("forward", "/home/u/model.py", 3) "," CALL "," SCRIPT);
+    born(9, 600, "");
+    freed(5, 500, "");
+    capture_load(&capture);
+    for (unsigned i = 0; i < 3; i++)
+        expect(10 + i, CATEGORY_INPUT);
+    expect(60, CATEGORY_ACTIVATION);
+    expect(61, CATEGORY_ACTIVATION);
+}
+END_TEST
+
 /* The scores of each token are copied, as generation does it to convert them; the result that they
  * are copied from is freed then, or, with `_i`, stays. */
 START_TEST(copies_of_results_are_no_batches)
@@ -580,6 +612,7 @@ TCase *category_plain_code_tests(void)
     tcase_add_test(tests, results_that_an_evaluation_collects_are_no_batches);
     tcase_add_loop_test(tests, concatenated_results_are_no_batches, 0, 2);
     tcase_add_loop_test(tests, results_after_a_step_are_no_batches, 0, 2);
+    tcase_add_test(tests, a_line_that_makes_batches_makes_no_results);
     tcase_add_test(tests, what_is_joined_may_be_the_next_batch);
     tcase_add_loop_test(tests, copies_of_results_are_no_batches, 0, 2);
     tcase_add_loop_test(tests, results_of_a_teacher_are_no_batches, 0, 3);
