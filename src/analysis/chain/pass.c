@@ -114,6 +114,29 @@ static bool consider_unfinished(const struct search *search, uint32_t first)
                     (struct pass){.first = first, .backward = end, .end = end, .unfinished = true});
 }
 
+#define FEW_DERIVATIVES 64 /* one 64th of what the backward pass saves */
+
+/* True if a backward pass keeps the graph for a later one without recording itself: with
+ * retain_graph=True, where two losses share a part of the model. With create_graph=True, the pass
+ * saves what it computes, and the later one goes through that. */
+static bool is_kept_for_later(const struct search *search, size_t run)
+{
+    const struct phases *phases = search->phases;
+    const struct timeline *timeline = search->timeline;
+    uint32_t end = phases_run_end(phases, run, timeline->trace->count);
+    int64_t saved = 0, all = 0;
+    if (!phases->runs[run].is_recorded)
+        return false;
+    for (size_t i = births_from(timeline, phases->runs[run].first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end; i++) {
+        int64_t size = (int64_t)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        bool is_saved = category_is_saved((enum category)search->categories->of_lifetime[i]);
+        all += size;
+        saved += is_saved && lifetime_end(&timeline->lifetimes[i]) >= end ? size : 0;
+    }
+    return saved <= all / FEW_DERIVATIVES;
+}
+
 /* Optimizers may step within the backward pass, one parameter at a time. So a pass ends at an
  * optimizer step only if no more of the backward pass follows before the next forward pass. */
 bool pass_find(struct pass *pass, struct passes *all, const struct timeline *timeline,
@@ -123,7 +146,7 @@ bool pass_find(struct pass *pass, struct passes *all, const struct timeline *tim
     struct search search = {timeline, phases, steps, categories, NO_STEP, pass, all, err};
     const uint32_t none = EVENT_NEVER;
     uint32_t first = none, backward = none, over = none;
-    bool any_backward = false, ok = true;
+    bool any_backward = false, goes_on = false, ok = true;
     *pass = (struct pass){.step = NO_STEP};
     *all = (struct passes){.budget = timeline->snapshot->budget};
     if (timeline->active.peak_event >= 0)
@@ -135,6 +158,8 @@ bool pass_find(struct pass *pass, struct passes *all, const struct timeline *tim
             over = over == none ? run->first : over;
         } else if (run->phase == PHASE_FORWARD) {
             uint32_t end = over == none ? run->first : over;
+            if (goes_on && over == none) /* the pass includes the next backward pass */
+                continue;
             if (backward != none)
                 ok = consider(&search,
                               (struct pass){.first = first, .backward = backward, .end = end});
@@ -143,6 +168,7 @@ bool pass_find(struct pass *pass, struct passes *all, const struct timeline *tim
             backward = over = none;
         } else if (run->phase == PHASE_BACKWARD && first != none) {
             any_backward = true;
+            goes_on = (backward == none || goes_on) && is_kept_for_later(&search, i);
             backward = backward == none ? run->first : backward;
             over = none;
         }

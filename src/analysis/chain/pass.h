@@ -30,7 +30,8 @@ struct passes {
 /* Finds the pass that keeps the most in the step with the active peak or, if that step has no pass,
  * in the whole trace. If several keep about as much, the one that contains the peak is chosen. If
  * no forward pass has a backward pass, the last forward pass is taken, provided that memory ran out
- * in it. `all` gets every pass that keeps something. */
+ * in it. A backward pass that keeps the graph for the next one (retain_graph=True) does not end a
+ * pass. `all` gets every pass that keeps something. */
 bool pass_find(struct pass *pass, struct passes *all, const struct timeline *timeline,
                const struct phases *phases, const struct steps *steps,
                const struct categories *categories, struct error *err);

@@ -69,6 +69,34 @@ START_TEST(steps_may_make_other_calls)
 }
 END_TEST
 
+/* A second loss needs what the backward pass of the first keeps. If that pass saves what it
+ * computes (create_graph=True), what follows is no second loss of the same forward pass. */
+START_TEST(a_backward_pass_may_keep_the_graph)
+{
+    for (unsigned step = 0; step < 3; step++) {
+        for (int i = 0; i < 3; i++)
+            block("t9 m53", 8);
+        capture_event(&capture, "alloc", 1, 300, STACK_BACKWARD);
+        capture_event(&capture, "alloc", 2, 300, STACK_BACKWARD);
+        capture_free(&capture, 1, 300, STACK_BACKWARD);
+        if (_i == 0)
+            capture_free(&capture, 2, 300, STACK_BACKWARD);
+        keep(5, "t9 m60");
+        backward(100);
+        if (_i == 1)
+            capture_free(&capture, 2, 300,
+                         CPP("torch::autograd::SavedVariable::reset_data()") "," STACK_BACKWARD);
+        capture_event(&capture, "alloc", 10 + step, 1, STACK_STEP);
+    }
+    build();
+    ck_assert_uint_eq(chain.count, _i == 0 ? 3 : 1);
+    if (_i == 0)
+        expect(0, "model.py:53 forward [0]", 58, 8);
+    else
+        expect(0, "model.py:60 forward", 5, 5);
+}
+END_TEST
+
 static void expect_absence(enum chain_absence absence)
 {
     build();
@@ -171,6 +199,7 @@ TCase *chain_pass_tests(void)
     tcase_add_test(tests, the_pass_is_that_of_the_peak);
     tcase_add_test(tests, passes_of_one_model_are_alike);
     tcase_add_test(tests, steps_may_make_other_calls);
+    tcase_add_loop_test(tests, a_backward_pass_may_keep_the_graph, 0, 2);
     tcase_add_test(tests, inference_keeps_nothing);
     tcase_add_test(tests, without_stacks_there_are_no_layers);
     tcase_add_test(tests, an_empty_trace_has_none);
