@@ -257,6 +257,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/fit.h \
 	src/analysis/growth/growth.c \
 	src/analysis/growth/growth.h \
+	src/analysis/growth/handed_graphs.c \
+	src/analysis/growth/handed_graphs.h \
 	src/analysis/growth/holder.c \
 	src/analysis/growth/holder.h \
 	src/analysis/growth/keeper.c \

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/growth/early_ends.h"
+#include "analysis/growth/handed_graphs.h"
 #include "analysis/phase/births.h"
 #include "base/text.h"
 
@@ -171,7 +172,8 @@ static bool flag(struct finder *finder, struct error *err)
             last = SIZE_MAX;
         }
     }
-    return true;
+    return handed_graphs_mark(finder->is_held, finder->from, finder->timeline, finder->sites,
+                              finder->categories, finder->phases, finder->is_dropped, err);
 }
 
 /* Sums what is live at the peak of the graphs that a backward pass goes through at that moment. */
@@ -198,29 +200,37 @@ static bool is_at_peak(const struct finder *finder, uint32_t index)
            peak < (int64_t)finder->timeline->lifetimes[index].free_completed;
 }
 
-static int64_t sum_at_peak(const struct finder *finder)
+static void sum_at_peak(const struct finder *finder, struct retained_graphs *retained)
 {
     const struct timeline *timeline = finder->timeline;
-    int64_t bytes = 0;
-    for (size_t i = 0; i < finder->count; i++) {
-        uint32_t index = finder->items[i].lifetime;
-        if (is_at_peak(finder, index))
-            bytes += (int64_t)trace_size(timeline->trace, timeline->lifetimes[index].alloc);
+    const struct phases *phases = finder->phases;
+    uint32_t pass = NO_RUN;
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        uint32_t index = phases->outliving[n];
+        if (!is_at_peak(finder, index))
+            continue;
+        int64_t size = (int64_t)trace_size(timeline->trace, timeline->lifetimes[index].alloc);
+        retained->at_peak_bytes += size;
+        if (finder->is_held[index] != HANDED)
+            continue;
+        retained->handed_bytes += size;
+        retained->handed_passes += phases->runs[phases->of_lifetime[index].birth].pass != pass;
+        pass = phases->runs[phases->of_lifetime[index].birth].pass;
     }
-    return bytes;
 }
 
 /* Measures what counts at the peak, and keeps the flags of that alone. */
 static bool measure(struct finder *finder, struct retained_graphs *retained, struct error *err)
 {
+    const struct phases *phases = finder->phases;
     retained->in_backward_bytes = sum_in_backward(finder);
-    retained->at_peak_bytes = sum_at_peak(finder);
+    sum_at_peak(finder, retained);
     if (retained->at_peak_bytes > 0 &&
         !early_ends_save(finder->timeline, finder->sites, finder->categories, finder->is_held,
                          finder->from, &retained->save_bytes, err))
         return false;
-    for (size_t i = 0; i < finder->count; i++) {
-        uint32_t index = finder->items[i].lifetime;
+    for (size_t n = 0; n < phases->outliving_count; n++) {
+        uint32_t index = phases->outliving[n];
         finder->is_held[index] = is_at_peak(finder, index);
     }
     return true;
@@ -242,9 +252,8 @@ bool retained_graphs_find(struct retained_graphs *retained, const struct timelin
         ok = make_room(&finder, err);
         if (ok)
             count_computed(&finder);
-        ok = ok && judge_all(&finder, err);
+        ok = ok && judge_all(&finder, err) && flag(&finder, err) && measure(&finder, &made, err);
     }
-    ok = ok && (finder.count == 0 || (flag(&finder, err) && measure(&finder, &made, err)));
     vec_free(finder.sums, finder.sums_capacity, sizeof(*finder.sums), made.budget);
     vec_free(finder.items, finder.capacity, sizeof(*finder.items), made.budget);
     vec_free(finder.from, finder.from_capacity, sizeof(*finder.from), made.budget);

@@ -20,7 +20,11 @@
 
 struct retained_graphs {
     int64_t at_peak_bytes; /* live at the active peak, with their backward passes over */
-    uint8_t *is_retained;  /* by lifetime: counts at the active peak; NULL: none does */
+    /* The part that a pass handed on to the next (handed_graphs.h): it counts from the end of its
+     * own backward pass on, although later ones go through it again. And the number of passes. */
+    int64_t handed_bytes;
+    size_t handed_passes;
+    uint8_t *is_retained; /* by lifetime: counts at the active peak; NULL: none does */
     size_t capacity;
     /* How much lower the active peak would be if the last backward pass had freed all of them.
      * Makes the assumptions of early_ends.h. */

@@ -28,12 +28,33 @@ bool finding_about_dropped(struct findings_maker *maker, const struct live_sum *
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 
+static bool about_handed(struct findings_maker *maker, const struct live_sum *sum,
+                         const struct buffer *most)
+{
+    const struct retained_graphs *retained = maker->evidence->retained;
+    char passes[UNITS_TEXT_SIZE];
+    return finding_add(
+        maker,
+        (struct finding){
+            .kind = FINDING_RETAINED, .save_bytes = retained->save_bytes, .at_least = true},
+        "Detach what a pass hands on to the next, such as the state of a recurrent network (state "
+        "= state.detach()), and leave retain_graph=True out of backward(): each backward pass then "
+        "frees its graph. Gradients no longer flow from one pass to those before it.",
+        "At the peak, the autograd graphs of %s passes hold %s, although their backward passes are "
+        "over%s. Each pass goes on from results of the one before it, so its backward pass goes "
+        "through the earlier graphs again.",
+        units_count(passes, retained->handed_passes), finding_size(maker, sum->bytes).text,
+        most->bytes);
+}
+
 bool finding_about_retained(struct findings_maker *maker, const struct live_sum *sum,
                             const struct buffer *most)
 {
     int64_t save = maker->evidence->retained->save_bytes;
     if (finding_share(maker, save) < LEAST_SHARE)
         return true;
+    if (maker->evidence->retained->handed_bytes > sum->bytes / 2)
+        return about_handed(maker, sum, most);
     return finding_add(
         maker, (struct finding){.kind = FINDING_RETAINED, .save_bytes = save, .at_least = true},
         "Leave retain_graph=True, and create_graph=True, out of the last backward() or "

@@ -1,6 +1,8 @@
 /* Graphs that the program keeps after the last backward pass through them. */
 #include "analysis/growth/retained_graphs.h"
 
+#include <string.h>
+
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/one_report.h"
 
@@ -172,11 +174,51 @@ START_TEST(a_graph_that_a_later_pass_uses)
 }
 END_TEST
 
+#define WINDOWS 4
+#define WORK    10 /* tensors that a backward pass computes for the graph of one window */
+
+/* The windows of a text, before one optimizer step. The backward pass of each goes through the
+ * graphs of those before it, too, or through as much for each. The graphs stay until the last
+ * window is over. */
+static void read_text(bool goes_on)
+{
+    uint64_t graphs[WINDOWS][SAVED + 1];
+    for (unsigned window = 0; window < WINDOWS; window++) {
+        for (size_t i = 0; i <= SAVED; i++)
+            graphs[window][i] = capture_alloc(&capture, 100, layers[i]);
+        for (unsigned i = 0; i < WORK * (goes_on ? window + 1 : 1); i++)
+            capture_free(&capture, capture_alloc(&capture, 10, STACK_BACKWARD), 10, STACK_BACKWARD);
+        capture_free(&capture, capture_alloc(&capture, 8, SCRIPT), 8, SCRIPT);
+    }
+    capture_alloc(&capture, 1, STACK_STEP);
+    for (unsigned window = 0; window < WINDOWS; window++)
+        free_graph(graphs[window], 0, GRAPH_DIES);
+}
+
+/* At the peak, in the last window, the graphs of three others are there. */
+START_TEST(graphs_that_are_handed_on)
+{
+    read_text(_i == 0);
+    read_text(_i == 0);
+    make_report(0);
+    const struct finding *finding = report_finding(report, FINDING_RETAINED);
+    ck_assert_uint_eq(report->retained.handed_passes, _i == 0 ? WINDOWS - 1 : 0);
+    ck_assert_int_eq(report->retained.handed_bytes,
+                     _i == 0 ? (WINDOWS - 1) * (SAVED + 1) * 100 : 0);
+    if (_i == 0) {
+        ck_assert_ptr_nonnull(finding);
+        ck_assert_ptr_nonnull(strstr(finding->next, "state.detach()"));
+        ck_assert_int_ge(finding->save_bytes, (WINDOWS - 2) * (SAVED + 1) * 100);
+    }
+}
+END_TEST
+
 TCase *retained_graphs_tests(void)
 {
     TCase *tests = tcase_create("retained graphs");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_graph_that_is_retained);
+    tcase_add_loop_test(tests, graphs_that_are_handed_on, 0, 2);
     tcase_add_test(tests, the_peak_is_in_the_backward_pass);
     tcase_add_test(tests, the_backward_pass_with_the_peak_frees_the_graph);
     tcase_add_test(tests, a_backward_pass_that_is_recorded);
