@@ -104,8 +104,8 @@ struct oom_row {
     int64_t step_bytes;
     int64_t like_step;    /* the number of that step; not set if state_rest_bytes is */
     double like_times;    /* how many times as many activations the step holds as that one did */
-    bool rest_is_unknown; /* the request is of a forward pass that a backward pass would follow,
-                             and step_bytes is not known */
+    bool rest_is_unknown; /* the request is of a forward pass that keeps more and more, for a
+                             backward pass or in a cache, and step_bytes is not known */
     /* The optimizer states that the step has made and has still to make, if the request is for one
      * of the first; 0: it is not, or the rest is not known. See report/oom_state.h. */
     int64_t state_made_bytes, state_rest_bytes;

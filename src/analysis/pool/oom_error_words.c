@@ -6,6 +6,7 @@
 #include "analysis/pool/oom_shared_words.h"
 #include "analysis/pool/oom_source_words.h"
 
+#define MUCH_UNUSED 4 /* one 4th of what is in use: a setting alone is worth as much */
 #define BLOCK_LIMIT "; Intel's drivers refuse blocks of 4 GiB and more by default"
 #define SMALLER_BLOCKS                                                                             \
     "use smaller tensors (a smaller batch), or set UR_L0_USE_RELAXED_ALLOCATION_LIMITS=1 before "  \
@@ -247,6 +248,19 @@ static void say_states(const struct words *words)
                "(LoRA), or divide the states among ranks (FSDP, ZeroRedundancyOptimizer)");
 }
 
+/* Says how much a setting gains. If that is little, the process is full rather than fragmented. */
+static void say_room(const struct words *words, const struct oom_error *error)
+{
+    const struct oom_account *account = &error->account;
+    uint64_t unused = account->unallocated_bytes;
+    if (unused >= account->used_bytes / MUCH_UNUSED)
+        return;
+    say(words,
+        ". That makes at most %s more usable, beside %s in use: if the program needs more than "
+        "this request, use a smaller batch or sequence as well",
+        SIZE(unused), SIZE(account->used_bytes));
+}
+
 static void say_next(const struct words *words, const struct oom_error *error)
 {
     const struct oom_message *message = &error->entry->message;
@@ -292,6 +306,8 @@ static void say_next(const struct words *words, const struct oom_error *error)
                 settings_variable(message), settings_time(message));
         else
             say_set_expandable(words, settings_variable(message), settings_time(message));
+        if (!message->is_expandable)
+            say_room(words, error);
         break;
     case OOM_OTHER_POOL:
         say_share_pool(words);

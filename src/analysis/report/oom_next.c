@@ -33,18 +33,34 @@ static void advise_beyond_setting(struct oom_row *row, int64_t missing, enum uni
              units_bytes(bytes, missing, unit));
 }
 
+/* The rest of the step is needed as well, but nothing shows how much it is. */
+static void advise_at_unknown(struct oom_row *row, enum unit unit)
+{
+    char bytes[UNITS_TEXT_SIZE];
+    snprintf(row->next, sizeof(row->next),
+             "use a smaller batch or sequence, because more is needed after this request. " SETTING
+             ", set before the first CUDA call, makes at most %s more usable",
+             units_bytes(bytes, (int64_t)row->layout.pool_bytes, unit));
+}
+
+static bool advises_setting(const struct oom_row *row)
+{
+    return row->verdict == OOM_FRAGMENTATION && strstr(row->next, "set " SETTING) == row->next;
+}
+
 void oom_next_add(struct ooms *ooms, enum unit unit)
 {
     for (size_t i = 0; i < ooms->count; i++) {
         struct oom_row *row = &ooms->items[i];
         int64_t missing = oom_missing_bytes(row);
+        if (row->rest_is_unknown && advises_setting(row))
+            advise_at_unknown(row, unit);
         if (missing <= 0 || row->attempt_bytes > 0)
             continue;
         if (row->state_rest_bytes > 0 &&
             (row->verdict == OOM_SHORTAGE || row->verdict == OOM_FRAGMENTATION))
             advise_on_states(row);
-        else if (row->verdict == OOM_FRAGMENTATION &&
-                 strstr(row->next, "set " SETTING) == row->next)
+        else if (advises_setting(row))
             advise_beyond_setting(row, missing, unit);
     }
 }

@@ -5,6 +5,7 @@
 #include "model/curve_cursor.h"
 #include "model/sums.h"
 
+#define LEAST_KEPT  16  /* tensors that a pass keeps, with autograd or in a cache */
 #define MOST_TIMES  8   /* passes that differ by more say little about each other */
 #define LIKE_ENOUGH 1.3 /* what two passes hold may differ by so much from their requests */
 
@@ -12,6 +13,7 @@ struct finder {
     const struct timeline *timeline;
     const struct steps *steps;
     const struct categories *categories;
+    const struct ooms *ooms;
 };
 
 /* The earlier pass that is most like the one that failed. */
@@ -37,6 +39,17 @@ static double distance(double times)
     return times > 1 ? times : 1 / times;
 }
 
+/* True for a step that shows all that it needs: no request failed in it. */
+static bool is_whole(const struct finder *finder, const struct step *step)
+{
+    const struct ooms *ooms = finder->ooms;
+    for (size_t i = 0; i < ooms->count; i++)
+        if (ooms->items[i].item >= (int64_t)step->first &&
+            ooms->items[i].item <= (int64_t)step->last)
+            return false;
+    return step->complete;
+}
+
 /* Finds, among the steps before `now`, the request number `number` that is closest in size. */
 static struct like find_like(const struct finder *finder, size_t now, size_t number,
                              const struct oom_row *row)
@@ -53,7 +66,7 @@ static struct like find_like(const struct finder *finder, size_t now, size_t num
         for (; item > steps->items[step].last; step++)
             count = 0;
         if (timeline->trace->stack[item] != row->stack || item < steps->items[step].first ||
-            !steps->items[step].complete || ++count != number)
+            ++count != number || !is_whole(finder, &steps->items[step]))
             continue;
         uint64_t block =
             allocator_round(&timeline->snapshot->rules, trace_size(timeline->trace, item));
@@ -123,11 +136,32 @@ static void find(const struct finder *finder, struct oom_row *row)
     row->like_times = like.times;
 }
 
-void oom_pass_add(struct ooms *ooms, const struct timeline *timeline, const struct steps *steps,
-                  const struct categories *categories)
+/* True if the request is of a forward pass that has kept a result in layer after layer. Those that
+ * follow will do so, too. */
+static bool keeps_more(const struct finder *finder, const struct phases *phases,
+                       const struct oom_row *row)
 {
-    const struct finder finder = {timeline, steps, categories};
-    for (size_t i = 0; steps->source == STEPS_FORWARD && i < ooms->count; i++)
-        if (ooms->items[i].step_bytes == 0)
-            find(&finder, &ooms->items[i]);
+    const struct timeline *timeline = finder->timeline;
+    uint32_t item = (uint32_t)row->item, run = phases_run_of(phases, item);
+    size_t kept = 0;
+    if (run >= phases->count || phases->runs[run].phase != PHASE_FORWARD)
+        return false;
+    for (size_t i = births_from(timeline, phases->runs[run].first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < item; i++)
+        kept += timeline->lifetimes[i].free_completed > item &&
+                depends_on_batch((enum category)finder->categories->of_lifetime[i]);
+    return kept >= LEAST_KEPT;
+}
+
+void oom_pass_add(struct ooms *ooms, const struct timeline *timeline, const struct phases *phases,
+                  const struct steps *steps, const struct categories *categories)
+{
+    const struct finder finder = {timeline, steps, categories, ooms};
+    for (size_t i = 0; i < ooms->count; i++) {
+        struct oom_row *row = &ooms->items[i];
+        if (row->step_bytes == 0 && row->attempt_bytes == 0 && steps->source == STEPS_FORWARD)
+            find(&finder, row);
+        row->rest_is_unknown |=
+            row->step_bytes == 0 && row->attempt_bytes == 0 && keeps_more(&finder, phases, row);
+    }
 }

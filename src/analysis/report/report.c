@@ -234,7 +234,8 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
                             &report->all, options->unit);
             oom_rest_add(&report->ooms, report->timeline, &report->phases, &report->steps,
                          &report->all);
-            oom_pass_add(&report->ooms, report->timeline, &report->steps, &report->all);
+            oom_pass_add(&report->ooms, report->timeline, &report->phases, &report->steps,
+                         &report->all);
             ok = oom_state_add(&report->ooms, report->timeline, &report->phases, &report->all, err);
             oom_next_add(&report->ooms, options->unit);
         }

@@ -314,8 +314,7 @@ static bool rest_of_step(const struct page *page, const struct device_report *re
     char needed[UNITS_TEXT_SIZE], missing[UNITS_TEXT_SIZE];
     struct buffer text = BUFFER_INIT;
     const char *step = growth_step(report);
-    /* The advice for fragmentation makes room for the request alone. */
-    if (row->rest_is_unknown && row->verdict == OOM_FRAGMENTATION)
+    if (row->rest_is_unknown && (row->verdict == OOM_FRAGMENTATION || row->verdict == OOM_SHORTAGE))
         buffer_puts(&text, "the step needs more after this request; how much is not known, because "
                            "no earlier step made the same request");
     else if (oom_missing_bytes(row) <= 0)

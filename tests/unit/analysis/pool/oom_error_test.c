@@ -72,7 +72,8 @@ START_TEST(verdicts)
           "record a snapshot");
     judge(TEXT("0.50 GiB", "", "14.00 GiB", "", "0.75 GiB"), "fragmentation",
           "512.00 MiB free on the device and 768.00 MiB reserved but unallocated",
-          "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
+          "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the first CUDA call. That "
+          "makes at most 768.00 MiB more usable, beside 14.00 GiB in use");
     judge(TEXT("0.50 GiB", "", "14.00 GiB", "", "0.75 GiB") " expandable_segments is enabled.",
           "fragmentation", "", "expandable_segments is already on");
     judge(TEXT("0.25 GiB", "", "15.00 GiB", POOLS, "0.25 GiB"), "other_pool",

@@ -22,7 +22,7 @@ static struct device_report *failed(const char *frames, uint64_t size)
     capture_event(&capture, "oom", 0, size, frames);
     capture_load(&capture);
     struct device_report *report = capture_report(&capture, 10);
-    ck_assert_uint_eq(report->ooms.count, 1);
+    ck_assert_uint_ge(report->ooms.count, 1);
     return report;
 }
 
@@ -36,34 +36,55 @@ static void layers(uint64_t size, unsigned count, uint64_t results[LAYERS])
     }
 }
 
-static void infer(uint64_t size)
+static void infer(uint64_t size, bool fails)
 {
     uint64_t results[LAYERS];
     uint64_t input = born(size, INPUT);
     layers(size, LAYERS, results);
+    if (fails)
+        capture_event(&capture, "oom", 0, size, LAYER);
     for (unsigned i = 0; i < LAYERS; i++)
         capture_free(&capture, results[i], size, NO_GRAD);
     capture_free(&capture, input, size, NO_GRAD);
 }
 
 /* The third layer fails for a batch that is twice as large as that of the pass before the last. If
- * its first layer holds more than that, the passes are not alike. */
+ * its first layer holds more than that, the passes are not alike. Nor does a pass that failed as
+ * well show what it needs. */
 START_TEST(an_earlier_pass_shows_the_rest)
 {
     uint64_t results[LAYERS], size = 4 * SIZE;
-    infer(2 * SIZE);
-    infer(SIZE / 2);
+    infer(2 * SIZE, _i == 2);
+    infer(SIZE / 2, false);
     born(size, INPUT);
     if (_i == 1)
         born(4 * size, LAYER);
     layers(size, 2, results);
     struct device_report *report = failed(LAYER, size / 2);
-    const struct oom_row *row = &report->ooms.items[0];
+    const struct oom_row *row = &report->ooms.items[report->ooms.count - 1];
     ck_assert_int_eq(row->step_bytes, _i == 0 ? (int64_t)((1 + LAYERS) * size + size / 2) : 0);
     if (_i == 0) {
         ck_assert_int_eq(row->like_step, 0);
-        ck_assert(row->like_times > 1.9 && row->like_times < 2.1);
+        ck_assert_int_eq((int)row->like_times, 2);
     }
+    device_report_destroy(report);
+}
+END_TEST
+
+/* The first pass keeps a result of each layer, or only those of the last two. */
+START_TEST(a_first_pass_that_keeps_results_needs_more)
+{
+    uint64_t before[2] = {born(SIZE, LAYER), born(SIZE, LAYER)};
+    for (unsigned i = 0; i < 20; i++) {
+        uint64_t result = born(SIZE, LAYER);
+        if (_i == 1)
+            capture_free(&capture, before[0], SIZE, LAYER);
+        before[0] = before[1];
+        before[1] = result;
+    }
+    struct device_report *report = failed(LAYER, SIZE);
+    ck_assert(report->ooms.items[0].rest_is_unknown == (_i == 0));
+    ck_assert_int_eq(report->ooms.items[0].step_bytes, 0);
     device_report_destroy(report);
 }
 END_TEST
@@ -110,7 +131,11 @@ START_TEST(a_setting_for_one_request_is_no_remedy)
     struct oom_row row = {.verdict = OOM_FRAGMENTATION,
                           .at = {.reserved_bytes = 900},
                           .device_free_bytes = 50,
-                          .step_bytes = _i == 0 ? 950 : 1050,
+                          .layout = {.pool_bytes = 70},
+                          .step_bytes = _i == 0   ? 950
+                                        : _i == 3 ? 0
+                                                  : 1050,
+                          .rest_is_unknown = _i == 3,
                           .state_rest_bytes = _i == 2 ? 300 : 0};
     struct ooms ooms = {.items = &row, .count = 1};
     strcpy(row.next, setting);
@@ -118,6 +143,7 @@ START_TEST(a_setting_for_one_request_is_no_remedy)
     ck_assert(strstr(row.next, setting) == (_i == 0 ? row.next : NULL));
     ck_assert((strstr(row.next, "save 100 B or more") != NULL) == (_i == 1));
     ck_assert((strstr(row.next, "less optimizer state") != NULL) == (_i == 2));
+    ck_assert((strstr(row.next, "at most 70 B more usable") != NULL) == (_i == 3));
 }
 END_TEST
 
@@ -125,8 +151,9 @@ TCase *oom_more_tests(void)
 {
     TCase *tests = tcase_create("rest of a pass");
     tcase_add_checked_fixture(tests, create, destroy);
-    tcase_add_loop_test(tests, an_earlier_pass_shows_the_rest, 0, 2);
-    tcase_add_loop_test(tests, a_setting_for_one_request_is_no_remedy, 0, 3);
+    tcase_add_loop_test(tests, an_earlier_pass_shows_the_rest, 0, 3);
+    tcase_add_loop_test(tests, a_setting_for_one_request_is_no_remedy, 0, 4);
+    tcase_add_loop_test(tests, a_first_pass_that_keeps_results_needs_more, 0, 2);
     tcase_add_loop_test(tests, an_optimizer_needs_the_other_states, 0, 2);
     return tests;
 }
