@@ -24,6 +24,7 @@ struct last_lines {
     struct last_line {
         stack_id stack;
         uint64_t size;
+        uint32_t end; /* item: where what it made last is freed, or EVENT_NEVER */
     } items[LINES_MOST];
     size_t count; /* of stacks that were noted; stack n is at n % LINES_MOST */
 };

@@ -53,32 +53,35 @@ static const struct last_line *last_like(const struct classifier *classifier,
     return line_of(&classifier->results, evidence);
 }
 
-/* True if the same line made a batch of the size before. Operators tell batches, if they are known.
- */
+/* True if the same line made a batch of the size before, whose variable this allocation takes over:
+ * then the batch is still live. Operators tell batches, if they are known. */
 static bool is_like_batch(const struct classifier *classifier, const struct evidence *evidence)
 {
     const struct last_line *batch = line_of(&classifier->batches, evidence);
     return evidence->birth->site.op == STRING_EMPTY && batch &&
-           batch->size == evidence_size(classifier, evidence);
+           batch->size == evidence_size(classifier, evidence) &&
+           batch->end > classifier->timeline->lifetimes[evidence->index].alloc;
 }
 
-static void note(struct last_lines *lines, const struct evidence *evidence, uint64_t size)
+static void note(const struct classifier *classifier, struct last_lines *lines,
+                 const struct evidence *evidence)
 {
     if (evidence->birth_stack == STACK_NONE)
         return;
     const struct last_line *last = line_of(lines, evidence);
     size_t at = last ? (size_t)(last - lines->items) : lines->count++;
-    lines->items[at % LINES_MOST] = (struct last_line){evidence->birth_stack, size};
+    lines->items[at % LINES_MOST] =
+        (struct last_line){evidence->birth_stack, evidence_size(classifier, evidence),
+                           lifetime_end(&classifier->timeline->lifetimes[evidence->index])};
 }
 
 void plain_note_line(struct classifier *classifier, const struct evidence *evidence,
                      enum reason reason)
 {
-    uint64_t size = evidence_size(classifier, evidence);
     if (reason == REASON_AFTER_FORWARD)
-        note(&classifier->results, evidence, size);
+        note(classifier, &classifier->results, evidence);
     else if (reason == REASON_BEFORE_FORWARD && evidence->birth->site.op == STRING_EMPTY)
-        note(&classifier->batches, evidence, size);
+        note(classifier, &classifier->batches, evidence);
 }
 
 bool plain_is_kept_result(const struct classifier *classifier, const struct evidence *evidence)
