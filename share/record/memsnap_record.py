@@ -992,6 +992,7 @@ class Turns:
         self.forward, self.total = forward, total
         self.parts = {}  # forwards of parts, by the number of the call
         self.turn, self.goes_on, self.before = 0, False, []
+        self.is_off = False  # True in trial runs that look for calls
         model.register_forward_pre_hook(self.begin)
         model.register_forward_hook(self.end, always_call=True)
 
@@ -1009,7 +1010,7 @@ class Turns:
         self.goes_on = False
 
     def __call__(self, *args, **kwargs):
-        if not self.before or is_backward():
+        if self.is_off or not self.before or is_backward():
             return self.forward(*args, **kwargs)
         turn, self.turn = self.turn, self.turn + 1
         result = self.parts.get(turn % self.total, self.forward)(*args, **kwargs)
@@ -1347,7 +1348,7 @@ class Runs:
         if self.earlier and self.counts and all(numbers):
             begins -= self.earlier.allocations
             found = self.exactly(begins + numbers[0][0] - 1, begins + numbers[-1][1]) if numbers else []
-            if found:
+            if found and all(self.is_within(call, part) for call in found):
                 return found
         elif self.counts and numbers and all(total == ends - begins for _, _, total in numbers):
             return self.between(begins + numbers[0][0] - 1, begins + numbers[-1][1])
@@ -1357,8 +1358,12 @@ class Runs:
         exact = []
         if self.counts and len(numbers) == len(part):
             exact = self.exactly(begins + numbers[0][0] - 1, begins + numbers[-1][1])
-        lines = list(map(lines_of_call, part))
-        return exact if all(self.lines[call] in lines for call in exact) else []  # else other lines call them
+        return exact if all(self.is_within(call, part) for call in exact) else []  # else other lines call them
+
+    def is_within(self, module, part):
+        """True if the lines of a call of the part make this call of a module, or a call around it."""
+        lines = self.lines[module]
+        return any(lines[:len(of_call)] == of_call for of_call in map(lines_of_call, part))
 
 
 def saves_nothing(model):
@@ -1427,6 +1432,18 @@ class Earlier:
         self.times, self.turns, self.allocations, self.end = {}, {}, 0, None  # when the last run ended
 
 
+@contextmanager
+def without_turns(turns):
+    """Modules run here without the checkpoints of these turns, and are not counted."""
+    for several in turns:
+        several.is_off = True
+    try:
+        yield
+    finally:
+        for several in turns:
+            several.is_off = False
+
+
 class Several:
     """Several modules that a step calls for one loss. Each module finds its calls of the plan when it runs and it is
     its turn. Parts that are not found in one pass may be in the next, such as those of a generator after a
@@ -1482,9 +1499,10 @@ class Several:
 
     def put(self, model, args, kwargs):
         """Puts the checkpoints that belong to this run into the model."""
-        try_out(model, args, kwargs)  # libraries allocate workspaces when they first run
-        runs = Runs(model, self.left, self.earlier)
-        try_out(model, args, kwargs, partial(saves_nothing, model))
+        with without_turns(self.turns[model].values()):
+            try_out(model, args, kwargs)  # libraries allocate workspaces when they first run
+            runs = Runs(model, self.left, self.earlier)
+            try_out(model, args, kwargs, partial(saves_nothing, model))
         runs.remove()
         found = [(part, list(dict.fromkeys(self.modules_of(runs, part)))) for part in self.left]
         self.left = [part for part, modules in found if not modules]

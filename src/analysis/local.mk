@@ -86,6 +86,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/lists.h \
 	src/analysis/chain/loops.c \
 	src/analysis/chain/loops.h \
+	src/analysis/chain/model_runs.c \
+	src/analysis/chain/model_runs.h \
 	src/analysis/chain/names.c \
 	src/analysis/chain/names.h \
 	src/analysis/chain/operations.c \

@@ -5,6 +5,7 @@
 #include "analysis/chain/callers.h"
 #include "analysis/chain/lists.h"
 #include "analysis/chain/loops.h"
+#include "analysis/chain/model_runs.h"
 
 #define MOST_BACK 4096 /* number of earlier calls that are searched for one from the same line */
 
@@ -95,7 +96,7 @@ static bool add_calls(struct finder *finder, uint32_t first, uint32_t end, uint3
     size_t from = calls->count;
     uint32_t open = CALL_NONE; /* the call of the run before */
     for (uint32_t run = first; run < end; run++) {
-        uint32_t frame = next_frame(tree, run, first_frame);
+        uint32_t frame = calls->runs_without[run] ? CALL_NONE : next_frame(tree, run, first_frame);
         if (frame == CALL_NONE) {
             open = CALL_NONE;
             continue;
@@ -131,53 +132,6 @@ static bool add_calls(struct finder *finder, uint32_t first, uint32_t end, uint3
     return true;
 }
 
-static bool is_in_forward(const struct call_tree *tree, uint32_t run)
-{
-    frame_id id = call_frame(tree, run, tree->callers);
-    return id != NO_FRAME &&
-           call_is_forward(symbols_text(tree->symbols, symbols_frame_at(tree->symbols, id).name));
-}
-
-/* The end of the runs of allocations that belong to the same run of the model as `run`: they are in
- * a forward, without a break, with the same caller. */
-static uint32_t model_run_end(const struct call_tree *tree, uint32_t run)
-{
-    uint32_t end = run + 1;
-    while (end < tree->run_count && is_in_forward(tree, run) && is_in_forward(tree, end) &&
-           (tree->callers == 0 || call_frame(tree, end, 0) == call_frame(tree, run, 0)))
-        end++;
-    return end;
-}
-
-/* True if the runs of allocations run..end-1 are a run of the same model as the first one: they
- * keep something, and include the line with which the first one began. */
-static bool is_model_run(const struct call_tree *tree, uint32_t run, uint32_t end)
-{
-    frame_id first = call_frame(tree, 0, tree->callers);
-    bool is_same = false;
-    if (!is_in_forward(tree, run) || tree->runs[end].kept == tree->runs[run].kept)
-        return false;
-    for (; run < end && !is_same; run++)
-        is_same = call_frame(tree, run, tree->callers) == first;
-    return is_same;
-}
-
-static bool find_model_runs(struct finder *finder, struct error *err)
-{
-    struct module_calls *calls = finder->calls;
-    const struct call_tree *tree = finder->tree;
-    for (uint32_t run = 0, end; run < tree->run_count; run = end) {
-        end = model_run_end(tree, run);
-        struct model_run made = {run, end};
-        if (is_model_run(tree, run, end) &&
-            !vec_push(calls->model_runs, calls->model_run_count, calls->model_run_capacity,
-                      tree->budget, err, made))
-            return false;
-    }
-    calls->model_run_count = calls->model_run_count > 1 ? calls->model_run_count : 0;
-    return true;
-}
-
 /* Adds the outermost calls. Code between two runs of the model is counted as part of the first. */
 static bool add_outermost(struct finder *finder, struct error *err)
 {
@@ -199,7 +153,8 @@ static bool add_outermost(struct finder *finder, struct error *err)
 static bool find_calls(struct finder *finder, struct error *err)
 {
     struct module_calls *calls = finder->calls;
-    if (!find_begins(finder, err) || !find_model_runs(finder, err) || !add_outermost(finder, err))
+    if (!find_begins(finder, err) || !model_runs_find(calls, finder->tree, err) ||
+        !add_outermost(finder, err))
         return false;
     calls->outermost = (uint32_t)calls->count;
     for (size_t i = 0; i < calls->count; i++) {
@@ -228,6 +183,8 @@ bool module_calls_find(struct module_calls *calls, const struct call_tree *tree,
 void module_calls_release(struct module_calls *calls)
 {
     vec_free(calls->items, calls->capacity, sizeof(*calls->items), calls->budget);
+    vec_free(calls->runs_without, calls->runs_without_capacity, sizeof(*calls->runs_without),
+             calls->budget);
     vec_free(calls->model_runs, calls->model_run_capacity, sizeof(*calls->model_runs),
              calls->budget);
     *calls = (struct module_calls){0};

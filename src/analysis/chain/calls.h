@@ -6,7 +6,8 @@
  * that allocate at a single line are taken for one call.
  *
  * If a pass runs the model several times, the calls of each run are numbered from 0. A run ends
- * where the program allocates outside of the model, or where another line calls the model. */
+ * where the program allocates outside of the model, or where another line calls the model. Calls
+ * that compute no gradients are not counted. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_CALLS_H
 #define MEMSNAP_ANALYSIS_CHAIN_CALLS_H
 
@@ -36,6 +37,9 @@ struct module_calls {
     size_t count, capacity;
     struct model_run *model_runs; /* empty if there is only one run */
     size_t model_run_count, model_run_capacity;
+    uint8_t *runs_without; /* by run of allocations: 1 if it is in a call that computes no
+                            * gradients, as under torch.no_grad(); such calls are left out */
+    size_t runs_without_capacity;
     uint32_t outermost;    /* number of calls without an enclosing call; these come first */
     bool in_loop;          /* the caller of the outermost forward calls it in a loop */
     struct budget *budget; /* not owned */

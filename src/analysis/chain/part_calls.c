@@ -63,6 +63,23 @@ static uint32_t first_of_model(const struct writer *writer, const struct forward
     return end - first == chain->allocations ? first : tree->first_inside;
 }
 
+/* The number of allocations that those of a call are counted among, from `begin` on; 0 if it is not
+ * known where the call is among them. */
+static uint32_t counted_among(const struct writer *writer, const struct forward_chain *chain,
+                              const struct module_call *call, uint32_t begin)
+{
+    const struct call_tree *tree = writer->tree;
+    const struct module_calls *calls = writer->calls;
+    if (tree->runs[call->end_run].lifetime - begin <= chain->allocations)
+        return chain->allocations;
+    if (call->model_run > 0 && begin == tree->first_inside)
+        return 0;
+    uint32_t next = call->model_run + 1;
+    uint32_t end = next < calls->model_run_count ? calls->model_runs[next].first_run
+                                                 : calls->items[calls->outermost - 1].end_run;
+    return tree->runs[end].lifetime - begin;
+}
+
 /* True if another forward that ran in the previous call, or runs in this one, has a line between
  * the known lines of the outermost forward and the line of `forward`. Then `forward` is another
  * function of the same name, because the lines of other functions do not lie within a function. */
@@ -128,6 +145,7 @@ static bool add_to_chain(struct writer *writer, struct forward_chain *chain,
                               .total = call->total,
                               .first_allocation = first - begin,
                               .end_allocation = tree->runs[call->end_run].lifetime - begin,
+                              .of_allocations = counted_among(writer, chain, call, begin),
                               .run = call->model_run,
                               .runs = (uint32_t)writer->calls->model_run_count,
                               .model = model_of(writer, call),

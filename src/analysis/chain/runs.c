@@ -16,6 +16,7 @@ struct collector {
 
 struct so_far {
     int64_t kept, weight; /* as in struct call_run */
+    uint32_t kept_count;
 };
 
 static bool add_run(struct call_tree *tree, stack_id path, size_t lifetime, struct so_far so_far,
@@ -27,6 +28,7 @@ static bool add_run(struct call_tree *tree, stack_id path, size_t lifetime, stru
                                                       .lifetime = (uint32_t)lifetime,
                                                       .kept = so_far.kept,
                                                       .weight = so_far.weight,
+                                                      .kept_count = so_far.kept_count,
                                                       .calls = UINT64_MAX};
     return true;
 }
@@ -41,7 +43,7 @@ static bool collect(struct collector *collector, const struct categories *catego
     const struct timeline *timeline = collector->timeline;
     const struct trace *trace = timeline->trace;
     stack_id path;
-    struct so_far so_far = {0, 0};
+    struct so_far so_far = {0};
     bool checkpointed;
     for (; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < pass->backward; i++) {
         uint32_t item = timeline->lifetimes[i].alloc;
@@ -58,6 +60,7 @@ static bool collect(struct collector *collector, const struct categories *catego
         int64_t size = (int64_t)trace_size(trace, item);
         bool is_kept = pass_keeps(pass, timeline, categories, i);
         so_far.kept += is_kept ? size : 0;
+        so_far.kept_count += is_kept;
         so_far.weight += is_kept || checkpointed ? size : 0;
     }
     return add_run(tree, STACK_NONE, i, so_far, err) && --tree->run_count < SIZE_MAX;

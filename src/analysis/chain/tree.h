@@ -17,8 +17,9 @@ struct call_run {
     int64_t kept;      /* activation bytes of all runs before this one */
     int64_t weight; /* the same, plus all other allocations within checkpoints: the trace does not
                        show which of them would be kept without the checkpoint */
-    uint64_t calls; /* bit k: in all of its stacks, frame k of the path calls a module */
-    bool checkpointed; /* some of its stacks go through torch.utils.checkpoint */
+    uint32_t kept_count; /* number of activations of all runs before this one */
+    uint64_t calls;      /* bit k: in all of its stacks, frame k of the path calls a module */
+    bool checkpointed;   /* some of its stacks go through torch.utils.checkpoint */
 };
 
 enum call_kind {

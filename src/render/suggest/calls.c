@@ -6,10 +6,11 @@
 #include "render/suggest/parts.h"
 
 /* "model.py:50 > block.py:12 [3/12], allocations 60-71 of 310": the call with its number, if its
- * line makes several, and which allocations of the model's forward it makes. If the model runs
- * several times, "run 0/2: " comes first. */
+ * line makes several, and which allocations of the model's forward it makes; those of a later
+ * model are counted from the first model's on. If the model runs several times, "run 0/2: " comes
+ * first. */
 static void add_call(struct buffer *out, const struct symbols *symbols,
-                     const struct forward_chain *chain, const struct chain_call *call)
+                     const struct chain_call *call)
 {
     struct text line = symbols_text(symbols, call->line);
     if (call->runs > 1)
@@ -17,9 +18,9 @@ static void add_call(struct buffer *out, const struct symbols *symbols,
     buffer_add(out, line.bytes, line.size);
     if (call->total > 1)
         buffer_printf(out, " [%u/%u]", (unsigned)call->number, (unsigned)call->total);
-    if (call->end_allocation <= chain->allocations)
+    if (call->of_allocations > 0)
         buffer_printf(out, ", allocations %u-%u of %u", (unsigned)call->first_allocation + 1,
-                      (unsigned)call->end_allocation, (unsigned)chain->allocations);
+                      (unsigned)call->end_allocation, (unsigned)call->of_allocations);
 }
 
 bool suggest_each_call(const struct suggest_subject *subject, struct wrapped segment,
@@ -33,7 +34,7 @@ bool suggest_each_call(const struct suggest_subject *subject, struct wrapped seg
         for (uint32_t part = element->first_part; part < element->end_part; part++)
             for (uint32_t k = chain->parts[part].first_call; k < chain->parts[part].end_call; k++) {
                 buffer_clear(&text);
-                add_call(&text, subject->trace->symbols, chain, &chain->calls[k]);
+                add_call(&text, subject->trace->symbols, &chain->calls[k]);
                 ok = ok && !text.failed;
                 if (ok)
                     function(data, (struct text){text.bytes, text.size});

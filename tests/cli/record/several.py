@@ -72,9 +72,32 @@ def two(first, second):
     return (first(a) @ second(b).T).logsumexp(1).mean()
 
 
+def check_allocations():
+    """Allocations of the second model are counted from the first one's on, and tell its calls where numbers of calls do
+    not. But another line has not made the calls."""
+    models = [Encoder(4).cuda(), Encoder(4).cuda()]
+    x, made = torch.randn(4, 8).cuda(), []
+    for _ in range(2):  # libraries allocate workspaces when they first run
+        before = memsnap_record.allocations()
+        models[0](x)
+        made.append(memsnap_record.allocations() - before)
+    each, total = made[-1] // 4, 2 * made[-1]
+    plan = [[f"{name}:{LINE} [{k + 8}/16], allocations {(4 + k) * each + 1}-{(5 + k) * each} of {total}"]
+            for name, k in (("several.py", 0), ("several.py", 2), ("other.py", 3))]
+    memsnap_record.checkpoint_calls_of_several(models, plan)
+    train(models, lambda first, second: (first(x) @ second(x).T).logsumexp(1).mean())
+    found = [[k for k, block in enumerate(model.blocks) if "forward" in vars(block)] for model in models]
+    assert found == [[], [0, 2]], found
+
+
 torch.manual_seed(0)
 a, b = torch.randn(4, 8), torch.randn(4, 8)
 calls = [[f"several.py:{LINE} [{i}/8]", f"several.py:{LINE} [{i + 1}/8]"] for i in range(0, 8, 2)]
 check([Encoder(4)], on_one_line, calls, False, 4)
 check([Encoder(4), Encoder(4)], two, calls, True, 4)
+
+# Steps in which a part of the plan is still looked for have the checkpoints that are found.
+check([Encoder(4), Encoder(4)], two, [["other.py:1 [0/3]"], *calls], True, 4)
+if torch.cuda.is_available():
+    check_allocations()
 print("all is right")

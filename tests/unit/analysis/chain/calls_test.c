@@ -132,6 +132,40 @@ START_TEST(each_run_of_the_model_numbers_its_calls)
 }
 END_TEST
 
+/* Between two models that the step calls, it calls the first one without gradients, and holds the
+ * result. That call is no run of the model, and its calls are not counted. The allocations of the
+ * other model are counted from the first one's on. */
+START_TEST(calls_without_gradients_are_no_runs)
+{
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 50);
+    for (int i = 0; i < 3; i++) {
+        pass_by(20, "t10 m53 b10");
+        pass_by(50, "t10 m53 b11");
+    }
+    keep(50, "t10 m53 b12");
+    for (int i = 0; i < 2; i++)
+        pass_by(20, "t11 a5 b10"); /* another model of the class of the second one */
+    for (int i = 0; i < 2; i++)
+        block("t12 a5", 30);
+    keep(8, "t13 l4");
+    backward(1);
+    build();
+    uint32_t counts[2] = {0};
+    for (uint32_t k = 0; k < chain.call_count; k++) {
+        const struct chain_call *call = &chain.calls[k];
+        bool is_second = call->model == 2;
+        uint32_t i = counts[is_second]++;
+        expect_call(k, is_second ? "attention.py:5" : "model.py:53", i, is_second ? 2 : 3);
+        ck_assert_uint_eq(call->runs, 0);
+        ck_assert_uint_eq(call->first_allocation, 4 * i + (is_second ? 12 + 7 + 2 : 0));
+        ck_assert_uint_eq(call->of_allocations, is_second ? 12 + 7 + 2 + 8 : 12);
+    }
+    ck_assert_uint_eq(counts[0], 3);
+    ck_assert_uint_eq(counts[1], 2);
+}
+END_TEST
+
 /* A generator and a discriminator in one file, called from one line. Lines of the discriminator's
  * blocks lie between the lines of the two. Between two lines of one forward there are no lines of
  * another function. */
@@ -471,6 +505,7 @@ TCase *chain_calls_tests(void)
     tcase_add_test(tests, code_beside_a_block_reads_its_result);
     tcase_add_test(tests, a_block_reads_its_own_result);
     tcase_add_test(tests, each_run_of_the_model_numbers_its_calls);
+    tcase_add_test(tests, calls_without_gradients_are_no_runs);
     tcase_add_test(tests, models_of_one_file_are_told_apart);
     tcase_add_test(tests, calls_have_the_allocations_that_they_make);
     tcase_add_test(tests, the_first_call_begins_where_it_makes_something);
