@@ -93,6 +93,40 @@ static double held_by(const struct finder *finder, const struct step *step, uint
     return bytes;
 }
 
+static bool may_be_result(const struct finder *finder, size_t lifetime)
+{
+    enum category category = (enum category)finder->categories->of_lifetime[lifetime];
+    return category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY ||
+           category == CATEGORY_AUTOGRAD_DETAIL;
+}
+
+/* What variables still hold at the request of what the earlier step made after its own one, up to
+ * its backward pass: the code that is about to run sets them again. */
+static int64_t set_again(const struct finder *finder, uint32_t item, uint32_t begin, uint32_t now)
+{
+    const struct timeline *timeline = finder->timeline;
+    int64_t bytes = 0;
+    for (size_t i = births_from(timeline, item);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < begin; i++)
+        if (timeline->lifetimes[i].free_completed >= now && may_be_result(finder, i))
+            bytes += (int64_t)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+    return bytes;
+}
+
+/* The same of the earlier step, whose curve shows it: what it freed from its request up to its
+ * backward pass of what was made before the step. */
+static int64_t was_set_again(const struct finder *finder, uint32_t first, uint32_t item,
+                             uint32_t begin)
+{
+    const struct timeline *timeline = finder->timeline;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < first; i++)
+        if (timeline->lifetimes[i].free_completed >= item &&
+            timeline->lifetimes[i].free_completed < begin && may_be_result(finder, i))
+            bytes += (int64_t)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+    return bytes;
+}
+
 #define LEAST_OTHER 0.1 /* part by which the batches of two steps must differ to count */
 
 /* True if a request has the same size whatever the batch: of a workspace, or of a copy of a weight.
@@ -131,8 +165,10 @@ static void find(const struct finder *finder, struct oom_row *row)
                        ? times(held_by(finder, now, now_item), held_by(finder, like, item))
                        : 1;
     int64_t forward = (int64_t)(scale * (double)rise(finder->timeline, item, item, begin));
+    int64_t again = set_again(finder, item, backward.begin, now_item) -
+                    was_set_again(finder, like->first, item, backward.begin);
     int64_t rest = (int64_t)(scale * (double)rise(finder->timeline, item, begin, backward.end)) -
-                   (more > 0 ? more : 0);
+                   (more > 0 ? more : 0) - (again > 0 ? again : 0);
     row->step_bytes = row->at.active_bytes + (forward > rest ? forward : rest);
     row->like_step = like->number;
     row->like_times = scale;

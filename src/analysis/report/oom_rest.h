@@ -4,7 +4,9 @@
  * and the highest point of the active curve from there to the end of that step's backward pass.
  * What is live now in addition, such as the states that the optimizer has made in the meantime,
  * comes on top. Gradients that are live now but were not live then count until the backward pass
- * only: a program frees them before it, or adds to them. If the request has the same size
+ * only: a program frees them before it, or adds to them. So do results of the earlier step that
+ * variables hold, if the step made them after that request: the code that is about to run sets the
+ * variables again. If the request has the same size
  * whatever the batch, and the step holds more or fewer activations than the earlier one did at that
  * request, the rest is taken to be that many times as large. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_OOM_REST_H

@@ -98,6 +98,37 @@ START_TEST(the_first_step_has_none_before_it)
 }
 END_TEST
 
+#define RESULT 256
+#define RESULT_STACK                                                                               \
+    CPP("at::_ops::exp::call(x)") "," PY("forward", "/home/u/model.py", 5) "," CALL "," SCRIPT
+
+/* A step whose variable keeps the result up to the next one; returns it. */
+static uint64_t step_with_result(uint64_t old)
+{
+    uint64_t saved = born(SAVED, STACK_FORWARD), later = born(LATER, LATER_STACK);
+    uint64_t result = born(RESULT, RESULT_STACK);
+    if (old)
+        capture_free(&capture, old, RESULT, SCRIPT);
+    uint64_t gradient = born(WEIGHT, STACK_BACKWARD);
+    capture_free(&capture, later, LATER, STACK_BACKWARD);
+    capture_free(&capture, saved, SAVED, STACK_BACKWARD);
+    born(STATE, STACK_STEP);
+    capture_free(&capture, gradient, WEIGHT, SCRIPT);
+    return result;
+}
+
+/* The first step has no old result that its curve could show. */
+START_TEST(results_of_the_step_before_are_set_again)
+{
+    uint64_t result = 0;
+    for (int i = 0; i <= _i; i++)
+        result = step_with_result(result);
+    born(SAVED, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, LATER, LATER_STACK);
+    expect((_i + 1) * STATE + SAVED + LATER + RESULT + WEIGHT, _i);
+}
+END_TEST
+
 START_TEST(another_size_is_another_request)
 {
     step(0);
@@ -224,6 +255,7 @@ TCase *oom_rest_tests(void)
     tcase_add_test(tests, an_attempt_may_fail_at_the_same_line);
     tcase_add_test(tests, further_tries_find_the_failed_attempt_too);
     tcase_add_test(tests, the_failed_attempt_is_freed);
+    tcase_add_loop_test(tests, results_of_the_step_before_are_set_again, 0, 3);
     tcase_add_test(tests, another_size_is_another_request);
     tcase_add_test(tests, gradients_are_freed_as_in_the_step_before);
     return tests;
