@@ -37,8 +37,17 @@ def step_problems(entry, trace):
         yield from reference.differences(want, step, f"step {step['step']}")
 
 
-def growth_problems(entry):
-    """Every allocation that is live at the last compared step belongs to one row."""
+def allocated_after(trace, entry):
+    """What is allocated after each event: a requested free ends it, where requests are recorded."""
+    if "free_requested" not in entry["trace"]["by_action"]:
+        return active_after(trace, entry["active"]["baseline_bytes"])
+    ends = {"free_requested": "free_completed", "free_completed": ""}
+    return active_after([dict(event, action=ends.get(event["action"], event["action"])) for event in trace],
+                        entry["allocated"]["baseline_bytes"])
+
+
+def growth_problems(entry, trace):
+    """Every allocation that is live at the last compared step, and not asked to be freed, belongs to one row."""
     complete = [step for step in entry["steps"] if step["complete"]]
     rows = [row for row in entry["growth"] if row["kind"] != "kept_gradients"]
     if len(complete) < 3:
@@ -47,10 +56,11 @@ def growth_problems(entry):
         return
     if len(rows) == 100:
         return
+    values = allocated_after(trace, entry)
     for key, step in (("bytes_at_first", complete[0]), ("bytes_at_end", complete[-1])):
-        total = sum(row[key] for row in rows)
-        if total != step["end_bytes"]:
-            yield f"growth: {key} sums to {total}, not to {step['end_bytes']}"
+        total, wanted = sum(row[key] for row in rows), values[step["last_event"]]
+        if total != wanted:
+            yield f"growth: {key} sums to {total}, not to {wanted}"
 
 
 def pending(trace):
@@ -88,10 +98,7 @@ def pending_problems(entry, trace):
             "unfinished": sum(open_ for _, _, open_ in waits),
             "longest_us": max((us for _, us, _ in waits), default=0)}
     if "free_requested" in entry["trace"]["by_action"]:
-        allocated = active_after([dict(event, action="free_completed")
-                                  if event["action"] == "free_requested" else
-                                  dict(event, action="") if event["action"] == "free_completed" else event
-                                  for event in trace], entry["allocated"]["baseline_bytes"])
+        allocated = allocated_after(trace, entry)
         want["at_peak_bytes"] = entry["active"]["peak_bytes"] - allocated[entry["active"]["peak_event"]]
     yield from reference.differences(want, got, "pending_frees")
 
@@ -104,7 +111,7 @@ def problems_of(path):
         trace = traces[index] if index < len(traces) else []
         yield from step_problems(entry, trace)
         if not any("contradicts" in warning for warning in report["warnings"]):
-            yield from growth_problems(entry)
+            yield from growth_problems(entry, trace)
         yield from pending_problems(entry, trace)
 
 
