@@ -81,6 +81,8 @@ bool chain_hold_read_results(struct forward_chain *chain, const struct chain_mea
     for (size_t i = 0; i < chain->count; i++) {
         const struct chain_element *element = &chain->elements[i];
         uint32_t item;
+        if (!chain_hold_states(chain, measure, i, err))
+            return false;
         if (!chain_is_modules(chain, i) || element->output_item == EVENT_NEVER ||
             element->output_item < element->calls_end)
             continue;

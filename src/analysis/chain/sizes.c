@@ -90,11 +90,11 @@ static uint32_t returned_with(const struct chain_measure *measure,
     const struct call_run *runs = measure->tree->runs;
     const struct timeline *timeline = measure->timeline;
     const struct chain_element *element = &chain->elements[i];
-    uint32_t found = largest;
+    uint32_t found = largest, reserve = chain_reserve_of(measure, run);
     if (lifetime_end(&timeline->lifetimes[largest]) >= measure->pass->end)
         return largest; /* the program holds it */
     for (uint32_t k = runs[run].lifetime; k < runs[run + 1].lifetime; k++)
-        if (lives_on(measure, chain, i, k) && size_of(measure, k) > 0 &&
+        if (k != reserve && lives_on(measure, chain, i, k) && size_of(measure, k) > 0 &&
             size_of(measure, k) >= size_of(measure, largest) / MOST_BESIDE &&
             (ends_before(timeline, k, found) ||
              (found == largest && size_of(measure, k) == (uint64_t)element->output_bytes &&
@@ -119,9 +119,9 @@ static uint32_t largest_of(const struct chain_measure *measure, const struct for
                            size_t i, uint32_t run, bool handed_on)
 {
     const struct call_run *runs = measure->tree->runs;
-    uint32_t largest = EVENT_NEVER;
+    uint32_t largest = EVENT_NEVER, reserve = chain_reserve_of(measure, run);
     for (uint32_t k = runs[run].lifetime; k < runs[run + 1].lifetime; k++)
-        if (lives_on(measure, chain, i, k) && size_of(measure, k) > 0 &&
+        if (k != reserve && lives_on(measure, chain, i, k) && size_of(measure, k) > 0 &&
             (!handed_on || is_handed_on(measure, chain, i, k)) &&
             (largest == EVENT_NEVER || size_of(measure, k) >= size_of(measure, largest)))
             largest = k;

@@ -35,6 +35,21 @@ struct births chain_births_in_calls(const struct forward_chain *chain,
 uint32_t chain_result_of_calls(const struct forward_chain *chain,
                                const struct chain_measure *measure, size_t element);
 
+/* reserve.c: the lifetime of what cuDNN reserves in a run of a recurrent layer for the backward
+ * pass, or EVENT_NEVER. It is made after the results, and freed together with the result that the
+ * layer keeps. It may be far larger than that, but no other code gets it. */
+uint32_t chain_reserve_of(const struct chain_measure *measure, uint32_t run);
+
+/* reserve.c: true if a run of a recurrent layer makes the output of an element and a reserve, and
+ * the backward pass frees both together. Sets *run and *reserve. */
+bool chain_reserve_with_output(const struct forward_chain *chain,
+                               const struct chain_measure *measure, size_t element, uint32_t *run,
+                               uint32_t *reserve);
+/* reserve.c: adds to chain->held the states that such a run returns besides the output, if later
+ * elements keep them. Does not sort. */
+bool chain_hold_states(struct forward_chain *chain, const struct chain_measure *measure,
+                       size_t element, struct error *err);
+
 /* Sets first_item, allocations, activation_bytes, checkpointed, output_item, output_bytes,
  * output_from and output_passes. */
 bool chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure,

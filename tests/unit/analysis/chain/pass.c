@@ -41,6 +41,7 @@ static const struct letter {
     {'q', "Block.forward", "/home/u/qualified.py"},
     {'l', "loss", "/home/u/loss.py"},
     {'S', "forward", TORCH "nn/modules/container.py"},
+    {'R', "forward", TORCH "nn/modules/rnn.py"},
     {'L', "forward", TORCH "nn/modules/linear.py"},
     {'C', "checkpoint", TORCH "utils/checkpoint.py"},
 };

@@ -65,6 +65,33 @@ START_TEST(a_result_may_be_kept_by_its_operator)
 }
 END_TEST
 
+/* What cuDNN reserves for the backward pass of a recurrent layer is no result, whatever its size
+ * and that of the layer's input. The state, which a decoder takes, is freed first, and is too small
+ * to be the result. */
+START_TEST(what_a_recurrent_layer_reserves_does_not_cross)
+{
+    keep(16, "t9 m50");
+    uint64_t made[] = {next, next + 1, next + 2}, bytes[] = {32, 1, 640};
+    next += 3;
+    for (size_t i = 0; i < 3; i++)
+        capture_event(&capture, "alloc", made[i], bytes[i], frames_of("t9 m51 R1123"));
+    keep(3, "t9 m52");
+    capture_event(&capture, "alloc", next, 1, STACK_BACKWARD);
+    capture_free(&capture, addresses[1], 3, STACK_BACKWARD);
+    capture_free(&capture, made[1], 1, STACK_BACKWARD);
+    capture_event(&capture, "alloc", next + 1, 1, STACK_BACKWARD);
+    capture_free(&capture, made[0], 32, STACK_BACKWARD);
+    capture_free(&capture, made[2], 640, STACK_BACKWARD);
+    capture_free(&capture, addresses[0], 16, STACK_BACKWARD);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    expect(1, "model.py:51 forward", 673, 32);
+    ck_assert_uint_eq(chain.elements[1].reader_item, chain.backward + 5); /* its own backward */
+    ck_assert_uint_eq(chain.held_count, 1);
+    ck_assert_uint_eq(chain.held[0], chain.first + 2); /* the state */
+}
+END_TEST
+
 /* The training loop keeps the logits in a variable beyond the backward pass. */
 START_TEST(what_the_program_holds_crosses)
 {
@@ -274,6 +301,7 @@ TCase *chain_sizes_tests(void)
     tcase_add_test(tests, what_is_there_at_the_end_of_a_line_crosses);
     tcase_add_test(tests, what_an_operator_keeps_for_itself_stays);
     tcase_add_test(tests, a_result_may_be_kept_by_its_operator);
+    tcase_add_test(tests, what_a_recurrent_layer_reserves_does_not_cross);
     tcase_add_test(tests, what_the_program_holds_crosses);
     tcase_add_test(tests, what_has_no_gradient_gives_way);
     tcase_add_test(tests, a_mask_is_not_the_result_of_the_calls_before_it);
