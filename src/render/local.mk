@@ -247,6 +247,7 @@ libmemsnap_a_SOURCES += \
 	src/render/suggest/kept.c \
 	src/render/suggest/left_out.c \
 	src/render/suggest/loops.c \
+	src/render/suggest/one_layer.c \
 	src/render/suggest/parts.c \
 	src/render/suggest/parts.h \
 	src/render/suggest/placement.c \

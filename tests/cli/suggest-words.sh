@@ -81,6 +81,27 @@ out_has 'Checkpoints do not lower this peak: of its 1.00 GiB, in the optimizer s
 out_has 'step 0, 0 B are activations.'
 run suggest "$late"
 out_has_not 'do not lower'
+
+# Or one layer needs most of it while it runs.
+for bytes in 20000000 2000000; do
+    {
+        printf '{"segments":[],"device_traces":[['
+        for i in 1 2 3; do
+            alloc "$i" 1048576 forward model.py "$i"
+        done
+        alloc 4 "$bytes" backward /torch/_tensor.py 9
+        printf '{"action":"free_completed","addr":4,"size":%s,"stream":0},' "$bytes"
+        for i in 3 2; do
+            printf '{"action":"free_completed","addr":%s,"size":1048576,"stream":0},' "$i"
+        done
+        printf '{"action":"free_completed","addr":1,"size":1048576,"stream":0}]]}'
+    } >"layer-$bytes.json"
+done
+run suggest layer-20000000.json
+check 'begins with the layer' grep -q '^Most of this peak is what one layer needs while it runs: 19.07 MiB of 22.07' .run/out
+out_has 'in the backward pass of model.py:3 forward. Checkpoints do not lower that'
+run suggest layer-2000000.json
+out_has_not 'one layer needs'
 run suggest samples/train-loop.pickle.gz
 check 'begins with the answer' test "$(head -n 1 .run/out)" = 'Memory against recomputed activations, with one level of checkpoints'
 

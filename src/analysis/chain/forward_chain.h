@@ -77,6 +77,7 @@ struct chain_part {
     frame_id around_line;          /* that line */
     bool around_calls;             /* which calls a module */
     bool around_loops;             /* or one after another, in a loop within the iteration */
+    bool in_package;               /* its line is in an installed package */
     bool keeps;                    /* it keeps memory for the backward pass */
     uint32_t first_call, end_call; /* its module calls in chain->calls; empty if code outside of
                                       module calls keeps any of its memory */

@@ -207,6 +207,14 @@ static void set_around(const struct namer *namer, uint32_t index, struct chain_p
     }
 }
 
+static bool is_in_package(const struct namer *namer, frame_id id)
+{
+    if (id == NO_FRAME)
+        return false;
+    struct text file = symbols_text(namer->symbols, symbols_frame_at(namer->symbols, id).file);
+    return path_classify(file).module > 0;
+}
+
 static bool name_part(struct namer *namer, uint32_t index, uint32_t *last_loop, struct error *err)
 {
     struct forward_chain *chain = namer->chain;
@@ -220,7 +228,9 @@ static bool name_part(struct namer *namer, uint32_t index, uint32_t *last_loop, 
         part.iteration = node->iteration;
     }
     set_around(namer, index, &part);
-    write_place(namer, find_place(namer, index));
+    struct place place = find_place(namer, index);
+    part.in_package = is_in_package(namer, place.frame);
+    write_place(namer, place);
     write_numbers(namer, index);
     if (!intern(namer, &part.name, err) ||
         !vec_grow((void **)&chain->parts, &chain->part_capacity, chain->part_count + 1,

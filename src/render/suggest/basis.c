@@ -135,6 +135,8 @@ void suggest_head_text(const struct page *page, const struct suggest_subject *su
         say_steps_differ(page, chain);
     if (other_matter || differ || !suggest_is_whole(subject))
         fputc('\n', page->out);
+    if (!other_matter && !suggest_is_compiled(subject))
+        suggest_one_layer_text(page, subject);
 }
 
 /* FairScale records the outputs of modules, but not what autograd keeps, which may be more (what

@@ -37,30 +37,42 @@ static void comment(struct plan *plan, const char *before, struct text name, con
                 after);
 }
 
-/* Lists segments outside of loops or across their ends, which must be applied by hand. */
-static void put_others(struct plan *plan)
+/* True if a segment has lines of an installed package, which nobody moves. */
+static bool has_package(const struct forward_chain *chain, struct wrapped segment)
+{
+    uint32_t end = chain->elements[segment.end - 1].end_part;
+    for (uint32_t part = chain->elements[segment.first].first_part; part < end; part++)
+        if (chain->parts[part].in_package)
+            return true;
+    return false;
+}
+
+static void list_other(struct plan *plan, struct wrapped segment)
 {
     const struct problem *problem = plan->subject->problem;
+    buffer_clear(&plan->text);
+    suggest_add_span(&plan->text, problem, segment.first, segment.end);
+    plan->failed |= plan->text.failed;
+    if (!plan->text.failed)
+        fprintf(plan->out, "#     %*s%s\n", (int)(2 * (segment.depth < 8 ? segment.depth : 8)), "",
+                plan->text.bytes);
+    buffer_clear(&plan->text);
+    if (suggest_add_kept_list(&plan->text, problem, segment) && !plan->text.failed)
+        fprintf(plan->out, "#         and with **keep_results(%s)\n", plan->text.bytes);
+}
+
+/* Lists segments outside of loops or across their ends, with words before the first one. */
+static void put_others(struct plan *plan, bool of_packages, const char *words)
+{
     bool told = false;
     for (size_t k = 0; k < plan->placement->count && !plan->failed; k++) {
         struct wrapped segment = plan->placement->segments[k];
-        if (plan->in_loop[k])
+        if (plan->in_loop[k] || has_package(plan->subject->forward, segment) != of_packages)
             continue;
         if (!told)
-            fputs("# Move each of these into a function of its own, and call that with\n"
-                  "# torch.utils.checkpoint.checkpoint(function, ..., use_reentrant=False).\n"
-                  "# Iterations within them have no checkpoint of their own below.\n",
-                  plan->out);
+            fputs(words, plan->out);
         told = true;
-        buffer_clear(&plan->text);
-        suggest_add_span(&plan->text, problem, segment.first, segment.end);
-        plan->failed |= plan->text.failed;
-        if (!plan->text.failed)
-            fprintf(plan->out, "#     %*s%s\n", (int)(2 * (segment.depth < 8 ? segment.depth : 8)),
-                    "", plan->text.bytes);
-        buffer_clear(&plan->text);
-        if (suggest_add_kept_list(&plan->text, problem, segment) && !plan->text.failed)
-            fprintf(plan->out, "#         and with **keep_results(%s)\n", plan->text.bytes);
+        list_other(plan, segment);
     }
     if (told)
         fputc('\n', plan->out);
@@ -271,7 +283,14 @@ bool suggest_loops_python(const struct page *page, const struct suggest_subject 
         fwrite(suggest_kept_code, 1, suggest_kept_code_size, page->out);
         fputc('\n', page->out);
     }
-    put_others(&plan);
+    put_others(&plan, false,
+               "# Move each of these into a function of its own, and call that with\n"
+               "# torch.utils.checkpoint.checkpoint(function, ..., use_reentrant=False).\n"
+               "# Iterations within them have no checkpoint of their own below.\n");
+    put_others(&plan, true,
+               "# No code can be printed for these, since lines of installed packages are among\n"
+               "# them. Call a whole module of the package in a checkpoint, or use an option of\n"
+               "# the package, such as gradient_checkpointing_enable().\n");
     for (uint32_t loop = 0; loop < loops && !plan.failed; loop++)
         if (used[loop])
             put_loop(&plan, loop, &first);

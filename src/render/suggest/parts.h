@@ -32,6 +32,10 @@ const char *suggest_comparison_remark(const char *name);
  * layers are missing, or the peak does not consist of activations. */
 void suggest_head_text(const struct page *page, const struct suggest_subject *subject);
 
+/* Says that most of the peak of the layers of a snapshot is what one of them needs while it runs,
+ * if that is so. */
+void suggest_one_layer_text(const struct page *page, const struct suggest_subject *subject);
+
 /* True if, as far as is known, these are all layers that are live at the peak. Then the program
  * fits if they fit. */
 bool suggest_is_whole(const struct suggest_subject *subject);

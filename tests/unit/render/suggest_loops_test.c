@@ -140,6 +140,20 @@ START_TEST(what_is_outside_is_told)
 }
 END_TEST
 
+/* Nobody moves lines of an installed package into a function. */
+START_TEST(lines_of_packages_are_not_to_be_moved)
+{
+    parts[1].in_package = true;
+    wrap(0, 3, 0);
+    expect("lines of installed packages");
+    ck_assert_ptr_nonnull(strstr(printed, "#     name .. name\n"));
+    ck_assert_ptr_null(strstr(printed, "# Move each"));
+    parts[1].in_package = false;
+    expect("# Move each");
+    ck_assert_ptr_null(strstr(printed, "installed packages"));
+}
+END_TEST
+
 TCase *suggest_loops_tests(void)
 {
     TCase *tests = tcase_create("suggest_loops");
@@ -150,5 +164,6 @@ TCase *suggest_loops_tests(void)
     tcase_add_test(tests, deep_lists_close_as_often_as_they_open);
     tcase_add_test(tests, a_body_of_lines_is_run_by_a_plan);
     tcase_add_test(tests, what_is_outside_is_told);
+    tcase_add_test(tests, lines_of_packages_are_not_to_be_moved);
     return tests;
 }
