@@ -117,6 +117,8 @@ struct stack_facts {
     bool is_kv_cache;         /* allocated by a library's own cache of keys and values */
     bool releases_graph;      /* a node of an autograd graph, or what it saved, is released */
     bool releases_saved;      /* a tensor that a node saved is released */
+    bool evaluates;           /* a node of a graph runs, unlike where autograd's thread drops what
+                                 the pass before has left to it */
     uint8_t grad_mode;        /* enum grad_mode */
 };
 

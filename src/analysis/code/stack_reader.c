@@ -65,6 +65,14 @@ static bool read_operator(struct site_table *table, struct stack_reader *reader,
     return true;
 }
 
+static bool evaluates_node(const struct site_table *table, frame_id id)
+{
+    struct frame frame = symbols_frame_at(table->symbols, id);
+    struct text name = symbols_text(table->symbols, frame.name);
+    return text_starts(name, "torch::autograd::Engine::evaluate_function") ||
+           text_starts(name, "torch::autograd::Node::operator()");
+}
+
 static bool read_native(struct site_table *table, struct stack_reader *reader, frame_id id,
                         struct frame_facts *facts, struct error *err)
 {
@@ -83,6 +91,7 @@ static bool read_native(struct site_table *table, struct stack_reader *reader, f
     case NATIVE_NODE: {
         string_id name;
         enter_backward(reader);
+        reader->facts.evaluates = true;
         if (!native_name(table, id, facts, &name, err))
             return false;
         if (site->node == STRING_EMPTY)
@@ -93,6 +102,7 @@ static bool read_native(struct site_table *table, struct stack_reader *reader, f
     }
     case NATIVE_ENGINE:
         enter_backward(reader);
+        reader->facts.evaluates |= evaluates_node(table, id);
         return true;
     case NATIVE_AUTOCAST:
         reader->facts.is_autocast = true;

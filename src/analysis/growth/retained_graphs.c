@@ -81,6 +81,14 @@ static uint8_t count_forwards(const struct finder *finder, stack_id id)
     return count;
 }
 
+/* True if a graph is freed before the backward passes after the next ones, or, where a step runs
+ * many as an attack does, before the optimizer steps. */
+static bool is_near(const struct finder *finder, uint32_t last, uint32_t end)
+{
+    const struct phase_run *runs = finder->phases->runs;
+    return runs[end].pass <= runs[last].pass + 1 || runs[end].updates == runs[last].updates;
+}
+
 /* Judges a tensor that outlives the run that made it, by the stack that frees it. */
 static bool judge(struct finder *finder, uint32_t index, struct error *err)
 {
@@ -97,11 +105,12 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
         return false;
     if (sums->last == NO_RUN || sums->last < runs.birth || !facts->releases_graph)
         return true;
-    if (phase_of(finder, runs.end) == PHASE_BACKWARD || facts->site.has_backward) {
+    bool is_dropped = facts->site.has_backward && !facts->evaluates;
+    if (!is_dropped && (phase_of(finder, runs.end) == PHASE_BACKWARD || facts->site.has_backward)) {
         sums->freed += facts->releases_saved;
         return true;
     }
-    if (runs.end < sums->last || phases->runs[runs.end].pass > phases->runs[sums->last].pass + 1)
+    if (runs.end < sums->last || !is_near(finder, sums->last, runs.end))
         return true;
     sums->left += phase_of(finder, runs.birth) != PHASE_BACKWARD;
     struct item item = {index, phases->runs[runs.birth].pass,

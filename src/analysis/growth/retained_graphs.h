@@ -5,7 +5,9 @@
  * program sets the variable with the loss again, mostly in the next forward pass, or at its end.
  *
  * A tensor of the forward pass, or of a backward pass that is recorded itself, counts if the graph
- * frees it after the backward passes of its step and before the next one, as C++ frames show. The
+ * frees it after the backward passes of its step and before the next one, or before the optimizer
+ * step, as C++ frames show. It counts as well if autograd's thread drops it, which holds the last
+ * result of autograd.grad() until its next backward pass. The
  * backward passes of the step must have freed nothing that its forward pass saved, and must have
  * computed about as many tensors as are left: otherwise they may have left alone a part of the
  * graph that the loss does not need. It counts from the end of the last backward pass on.

@@ -101,6 +101,48 @@ START_TEST(the_backward_pass_with_the_peak_frees_the_graph)
 }
 END_TEST
 
+#define ATTACKS 3
+#define THREAD_DIES                                                                                \
+    CPP("torch::autograd::SavedVariable::reset_data()")                                            \
+    "," CPP("torch::autograd::Node::~Node()") "," CPP("torch::autograd::Engine::thread_main(x)")
+
+/* A forward pass, its loss, and a backward pass, which leaves the graph alone. */
+static void attack(uint64_t graph[SAVED + 1])
+{
+    for (size_t i = 0; i <= SAVED; i++)
+        graph[i] = capture_alloc(&capture, 100, layers[i]);
+    uint64_t loss = capture_alloc(&capture, 4, LOSS);
+    for (size_t i = 0; i <= SAVED; i++)
+        capture_free(&capture, capture_alloc(&capture, 10, STACK_BACKWARD), 10, STACK_BACKWARD);
+    capture_free(&capture, loss, 4, SCRIPT);
+}
+
+/* Each step makes an adversarial example in several passes, whose graphs the program or autograd's
+ * thread drops before the training pass frees its own. Or a backward pass goes through them. */
+START_TEST(graphs_of_several_passes_of_a_step)
+{
+    static const char *const dies[] = {GRAPH_DIES, THREAD_DIES, SAVED_DIES};
+    for (unsigned step = 0; step < STEPS; step++) {
+        uint64_t graphs[ATTACKS + 1][SAVED + 1];
+        for (size_t k = 0; k < ATTACKS; k++)
+            attack(graphs[k]);
+        for (size_t k = 0; k < ATTACKS; k++)
+            free_graph(graphs[k], 0, dies[_i]);
+        attack(graphs[ATTACKS]);
+        free_graph(graphs[ATTACKS], 0, SAVED_DIES);
+        capture_alloc(&capture, 1, STACK_STEP);
+    }
+    make_report(0);
+    const struct finding *finding = report_finding(report, FINDING_RETAINED);
+    if (_i == 2) {
+        ck_assert_ptr_null(finding);
+        return;
+    }
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_ge(report->retained.at_peak_bytes, (ATTACKS - 1) * SAVED * 100);
+}
+END_TEST
+
 /* create_graph=True records the backward pass, so that its own results stay as well. */
 START_TEST(a_backward_pass_that_is_recorded)
 {
@@ -221,6 +263,7 @@ TCase *retained_graphs_tests(void)
     tcase_add_loop_test(tests, graphs_that_are_handed_on, 0, 2);
     tcase_add_test(tests, the_peak_is_in_the_backward_pass);
     tcase_add_test(tests, the_backward_pass_with_the_peak_frees_the_graph);
+    tcase_add_loop_test(tests, graphs_of_several_passes_of_a_step, 0, 3);
     tcase_add_test(tests, a_backward_pass_that_is_recorded);
     tcase_add_test(tests, a_graph_that_the_backward_pass_frees);
     tcase_add_test(tests, a_part_that_the_backward_pass_leaves_alone);
