@@ -81,15 +81,48 @@ static bool leave_out(struct finder *finder, size_t index, uint32_t cycle, struc
     return push(finder, change, err);
 }
 
+/* True if backward() makes the gradient of the loss by itself, with which each call begins. */
+static bool begins_call(const struct finder *finder, const struct stack_facts *facts)
+{
+    return facts->context == CONTEXT_BACKWARD && facts->site.node == STRING_EMPTY &&
+           text_equals(symbols_text(site_table_symbols(finder->sites), facts->site.op),
+                       "aten::ones_like");
+}
+
+/* Sets *end to the item at which the first call of backward() in a cycle is over for certain: the
+ * next call adds to the gradients that it has made. */
+static bool find_first_call(const struct finder *finder, const struct cycle *of, uint32_t *end,
+                            struct error *err)
+{
+    const struct timeline *timeline = finder->timeline;
+    uint32_t from = of->forward_end < of->backward ? of->forward_end : of->backward;
+    size_t calls = 0;
+    *end = of->pass_end;
+    for (size_t i = births_from(timeline, from);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < of->pass_end; i++) {
+        uint32_t item = timeline->lifetimes[i].alloc;
+        const struct stack_facts *facts =
+            site_stack_facts(finder->sites, timeline->trace->stack[item], err);
+        if (!facts)
+            return false;
+        if (begins_call(finder, facts) && ++calls == 2) {
+            *end = item;
+            break;
+        }
+    }
+    return true;
+}
+
 /* Judges a block that backward passes of a cycle make. */
-static bool add(struct finder *finder, size_t index, uint32_t cycle, struct error *err)
+static bool add(struct finder *finder, size_t index, uint32_t cycle, uint32_t first_end,
+                struct error *err)
 {
     const struct cycle *of = &finder->cycles->items[cycle];
     const struct trace *trace = finder->timeline->trace;
     const struct lifetime *lifetime = &finder->timeline->lifetimes[index];
     uint32_t end = lifetime_end(lifetime);
     struct change change = {trace_size(trace, lifetime->alloc), cycle, 0};
-    bool is_made, is_first = lifetime->alloc < of->pass_end, is_added = false;
+    bool is_made, is_first = lifetime->alloc < first_end, is_added = false;
     if (change.size < LEAST_SIZE)
         return true;
     if (!in_accumulation(finder, trace->stack[lifetime->alloc], &is_made, err) ||
@@ -113,9 +146,12 @@ static bool collect(struct finder *finder, struct error *err)
             return false;
     for (uint32_t cycle = 0; cycle < finder->cycles->count; cycle++) {
         const struct cycle *of = &finder->cycles->items[cycle];
+        uint32_t first_end;
+        if (!find_first_call(finder, of, &first_end, err))
+            return false;
         for (size_t i = births_from(finder->timeline, of->backward);
              i < finder->timeline->lifetime_count && lifetimes[i].alloc < of->end; i++)
-            if (!add(finder, i, cycle, err))
+            if (!add(finder, i, cycle, first_end, err))
                 return false;
     }
     return true;

@@ -2,7 +2,7 @@
  *
  * A gradient that zero_grad() frees is made anew by the first backward pass after the optimizer
  * step. If a gradient is there already, autograd adds to it and frees what it adds
- * (AccumulateGrad). Where the first backward pass of every training cycle does so, and others are
+ * (AccumulateGrad). Where the first backward() of every training cycle does so, and others are
  * made anew, no zero_grad() reaches the gradient: its parameter may be in no optimizer. Or a
  * program sets some gradients to zero instead of freeing them. C++ frames show what autograd adds.
  */

@@ -54,6 +54,34 @@ START_TEST(gradients_that_are_never_freed)
 }
 END_TEST
 
+#define ROOT                                                                                       \
+    CPP("at::_ops::ones_like::call(x)")                                                            \
+    "," PY("_make_grads", TORCH "autograd/__init__.py",                                            \
+           117) "," PY("backward", TORCH "autograd/__init__.py", 340) "," SCRIPT
+
+/* Two losses share a graph. The second call of backward() adds to the gradient that the first has
+ * made. In one call, what is added is for another gradient. */
+START_TEST(gradients_of_two_losses)
+{
+    uint64_t own = 0;
+    for (unsigned step = 0; step < STEPS; step++) {
+        uint64_t saved = capture_alloc(&capture, 500, STACK_FORWARD);
+        if (own)
+            capture_free(&capture, own, SIZE, SCRIPT);
+        capture_free(&capture, capture_alloc(&capture, 4, ROOT), 4, SCRIPT);
+        own = capture_alloc(&capture, SIZE, STACK_BACKWARD);
+        if (_i == 1)
+            capture_free(&capture, capture_alloc(&capture, 4, ROOT), 4, SCRIPT);
+        capture_free(&capture, capture_alloc(&capture, SIZE, STACK_BACKWARD), SIZE, ADDED);
+        capture_free(&capture, saved, 500, STACK_BACKWARD);
+        capture_free(&capture, capture_alloc(&capture, 8, STACK_STEP), 8, STACK_STEP);
+    }
+    capture_block(&capture, 900000, SIZE, "");
+    make_report(0);
+    ck_assert_uint_eq(report->growth.summed.count, _i == 0 ? 1 : 0);
+}
+END_TEST
+
 /* As if its optimizer made a step less often. */
 START_TEST(gradients_that_are_freed_once)
 {
@@ -106,6 +134,7 @@ TCase *summed_gradients_tests(void)
     TCase *tests = tcase_create("summed gradients");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, gradients_that_are_never_freed);
+    tcase_add_loop_test(tests, gradients_of_two_losses, 0, 2);
     tcase_add_test(tests, gradients_that_are_freed_once);
     tcase_add_test(tests, gradients_that_a_hook_drops);
     tcase_add_test(tests, gradients_of_two_models);
