@@ -5,6 +5,7 @@
 
 #include "analysis/pool/oom_words.h"
 #include "base/utf8.h"
+#include "model/sums.h"
 
 #define LABEL_MOST 120 /* bytes */
 
@@ -43,6 +44,16 @@ static const char *const remedies[FINDING_KINDS] = {
     [FINDING_PENDING_FREES] = "avoid frees that wait for another stream",
 };
 
+/* True if the request is one of those that the remedy does away with: its line is the one that the
+ * finding names. */
+static bool removes_request(const struct finding *finding, const struct oom_row *row)
+{
+    return (finding->kind == FINDING_CONCATENATED || finding->kind == FINDING_ALL_PAIRS ||
+            finding->kind == FINDING_ATTENTION || finding->kind == FINDING_LOGITS) &&
+           row->requested_bytes <= LARGEST_SUM && finding->where && row->asker &&
+           strcmp(finding->where, row->asker) == 0;
+}
+
 /* The bytes that the finding frees at the moment of the request, as its saving states them. What
  * grows and is there at the peak is there at any later moment, too. */
 static int64_t freed_bytes(const struct finding *finding, const struct oom_row *row,
@@ -65,6 +76,8 @@ static size_t choose(const struct findings *findings, const struct oom_row *row,
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->items[i];
         int64_t freed = freed_bytes(finding, row, peak);
+        if (removes_request(finding, row))
+            sum_add_capped(&freed, (int64_t)row->requested_bytes);
         if (freed <= 0 || (uint64_t)freed < row->requested_bytes)
             continue;
         bool is_surer = best > 0 && findings->items[best - 1].at_most && !finding->at_most;

@@ -46,6 +46,17 @@ START_TEST(what_is_enough_is_named_with_its_line)
 }
 END_TEST
 
+/* Without concatenation on the device, the request is not made, however little else is freed. */
+START_TEST(a_remedy_may_remove_the_request)
+{
+    char line[] = "train.py:41 evaluate", other[] = "train.py:42 evaluate";
+    finding = (struct finding){
+        .kind = FINDING_CONCATENATED, .save_bytes = 1, .at_most = true, .where = line};
+    row.asker = _i == 0 ? line : other;
+    ck_assert_uint_eq(named(NULL, 0), _i == 0 ? 1 : 0);
+}
+END_TEST
+
 START_TEST(too_little_is_not_named)
 {
     finding.save_bytes--;
@@ -133,6 +144,7 @@ TCase *oom_finding_tests(void)
     TCase *tests = tcase_create("finding of an out-of-memory event");
     tcase_add_checked_fixture(tests, create, NULL);
     tcase_add_test(tests, what_is_enough_is_named_with_its_line);
+    tcase_add_loop_test(tests, a_remedy_may_remove_the_request, 0, 2);
     tcase_add_test(tests, too_little_is_not_named);
     tcase_add_test(tests, a_moment_below_the_peak_gains_less);
     tcase_add_test(tests, what_grows_stays_after_the_peak);
