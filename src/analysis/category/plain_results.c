@@ -53,14 +53,21 @@ static const struct last_line *last_like(const struct classifier *classifier,
     return line_of(&classifier->results, evidence);
 }
 
-/* True if the same line made a batch of the size before, whose variable this allocation takes over:
- * then the batch is still live. Operators tell batches, if they are known. */
+/* True if an allocation takes over the variable of the one of its size that the same line made
+ * before: then that one is still live. */
+static bool takes_over(const struct classifier *classifier, const struct last_lines *lines,
+                       const struct evidence *evidence)
+{
+    const struct last_line *last = line_of(lines, evidence);
+    return last && last->size == evidence_size(classifier, evidence) &&
+           last->end > classifier->timeline->lifetimes[evidence->index].alloc;
+}
+
+/* Operators tell batches, if they are known. */
 static bool is_like_batch(const struct classifier *classifier, const struct evidence *evidence)
 {
-    const struct last_line *batch = line_of(&classifier->batches, evidence);
-    return evidence->birth->site.op == STRING_EMPTY && batch &&
-           batch->size == evidence_size(classifier, evidence) &&
-           batch->end > classifier->timeline->lifetimes[evidence->index].alloc;
+    return evidence->birth->site.op == STRING_EMPTY &&
+           takes_over(classifier, &classifier->batches, evidence);
 }
 
 static void note(const struct classifier *classifier, struct last_lines *lines,
@@ -92,7 +99,8 @@ bool plain_is_kept_result(const struct classifier *classifier, const struct evid
            !classifier->phases->runs[before].is_saved && classifier->batch_run <= before &&
            !is_drawn(classifier, evidence) && !is_like_batch(classifier, evidence) &&
            step_near(classifier, evidence->birth_run, 1, &after) == PHASE_FORWARD &&
-           !(classifier->phases->runs[after].is_saved && plain_collects(classifier, evidence)) &&
+           (takes_over(classifier, &classifier->results, evidence) ||
+            !(classifier->phases->runs[after].is_saved && plain_collects(classifier, evidence))) &&
            (evidence->end_run == NO_RUN || evidence->end_run > after + 1 ||
             last_like(classifier, evidence) ||
             (evidence->end_run > after && precedes_batch(classifier, evidence, after)));

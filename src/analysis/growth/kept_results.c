@@ -104,6 +104,29 @@ static bool is_set_again(const struct finder *finder, size_t index, uint32_t end
     return false;
 }
 
+/* The item at which the forward pass of a training step begins, if an evaluation before it made a
+ * tensor, and the step after it is over before the tensor is freed; else 0. Such an evaluation lies
+ * in the step that follows it. */
+static uint32_t training_after_evaluation(const struct finder *finder, size_t index, size_t step)
+{
+    const struct lifetime *lifetime = &finder->timeline->lifetimes[index];
+    const struct step *steps = finder->steps->items;
+    const struct phases *phases = finder->phases;
+    bool evaluates = false;
+    if (step + 1 >= finder->steps->count || lifetime_end(lifetime) <= steps[step + 1].last)
+        return 0;
+    for (size_t i = phases_run_of(phases, steps[step].first);
+         i < phases->count && phases->runs[i].first <= steps[step].last; i++) {
+        const struct phase_run *run = &phases->runs[i];
+        bool is_trained =
+            run->is_saved || (i + 1 < phases->count && run[1].phase == PHASE_BACKWARD);
+        if (run->phase == PHASE_FORWARD && is_trained)
+            return evaluates && run->first > lifetime->alloc ? run->first : 0;
+        evaluates |= run->phase == PHASE_FORWARD && run->first <= lifetime->alloc;
+    }
+    return 0;
+}
+
 /* The item at which the iteration after the one that made a tensor begins. Steps of inference begin
  * right after a forward pass, and what is computed there belongs to that pass, except for the input
  * of the next one. */
@@ -112,9 +135,11 @@ static uint32_t next_iteration(const struct finder *finder, size_t index, size_t
     uint32_t alloc = finder->timeline->lifetimes[index].alloc;
     uint32_t last = finder->steps->items[step].last;
     const struct phases *phases = finder->phases;
-    if (finder->steps->source != STEPS_FORWARD ||
-        finder->categories->of_lifetime[index] == CATEGORY_INPUT)
+    uint32_t training = training_after_evaluation(finder, index, step);
+    if (finder->categories->of_lifetime[index] == CATEGORY_INPUT)
         return last + 1;
+    if (finder->steps->source != STEPS_FORWARD)
+        return training > 0 ? training : last + 1;
     for (size_t i = phases_run_of(phases, finder->steps->items[step].first);
          i < phases->count && phases->runs[i].first <= last; i++)
         if (phases->runs[i].phase == PHASE_FORWARD)
@@ -268,6 +293,9 @@ static bool count_at_peak(const struct finder *finder, struct kept_results *kept
     const struct lifetime *lifetime = &finder->timeline->lifetimes[held->lifetime];
     uint64_t bytes = trace_size(trace, lifetime->alloc);
     kept->is_kept[held->lifetime] = 1;
+    kept->of_evaluation |=
+        finder->steps->source != STEPS_FORWARD &&
+        steps_of(finder->steps, held->from) == steps_of(finder->steps, lifetime->alloc);
     kept->at_peak_bytes += bytes;
     if (held->to == EVENT_NEVER)
         return true;

@@ -3,7 +3,8 @@
  * The variables of a training loop, such as the logits, keep their tensors while the next iteration
  * computes new ones. A tensor counts if it is freed after the step that made it (steps.h), right
  * after the same code has made a block of the same size, or of half to twice that size. It counts
- * from the end of its step, or from the next forward pass if nothing is trained, until it is freed.
+ * from the end of its step, or from the next forward pass if nothing is trained or if an evaluation
+ * made it and it outlives the next step as well, until it is freed.
  * Older tensors of the step that are freed together with it count, too, such as an autograd graph
  * that backward(retain_graph=True) has kept. A tensor of the last step counts if earlier tensors of
  * the same code did. Weights, gradients (except copies that a hook makes, and those of
@@ -24,6 +25,7 @@
 struct kept_results {
     uint64_t at_peak_bytes; /* those that count at the active peak */
     uint64_t graph_bytes;   /* of these, what an autograd graph frees, as C++ frames show */
+    bool of_evaluation;     /* some are of an evaluation before the training step of the peak */
     uint8_t *is_kept;       /* by lifetime: counts at the active peak. NULL: none does */
     size_t capacity;
     /* How much lower the active peak would be if all were freed at the end of their steps; without

@@ -83,9 +83,10 @@ bool finding_about_kept_results(struct findings_maker *maker, const struct live_
               "body of the loop into a function."
             : "Unless the next step needs them, delete these variables at the end of the step (del "
               "NAME), or move the body of the loop into a function.",
-        "At the peak, variables still hold %s of the step before%s; this memory is freed only when "
-        "the same code sets the variables again.",
-        finding_size(maker, sum->bytes).text, most->bytes);
+        "At the peak, variables still hold %s of %s%s; this memory is freed only when the same "
+        "code sets the variables again.",
+        finding_size(maker, sum->bytes).text,
+        kept->of_evaluation ? "an earlier step or evaluation" : "the step before", most->bytes);
 }
 
 bool finding_about_piled_results(struct findings_maker *maker, const struct live_sum *sum,

@@ -64,6 +64,38 @@ START_TEST(what_is_saved_ends_with_another_peak)
 }
 END_TEST
 
+/* An evaluation after two steps leaves its scores in a variable for the next epoch, until the next
+ * evaluation. With `_i`, the program deletes them. */
+START_TEST(an_evaluation_leaves_its_last_result)
+{
+#define SCORES CPP("at::_ops::cat::call(x)") "," AT(8)
+    uint64_t held = 0;
+    for (unsigned epoch = 0; epoch < 3; epoch++) {
+        for (unsigned step = 0; step < 2; step++) {
+            uint64_t batch = born(30, CPP("at::_ops::_to_copy::call(x)") "," AT(3));
+            uint64_t saved = born(2000, MODEL);
+            uint64_t gradient = born(10, STACK_BACKWARD);
+            capture_free(&capture, saved, 2000, ENGINE);
+            capture_free(&capture, born(5, STACK_STEP), 5, STACK_STEP);
+            capture_free(&capture, gradient, 10, STACK_STEP);
+            capture_free(&capture, batch, 30, AT(3));
+        }
+        for (unsigned part = 0; part < 2; part++) {
+            capture_free(&capture, born(40, MODEL), 40, AT(7));
+            uint64_t scores = born(LOGITS, SCORES);
+            if (held)
+                capture_free(&capture, held, LOGITS, AT(8));
+            held = scores;
+        }
+        if (_i == 1) {
+            capture_free(&capture, held, LOGITS, AT(9));
+            held = 0;
+        }
+    }
+    expect(_i == 0 ? LOGITS : 0, _i == 0 ? LOGITS : 0);
+}
+END_TEST
+
 START_TEST(a_deleted_variable_keeps_nothing)
 {
     train(2000, true, false, false);
@@ -154,6 +186,7 @@ TCase *kept_results_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, a_variable_is_set_again);
     tcase_add_test(tests, what_is_saved_ends_with_another_peak);
+    tcase_add_loop_test(tests, an_evaluation_leaves_its_last_result, 0, 2);
     tcase_add_test(tests, a_deleted_variable_keeps_nothing);
     tcase_add_test(tests, a_list_is_no_variable);
     tcase_add_test(tests, the_last_step_may_end_before_it_sets_the_variable);
