@@ -9,7 +9,9 @@
 
 #define TINY   512 /* bytes; lists of tokens or of losses */
 #define LATEST 8   /* tensors of a stack that are examined for the one that another replaces */
-#define NONE   UINT32_MAX
+#define LOOKS                                                                                      \
+    16 /* lifetimes that are examined for what concatenations join, for each in the trace */
+#define NONE UINT32_MAX
 
 /* A tensor that may be one of a chain. */
 struct link {
@@ -28,6 +30,7 @@ struct finder {
     uint32_t *last;     /* by stack: the latest tensor that it made, or NONE */
     size_t links_capacity, last_capacity;
     struct absences absences;
+    size_t looks; /* that are left, so that no trace takes long */
 };
 
 static uint64_t size_of(const struct finder *finder, uint32_t index)
@@ -119,6 +122,39 @@ static bool find_plain(const struct finder *finder, uint32_t index, bool *is_pla
     return facts != NULL;
 }
 
+/* Adds the tensors of one size that wait for a concatenation: they are live when it is made, and
+ * freed before `until`. Looks at no lifetime before `first`. */
+static bool add_waiting(struct finder *finder, uint32_t index, uint32_t first, uint64_t size,
+                        uint32_t until, struct error *err)
+{
+    const struct timeline *timeline = finder->timeline;
+    const struct lifetime *lifetimes = timeline->lifetimes;
+    for (uint32_t i = index; size > TINY && i-- > first && finder->looks > 0; finder->looks--) {
+        uint32_t end = lifetime_end(&lifetimes[i]);
+        if (size_of(finder, i) == size && end > lifetimes[index].alloc && end < until &&
+            !absences_add(&finder->absences, absence_of_lifetime(timeline, i), err))
+            return false;
+    }
+    return true;
+}
+
+/* Adds what a tensor of a chain joins, other than the one that it replaces: only the concatenation
+ * keeps that. The first tensor joins two results, and the next of the chain shows the size of one.
+ */
+static bool add_joined(struct finder *finder, uint32_t index, uint32_t next, struct error *err)
+{
+    const struct lifetime *lifetimes = finder->timeline->lifetimes;
+    uint32_t old = finder->links[index].replaced;
+    uint32_t until = next != NONE ? lifetimes[next].alloc : EVENT_NEVER;
+    uint64_t size = size_of(finder, index);
+    if (old != NONE)
+        return add_waiting(finder, index, old + 1, size - size_of(finder, old), until, err);
+    uint64_t more = size_of(finder, next) - size, rest = more < size ? size - more : 0;
+    uint32_t turn = next - index, first = index > 2 * turn ? index - 2 * turn : 0;
+    return add_waiting(finder, index, first, more, until, err) &&
+           (rest == more || add_waiting(finder, index, first, rest, until, err));
+}
+
 /* Marks the chains that are long enough, each from its last tensor on. */
 static bool mark(struct finder *finder, struct concatenated *concatenated, struct error *err)
 {
@@ -137,10 +173,12 @@ static bool mark(struct finder *finder, struct concatenated *concatenated, struc
                 return false;
             memset(concatenated->is_concatenated, 0, timeline->lifetime_count + 1);
         }
-        for (uint32_t at = i; at != NONE; at = finder->links[at].replaced) {
+        for (uint32_t at = i, next = NONE; at != NONE; at = finder->links[at].replaced) {
             concatenated->is_concatenated[at] = true;
-            if (!absences_add(&finder->absences, absence_of_lifetime(timeline, at), err))
+            if (!absences_add(&finder->absences, absence_of_lifetime(timeline, at), err) ||
+                !add_joined(finder, at, next, err))
                 return false;
+            next = at;
         }
     }
     return true;
@@ -154,7 +192,8 @@ bool concatenated_find(struct concatenated *concatenated, const struct live_set 
                             .sites = set->sites,
                             .categories = set->categories,
                             .phases = phases,
-                            .absences = {.budget = made.budget}};
+                            .absences = {.budget = made.budget},
+                            .looks = LOOKS * set->timeline->lifetime_count};
     bool ok = find_chains(&finder, err) && mark(&finder, &made, err) &&
               (!made.is_concatenated ||
                absences_save(&finder.absences, set->timeline, &made.save_bytes, err));

@@ -16,7 +16,9 @@
 struct concatenated {
     uint8_t *is_concatenated; /* a flag for each lifetime; NULL if there are none */
     size_t capacity;
-    int64_t save_bytes;    /* how much lower the active peak would be without all of them */
+    /* How much lower the active peak would be without all of them, and without the tensors that
+     * wait to be concatenated. */
+    int64_t save_bytes;
     struct budget *budget; /* not owned */
 };
 

@@ -489,6 +489,34 @@ START_TEST(results_that_are_concatenated)
 }
 END_TEST
 
+/* What waits to be concatenated goes as well, the very first result included; but not if a list
+ * keeps it. Without all of it, the peak is that of training. */
+START_TEST(results_that_wait_to_be_concatenated)
+{
+    uint64_t all = 0, kept[7] = {0};
+    train(1000);
+    for (unsigned batch = 1; batch < 7; batch++) {
+        uint64_t scores = born(3000, STACK_EVALUATION);
+        uint64_t joined = batch == 1 ? scores : born(3000 * batch, STACK_CAT);
+        if (batch > 1)
+            capture_free(&capture, all, 3000 * (batch - 1), SCRIPT);
+        if (batch > 1 && _i == 0)
+            capture_free(&capture, scores, 3000, SCRIPT);
+        kept[batch] = batch > 1 && _i == 1 ? scores : 0;
+        all = joined;
+    }
+    for (unsigned batch = 1; batch < 7; batch++)
+        if (kept[batch])
+            capture_free(&capture, kept[batch], 3000, SCRIPT);
+    capture_free(&capture, all, 18000, SCRIPT);
+    train(1000);
+    int64_t peak = 15000 + 18000 + 3000 * (_i == 0 ? 1 : 5);
+    int64_t saved = saving(FINDING_CONCATENATED);
+    ck_assert_int_gt(saved, _i == 0 ? peak - 3000 : 0);
+    ck_assert_int_le(saved, _i == 0 ? peak : 15000 + 18000 + 3000);
+}
+END_TEST
+
 /* Earlier calls of the evaluation keep as much. None of it waits for a backward pass. */
 START_TEST(a_failed_pass_counts_the_calls_before_it)
 {
@@ -577,6 +605,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, a_failed_pass_counts_the_calls_before_it);
     tcase_add_loop_test(tests, an_attempt_is_given_up, 0, 2);
     tcase_add_loop_test(tests, results_that_are_concatenated, 0, 4);
+    tcase_add_loop_test(tests, results_that_wait_to_be_concatenated, 0, 2);
     tcase_add_test(tests, one_step_has_larger_tensors);
     tcase_add_test(tests, steps_are_alike);
     tcase_add_test(tests, one_step_does_more);
