@@ -114,6 +114,11 @@ static struct growth_words words_of_growth(const struct findings_maker *maker, b
             "refers. Store copies on the host, or their norms.";
     } else if (growth->rows[growth_holder(growth)].stack == STACK_NONE) {
         words.next = "Record with stacks=\"python\" to see the code that keeps it.";
+    } else if (growth->rows[growth_holder(growth)].category == CATEGORY_PARAMETER) {
+        words.where = "mostly weights that are made at";
+        words.next = "Delete models and adapters that are not needed any more "
+                     "(model.delete_adapter() in peft) with all that refers to them, or keep their "
+                     "weights in host memory.";
     }
     return words;
 }

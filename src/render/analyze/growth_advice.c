@@ -209,6 +209,14 @@ static void site_advice(const struct page *page, const struct device_report *rep
                     "they belong to models of earlier runs, look for what still refers to these "
                     "models or their optimizers, such as a list of results, a closure or a "
                     "reference cycle.");
+    } else if (largest->category == CATEGORY_PARAMETER) {
+        growth_add_label(text, largest);
+        add_caller(text, &report->growth);
+        buffer_puts(text,
+                    " makes more and more weights: of models or adapters that the program adds and "
+                    "does not delete, or copies of weights. Delete those that are not needed any "
+                    "more (model.delete_adapter() in peft) with all that refers to them, or keep "
+                    "them in host memory until they are needed.");
     } else if (growth_is_of_gradients(&report->growth)) {
         buffer_puts(text, "Most of it is gradients of earlier steps that something stores, such "
                           "as a list or a log: zero_grad() frees only those to which nothing else "

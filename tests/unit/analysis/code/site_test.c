@@ -200,6 +200,10 @@ START_TEST(contexts)
         {PY("Linear._load_weights", "/venv/lib/python3.12/site-packages/engine/linear.py",
             9) "," SCRIPT,
          CONTEXT_INIT},
+        /* weights of an adapter that a server adds between requests */
+        {PY("cast_adapter_dtype", "/venv/site-packages/peft/tuners/tuners_utils.py",
+            2762) "," PY("add_adapter", "/venv/site-packages/peft/peft_model.py", 1162) "," SCRIPT,
+         CONTEXT_INIT},
         {PY("_make_grads", TORCH "autograd/__init__.py", 231) "," PY("backward", TORCH "_tensor.py",
                                                                      631) "," SCRIPT,
          CONTEXT_BACKWARD},
@@ -299,7 +303,7 @@ TCase *site_tests(void)
     tcase_add_loop_test(tests, compiled_code_is_told_apart, 0, 8);
     tcase_add_test(tests, a_node_is_the_operator_where_there_is_no_other);
     tcase_add_loop_test(tests, labels_of_poor_stacks, 0, 6);
-    tcase_add_loop_test(tests, contexts, 0, 15);
+    tcase_add_loop_test(tests, contexts, 0, 18);
     tcase_add_loop_test(tests, functions_that_pass_calls_on_give_way_to_their_callers, 0, 15);
     tcase_add_test(tests, workspaces_and_communication);
     tcase_add_test(tests, communication_is_judged_by_the_innermost_code);

@@ -92,6 +92,25 @@ START_TEST(models_that_stay)
 }
 END_TEST
 
+/* A server adds an adapter before each request. */
+START_TEST(adapters_that_stay)
+{
+    for (unsigned step = 0; step < 6; step++) {
+        annotate("START", step);
+        born(1000 + step, 1000, STACK_MODEL);
+        born(1, 10, STACK_FORWARD);
+        freed(1, 10, SCRIPT);
+        annotate("END", step);
+    }
+    const struct growth *growth = find();
+    ck_assert(!growth->grow_models);
+    ck_assert_int_eq(growth->rows[0].category, CATEGORY_PARAMETER);
+    const struct finding *finding = report_finding(report, FINDING_GROWTH);
+    ck_assert_ptr_nonnull(strstr(finding->what, "mostly weights that are made at build.py:4"));
+    ck_assert_ptr_nonnull(strstr(finding->next, "delete_adapter()"));
+}
+END_TEST
+
 /* More and more layers are trained. zero_grad() frees the gradients of a step after it. */
 static void train_more_layers(const char *backward)
 {
@@ -623,6 +642,7 @@ TCase *growth_tests(void)
     tcase_add_loop_test(tests, graphs_that_stay_are_no_cache, 0, 2);
     tcase_add_test(tests, a_workspace_is_no_cache);
     tcase_add_test(tests, models_that_stay);
+    tcase_add_test(tests, adapters_that_stay);
     tcase_add_test(tests, gradients_of_more_layers);
     tcase_add_test(tests, gradients_of_more_layers_without_stacks);
     tcase_add_test(tests, gradients_in_a_list);
