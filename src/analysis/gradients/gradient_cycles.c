@@ -205,14 +205,35 @@ static bool find(struct cycles *cycles, struct search *search, const struct time
     return true;
 }
 
+static bool runs_out(const struct trace *trace, uint32_t first)
+{
+    for (uint32_t item = (uint32_t)trace->count; item-- > first;)
+        if (trace->action[item] == ACTION_OOM)
+            return true;
+    return false;
+}
+
+/* Adds the cycle that memory ran out in, before its backward pass. */
+static bool add_failed(struct search *search, struct cycles *cycles,
+                       const struct timeline *timeline, struct error *err)
+{
+    uint32_t end = (uint32_t)timeline->trace->count;
+    if (!search->in_forward || search->unseen || search->open.first ||
+        !runs_out(timeline->trace, search->open.forward))
+        return true;
+    search->open.backward = search->open.end = search->open.pass_end = end;
+    return add_cycle(cycles, timeline, search->open, err);
+}
+
 bool cycles_find(struct cycles *cycles, const struct timeline *timeline,
-                 const struct phases *phases, struct error *err)
+                 const struct phases *phases, bool with_failed, struct error *err)
 {
     struct cycles made = {.budget = timeline->snapshot->budget};
     struct step_marks steps = {0};
     struct search search = {.open = {.first = true}, .waits = true, .budget = made.budget};
     bool ok = step_marks_find(&steps, timeline, "Optimizer.step#", false, err) &&
-              find(&made, &search, timeline, phases, &steps, err);
+              find(&made, &search, timeline, phases, &steps, err) &&
+              (!with_failed || add_failed(&search, &made, timeline, err));
     vec_free(search.left, search.left_capacity, sizeof(*search.left), search.budget);
     step_marks_release(&steps);
     if (!ok) {

@@ -24,9 +24,10 @@ struct cycles {
 
 /* Optimizer steps are found by stacks, by an annotation, or by gradients that are freed after the
  * next forward pass. A cycle is left out if the trace ends before its backward pass, since
- * zero_grad might still have freed the gradients. */
+ * zero_grad might still have freed the gradients. But if memory ran out in its forward pass, which
+ * has no use for them, it counts with `with_failed`: its backward passes are empty, at the end. */
 bool cycles_find(struct cycles *cycles, const struct timeline *timeline,
-                 const struct phases *phases, struct error *err);
+                 const struct phases *phases, bool with_failed, struct error *err);
 void cycles_release(struct cycles *cycles);
 
 /* The number of cycles that begin at or before `item`; that have made at least half of the

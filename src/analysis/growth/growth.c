@@ -82,11 +82,16 @@ bool growth_find_gradients(struct growth *growth, const struct timeline *timelin
 {
     struct growth made = {.scalar_row = NO_ROW, .last_row = NO_ROW};
     struct cycles cycles = {0};
-    bool ok = cycles_find(&cycles, timeline, phases, err) &&
+    bool failed = timeline->by_action[ACTION_OOM] > 0;
+    bool ok = cycles_find(&cycles, timeline, phases, false, err) &&
               idle_gradients_find(&made.idle, timeline, sites, phases, categories, &cycles, err) &&
-              summed_gradients_find(&made.summed, timeline, sites, categories, &cycles, err) &&
-              stale_gradients_find(&made.gradients, timeline, sites, phases, categories, &cycles,
-                                   &made.idle, err);
+              summed_gradients_find(&made.summed, timeline, sites, categories, &cycles, err);
+    if (ok && failed) {
+        cycles_release(&cycles);
+        ok = cycles_find(&cycles, timeline, phases, true, err);
+    }
+    ok = ok && stale_gradients_find(&made.gradients, timeline, sites, phases, categories, &cycles,
+                                    &made.idle, err);
     cycles_release(&cycles);
     if (!ok) {
         growth_release(&made);

@@ -62,6 +62,21 @@ START_TEST(gradients_freed_after_the_forward)
 }
 END_TEST
 
+/* The last forward pass, with the peak, runs out of memory, or the trace just ends in it. Only then
+ * might zero_grad() still have freed the gradients in time. */
+START_TEST(gradients_beside_a_forward_pass_that_fails)
+{
+    train(3, ZERO_BEFORE_BACKWARD);
+    born(5, 400, STACK_FORWARD);
+    born(6, 400, STACK_FORWARD);
+    if (_i == 0)
+        capture_event(&capture, "oom", 0, 400, STACK_FORWARD);
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->gradients.passes, _i == 0 ? 3 : 2);
+    ck_assert_int_eq(growth->gradients.save_bytes, _i == 0 ? 100 : 0);
+}
+END_TEST
+
 /* torch.nn.DataParallel adds up the gradients of two weights in one buffer, which zero_grad()
  * frees. With `_i`, the program does: it may be a result of the program's own. */
 START_TEST(gradients_of_several_weights)
@@ -218,7 +233,7 @@ START_TEST(cycles_need_a_sure_optimizer_step)
     for (uint64_t addr = 0; addr < phases.count; addr++)
         born(addr, 10, "");
     capture_load(&capture);
-    ck_assert(cycles_find(&cycles, capture.timeline, &phases, &err));
+    ck_assert(cycles_find(&cycles, capture.timeline, &phases, false, &err));
     ck_assert_uint_eq(cycles.count, evidence[_i] == PHASE_BY_LIFETIMES ? 1 : 2);
     cycles_release(&cycles);
 }
@@ -613,6 +628,7 @@ TCase *growth_gradients_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, gradients_freed_in_time);
     tcase_add_test(tests, gradients_freed_after_the_forward);
+    tcase_add_loop_test(tests, gradients_beside_a_forward_pass_that_fails, 0, 2);
     tcase_add_test(tests, gradients_of_weights_that_the_end_frees);
     tcase_add_loop_test(tests, gradients_of_several_weights, 0, 2);
     tcase_add_test(tests, gradients_of_inputs);
