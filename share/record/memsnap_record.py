@@ -1529,6 +1529,8 @@ class Several:
             for (modules, operators), flags in zip(parts, changed)], self.turns[model])[0]
         for module, turns in self.turns[model].items():
             if module not in known:
+                turns.turn = self.earlier.turns.get(module, -1) + 1  # earlier runs in this step had no checkpoints
+                turns.goes_on = turns.turn > 0
                 turns.begin(model, args)  # a hook that is added during a run is not called in it
         if not self.one_by_one:
             tell_refused(prove(made, model, args, kwargs))
@@ -1550,8 +1552,9 @@ def checkpoint_calls_of_several(model, plan, keep=None, one_by_one=False):
     """The same as checkpoint_calls(), also for a list of modules or for a module without forward() that contains them.
     """
     models = models_of(model)
-    if models == [model]:
-        checkpoint_calls(model, plan, keep, one_by_one)
+    is_one = models == [model] or (isinstance(model, (list, tuple)) and len(models) == 1)  # [net, net] is one, too
+    if is_one:
+        checkpoint_calls(models[0], plan, keep, one_by_one)
     else:
         Several(models, plan, keep, one_by_one)
 

@@ -94,7 +94,15 @@ torch.manual_seed(0)
 a, b = torch.randn(4, 8), torch.randn(4, 8)
 calls = [[f"several.py:{LINE} [{i}/8]", f"several.py:{LINE} [{i + 1}/8]"] for i in range(0, 8, 2)]
 check([Encoder(4)], on_one_line, calls, False, 4)
+
+# A list with one model twice is that model.
+twice = Encoder(4)
+check([twice, twice], lambda model, _: on_one_line(model), calls, True, 4)
 check([Encoder(4), Encoder(4)], two, calls, True, 4)
+
+# Modules that have checkpoints in the second run only are found in that run.
+by_runs = [[f"run {run}/2: several.py:{LINE} [{k}/4]" for k in (2 * run, 2 * run + 1)] for run in range(2)]
+check([Encoder(4), nn.Linear(8, 8)], lambda model, head: head(on_one_line(model) + a).square().mean(), by_runs, True, 2)
 
 # Steps in which a part of the plan is still looked for have the checkpoints that are found.
 check([Encoder(4), Encoder(4)], two, [["other.py:1 [0/3]"], *calls], True, 4)
