@@ -271,27 +271,46 @@ static bool makes_same_calls(const struct pass *a, const struct pass *b)
            is_about(a->kept_bytes, b->kept_bytes);
 }
 
+/* The steps that passes of the model are in, one after the other. */
+struct compared {
+    size_t step;
+    bool is_like;       /* a pass of this step makes the same calls */
+    bool any, was_like; /* there is a step before; the same of it */
+    unsigned switches;  /* between like and unlike steps */
+};
+
+static void end_step(struct compared *compared, struct forward_chain *chain)
+{
+    if (compared->step == NO_STEP)
+        return;
+    compared->switches += compared->any && compared->is_like != compared->was_like;
+    compared->any = true;
+    compared->was_like = compared->is_like;
+    chain->unlike_steps += !compared->is_like;
+}
+
 /* Counts the steps that this model's passes are in, and those of which none is like this one. */
 static void compare_steps(struct build *build)
 {
     struct forward_chain *chain = build->chain;
     const struct pass *own = &build->pass;
-    size_t step = NO_STEP;
-    bool is_like = true; /* a pass of the step before is, so that there is nothing to count */
+    struct compared compared = {.step = NO_STEP};
     for (size_t i = 0; i < build->passes.count && !own->unfinished; i++) {
         const struct pass *pass = &build->passes.items[i];
-        if (pass->unfinished || pass->step == NO_STEP || pass->step == own->step ||
-            !pass_is_alike(build->timeline, own, pass))
+        bool is_own = pass->step == own->step;
+        if (pass->unfinished || pass->step == NO_STEP ||
+            (!is_own && !pass_is_alike(build->timeline, own, pass)))
             continue;
-        if (pass->step != step) {
-            chain->unlike_steps += !is_like;
-            chain->other_steps++;
-            is_like = false;
+        if (pass->step != compared.step) {
+            end_step(&compared, chain);
+            compared.step = pass->step;
+            compared.is_like = false;
+            chain->other_steps += !is_own;
         }
-        step = pass->step;
-        is_like = is_like || makes_same_calls(own, pass);
+        compared.is_like = compared.is_like || is_own || makes_same_calls(own, pass);
     }
-    chain->unlike_steps += !is_like;
+    end_step(&compared, chain);
+    chain->unlike_apart = compared.switches == 1 && chain->unlike_steps < chain->other_steps;
 }
 
 static bool add_other_passes(struct build *build, struct error *err)

@@ -248,6 +248,8 @@ struct forward_chain {
     bool stopped;        /* memory ran out during the backward pass */
     size_t other_steps;  /* other steps in which the same model has a whole pass */
     size_t unlike_steps; /* those in which every such pass makes other calls than this one */
+    bool unlike_apart;   /* these come all before the like ones or all after them, as in another
+                          * stage of the training */
 
     /* The highest value of the active curve, and where it is in the trace. */
     int64_t peak_bytes;

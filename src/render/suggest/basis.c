@@ -95,7 +95,7 @@ static void say_failure(const struct page *page, const struct layer_trace *trace
 /* True if the calls of the model differ from step to step, as where it skips layers at random. */
 static bool steps_differ(const struct forward_chain *chain)
 {
-    return chain->unlike_steps >= LEAST_UNLIKE &&
+    return !chain->unlike_apart && chain->unlike_steps >= LEAST_UNLIKE &&
            chain->unlike_steps >= chain->other_steps / PART_OF_STEPS;
 }
 

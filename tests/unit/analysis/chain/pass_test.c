@@ -66,6 +66,20 @@ START_TEST(steps_may_make_other_calls)
     ck_assert_int_eq(chain.step, 5);
     ck_assert_uint_eq(chain.other_steps, 5);
     ck_assert_uint_eq(chain.unlike_steps, 2);
+    ck_assert(!chain.unlike_apart);
+}
+END_TEST
+
+/* In the first stage of a training a part of the model is frozen, so that fewer layers keep
+ * something. */
+START_TEST(stages_are_no_steps_that_differ)
+{
+    for (int i = 0; i < 6; i++)
+        step_of(i < 3 ? 5 : 8, i < 3 ? 12 : 8);
+    build();
+    ck_assert_uint_eq(chain.other_steps, 5);
+    ck_assert_uint_eq(chain.unlike_steps, 3);
+    ck_assert(chain.unlike_apart);
 }
 END_TEST
 
@@ -200,6 +214,7 @@ TCase *chain_pass_tests(void)
     tcase_add_test(tests, passes_of_one_model_are_alike);
     tcase_add_test(tests, steps_may_make_other_calls);
     tcase_add_loop_test(tests, a_backward_pass_may_keep_the_graph, 0, 2);
+    tcase_add_test(tests, stages_are_no_steps_that_differ);
     tcase_add_test(tests, inference_keeps_nothing);
     tcase_add_test(tests, without_stacks_there_are_no_layers);
     tcase_add_test(tests, an_empty_trace_has_none);
