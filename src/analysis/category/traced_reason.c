@@ -216,9 +216,19 @@ static enum reason forward_reason(const struct classifier *classifier,
     return is_new_weight(classifier, evidence) ? REASON_WEIGHT_REPLACED : REASON_FORWARD_KEPT;
 }
 
-static enum reason step_reason(const struct evidence *evidence)
+/* True for temporaries of torch.optim's foreach implementation, if the trace ends in the step, as
+ * where memory runs out: then nothing frees them. */
+static bool is_unfinished(const struct classifier *classifier, const struct evidence *evidence)
 {
-    return evidence_ends_in_run(evidence) ? REASON_STEP_FREED : REASON_STEP_KEPT;
+    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
+    return evidence->end_run == NO_RUN && text_starts(op, "aten::_foreach_") &&
+           evidence->birth_run + 1 == classifier->phases->count;
+}
+
+static enum reason step_reason(const struct classifier *classifier, const struct evidence *evidence)
+{
+    return evidence_ends_in_run(evidence) || is_unfinished(classifier, evidence) ? REASON_STEP_FREED
+                                                                                 : REASON_STEP_KEPT;
 }
 
 /* True if only lifetimes show the phase in which an allocation was made. */
@@ -241,7 +251,8 @@ static enum reason phase_reason(const struct classifier *classifier,
     case PHASE_BACKWARD:
         return backward_reason(classifier, evidence);
     case PHASE_OPTIMIZER:
-        return is_batch_after_update(classifier, evidence) ? REASON_BATCH : step_reason(evidence);
+        return is_batch_after_update(classifier, evidence) ? REASON_BATCH
+                                                           : step_reason(classifier, evidence);
     case PHASE_UNKNOWN:
     case PHASE_OTHER:
     case PHASE_DATA:
@@ -313,7 +324,7 @@ enum reason traced_reason(const struct classifier *classifier, const struct evid
         return REASON_WORKSPACE_SIZE;
     switch ((enum context)evidence->birth->context) {
     case CONTEXT_OPTIMIZER:
-        return step_reason(evidence);
+        return step_reason(classifier, evidence);
     case CONTEXT_BACKWARD:
         return backward_reason(classifier, evidence);
     case CONTEXT_RECOMPUTE:

@@ -109,6 +109,8 @@ struct oom_row {
     /* The optimizer states that the step has made and has still to make, if the request is for one
      * of the first; 0: it is not, or the rest is not known. See report/oom_state.h. */
     int64_t state_made_bytes, state_rest_bytes;
+    bool of_temporaries; /* the request is for a list of tensors, one for each gradient, with which
+                            torch.optim's foreach implementation computes a step */
     /* The part of the live bytes that an earlier failed attempt still holds; 0 if it is small. See
      * report/oom_attempt.h. */
     int64_t attempt_bytes;

@@ -127,7 +127,7 @@ static void advise(struct oom_row *row, const struct finding *finding, enum unit
 static bool needs_less_in_use(const struct oom_row *row)
 {
     return (row->verdict == OOM_SHORTAGE || row->verdict == OOM_FRAGMENTATION) &&
-           row->attempt_bytes == 0 && row->state_rest_bytes == 0;
+           row->attempt_bytes == 0 && row->state_rest_bytes == 0 && !row->of_temporaries;
 }
 
 void oom_finding_add(struct ooms *ooms, const struct findings *findings, const struct moment *peak,

@@ -23,6 +23,15 @@ static void advise_on_states(struct oom_row *row)
              "smaller");
 }
 
+static void advise_on_temporaries(struct oom_row *row)
+{
+    snprintf(row->next, sizeof(row->next),
+             "pass fused=True to the optimizer, or foreach=False where it has no fused "
+             "implementation: the request is for one of the temporaries with which the foreach "
+             "implementation computes a step, and more of them follow. A smaller batch does not "
+             "make them smaller");
+}
+
 /* The setting is the first advice for fragmentation, if it would let the request through. */
 static void advise_beyond_setting(struct oom_row *row, int64_t missing, enum unit unit)
 {
@@ -53,12 +62,16 @@ void oom_next_add(struct ooms *ooms, enum unit unit)
     for (size_t i = 0; i < ooms->count; i++) {
         struct oom_row *row = &ooms->items[i];
         int64_t missing = oom_missing_bytes(row);
+        bool lacks = row->verdict == OOM_SHORTAGE || row->verdict == OOM_FRAGMENTATION;
+        if (row->of_temporaries && lacks && row->attempt_bytes == 0) {
+            advise_on_temporaries(row);
+            continue;
+        }
         if (row->rest_is_unknown && advises_setting(row))
             advise_at_unknown(row, unit);
         if (missing <= 0 || row->attempt_bytes > 0)
             continue;
-        if (row->state_rest_bytes > 0 &&
-            (row->verdict == OOM_SHORTAGE || row->verdict == OOM_FRAGMENTATION))
+        if (row->state_rest_bytes > 0 && lacks)
             advise_on_states(row);
         else if (advises_setting(row))
             advise_beyond_setting(row, missing, unit);

@@ -138,8 +138,17 @@ static void fill(const struct finder *finder, struct oom_row *row)
     row->step_bytes = row->at.active_bytes + rest;
 }
 
-bool oom_state_add(struct ooms *ooms, const struct timeline *timeline, const struct phases *phases,
-                   const struct categories *categories, struct error *err)
+static bool is_of_temporaries(struct site_table *sites, const struct oom_row *row)
+{
+    struct error err; /* cannot fail, because the categories have looked the stack up */
+    const struct stack_facts *facts = site_stack_facts(sites, row->stack, &err);
+    return facts &&
+           text_starts(symbols_text(site_table_symbols(sites), facts->site.op), "aten::_foreach_");
+}
+
+bool oom_state_add(struct ooms *ooms, const struct timeline *timeline, struct site_table *sites,
+                   const struct phases *phases, const struct categories *categories,
+                   struct error *err)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < ooms->count; i++) {
@@ -148,6 +157,7 @@ bool oom_state_add(struct ooms *ooms, const struct timeline *timeline, const str
         if (row->stack == STACK_NONE || run >= phases->count ||
             phases->runs[run].phase != PHASE_OPTIMIZER)
             continue;
+        row->of_temporaries = is_of_temporaries(sites, row);
         struct finder finder = {.timeline = timeline,
                                 .categories = categories,
                                 .first = phases->runs[run].first,

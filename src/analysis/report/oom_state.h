@@ -11,8 +11,9 @@
 #include "analysis/category/category.h"
 #include "analysis/pool/oom.h"
 
-/* Fills `state_made_bytes`, `state_rest_bytes` and `step_bytes` of rows. */
-bool oom_state_add(struct ooms *ooms, const struct timeline *timeline, const struct phases *phases,
-                   const struct categories *categories, struct error *err);
+/* Fills `state_made_bytes`, `state_rest_bytes`, `step_bytes` and `of_temporaries` of rows. */
+bool oom_state_add(struct ooms *ooms, const struct timeline *timeline, struct site_table *sites,
+                   const struct phases *phases, const struct categories *categories,
+                   struct error *err);
 
 #endif

@@ -236,7 +236,8 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
                          &report->all);
             oom_pass_add(&report->ooms, report->timeline, &report->phases, &report->steps,
                          &report->all);
-            ok = oom_state_add(&report->ooms, report->timeline, &report->phases, &report->all, err);
+            ok = oom_state_add(&report->ooms, report->timeline, set->sites, &report->phases,
+                               &report->all, err);
             oom_next_add(&report->ooms, options->unit);
         }
     }

@@ -123,6 +123,29 @@ START_TEST(an_optimizer_needs_the_other_states)
 }
 END_TEST
 
+#define STACK_FOREACH                                                                              \
+    CPP("at::_ops::_foreach_sqrt::call(x)")                                                        \
+    "," PY("step", TORCH "optim/adamw.py", 7) "," PY("wrapper", TORCH "optim/optimizer.py",        \
+                                                     533) "," SCRIPT
+
+/* All states are there, and the step computes with lists of tensors. What is in them when memory
+ * runs out is no state. */
+START_TEST(an_optimizer_computes_with_lists)
+{
+    learn();
+    for (unsigned i = 0; i < 6; i++)
+        born((i / 2 + 1) * SIZE, STACK_STEP);
+    born(SIZE, STACK_FOREACH);
+    struct device_report *report = failed(STACK_FOREACH, 2 * SIZE);
+    const struct oom_row *row = &report->ooms.items[0];
+    ck_assert(row->of_temporaries);
+    for (size_t i = 0; i < report->category_count; i++)
+        if (report->categories[i].category == CATEGORY_OPTIMIZER_STATE)
+            ck_assert_int_eq(report->categories[i].bytes, 12 * SIZE);
+    device_report_destroy(report);
+}
+END_TEST
+
 /* A setting that makes room for the request is no advice if the rest of the step does not fit: more
  * than 100 bytes are missing. */
 START_TEST(a_setting_for_one_request_is_no_remedy)
@@ -136,6 +159,7 @@ START_TEST(a_setting_for_one_request_is_no_remedy)
                                         : _i == 3 ? 0
                                                   : 1050,
                           .rest_is_unknown = _i == 3,
+                          .of_temporaries = _i == 4,
                           .state_rest_bytes = _i == 2 ? 300 : 0};
     struct ooms ooms = {.items = &row, .count = 1};
     strcpy(row.next, setting);
@@ -144,6 +168,7 @@ START_TEST(a_setting_for_one_request_is_no_remedy)
     ck_assert((strstr(row.next, "save 100 B or more") != NULL) == (_i == 1));
     ck_assert((strstr(row.next, "less optimizer state") != NULL) == (_i == 2));
     ck_assert((strstr(row.next, "at most 70 B more usable") != NULL) == (_i == 3));
+    ck_assert((strstr(row.next, "fused=True") != NULL) == (_i == 4));
 }
 END_TEST
 
@@ -152,8 +177,9 @@ TCase *oom_more_tests(void)
     TCase *tests = tcase_create("rest of a pass");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_loop_test(tests, an_earlier_pass_shows_the_rest, 0, 3);
-    tcase_add_loop_test(tests, a_setting_for_one_request_is_no_remedy, 0, 4);
+    tcase_add_loop_test(tests, a_setting_for_one_request_is_no_remedy, 0, 5);
     tcase_add_loop_test(tests, a_first_pass_that_keeps_results_needs_more, 0, 2);
     tcase_add_loop_test(tests, an_optimizer_needs_the_other_states, 0, 2);
+    tcase_add_test(tests, an_optimizer_computes_with_lists);
     return tests;
 }
