@@ -92,6 +92,18 @@ static inline int64_t growth_leaking_bytes(const struct growth *growth)
     return growth->bytes_per_step - growth->in_use_bytes_per_step;
 }
 
+/* True if most of what grows is input, as in a replay memory that is not full yet. It has no graph.
+ */
+static inline bool growth_is_of_input(const struct growth *growth)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < growth->row_count; i++)
+        if (growth->rows[i].fit.kind == GROWTH_GROWING &&
+            growth->rows[i].category == CATEGORY_INPUT)
+            bytes += growth->rows[i].fit.bytes_per_step;
+    return bytes > growth->bytes_per_step / 2;
+}
+
 /* True if most of what grows is gradients, which something stores. */
 static inline bool growth_is_of_gradients(const struct growth *growth)
 {

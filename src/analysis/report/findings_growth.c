@@ -119,6 +119,11 @@ static struct growth_words words_of_growth(const struct findings_maker *maker, b
         words.next = "Delete models and adapters that are not needed any more "
                      "(model.delete_adapter() in peft) with all that refers to them, or keep their "
                      "weights in host memory.";
+    } else if (growth_is_of_input(growth)) {
+        words.next = "Data is stored, as in a replay memory or a data set that is not full yet. If "
+                     "it has no limit, find the list, dictionary or attribute to which it is "
+                     "added. Else give it a lower one, or keep it in host memory "
+                     "(tensor.cpu()), and move only batches to the device.";
     }
     return words;
 }

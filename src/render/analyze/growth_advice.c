@@ -240,6 +240,9 @@ static void site_advice(const struct page *page, const struct device_report *rep
                       adding_steps(&report->growth), growth_step(report),
                       report->steps.source == STEPS_FORWARD
                           ? ", or a cache of keys and values, whose length should be limited."
+                      : growth_is_of_input(&report->growth)
+                          ? ". It is data, as in a replay memory that is not full yet: give that a "
+                            "limit, or keep it in host memory (tensor.cpu())."
                       : largest->category != CATEGORY_PARAMETER &&
                               phases_have(&report->phases, PHASE_BACKWARD)
                           ? ". A sum over the steps, or a state that each step passes on to the "
