@@ -11,24 +11,32 @@ struct finder {
     const struct categories *categories;
 };
 
-static bool is_same_request(const struct finder *finder, size_t lifetime, const struct oom_row *row)
+/* The request that failed, as it is looked for in another step. */
+struct wanted {
+    const struct oom_row *row;
+    bool any_size;
+};
+
+static bool is_same_request(const struct finder *finder, size_t lifetime,
+                            const struct wanted *wanted)
 {
+    const struct oom_row *row = wanted->row;
     const struct trace *trace = finder->timeline->trace;
     uint32_t item = finder->timeline->lifetimes[lifetime].alloc;
     uint64_t block = allocator_round(&finder->timeline->snapshot->rules, trace_size(trace, item));
-    return trace->stack[item] == row->stack && block == row->requested_bytes;
+    return trace->stack[item] == row->stack && (wanted->any_size || block == row->requested_bytes);
 }
 
 /* How often the step had made the request by the item `end`; stops at number `most`, whose item is
  * *item. */
-static size_t count_requests(const struct finder *finder, const struct oom_row *row, uint32_t first,
-                             uint32_t end, size_t most, uint32_t *item)
+static size_t count_requests(const struct finder *finder, const struct wanted *wanted,
+                             uint32_t first, uint32_t end, size_t most, uint32_t *item)
 {
     const struct timeline *timeline = finder->timeline;
     size_t count = 0;
     for (size_t i = births_from(timeline, first);
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end && count < most; i++) {
-        if (!is_same_request(finder, i, row))
+        if (!is_same_request(finder, i, wanted))
             continue;
         *item = timeline->lifetimes[i].alloc;
         count++;
@@ -127,6 +135,7 @@ static int64_t was_set_again(const struct finder *finder, uint32_t first, uint32
     return bytes;
 }
 
+#define MOST_TIMES  16  /* a batch that is larger by more says little */
 #define LEAST_OTHER 0.1 /* part by which the batches of two steps must differ to count */
 
 /* True if a request has the same size whatever the batch: of a workspace, or of a copy of a weight.
@@ -146,6 +155,33 @@ static double times(double now, double like)
     return times > 1 + LEAST_OTHER || (times > 0 && times < 1 - LEAST_OTHER) ? times : 1;
 }
 
+/* Finds the request in the step `like`, up to the end of its backward pass. If it was made there in
+ * another size only, the batches differ: *any_size. False if it was not made. */
+static bool find_request(const struct finder *finder, const struct oom_row *row,
+                         const struct step *now, const struct step *like, uint32_t end,
+                         bool *any_size, uint32_t *item)
+{
+    struct wanted wanted = {.row = row};
+    for (int i = 0; i < 2; i++) {
+        *any_size = wanted.any_size = i == 1;
+        size_t number =
+            1 + count_requests(finder, &wanted, now->first, (uint32_t)row->item, SIZE_MAX, item);
+        if (count_requests(finder, &wanted, like->first, end, number, item) == number)
+            return true;
+    }
+    return false;
+}
+
+/* How many times as large as in the earlier step what the pass keeps is; 0: not known. */
+static double scale_of(const struct finder *finder, const struct step *now, uint32_t now_item,
+                       const struct step *like, uint32_t item, bool any_size)
+{
+    double held = held_by(finder, now, now_item), held_then = held_by(finder, like, item);
+    if (any_size)
+        return held_then > 0 && held <= held_then * MOST_TIMES ? held / held_then : 0;
+    return ignores_batch(finder, item) ? times(held, held_then) : 1;
+}
+
 static void find(const struct finder *finder, struct oom_row *row)
 {
     const struct steps *steps = finder->steps;
@@ -156,14 +192,14 @@ static void find(const struct finder *finder, struct oom_row *row)
     const struct step *now = &steps->items[step], *like = &steps->items[step - 1];
     uint32_t now_item = (uint32_t)row->item, item = 0;
     struct backward backward = backward_of(finder, like);
-    size_t number = 1 + count_requests(finder, row, now->first, now_item, SIZE_MAX, &item);
-    if (count_requests(finder, row, like->first, backward.end, number, &item) < number)
+    bool any_size = false;
+    if (!find_request(finder, row, now, like, backward.end, &any_size, &item))
+        return;
+    double scale = scale_of(finder, now, now_item, like, item, any_size);
+    if (scale == 0)
         return;
     int64_t more = gradients_at(finder, now_item) - gradients_at(finder, item);
     uint32_t begin = item > backward.begin ? item : backward.begin;
-    double scale = ignores_batch(finder, item)
-                       ? times(held_by(finder, now, now_item), held_by(finder, like, item))
-                       : 1;
     int64_t forward = (int64_t)(scale * (double)rise(finder->timeline, item, item, begin));
     int64_t again = set_again(finder, item, backward.begin, now_item) -
                     was_set_again(finder, like->first, item, backward.begin);

@@ -6,9 +6,10 @@
  * comes on top. Gradients that are live now but were not live then count until the backward pass
  * only: a program frees them before it, or adds to them. So do results of the earlier step that
  * variables hold, if the step made them after that request: the code that is about to run sets the
- * variables again. If the request has the same size
- * whatever the batch, and the step holds more or fewer activations than the earlier one did at that
- * request, the rest is taken to be that many times as large. */
+ * variables again. If the earlier step made the request in another size only, as with batches of
+ * other lengths, or if the request has the same size whatever the batch, the rest is taken to be as
+ * many times as large as the activations that the step holds at the request.
+ */
 #ifndef MEMSNAP_ANALYSIS_REPORT_OOM_REST_H
 #define MEMSNAP_ANALYSIS_REPORT_OOM_REST_H
 

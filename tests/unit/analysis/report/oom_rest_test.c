@@ -78,6 +78,19 @@ START_TEST(a_batch_of_another_size_needs_that_much_more)
 }
 END_TEST
 
+/* The longest batch: what its pass has kept by then tells how many times as large it is. With `_i`,
+ * the request fails before the pass has kept anything. */
+START_TEST(a_longer_batch_makes_larger_requests)
+{
+    step_with_workspace(1);
+    if (_i == 0)
+        born(3 * SAVED, STACK_FORWARD);
+    capture_event(&capture, "oom", 0, 3 * (_i == 0 ? LATER : SAVED),
+                  _i == 0 ? LATER_STACK : STACK_FORWARD);
+    expect(_i == 0 ? STATE + 3 * (SAVED + LATER + WEIGHT) : 0, 0);
+}
+END_TEST
+
 /* The request of an activation shows that the batches are alike. What the step holds in addition
  * does not grow with them. */
 START_TEST(a_batch_of_the_same_size_needs_as_much)
@@ -248,6 +261,7 @@ TCase *oom_rest_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, the_step_before_shows_the_rest);
     tcase_add_test(tests, a_batch_of_another_size_needs_that_much_more);
+    tcase_add_loop_test(tests, a_longer_batch_makes_larger_requests, 0, 2);
     tcase_add_test(tests, a_batch_of_the_same_size_needs_as_much);
     tcase_add_test(tests, the_first_step_has_none_before_it);
     tcase_add_test(tests, an_exception_holds_the_failed_attempt);
