@@ -253,6 +253,21 @@ class Twice(nn.Module):
             return self.layers[1](self.layers[0](x)).float()
 
 
+def check_transform():
+    """torch.func.vmap() does not support a checkpoint, so modules run without one there."""
+    model = nn.Sequential(*(nn.Sequential(nn.Linear(16, 16), nn.Tanh()) for _ in range(3)))
+    weights = {name: torch.stack([value.detach()] * 4).requires_grad_() for name, value in model.named_parameters()}
+    x, found = torch.randn(2, 16), []
+    for plan in None, plan_of({"modules": ["0", "1"]}):
+        if plan:
+            memsnap_record.apply(model, plan)
+        torch.func.vmap(lambda one: torch.func.functional_call(model, one, (x,)))(weights).square().mean().backward()
+        found.append([value.grad.clone() for value in weights.values()])
+        for value in weights.values():
+            value.grad = None
+    assert all(torch.allclose(one, other) for one, other in zip(*found))
+
+
 def check_refusals():
     for plan, words in (({"schema": "memsnap.suggest/1", "points": []}, "--budget"),
                         ({"schema": "memsnap.suggest/1", "feasible": False}, "--budget"),
@@ -277,6 +292,8 @@ def main():
             compare(Twice(), torch.randn(4, 16), plan_of({"modules": ["layers.1"], "keep_operators": kept}))
         check_unknown_operator()
         check_cache()
+    if memsnap_record.knows_transforms():
+        check_transform()
     check_refusals()
     print("all is right")
 
