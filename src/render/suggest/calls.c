@@ -109,7 +109,9 @@ static bool list_plan(struct buffer *text, const struct suggest_subject *subject
                 "# calls make them if one line of the step calls it several times.\n");
     buffer_puts(text, is_one ? "plan = [\n"
                              : "# If the step calls several modules for one loss, it is a list of "
-                               "them:\n# model = [encoder, decoder].\nplan = [\n");
+                               "them:\n# model = [encoder, decoder]. Of a module that is called by "
+                               "another method, such\n# as vae.encode(), list the modules within: "
+                               "[vae.encoder, vae.decoder].\nplan = [\n");
     for (size_t k = 0; k < placement->count; k++)
         ok = ok && list_segment(text, subject, placement->segments[k]);
     buffer_puts(text, "]\n");
