@@ -328,15 +328,10 @@ class Checkpointed:
         inner = list(dict.fromkeys(inner for module in modules for inner in module.modules()))
         self.modules = have_attributes(inner), [module for module in inner if not is_batch_norm(module)]
         self.has_script = any(isinstance(module, torch.jit.ScriptModule) for module in inner)
-        self.has_told = False
         self.written = set() if runs_compiled(modules) else None  # buffers that they change; unknown before the first run
 
     def __call__(self, *args, **kwargs):
         if in_transform():
-            if not self.has_told:
-                print("called within vmap() or another transform of torch.func, so run without the checkpoint, which "
-                      "that does not support", file=sys.stderr)
-            self.has_told = True
             return self.forward(*args, **kwargs)
         values = {id(value): value for value in [*args, *kwargs.values()]}
         at = {key: k for k, key in enumerate(values)}

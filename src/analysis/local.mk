@@ -492,6 +492,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings_passes.c \
 	src/analysis/report/findings_peak.c \
 	src/analysis/report/findings_reserved.c \
+	src/analysis/report/findings_results.c \
 	src/analysis/report/findings_state.c \
 	src/analysis/report/findings_weights.c \
 	src/analysis/report/grouping.c \

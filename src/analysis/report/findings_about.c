@@ -4,8 +4,6 @@
 /* In percent of the peak; smaller findings are left out. */
 #define LEAST_CASTS       5
 #define LEAST_ELEMENTWISE 5
-#define LEAST_RESULTS     5
-#define LEAST_PILED       5
 #define LEAST_DATA        10
 #define LEAST_LOGITS      15
 
@@ -89,28 +87,6 @@ bool finding_about_kept_results(struct findings_maker *maker, const struct live_
         kept->of_evaluation ? "an earlier step or evaluation" : "the step before", most->bytes);
 }
 
-bool finding_about_piled_results(struct findings_maker *maker, const struct live_sum *sum,
-                                 const struct buffer *most)
-{
-    const struct piled_results *piled = maker->evidence->piled;
-    char steps[UNITS_TEXT_SIZE];
-    int64_t save = piled->save_bytes < sum->bytes ? piled->save_bytes : sum->bytes;
-    /* what grows up to the end is another finding */
-    if (finding_share(maker, save) < LEAST_PILED ||
-        finding_share(maker, maker->evidence->growth->save_bytes) >= LEAST_SHARE)
-        return true;
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_PILED_RESULTS, .save_bytes = save, .at_most = true},
-        "If a list or an attribute collects them, move each to the host (tensor.cpu()), or store "
-        "less of it. If nothing does, they are in reference cycles, which only Python's garbage "
-        "collector frees: look for objects that refer to each other, a stored exception, or a "
-        "nested function that calls itself.",
-        "Results of %s earlier %s, which the program later frees together, hold %s%s.",
-        units_count(steps, piled->steps),
-        maker->evidence->steps->source == STEPS_FORWARD ? "forward passes" : "steps",
-        finding_size(maker, sum->bytes).text, most->bytes);
-}
-
 int64_t finding_peak(const struct findings_maker *maker, bool in_optimizer)
 {
     const struct phase_rows *rows = maker->evidence->phase_rows;
@@ -143,37 +119,6 @@ bool finding_about_logits(struct findings_maker *maker, const struct live_sum *s
               "part under torch.utils.checkpoint, and add up the losses, or the sums that the loss "
               "is computed from: then only one part of the logits exists at a time.",
         "Logits, the loss over them and their gradients hold %s%s.",
-        finding_amount(maker, sum->bytes).text, most->bytes);
-}
-
-bool finding_about_pass_results(struct findings_maker *maker, const struct live_sum *sum,
-                                const struct buffer *most)
-{
-    char count[UNITS_TEXT_SIZE];
-    if (sum->count < FEW_RESULTS || finding_share(maker, sum->bytes) < LEAST_RESULTS)
-        return true;
-    return finding_add(
-        maker,
-        (struct finding){.kind = FINDING_PASS_RESULTS, .save_bytes = sum->bytes, .at_most = true},
-        "Move each to the host (tensor.cpu()) before it is stored, or store less of it, such as "
-        "scores.argmax(-1).",
-        "%s results of forward passes that kept no graph, as in an evaluation, hold %s%s.",
-        units_count(count, sum->count), finding_size(maker, sum->bytes).text, most->bytes);
-}
-
-bool finding_about_concatenated(struct findings_maker *maker, const struct live_sum *sum,
-                                const struct buffer *most)
-{
-    int64_t save = maker->concatenated_save_bytes;
-    if (finding_share(maker, save) < LEAST_RESULTS)
-        return true;
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_CONCATENATED, .save_bytes = save, .at_most = true},
-        "Append each to a list, on the host (tensor.cpu()), and concatenate the list once: "
-        "otherwise each torch.cat() needs the old and the new tensor at once. Or store less of "
-        "each, such as scores.argmax(-1). In transformers' Trainer, set "
-        "preprocess_logits_for_metrics, or eval_accumulation_steps=1.",
-        "Results that a loop concatenates with all earlier ones, one after the other, hold %s%s.",
         finding_amount(maker, sum->bytes).text, most->bytes);
 }
 

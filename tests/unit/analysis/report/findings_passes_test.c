@@ -197,6 +197,22 @@ START_TEST(results_are_collected)
 }
 END_TEST
 
+/* With `_i`, torch.cat() joins them. */
+START_TEST(collected_results_are_joined)
+{
+    train(1000);
+    for (unsigned pass = 0; pass < 5; pass++) {
+        born(1000, STACK_FORWARD);
+        for (unsigned i = 0; i < 19; i++)
+            capture_free(&capture, born(1000, STACK_FORWARD), 1000, STACK_FORWARD);
+        born(8, SCRIPT);
+    }
+    born(_i == 0 ? 700 : 5000, CPP("at::_ops::cat::call(x)") "," SCRIPT);
+    capture_event(&capture, "oom", 0, 50000, SCRIPT);
+    ck_assert_int_eq(saving(FINDING_PASS_RESULTS), _i == 0 ? 5000 : 10000);
+}
+END_TEST
+
 /* What plain code computes from the results, as the logarithms of probabilities, and keeps. The
  * last two might still be freed after the next pass, and the trace may end within the last pass. */
 START_TEST(what_is_computed_from_results_is_collected)
@@ -613,6 +629,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, the_data_set_is_on_the_device);
     tcase_add_test(tests, one_step_tells_nothing_of_data_sets);
     tcase_add_test(tests, results_are_collected);
+    tcase_add_loop_test(tests, collected_results_are_joined, 0, 2);
     tcase_add_test(tests, what_is_computed_from_results_is_collected);
     tcase_add_test(tests, what_is_computed_between_two_models_is_collected);
     tcase_add_loop_test(tests, results_of_cuda_graphs_stay_where_they_are, 0, 2);
