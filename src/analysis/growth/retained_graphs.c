@@ -7,6 +7,9 @@
 #include "analysis/phase/births.h"
 #include "base/text.h"
 
+#define MOST_IN_ITERATION 8 /* backward passes that may go through one graph */
+#define MOST_UPDATES      2 /* optimizer steps until the next iteration sets variables again */
+
 /* Of the tensors that are left, the part for which the backward passes must have computed one. */
 #define COMPUTED 3 / 4
 
@@ -18,10 +21,29 @@ struct step_sums {
     uint32_t left;     /* tensors saved by it that the graph frees later */
 };
 
+/* The same of all passes from one on, up to the next optimizer step. */
+static struct step_sums sums_until_update(const struct step_sums *sums, size_t passes,
+                                          const struct phase_run *runs, uint32_t pass)
+{
+    struct step_sums all = sums[pass];
+    for (size_t next = pass + (size_t)1; next < passes && next - pass <= MOST_IN_ITERATION;
+         next++) {
+        if (sums[next].last == NO_RUN || runs[sums[next].last].updates != runs[all.last].updates)
+            break;
+        all.last = sums[next].last;
+        all.computed += sums[next].computed;
+        all.freed += sums[next].freed;
+        all.left += sums[next].left;
+    }
+    return all;
+}
+
 /* A tensor that may count, in the order of birth. */
 struct item {
     uint32_t lifetime, pass;
     uint8_t forwards; /* functions named forward in its stack, at most 2 */
+    bool is_far;      /* outlives the next backward pass: see is_set_again() */
+    bool is_late;     /* outlives the next iteration as well */
 };
 
 struct finder {
@@ -31,10 +53,12 @@ struct finder {
     const struct phases *phases;
     const uint8_t *is_dropped;
     struct step_sums *sums;
+    size_t passes; /* number of sums */
     struct item *items;
     uint32_t *from; /* by lifetime: see early_ends.h */
     uint8_t *is_held;
-    size_t sums_capacity, count, capacity, from_capacity, held_capacity;
+    uint8_t *in_time; /* by stack: some of its tensors are not late */
+    size_t sums_capacity, count, capacity, from_capacity, held_capacity, time_capacity;
     struct budget *budget;
 };
 
@@ -42,8 +66,12 @@ static bool make_room(struct finder *finder, struct error *err)
 {
     const struct phases *phases = finder->phases;
     size_t passes = phases->runs[phases->count - 1].pass + (size_t)1;
-    if (!vec_reserve(finder->sums, finder->sums_capacity, passes, finder->budget, err))
+    size_t stacks = symbols_stack_count(site_table_symbols(finder->sites)) + 1;
+    if (!vec_reserve(finder->sums, finder->sums_capacity, passes, finder->budget, err) ||
+        !vec_reserve(finder->in_time, finder->time_capacity, stacks, finder->budget, err))
         return false;
+    memset(finder->in_time, 0, stacks);
+    finder->passes = passes;
     for (size_t i = 0; i < passes; i++)
         finder->sums[i] = (struct step_sums){.last = NO_RUN};
     for (uint32_t run = 0; run < phases->count; run++)
@@ -89,6 +117,19 @@ static bool is_near(const struct finder *finder, uint32_t last, uint32_t end)
     return runs[end].pass <= runs[last].pass + 1 || runs[end].updates == runs[last].updates;
 }
 
+/* True if a graph is freed after the last backward pass of its iteration, and before that of the
+ * next one is over: there, the code that made it sets its variables again. An iteration may have
+ * several passes, as where a penalty takes gradients of gradients. Another optimizer may step in
+ * between, as that of a GAN's generator in every fifth iteration: then *is_late, and the graph
+ * counts only if those of other iterations are freed in time. */
+static bool is_set_again(const struct finder *finder, uint32_t pass, uint32_t end, bool *is_late)
+{
+    const struct phase_run *runs = finder->phases->runs;
+    struct step_sums all = sums_until_update(finder->sums, finder->passes, runs, pass);
+    *is_late = runs[end].updates > runs[all.last].updates + 1;
+    return end > all.last && runs[end].updates <= runs[all.last].updates + MOST_UPDATES;
+}
+
 /* Judges a tensor that outlives the run that made it, by the stack that frees it. */
 static bool judge(struct finder *finder, uint32_t index, struct error *err)
 {
@@ -110,11 +151,14 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
         sums->freed += facts->releases_saved;
         return true;
     }
-    if (runs.end < sums->last || !is_near(finder, sums->last, runs.end))
+    bool is_far = !is_near(finder, sums->last, runs.end), is_late = false;
+    if (runs.end < sums->last ||
+        (is_far && !is_set_again(finder, phases->runs[runs.birth].pass, runs.end, &is_late)))
         return true;
+    finder->in_time[stacks[lifetime->alloc]] |= !is_late;
     sums->left += phase_of(finder, runs.birth) != PHASE_BACKWARD;
     struct item item = {index, phases->runs[runs.birth].pass,
-                        count_forwards(finder, stacks[lifetime->alloc])};
+                        count_forwards(finder, stacks[lifetime->alloc]), is_far, is_late};
     return vec_push(finder->items, finder->count, finder->capacity, finder->budget, err, item);
 }
 
@@ -139,11 +183,21 @@ static bool judge_all(struct finder *finder, struct error *err)
     return true;
 }
 
+/* What the backward passes do that may go through the graph of a tensor. */
+static struct step_sums sums_of(const struct finder *finder, const struct item *item)
+{
+    return item->is_far
+               ? sums_until_update(finder->sums, finder->passes, finder->phases->runs, item->pass)
+               : finder->sums[item->pass];
+}
+
 /* True if the backward passes of the tensor's step kept the graph. */
 static bool keeps_graph(const struct finder *finder, const struct item *item)
 {
-    const struct step_sums *sums = &finder->sums[item->pass];
-    return sums->freed == 0 && sums->computed >= sums->left * COMPUTED;
+    struct step_sums sums = sums_of(finder, item);
+    uint32_t alloc = finder->timeline->lifetimes[item->lifetime].alloc;
+    return (!item->is_late || finder->in_time[finder->timeline->trace->stack[alloc]]) &&
+           sums.freed == 0 && sums.computed >= sums.left * COMPUTED;
 }
 
 /* True if the code outside of the layers comes next: the tensor is the last result of a call. */
@@ -169,7 +223,7 @@ static bool flag(struct finder *finder, struct error *err)
         if (!keeps_graph(finder, item))
             continue;
         bool is_last = is_last_of_call(finder, i);
-        uint32_t end = phases_run_end(finder->phases, finder->sums[item->pass].last, items);
+        uint32_t end = phases_run_end(finder->phases, sums_of(finder, item).last, items);
         finder->from[item->lifetime] = end;
         finder->is_held[item->lifetime] = !is_last || item->forwards > 1;
         if (is_last && item->forwards > 1)
@@ -264,6 +318,7 @@ bool retained_graphs_find(struct retained_graphs *retained, const struct timelin
         ok = ok && judge_all(&finder, err) && flag(&finder, err) && measure(&finder, &made, err);
     }
     vec_free(finder.sums, finder.sums_capacity, sizeof(*finder.sums), made.budget);
+    vec_free(finder.in_time, finder.time_capacity, 1, made.budget);
     vec_free(finder.items, finder.capacity, sizeof(*finder.items), made.budget);
     vec_free(finder.from, finder.from_capacity, sizeof(*finder.from), made.budget);
     made.is_retained = finder.is_held;
