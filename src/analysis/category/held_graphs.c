@@ -37,6 +37,39 @@ static bool is_batch(const struct categories *categories, size_t index)
     return reason_of(categories->why_lifetime[index]) == REASON_BEFORE_FORWARD;
 }
 
+/* True if the program frees a block between the step that it was made for and the next forward
+ * pass. */
+static bool is_freed_between(const struct classifier *classifier, size_t index)
+{
+    struct lifetime_runs runs = classifier->phases->of_lifetime[index];
+    uint32_t next = runs.end;
+    if (runs.end == NO_RUN || classifier_phase(classifier, runs.end) > PHASE_DATA ||
+        runs.end < runs.birth + 2)
+        return false;
+    while (next < classifier->phases->count && classifier_phase(classifier, next) <= PHASE_DATA)
+        next++;
+    return classifier_phase(classifier, next) == PHASE_FORWARD;
+}
+
+/* True if variables hold the batch of a run, such as the neighbours of nodes in a list: most are
+ * freed when the next batch is made, but not in the reverse order of their making, as a graph is.
+ */
+static bool are_variables(const struct classifier *classifier, const struct categories *categories,
+                          size_t first, size_t end)
+{
+    const struct lifetime *lifetimes = classifier->timeline->lifetimes;
+    size_t pairs = 0, reversed = 0, last = SIZE_MAX;
+    for (size_t i = first; i < end; i++) {
+        if (!is_batch(categories, i) || !is_freed_between(classifier, i))
+            continue;
+        pairs += last != SIZE_MAX;
+        reversed +=
+            last != SIZE_MAX && lifetime_end(&lifetimes[i]) < lifetime_end(&lifetimes[last]);
+        last = i;
+    }
+    return pairs > 0 && reversed * MOST < pairs * (MOST - 1);
+}
+
 /* Corrects the allocations of one run. Those of the sizes of weights do not count, because a script
  * may copy a model. */
 static void correct(const struct classifier *classifier, struct categories *categories,
@@ -48,8 +81,11 @@ static void correct(const struct classifier *classifier, struct categories *cate
         uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
         count += is_batch(categories, i) && !classifier_has_early(classifier, size);
     }
-    for (size_t i = first; count > MOST_IN_BATCH && i < end; i++) {
-        if (!is_batch(categories, i))
+    if (count <= MOST_IN_BATCH)
+        return;
+    bool has_variables = are_variables(classifier, categories, first, end);
+    for (size_t i = first; i < end; i++) {
+        if (!is_batch(categories, i) || (has_variables && is_freed_between(classifier, i)))
             continue;
         categories->of_lifetime[i] = CATEGORY_ACTIVATION;
         categories->why_lifetime[i] = REASON_AFTER_FORWARD;

@@ -211,9 +211,9 @@ START_TEST(a_graph_that_is_held_is_no_batch)
         base = 1000 * step_number;
         for (unsigned i = 0; i < 14; i++)
             born(base + 500 + i, 9000 + i);
-        for (unsigned i = 0; step_number > 0 && i < 14; i++)
+        for (unsigned i = 14; step_number > 0 && i-- > 0;)
             freed(base - 1000 + 500 + i, 9000 + i);
-        for (unsigned i = 0; step_number == 1 && i < 14; i++)
+        for (unsigned i = 14; step_number == 1 && i-- > 0;)
             freed(EARLIER + i, 9000 + i);
         passes(ACTIVATION);
         step();
@@ -224,6 +224,26 @@ START_TEST(a_graph_that_is_held_is_no_batch)
         expect(500 + i, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
         expect(EARLIER + i, CATEGORY_ACTIVATION, CONFIDENCE_LOW);
     }
+}
+END_TEST
+
+/* A batch of many tensors in variables: the next one takes their places from the first to the last.
+ */
+START_TEST(a_batch_may_have_many_tensors)
+{
+    for (unsigned step_number = 0; step_number < 4; step_number++) {
+        base = 1000 * step_number;
+        for (unsigned i = 0; i < 14; i++)
+            born(base + 500 + i, 9000 + i);
+        for (unsigned i = 0; step_number > 0 && i < 14; i++)
+            freed(base - 1000 + 500 + i, 9000 + i);
+        passes(ACTIVATION);
+        step();
+        zero_grad();
+    }
+    capture_load(&capture);
+    for (unsigned i = 0; i < 14; i++)
+        ck_assert_int_eq(capture_category(&capture, 1500 + i), CATEGORY_INPUT);
 }
 END_TEST
 
@@ -377,6 +397,7 @@ TCase *category_bare_tests(void)
     tcase_add_test(tests, a_pass_ends_before_the_next_batch);
     tcase_add_test(tests, weights_may_be_dropped_after_the_last_pass);
     tcase_add_test(tests, a_graph_that_is_held_is_no_batch);
+    tcase_add_test(tests, a_batch_may_have_many_tensors);
     tcase_add_loop_test(tests, a_graph_that_is_dropped_goes_backwards, 0, 3);
     tcase_add_loop_test(tests, copies_that_are_dropped_backwards_are_no_graph, 0, 4);
     tcase_add_test(tests, what_passes_leave_for_good_is_no_gradient);
