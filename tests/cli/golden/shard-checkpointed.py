@@ -35,6 +35,15 @@ def is_backward():
     return torch._C._current_graph_task_id() != -1
 
 
+def knows_transforms():
+    return hasattr(getattr(torch._C, "_functorch", None), "maybe_current_level")
+
+
+def in_transform():
+    """True within torch.func.vmap(), torch.func.grad() and the like, which a checkpoint does not support."""
+    return knows_transforms() and torch._C._functorch.maybe_current_level() is not None
+
+
 def is_compiling():
     return hasattr(torch.compiler, "is_compiling") and torch.compiler.is_compiling()
 
@@ -280,6 +289,8 @@ class Checkpointed:
         self.written = set() if runs_compiled(modules) else None  # buffers that they change; unknown before the first run
 
     def __call__(self, *args, **kwargs):
+        if in_transform():
+            return self.forward(*args, **kwargs)
         values = {id(value): value for value in [*args, *kwargs.values()]}
         at = {key: k for k, key in enumerate(values)}
         order, named = [at[id(value)] for value in args], {name: at[id(value)] for name, value in kwargs.items()}
