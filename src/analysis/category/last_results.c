@@ -8,7 +8,7 @@
 
 #define LEAST_FREED 3 /* results that are freed in the loop */
 
-/* What one stack makes. */
+/* The results of one line of code, by their allocation stack. */
 struct line_results {
     uint32_t freed, batches;
     uint64_t size; /* of the last block that is freed */

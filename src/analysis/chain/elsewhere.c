@@ -98,7 +98,7 @@ static bool keeps_activations(struct search *search, bool *keeps)
     return true;
 }
 
-#define FEW 4 /* one 4th of what a forward pass keeps is no other forward pass */
+#define FEW 4 /* up to a quarter as many tensors are not another forward pass */
 
 /* The first item of the next backward pass after a run; EVENT_NEVER: there is none. */
 static uint32_t next_backward(const struct phases *phases, uint32_t run)

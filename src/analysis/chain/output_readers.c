@@ -39,12 +39,6 @@ struct ends {
     struct budget *budget; /* not owned */
 };
 
-static int by_value(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 static bool find_ends(struct ends *ends, const struct forward_chain *chain,
                       const struct timeline *timeline, struct error *err)
 {
@@ -54,7 +48,7 @@ static bool find_ends(struct ends *ends, const struct forward_chain *chain,
     for (size_t i = 0; i < chain->kept_count; i++)
         ends->items[ends->count++] =
             lifetime_end(&timeline->lifetimes[births_from(timeline, chain->kept[i])]);
-    qsort(ends->items, ends->count, sizeof(*ends->items), by_value);
+    qsort(ends->items, ends->count, sizeof(*ends->items), compare_32);
     return true;
 }
 

@@ -34,19 +34,10 @@ static bool is_updated(uint8_t category)
     return category == CATEGORY_PARAMETER || category == CATEGORY_OPTIMIZER_STATE;
 }
 
-/* Sets *context to that of the code that frees a gradient. CONTEXT_NONE if it is not freed, or if
- * there is no Python stack. */
 static bool freed_in(const struct finder *finder, uint32_t item, enum context *context,
                      struct error *err)
 {
-    *context = CONTEXT_NONE;
-    if (item == EVENT_NEVER)
-        return true;
-    const struct stack_facts *facts =
-        site_stack_facts(finder->sites, finder->timeline->trace->stack[item], err);
-    if (facts && !facts->site.has_backward)
-        *context = (enum context)facts->context;
-    return facts != NULL;
+    return gradient_freed_in(finder->timeline, finder->sites, item, context, err);
 }
 
 /* Collects the sizes of allocations that are or may be parameters, or copies of parameters that the
@@ -94,8 +85,8 @@ static bool add_gradient(struct finder *finder, struct stale_gradient gradient, 
     if (from < cycles->count && cycles->items[from].first &&
         (!gradient.preexisting || gradient.freed > cycles->items[from].backward))
         from++;
-    /* Only gradients have such a size. Workspaces, and results of torch.autograd.grad()
-     * that the program keeps, are not freed by zero_grad(). */
+    /* Only gradients have such a size. Workspaces, and results of torch.autograd.grad() that the
+     * program keeps, are not freed by zero_grad(). */
     if (from >= to || !is_gradient_size(finder, gradient.size))
         return true;
     if (!vec_grow((void **)&finder->gradients, &finder->capacity, finder->count + 1,

@@ -41,20 +41,23 @@ static struct made_gradient made_of(const struct finder *finder, size_t index)
                                   run == NO_RUN ? NO_RUN : finder->phases->runs[run].pass};
 }
 
-/* Sets *context to that of the code that frees a gradient; CONTEXT_NONE: none does, or it is not
- * known. */
-static bool freed_in(const struct finder *finder, size_t index, enum context *context,
-                     struct error *err)
+bool gradient_freed_in(const struct timeline *timeline, struct site_table *sites, uint32_t item,
+                       enum context *context, struct error *err)
 {
-    uint32_t end = lifetime_end(&finder->timeline->lifetimes[index]);
     *context = CONTEXT_NONE;
-    if (end == EVENT_NEVER)
+    if (item == EVENT_NEVER)
         return true;
-    const struct stack_facts *facts =
-        site_stack_facts(finder->sites, finder->timeline->trace->stack[end], err);
+    const struct stack_facts *facts = site_stack_facts(sites, timeline->trace->stack[item], err);
     if (facts && !facts->site.has_backward)
         *context = (enum context)facts->context;
     return facts != NULL;
+}
+
+static bool freed_in(const struct finder *finder, size_t index, enum context *context,
+                     struct error *err)
+{
+    return gradient_freed_in(finder->timeline, finder->sites,
+                             lifetime_end(&finder->timeline->lifetimes[index]), context, err);
 }
 
 static bool list_made(struct finder *finder, struct budget *budget, struct error *err)

@@ -16,6 +16,11 @@ struct held_gradients {
     struct budget *budget; /* not owned */
 };
 
+/* Sets *context to that of the code that frees a gradient at `item`; CONTEXT_NONE if it is not
+ * freed (EVENT_NEVER), if autograd frees it, or if there is no Python stack. */
+bool gradient_freed_in(const struct timeline *timeline, struct site_table *sites, uint32_t item,
+                       enum context *context, struct error *err);
+
 bool held_gradients_find(struct held_gradients *held, const struct timeline *timeline,
                          struct site_table *sites, const struct phases *phases,
                          const struct categories *categories, struct error *err);

@@ -8,8 +8,7 @@
  * variables hold, if the step made them after that request: the code that is about to run sets the
  * variables again. If the earlier step made the request in another size only, as with batches of
  * other lengths, or if the request has the same size whatever the batch, the rest is taken to be as
- * many times as large as the activations that the step holds at the request.
- */
+ * many times as large as the activations that the step holds at the request. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_OOM_REST_H
 #define MEMSNAP_ANALYSIS_REPORT_OOM_REST_H
 
