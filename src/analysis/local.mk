@@ -503,6 +503,11 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/local_results.h \
 	src/analysis/report/logits.c \
 	src/analysis/report/logits.h \
+	src/analysis/report/logits_failed.c \
+	src/analysis/report/logits_forward.c \
+	src/analysis/report/logits_internal.h \
+	src/analysis/report/logits_parts.c \
+	src/analysis/report/logits_parts.h \
 	src/analysis/report/notice_list.c \
 	src/analysis/report/notice_list.h \
 	src/analysis/report/notices.c \

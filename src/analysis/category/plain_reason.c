@@ -145,13 +145,28 @@ static bool is_converted_result(const struct classifier *classifier,
            !evidence->birth->to_device && plain_is_kept_result(classifier, evidence);
 }
 
+/* The same after the last pass of the trace, if the program keeps the result up to the end: a loss
+ * may be computed of it in another type. What was copied to the device since then is a batch. */
+static bool is_converted_at_end(const struct classifier *classifier,
+                                const struct evidence *evidence)
+{
+    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
+    uint32_t before, after;
+    return text_equals(op, "aten::_to_copy") && classifier->shows_copies &&
+           !evidence->birth->to_device && evidence->end_run == NO_RUN &&
+           step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
+           step_near(classifier, evidence->birth_run, 1, &after) == PHASE_UNKNOWN &&
+           classifier->batch_run <= before;
+}
+
 /* True for allocations that are copied to the device or generated there. */
 static bool is_made_as_input(const struct classifier *classifier, const struct evidence *evidence)
 {
     return evidence->birth->context == CONTEXT_DATA ||
            (op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) &&
             !is_converted_between(classifier, evidence) &&
-            !is_converted_result(classifier, evidence));
+            !is_converted_result(classifier, evidence) &&
+            !is_converted_at_end(classifier, evidence));
 }
 
 enum reason plain_reason(const struct classifier *classifier, const struct evidence *evidence)

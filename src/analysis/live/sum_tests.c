@@ -200,7 +200,8 @@ bool live_may_have_graph(const struct live_set *set, const struct live_facts *fa
                          const struct live *live, const struct live_source *source)
 {
     return live_is_activation(set, facts, live, source) && live->in_trace &&
-           end_of(set, live) == EVENT_NEVER && mode_of(set, live) < GRAD_PROBABLY_OFF;
+           end_of(set, live) == EVENT_NEVER && mode_of(set, live) < GRAD_PROBABLY_OFF &&
+           !(facts->fails_at_logits && live_is_logits(set, facts, live, source));
 }
 
 bool live_is_without_grad(const struct live_set *set, const struct live_facts *facts,
@@ -245,7 +246,8 @@ bool live_is_plain_result(const struct live_set *set, const struct live_facts *f
     if (!live->in_trace || !may_be || live->stack == STACK_NONE ||
         live_is_kept(set, facts, live, source) || live_is_dropped(set, facts, live, source) ||
         live_is_pass_result(set, facts, live, source) ||
-        live_is_concatenated(set, facts, live, source))
+        live_is_concatenated(set, facts, live, source) ||
+        (facts->fails_at_logits && live_is_logits(set, facts, live, source)))
         return false;
     const struct stack_facts *stack = facts_of(set, live);
     struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);

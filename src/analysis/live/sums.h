@@ -32,7 +32,9 @@ struct live_facts {
     const uint8_t *is_elementwise;  /* by lifetime: see report/elementwise.h; NULL: none is */
     uint32_t run;                   /* of phases in which the moment lies, or NO_RUN */
     bool trains;                    /* there is a backward pass */
-    bool in_unused_pass;            /* the moment lies in a forward pass that none uses */
+    bool fails_at_logits;    /* trains nothing, and ran out of memory when it made logits: then
+                                other sums of what may be activations leave them out */
+    bool in_unused_pass;     /* the moment lies in a forward pass that none uses */
     bool passes_share_graph; /* no graph that is kept for nothing is live: retained_graphs.h */
     bool is_last_pass;       /* no backward pass begins after the moment */
     uint32_t first_forward;  /* first item of the first forward pass; 0: there is none */

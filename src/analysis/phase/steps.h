@@ -66,6 +66,12 @@ bool steps_find(struct steps *steps, const struct timeline *timeline, const stru
                 struct error *err);
 void steps_release(struct steps *steps);
 
+/* True if each step is one forward pass. */
+static inline bool steps_are_calls(const struct steps *steps)
+{
+    return steps->source == STEPS_FORWARD && !steps->have_several_calls;
+}
+
 /* The step that contains an item, or NO_STEP. */
 size_t steps_of(const struct steps *steps, uint32_t item);
 /* Number of complete steps. */

@@ -111,6 +111,8 @@ struct oom_row {
     int64_t state_made_bytes, state_rest_bytes;
     bool of_temporaries; /* the request is for a list of tensors, one for each gradient, with which
                             torch.optim's foreach implementation computes a step */
+    bool of_logits;      /* the request is for logits, or for what a loss computes from them: see
+                            report/logits.h */
     /* The part of the live bytes that an earlier failed attempt still holds; 0 if it is small. See
      * report/oom_attempt.h. */
     int64_t attempt_bytes;

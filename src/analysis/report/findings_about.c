@@ -2,10 +2,11 @@
 #include "analysis/report/findings_internal.h"
 
 /* In percent of the peak; smaller findings are left out. */
-#define LEAST_CASTS       5
-#define LEAST_ELEMENTWISE 5
-#define LEAST_DATA        10
-#define LEAST_LOGITS      15
+#define LEAST_CASTS         5
+#define LEAST_ELEMENTWISE   5
+#define LEAST_DATA          10
+#define LEAST_LOGITS        15
+#define LEAST_LOGITS_FAILED 5 /* the same if a request for more of them failed */
 
 /* Temporaries of the size of a parameter that Adam's loop over the parameters makes. */
 #define LOOP_TEMPORARIES 2
@@ -99,9 +100,32 @@ int64_t finding_peak(const struct findings_maker *maker, bool in_optimizer)
     return peak;
 }
 
+bool finding_fails_at_logits(const struct findings_maker *maker)
+{
+    return !phases_have(maker->evidence->phases, PHASE_BACKWARD) &&
+           maker->evidence->logits->failed_count > 0;
+}
+
 bool finding_reports_logits(const struct findings_maker *maker, const struct live_sum *logits)
 {
-    return finding_share(maker, logits->bytes) >= LEAST_LOGITS;
+    bool fails = maker->evidence->logits->failed_count > 0;
+    return finding_share(maker, logits->bytes) >= (fails ? LEAST_LOGITS_FAILED : LEAST_LOGITS);
+}
+
+static const char *next_parts(const struct findings_maker *maker)
+{
+    if (finding_fails_at_logits(maker))
+        return "Compute the logits and the loss for a part of the tokens or samples at a time, "
+               "each part under torch.utils.checkpoint if a backward pass follows, and add up the "
+               "losses, or the sums that the loss is computed from: then only one part of the "
+               "logits exists at a time.";
+    if (maker->evidence->unused->at_peak)
+        return "Compute the logits and the loss for a part of the tokens or samples at a time, and "
+               "add up the losses, or the sums that the loss is computed from: then only one part "
+               "of the logits exists at a time.";
+    return "Compute the logits and the loss for a part of the tokens or samples at a time, each "
+           "part under torch.utils.checkpoint, and add up the losses, or the sums that the loss "
+           "is computed from: then only one part of the logits exists at a time.";
 }
 
 bool finding_about_logits(struct findings_maker *maker, const struct live_sum *sum,
@@ -111,14 +135,7 @@ bool finding_about_logits(struct findings_maker *maker, const struct live_sum *s
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_LOGITS, .save_bytes = sum->bytes, .at_most = true},
-        maker->evidence->unused->at_peak
-            ? "Compute the logits and the loss for a part of the tokens or samples at a time, and "
-              "add up the losses, or the sums that the loss is computed from: then only one part "
-              "of the logits exists at a time."
-            : "Compute the logits and the loss for a part of the tokens or samples at a time, each "
-              "part under torch.utils.checkpoint, and add up the losses, or the sums that the loss "
-              "is computed from: then only one part of the logits exists at a time.",
-        "Logits, the loss over them and their gradients hold %s%s.",
+        next_parts(maker), "Logits, the loss over them and their gradients hold %s%s.",
         finding_amount(maker, sum->bytes).text, most->bytes);
 }
 

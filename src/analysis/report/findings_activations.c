@@ -42,8 +42,11 @@ bool finding_about_activations(struct findings_maker *maker, const struct live_s
     bool trains = phases_have(maker->evidence->phases, PHASE_BACKWARD);
     if (finding_share(maker, sum->bytes) < LEAST_ACTIVATIONS || is_of_failed_pass(maker, sum))
         return true;
-    return add(maker, FINDING_ACTIVATIONS, sum->bytes, sum, most,
-               trains ? "Activations that wait for the backward pass" : "Activations", "",
+    const char *who = trains ? "Activations that wait for the backward pass"
+                      : finding_fails_at_logits(maker)
+                          ? "Activations, without the logits and the loss,"
+                          : "Activations";
+    return add(maker, FINDING_ACTIVATIONS, sum->bytes, sum, most, who, "",
                trains ? next_checkpoints(maker)
                       : "No backward pass was recorded. If none follows, run the model under "
                         "torch.inference_mode(); otherwise, recompute some of them "

@@ -5,6 +5,7 @@
 #include "analysis/live/sums.h"
 #include "analysis/report/failed_pass.h"
 #include "analysis/report/findings.h"
+#include "analysis/report/logits.h"
 #include "analysis/report/weight_copies.h"
 
 #define FEW_RESULTS 3 /* forward passes; fewer are the running one and the one before */
@@ -93,6 +94,9 @@ finding_of finding_of_unused_pass, finding_of_retained_graph, finding_of_failed_
 /* findings_peak.c: findings on parts of the peak that are summed in one pass. */
 bool findings_of_sums(struct findings_maker *maker);
 
+/* findings_about.c: true if a program that trains nothing so far ran out of memory when it made
+ * logits, or what a loss computes from them. */
+bool finding_fails_at_logits(const struct findings_maker *maker);
 /* findings_about.c: true if a sum of logits is large enough for a finding. */
 bool finding_reports_logits(const struct findings_maker *maker, const struct live_sum *logits);
 

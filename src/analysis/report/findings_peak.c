@@ -7,7 +7,6 @@
 #include "analysis/report/attention.h"
 #include "analysis/report/concatenated.h"
 #include "analysis/report/elementwise.h"
-#include "analysis/report/logits.h"
 
 #define GRAPH_TENSORS 16 /* tensors that look as if an autograd graph held them */
 
@@ -106,7 +105,6 @@ struct marks {
     struct concatenated concatenated;
     struct layer_results layer_results;
     struct attention attention;
-    struct logits logits;
     struct elementwise elementwise;
 };
 
@@ -117,7 +115,6 @@ static void marks_release(struct marks *marks)
     concatenated_release(&marks->concatenated);
     layer_results_release(&marks->layer_results);
     attention_release(&marks->attention);
-    logits_release(&marks->logits);
     elementwise_release(&marks->elementwise);
 }
 
@@ -134,7 +131,6 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
                             maker->err) ||
         !attention_find(&made.attention, set->timeline, set->sites, maker->evidence->phases, item,
                         maker->err) ||
-        !logits_find(&made.logits, set->timeline, set->sites, item, maker->err) ||
         !elementwise_find(&made.elementwise, set->timeline, set->sites, set->categories, item,
                           maker->err)) {
         marks_release(&made);
@@ -162,10 +158,13 @@ static bool recomputes_most(const struct live_sum sums[SUMS])
 }
 
 /* The sum of the logits that a loss over a part of them frees: without those that the program
- * collects, if it collects several. */
-static int sum_of_logits(const struct live_sum sums[SUMS])
+ * collects, if it collects several. Where nothing is trained, what waits for a backward pass looks
+ * like such results. */
+static int sum_of_logits(const struct findings_maker *maker, const struct live_sum sums[SUMS])
 {
-    return sums[SUM_RESULTS].count >= FEW_RESULTS ? SUM_LOGITS_OF_LOSS : SUM_LOGITS;
+    return sums[SUM_RESULTS].count >= FEW_RESULTS && !finding_fails_at_logits(maker)
+               ? SUM_LOGITS_OF_LOSS
+               : SUM_LOGITS;
 }
 
 /* The function that reports the activations that wait for the backward pass, without the logits if
@@ -178,7 +177,7 @@ static finding_about *about_waiting(const struct findings_maker *maker,
     finding_about *about = about_activations(sums);
     bool beside = about == finding_about_activations &&
                   phases_have(maker->evidence->phases, PHASE_BACKWARD) &&
-                  finding_reports_logits(maker, &sums[sum_of_logits(sums)]);
+                  finding_reports_logits(maker, &sums[sum_of_logits(maker, sums)]);
     if (beside != (sum == SUM_BESIDE_LOGITS))
         return NULL;
     return beside ? finding_about_beside_logits : about;
@@ -240,7 +239,9 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
         return kept ? by_sum[sum] : NULL;
     case SUM_LOGITS:
     case SUM_LOGITS_OF_LOSS:
-        return trains && sum == sum_of_logits(sums) ? by_sum[sum] : NULL;
+        return (trains || finding_fails_at_logits(maker)) && sum == sum_of_logits(maker, sums)
+                   ? by_sum[sum]
+                   : NULL;
     case SUM_LAYER_RESULTS:
         return trains || !kept ? by_sum[sum] : NULL;
     case SUM_ELEMENTWISE:
@@ -313,8 +314,9 @@ bool findings_of_sums(struct findings_maker *maker)
         .is_kept = maker->evidence->kept ? maker->evidence->kept->is_kept : NULL,
         .is_concatenated = marks.concatenated.is_concatenated,
         .is_attention = marks.attention.is_part,
-        .is_logits = marks.logits.is_part,
+        .is_logits = maker->evidence->logits->is_part,
         .is_elementwise = marks.elementwise.is_part,
+        .fails_at_logits = finding_fails_at_logits(maker),
     };
     maker->concatenated_save_bytes = marks.concatenated.save_bytes;
     maker->is_biased = marks.attention.is_biased;

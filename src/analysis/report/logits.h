@@ -5,18 +5,25 @@
 #define MEMSNAP_ANALYSIS_REPORT_LOGITS_H
 
 #include "analysis/code/site.h"
-#include "model/timeline.h"
+#include "analysis/pool/oom.h"
 
 struct logits {
     uint8_t *is_part; /* a flag for each lifetime */
     size_t capacity;
-    struct budget *budget; /* not owned */
+    struct budget *budget;      /* not owned */
+    uint32_t failed[OOMS_MOST]; /* the `oom` events whose requests are for such a tensor */
+    size_t failed_count;
 };
 
-/* Finds them among what is allocated up to an item of the trace (-1: nothing). The operators are
- * known by C++ frames. */
+/* Finds them in the whole trace. The operators are known by C++ frames. Of the requests that
+ * failed, the last OOMS_MOST are looked at. One is for such a tensor if its operator is
+ * log_softmax; if the same line and operator have made such a tensor before; or if it is for the
+ * result of a matrix product, or for a copy of it in another type, that is far larger than those
+ * of all layers before. */
 bool logits_find(struct logits *logits, const struct timeline *timeline, struct site_table *sites,
-                 int64_t item, struct error *err);
+                 struct error *err);
+/* Sets `of_logits` of the rows. */
+void logits_mark_ooms(const struct logits *logits, struct ooms *ooms);
 void logits_release(struct logits *logits);
 
 #endif

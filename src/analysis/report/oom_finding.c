@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/pool/oom_words.h"
+#include "analysis/report/oom_next.h"
 #include "base/utf8.h"
 #include "model/sums.h"
 
@@ -44,10 +45,12 @@ static const char *const remedies[FINDING_KINDS] = {
     [FINDING_PENDING_FREES] = "avoid frees that wait for another stream",
 };
 
-/* True if the request is one of those that the remedy does away with: its line is the one that the
- * finding names. */
+/* True if the request is one of those that the remedy does away with: it is for logits, or its line
+ * is the one that the finding names. */
 static bool removes_request(const struct finding *finding, const struct oom_row *row)
 {
+    if (finding->kind == FINDING_LOGITS && row->of_logits)
+        return row->requested_bytes <= LARGEST_SUM;
     return (finding->kind == FINDING_CONCATENATED || finding->kind == FINDING_ALL_PAIRS ||
             finding->kind == FINDING_ATTENTION || finding->kind == FINDING_LOGITS) &&
            row->requested_bytes <= LARGEST_SUM && finding->where && row->asker &&
@@ -105,6 +108,13 @@ static void write(char *text, size_t size, const struct oom_row *row, const stru
              utf8_clip(where, LABEL_MOST), where);
 }
 
+/* True if the advice says already what the finding is about. */
+static bool is_same(const struct oom_row *row, const struct finding *finding)
+{
+    return oom_has_larger_batch(row) ? finding->kind == FINDING_UNEVEN_STEPS
+                                     : row->of_logits && finding->kind == FINDING_LOGITS;
+}
+
 /* Replaces the advice if too much was in use; else adds to it. */
 static void advise(struct oom_row *row, const struct finding *finding, enum unit unit)
 {
@@ -113,7 +123,9 @@ static void advise(struct oom_row *row, const struct finding *finding, enum unit
     size_t begin = strlen(row->next), end = begin + strlen(joint);
     write(text, sizeof(text), row, finding, unit);
     size_t size = strlen(text) + 1;
-    if (row->verdict == OOM_SHORTAGE || oom_gains_little(row)) {
+    bool is_specific = row->of_logits || oom_has_larger_batch(row);
+    bool replaces = row->verdict == OOM_SHORTAGE || oom_gains_little(row);
+    if (is_same(row, finding) || (replaces && !is_specific)) {
         memcpy(row->next, text, size);
     } else if (end + size <= sizeof(row->next)) {
         memcpy(row->next + begin, joint, end - begin);

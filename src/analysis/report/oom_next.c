@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LARGER_BATCH 1.5 /* times the activations of an earlier step at the same request */
+
 #define SETTING "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
 
 int64_t oom_missing_bytes(const struct oom_row *row)
@@ -32,6 +34,23 @@ static void advise_on_temporaries(struct oom_row *row)
              "make them smaller");
 }
 
+static void advise_on_larger_batch(struct oom_row *row, const char *step)
+{
+    snprintf(row->next, sizeof(row->next),
+             "limit the size of the largest batches: at this request, the %s holds %.1f times the "
+             "activations that %s %lld held. If its samples are longer or larger, group samples of "
+             "similar size, or limit the tokens of a batch instead of its samples",
+             step, row->like_times, step, (long long)row->like_step);
+}
+
+static void advise_on_logits(struct oom_row *row)
+{
+    snprintf(row->next, sizeof(row->next),
+             "compute the logits and the loss for a part of the tokens or samples at a time, each "
+             "part under torch.utils.checkpoint if a backward pass follows: the request is for "
+             "logits, or for what the loss computes from them");
+}
+
 /* The setting is the first advice for fragmentation, if it would let the request through. */
 static void advise_beyond_setting(struct oom_row *row, int64_t missing, enum unit unit)
 {
@@ -57,7 +76,12 @@ static bool advises_setting(const struct oom_row *row)
     return row->verdict == OOM_FRAGMENTATION && strstr(row->next, "set " SETTING) == row->next;
 }
 
-void oom_next_add(struct ooms *ooms, enum unit unit)
+bool oom_has_larger_batch(const struct oom_row *row)
+{
+    return row->step_bytes > 0 && row->like_times >= LARGER_BATCH;
+}
+
+void oom_next_add(struct ooms *ooms, const char *step, enum unit unit)
 {
     for (size_t i = 0; i < ooms->count; i++) {
         struct oom_row *row = &ooms->items[i];
@@ -65,6 +89,13 @@ void oom_next_add(struct ooms *ooms, enum unit unit)
         bool lacks = row->verdict == OOM_SHORTAGE || row->verdict == OOM_FRAGMENTATION;
         if (row->of_temporaries && lacks && row->attempt_bytes == 0) {
             advise_on_temporaries(row);
+            continue;
+        }
+        if (lacks && row->attempt_bytes == 0 && (oom_has_larger_batch(row) || row->of_logits)) {
+            if (oom_has_larger_batch(row))
+                advise_on_larger_batch(row, step);
+            else
+                advise_on_logits(row);
             continue;
         }
         if (row->rest_is_unknown && advises_setting(row))

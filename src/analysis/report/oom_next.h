@@ -9,7 +9,11 @@
  * known. */
 int64_t oom_missing_bytes(const struct oom_row *row);
 
-/* Rewrites `next` of such rows, after oom_rest_add(), oom_pass_add() and oom_state_add(). */
-void oom_next_add(struct ooms *ooms, enum unit unit);
+/* True if the step that failed has a larger batch than the one that it is compared with. */
+bool oom_has_larger_batch(const struct oom_row *row);
+
+/* Rewrites `next` of such rows, after oom_rest_add(), oom_pass_add() and oom_state_add(). `step` is
+ * what `like_step` counts, such as "step". */
+void oom_next_add(struct ooms *ooms, const char *step, enum unit unit);
 
 #endif

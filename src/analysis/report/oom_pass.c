@@ -136,15 +136,25 @@ static void find(const struct finder *finder, struct oom_row *row)
     row->like_times = like.times;
 }
 
+/* The forward pass that made the request, which for logits may be the one before: the loss that is
+ * computed from them may be outside the model. */
+static uint32_t pass_of(const struct phases *phases, const struct oom_row *row)
+{
+    uint32_t run = phases_run_of(phases, (uint32_t)row->item);
+    if (row->of_logits && run > 0 && run < phases->count && phases->runs[run].phase == PHASE_OTHER)
+        run--;
+    return run < phases->count && phases->runs[run].phase == PHASE_FORWARD ? run : NO_RUN;
+}
+
 /* True if the request is of a forward pass that has kept a result in layer after layer. Those that
  * follow will do so, too. */
 static bool keeps_more(const struct finder *finder, const struct phases *phases,
                        const struct oom_row *row)
 {
     const struct timeline *timeline = finder->timeline;
-    uint32_t item = (uint32_t)row->item, run = phases_run_of(phases, item);
+    uint32_t item = (uint32_t)row->item, run = pass_of(phases, row);
     size_t kept = 0;
-    if (run >= phases->count || phases->runs[run].phase != PHASE_FORWARD)
+    if (run == NO_RUN)
         return false;
     for (size_t i = births_from(timeline, phases->runs[run].first);
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < item; i++)

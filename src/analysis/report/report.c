@@ -228,8 +228,10 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
                        &(struct oom_question){options->device_bytes, options->unit,
                                               phases_have(&report->phases, PHASE_BACKWARD)},
                        &report->ooms, err) &&
-             oom_replay_add(&report->ooms, report->timeline, set->sites, options->unit, err);
+             oom_replay_add(&report->ooms, report->timeline, set->sites, options->unit, err) &&
+             logits_find(&report->logits, report->timeline, set->sites, err);
         if (ok) {
+            logits_mark_ooms(&report->logits, &report->ooms);
             oom_attempt_add(&report->ooms, report->timeline, set->sites, &report->steps,
                             &report->all, options->unit);
             oom_rest_add(&report->ooms, report->timeline, &report->phases, &report->steps,
@@ -238,7 +240,8 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
                          &report->all);
             ok = oom_state_add(&report->ooms, report->timeline, set->sites, &report->phases,
                                &report->all, err);
-            oom_next_add(&report->ooms, options->unit);
+            oom_next_add(&report->ooms, steps_are_calls(&report->steps) ? "forward pass" : "step",
+                         options->unit);
         }
     }
     return ok;
@@ -304,6 +307,7 @@ static bool find(struct device_report *report, const struct live_set *set,
                                              .unused = &report->unused,
                                              .growth = &report->growth,
                                              .pending = &report->pending,
+                                             .logits = &report->logits,
                                              .dropped = &report->dropped,
                                              .retained = &report->retained,
                                              .kept = &report->kept,
@@ -355,6 +359,7 @@ void device_report_destroy(struct device_report *report)
     steps_release(&report->steps);
     growth_release(&report->growth);
     pending_release(&report->pending);
+    logits_release(&report->logits);
     dropped_graphs_release(&report->dropped);
     retained_graphs_release(&report->retained);
     piled_results_release(&report->piled);

@@ -17,6 +17,7 @@
 #include "analysis/pool/fragmentation.h"
 #include "analysis/pool/oom.h"
 #include "analysis/report/findings.h"
+#include "analysis/report/logits.h"
 #include "base/units.h"
 #include "model/timeline.h"
 
@@ -158,6 +159,7 @@ struct device_report {
     struct steps steps;
     struct growth growth;
     struct pending_frees pending;
+    struct logits logits;
     struct dropped_graphs dropped;
     struct retained_graphs retained;
     struct kept_results kept;

@@ -4,19 +4,14 @@
 
 #include "render/core/escape.h"
 
-static bool steps_are_calls(const struct device_report *report)
-{
-    return report->steps.source == STEPS_FORWARD && !report->steps.have_several_calls;
-}
-
 const char *growth_step(const struct device_report *report)
 {
-    return steps_are_calls(report) ? "forward pass" : "step";
+    return steps_are_calls(&report->steps) ? "forward pass" : "step";
 }
 
 const char *growth_steps(const struct device_report *report)
 {
-    return steps_are_calls(report) ? "forward passes" : "steps";
+    return steps_are_calls(&report->steps) ? "forward passes" : "steps";
 }
 
 bool growth_paragraph(const struct page *page, struct buffer *text)

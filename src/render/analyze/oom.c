@@ -329,10 +329,11 @@ static bool rest_of_step(const struct page *page, const struct device_report *re
                           row->like_times > 1 ? row->like_times : 1 / row->like_times,
                           row->like_times > 1 ? "smaller" : "larger");
         buffer_printf(&text,
-                      ", the whole %s needs about %s, %s more than PyTorch can have; save at "
-                      "least that much, for example with a smaller batch",
+                      ", the whole %s needs about %s, %s more than PyTorch can have; save %s that "
+                      "much, for example with a smaller batch",
                       step, page_bytes(page, needed, row->step_bytes),
-                      page_bytes(page, missing, oom_missing_bytes(row)));
+                      page_bytes(page, missing, oom_missing_bytes(row)),
+                      row->like_times != 1 ? "about" : "at least");
     }
     bool ok = put(page, OOM_INDENT, &text);
     buffer_release(&text);

@@ -134,6 +134,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/report/findings_training_test.c \
 	tests/unit/analysis/report/findings_weights_test.c \
 	tests/unit/analysis/report/oom_finding_test.c \
+	tests/unit/analysis/report/oom_logits_test.c \
 	tests/unit/analysis/report/oom_more_test.c \
 	tests/unit/analysis/report/oom_rest_test.c \
 	tests/unit/analysis/report/report_notices_test.c \

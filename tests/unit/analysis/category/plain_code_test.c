@@ -589,6 +589,21 @@ START_TEST(results_may_be_converted)
 }
 END_TEST
 
+/* The same right before the trace ends, such as in a loss that runs out of memory. A copy to the
+ * device shows that C++ frames tell such copies apart. */
+START_TEST(the_last_results_may_be_converted)
+{
+    born(60, 800,
+         CPP("at::_ops::_to_copy::call(x)") "," CPP("at::_ops::to_device::call(x)") "," SCRIPT);
+    born(1, 100, STACK_FORWARD);
+    born(2, 200, STACK_FORWARD);
+    born(50, 900,
+         CPP("at::_ops::_to_copy::call(x)") "," CPP("at::_ops::to_dtype::call(x)") "," SCRIPT);
+    capture_load(&capture);
+    expect(50, CATEGORY_ACTIVATION);
+}
+END_TEST
+
 TCase *category_plain_code_tests(void)
 {
     TCase *tests = tcase_create("categories of what plain code makes");
@@ -617,5 +632,6 @@ TCase *category_plain_code_tests(void)
     tcase_add_loop_test(tests, copies_of_results_are_no_batches, 0, 2);
     tcase_add_loop_test(tests, results_of_a_teacher_are_no_batches, 0, 3);
     tcase_add_test(tests, results_may_be_converted);
+    tcase_add_test(tests, the_last_results_may_be_converted);
     return tests;
 }

@@ -57,6 +57,21 @@ START_TEST(a_remedy_may_remove_the_request)
 }
 END_TEST
 
+/* Logits of a part of the tokens need no such request. Other findings come on top of that advice.
+ */
+START_TEST(the_finding_on_logits_removes_a_request_for_them)
+{
+    row.of_logits = true;
+    finding = (struct finding){.kind = FINDING_LOGITS, .save_bytes = 1, .at_most = true};
+    ck_assert_uint_eq(named(NULL, 0), 1);
+    ck_assert_ptr_null(strstr(row.next, "the largest category"));
+    create();
+    row.of_logits = true;
+    ck_assert_uint_eq(named(NULL, 0), 1);
+    ck_assert_ptr_nonnull(strstr(row.next, "the largest category; or run the passes"));
+}
+END_TEST
+
 START_TEST(too_little_is_not_named)
 {
     finding.save_bytes--;
@@ -145,6 +160,7 @@ TCase *oom_finding_tests(void)
     tcase_add_checked_fixture(tests, create, NULL);
     tcase_add_test(tests, what_is_enough_is_named_with_its_line);
     tcase_add_loop_test(tests, a_remedy_may_remove_the_request, 0, 2);
+    tcase_add_test(tests, the_finding_on_logits_removes_a_request_for_them);
     tcase_add_test(tests, too_little_is_not_named);
     tcase_add_test(tests, a_moment_below_the_peak_gains_less);
     tcase_add_test(tests, what_grows_stays_after_the_peak);

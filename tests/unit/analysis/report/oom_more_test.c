@@ -160,15 +160,21 @@ START_TEST(a_setting_for_one_request_is_no_remedy)
                                                   : 1050,
                           .rest_is_unknown = _i == 3,
                           .of_temporaries = _i == 4,
+                          .of_logits = _i >= 5,
+                          .like_times = _i == 6 ? 3 : 1,
+                          .like_step = 7,
                           .state_rest_bytes = _i == 2 ? 300 : 0};
     struct ooms ooms = {.items = &row, .count = 1};
     strcpy(row.next, setting);
-    oom_next_add(&ooms, UNIT_AUTO);
+    oom_next_add(&ooms, "step", UNIT_AUTO);
     ck_assert(strstr(row.next, setting) == (_i == 0 ? row.next : NULL));
     ck_assert((strstr(row.next, "save 100 B or more") != NULL) == (_i == 1));
     ck_assert((strstr(row.next, "less optimizer state") != NULL) == (_i == 2));
     ck_assert((strstr(row.next, "at most 70 B more usable") != NULL) == (_i == 3));
     ck_assert((strstr(row.next, "fused=True") != NULL) == (_i == 4));
+    ck_assert((strstr(row.next, "the logits and the loss for a part") != NULL) == (_i == 5));
+    ck_assert((strstr(row.next, "3.0 times the activations that step 7 held") != NULL) ==
+              (_i == 6));
 }
 END_TEST
 
@@ -177,7 +183,7 @@ TCase *oom_more_tests(void)
     TCase *tests = tcase_create("rest of a pass");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_loop_test(tests, an_earlier_pass_shows_the_rest, 0, 3);
-    tcase_add_loop_test(tests, a_setting_for_one_request_is_no_remedy, 0, 5);
+    tcase_add_loop_test(tests, a_setting_for_one_request_is_no_remedy, 0, 7);
     tcase_add_loop_test(tests, a_first_pass_that_keeps_results_needs_more, 0, 2);
     tcase_add_loop_test(tests, an_optimizer_needs_the_other_states, 0, 2);
     tcase_add_test(tests, an_optimizer_computes_with_lists);
