@@ -495,6 +495,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/report/findings_results.c \
 	src/analysis/report/findings_state.c \
 	src/analysis/report/findings_weights.c \
+	src/analysis/report/freed_stacks.c \
+	src/analysis/report/freed_stacks.h \
 	src/analysis/report/grouping.c \
 	src/analysis/report/grouping.h \
 	src/analysis/report/layer_buffers.c \

@@ -89,6 +89,9 @@ bool live_waits_for_backward(const struct live_set *set, const struct live_facts
     uint32_t birth = live->in_trace ? set->timeline->lifetimes[live->index].alloc : 0;
     if (!live_is_activation(set, facts, live, source))
         return false;
+    if (facts->is_freed_stack && live->stack != STACK_NONE && facts->is_freed_stack[live->stack] &&
+        (end == EVENT_NEVER || failures_between(facts->failures, birth, end)))
+        return false;
     if (end == EVENT_NEVER)
         return is_left_over(facts, birth) &&
                !(live->in_trace && facts->is_result && facts->is_result[live->index]);

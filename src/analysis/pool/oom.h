@@ -106,8 +106,8 @@ struct oom_row {
     double like_times;    /* how many times as many activations the step holds as that one did */
     bool rest_is_unknown; /* the request is of a forward pass that keeps more and more, for a
                              backward pass or in a cache, and step_bytes is not known */
-    /* The optimizer states that the step has made and has still to make, if the request is for one
-     * of the first; 0: it is not, or the rest is not known. See report/oom_state.h. */
+    /* The optimizer states that exist and those that the step has still to make, if the request is
+     * for one of these; 0: it is not, or the rest is not known. See report/oom_state.h. */
     int64_t state_made_bytes, state_rest_bytes;
     bool of_temporaries; /* the request is for a list of tensors, one for each gradient, with which
                             torch.optim's foreach implementation computes a step */

@@ -4,9 +4,11 @@
 #include "analysis/growth/layer_results.h"
 #include "analysis/growth/pass_results.h"
 #include "analysis/live/sums.h"
+#include "analysis/phase/births.h"
 #include "analysis/report/attention.h"
 #include "analysis/report/concatenated.h"
 #include "analysis/report/elementwise.h"
+#include "analysis/report/freed_stacks.h"
 
 #define GRAPH_TENSORS 16 /* tensors that look as if an autograd graph held them */
 
@@ -85,16 +87,40 @@ enum {
 
 _Static_assert((int)SUMS <= LIVE_SUMS_MOST, "live_sums() takes no more questions");
 
+/* True if the forward pass of the peak still holds most of what it has made. Without a graph, a
+ * layer's result is freed as soon as the next layers have read it. */
+static bool frees_little(const struct findings_maker *maker)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    const struct timeline *timeline = set->timeline;
+    const struct phases *phases = maker->evidence->phases;
+    int64_t item = maker->evidence->peak->item;
+    uint32_t run = item < 0 ? NO_RUN : phases_run_of(phases, (uint32_t)item);
+    double made = 0, held = 0;
+    if (run == NO_RUN || phases->runs[run].phase != PHASE_FORWARD)
+        return false;
+    for (size_t i = births_from(timeline, phases->runs[run].first);
+         i < timeline->lifetime_count && timeline->lifetimes[i].alloc <= item; i++) {
+        double bytes = (double)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
+        if (set->categories->of_lifetime[i] == CATEGORY_WORKSPACE)
+            continue;
+        made += bytes;
+        held += lifetime_end(&timeline->lifetimes[i]) > item ? bytes : 0;
+    }
+    return held > made / 4 * 3;
+}
+
 /* The sum of activations that a backward pass needs. If the trace has no backward pass, only what
- * looks like the tensors of a graph counts: many tensors, from many lines. Results and caches are
- * few, or come from few lines. */
+ * looks like the tensors of a graph counts: many tensors, from many lines or in a pass that frees
+ * little. Results and caches are few, or come from few lines. */
 static const struct live_sum *kept_for_backward(const struct findings_maker *maker,
                                                 const struct live_sum sums[SUMS])
 {
     const struct live_sum *sum = &sums[SUM_MAY_HAVE_GRAPH];
     if (phases_have(maker->evidence->phases, PHASE_BACKWARD))
         return &sums[SUM_ACTIVATIONS];
-    bool is_graph = sum->count >= GRAPH_TENSORS && sum->top_bytes < sum->bytes / 4 * 3;
+    bool is_graph =
+        sum->count >= GRAPH_TENSORS && (sum->top_bytes < sum->bytes / 4 * 3 || frees_little(maker));
     return is_graph ? sum : NULL;
 }
 
@@ -106,6 +132,7 @@ struct marks {
     struct layer_results layer_results;
     struct attention attention;
     struct elementwise elementwise;
+    struct freed_stacks freed;
 };
 
 static void marks_release(struct marks *marks)
@@ -116,6 +143,7 @@ static void marks_release(struct marks *marks)
     layer_results_release(&marks->layer_results);
     attention_release(&marks->attention);
     elementwise_release(&marks->elementwise);
+    freed_stacks_release(&marks->freed);
 }
 
 static bool marks_find(struct marks *marks, const struct findings_maker *maker)
@@ -131,6 +159,8 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
                             maker->err) ||
         !attention_find(&made.attention, set->timeline, set->sites, maker->evidence->phases, item,
                         maker->err) ||
+        !freed_stacks_find(&made.freed, set->timeline, site_table_symbols(set->sites),
+                           maker->evidence->phases, maker->err) ||
         !elementwise_find(&made.elementwise, set->timeline, set->sites, set->categories, item,
                           maker->err)) {
         marks_release(&made);
@@ -316,6 +346,7 @@ bool findings_of_sums(struct findings_maker *maker)
         .is_attention = marks.attention.is_part,
         .is_logits = maker->evidence->logits->is_part,
         .is_elementwise = marks.elementwise.is_part,
+        .is_freed_stack = marks.freed.is_freed,
         .fails_at_logits = finding_fails_at_logits(maker),
     };
     maker->concatenated_save_bytes = marks.concatenated.save_bytes;

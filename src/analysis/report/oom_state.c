@@ -10,14 +10,22 @@
 #define STACKS_MOST 8 /* lines that make states; no optimizer has as many */
 #define DTYPE_RATIO 2 /* states in float32 of gradients in half precision */
 
+/* The code that makes a state: the line that calls the optimizer, and that of the optimizer which
+ * allocates. The rest of the stack may differ from step to step. */
+struct state_code {
+    frame_id call, line; /* NO_FRAME: not known */
+};
+
 struct state_line {
-    stack_id stack;
+    struct state_code code;
     int64_t bytes;
     size_t count;
+    bool is_in_step; /* the step has made some of them */
 };
 
 struct finder {
     const struct timeline *timeline;
+    struct site_table *sites;
     const struct categories *categories;
     uint32_t first, failed; /* the items of the optimizer step, up to the request */
     uint64_t *gradients;    /* the sizes of those that are live, ascending */
@@ -26,7 +34,7 @@ struct finder {
     struct state_line lines[STACKS_MOST];
     size_t line_count;
     int64_t like_gradient, like_wider; /* bytes of states of a gradient's size, and of twice that */
-    bool is_first;                     /* no state is older than the step */
+    bool has_other_states;             /* which none of the lines has made */
 };
 
 /* Sums of what is live at once do not wrap: see model/sums.h. */
@@ -37,17 +45,40 @@ static bool add_gradient(struct finder *finder, uint64_t size, struct error *err
                     finder->timeline->snapshot->budget, err, size);
 }
 
-static void add_state(struct finder *finder, stack_id stack, uint64_t size)
+static struct state_code code_of(const struct finder *finder, stack_id stack)
 {
+    struct state_code code = {NO_FRAME, NO_FRAME};
+    struct error err; /* cannot fail, because the categories have looked the stack up */
+    const struct stack_facts *facts = site_stack_facts(finder->sites, stack, &err);
+    if (stack == STACK_NONE || !facts ||
+        !site_frame(finder->sites, stack, &facts->site, &code.call))
+        return code;
+    uint32_t line = facts->site.any_python_frame;
+    if (line != NO_FRAME)
+        code.line = symbols_stack_at(site_table_symbols(finder->sites), stack).frames[line];
+    return code;
+}
+
+static bool is_same_code(struct state_code a, struct state_code b)
+{
+    return a.call == b.call && a.line == b.line && a.line != NO_FRAME;
+}
+
+static void add_state(struct finder *finder, stack_id stack, uint64_t size, bool is_in_step)
+{
+    const struct state_code code = code_of(finder, stack);
     size_t line = 0;
-    while (line < finder->line_count && finder->lines[line].stack != stack)
+    while (line < finder->line_count && !is_same_code(finder->lines[line].code, code))
         line++;
-    if (line == STACKS_MOST)
+    if (line == STACKS_MOST) {
+        finder->has_other_states = true;
         return;
+    }
     if (line == finder->line_count)
-        finder->lines[finder->line_count++] = (struct state_line){.stack = stack};
+        finder->lines[finder->line_count++] = (struct state_line){.code = code};
     finder->lines[line].bytes += (int64_t)size;
     finder->lines[line].count++;
+    finder->lines[line].is_in_step |= is_in_step;
 }
 
 static bool has_gradient(const struct finder *finder, uint64_t size)
@@ -60,7 +91,6 @@ static bool has_gradient(const struct finder *finder, uint64_t size)
 static bool collect(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
-    finder->is_first = true;
     for (size_t i = 0;
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < finder->failed; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
@@ -70,13 +100,13 @@ static bool collect(struct finder *finder, struct error *err)
             continue;
         if (category == CATEGORY_GRADIENT && !add_gradient(finder, size, err))
             return false;
-        if (category != CATEGORY_OPTIMIZER_STATE)
-            continue;
-        finder->is_first = finder->is_first && lifetime->alloc >= finder->first;
-        add_state(finder, timeline->trace->stack[lifetime->alloc], size);
+        if (category == CATEGORY_OPTIMIZER_STATE)
+            add_state(finder, timeline->trace->stack[lifetime->alloc], size,
+                      lifetime->alloc >= finder->first);
     }
     for (size_t i = 0; i < timeline->preexisting_count; i++)
-        finder->is_first &= finder->categories->of_preexisting[i] != CATEGORY_OPTIMIZER_STATE;
+        finder->has_other_states |=
+            finder->categories->of_preexisting[i] == CATEGORY_OPTIMIZER_STATE;
     if (finder->gradient_count > 0)
         qsort(finder->gradients, finder->gradient_count, sizeof(uint64_t), compare_64);
     return true;
@@ -86,7 +116,7 @@ static bool collect(struct finder *finder, struct error *err)
 static void compare_sizes(struct finder *finder)
 {
     const struct timeline *timeline = finder->timeline;
-    for (size_t i = births_from(timeline, finder->first);
+    for (size_t i = 0;
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < finder->failed; i++) {
         uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
         if (finder->categories->of_lifetime[i] != CATEGORY_OPTIMIZER_STATE ||
@@ -117,15 +147,28 @@ static bool is_for_each(const struct finder *finder, const struct state_line *li
     return line->count + 1 >= most;
 }
 
+/* True if the request is for a state, and all states are of lines that make some in this step:
+ * those of other lines may be of another optimizer. */
+static bool asks_for_state(const struct finder *finder, const struct oom_row *row)
+{
+    const struct state_code code = code_of(finder, row->stack);
+    bool asks = false;
+    for (size_t i = 0; i < finder->line_count; i++) {
+        bool is_asked = is_same_code(finder->lines[i].code, code);
+        if (!finder->lines[i].is_in_step && !is_asked)
+            return false;
+        asks |= is_asked;
+    }
+    return asks && !finder->has_other_states;
+}
+
 static void fill(const struct finder *finder, struct oom_row *row)
 {
     int64_t made = 0, rest = 0;
-    bool asks_for_state = false;
-    for (size_t i = 0; i < finder->line_count; i++) {
+    for (size_t i = 0; i < finder->line_count; i++)
         made += finder->lines[i].bytes;
-        asks_for_state |= finder->lines[i].stack == row->stack;
-    }
-    if (!asks_for_state || finder->gradient_bytes > LARGEST_SUM / STACKS_MOST / DTYPE_RATIO)
+    if (!asks_for_state(finder, row) ||
+        finder->gradient_bytes > LARGEST_SUM / STACKS_MOST / DTYPE_RATIO)
         return;
     int64_t whole = ratio(finder, made) * finder->gradient_bytes;
     for (size_t i = 0; i < finder->line_count; i++)
@@ -159,11 +202,12 @@ bool oom_state_add(struct ooms *ooms, const struct timeline *timeline, struct si
             continue;
         row->of_temporaries = is_of_temporaries(sites, row);
         struct finder finder = {.timeline = timeline,
+                                .sites = sites,
                                 .categories = categories,
                                 .first = phases->runs[run].first,
                                 .failed = (uint32_t)row->item};
         ok = collect(&finder, err);
-        if (ok && finder.is_first) {
+        if (ok) {
             compare_sizes(&finder);
             fill(&finder, row);
         }

@@ -1,10 +1,11 @@
 /* What an optimizer would still have needed for its states, if memory ran out while it made them.
  *
- * PyTorch's optimizers make their states in the first step, one parameter after the other: Adam
- * makes two tensors of each gradient's size. If the failed request is for such a state, the lines
- * that make states show how many of them each gradient gets, and the gradients that are live show
- * how many bytes come. Only the first optimizer of a program counts, because the gradients do not
- * tell which optimizer they belong to. */
+ * PyTorch's optimizers make their states in the first step in which a parameter has a gradient, one
+ * parameter after the other: Adam makes two tensors of each gradient's size. This may be a later
+ * step, such as that after frozen weights are trained, too. If the failed request is for such a
+ * state, the lines that make states show how many of them each gradient gets, and the gradients
+ * that are live show how many bytes come. If other lines have made states before, nothing is said,
+ * because the gradients do not tell which optimizer they belong to. */
 #ifndef MEMSNAP_ANALYSIS_REPORT_OOM_STATE_H
 #define MEMSNAP_ANALYSIS_REPORT_OOM_STATE_H
 

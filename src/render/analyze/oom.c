@@ -294,17 +294,18 @@ static bool used(const struct page *page, const struct oom_row *row)
     return ok;
 }
 
-/* "memory ran out while the optimizer made its first states: of about 1.64 GiB, 729.06 MiB were
- * there, and the others need at least 453.14 MiB more than PyTorch can have" */
+/* "memory ran out while the optimizer made states of weights that had none: of about 1.64 GiB,
+ * 729.06 MiB were there, and the others need at least 453.14 MiB more than PyTorch can have" */
 static void add_states(const struct page *page, const struct oom_row *row, struct buffer *text)
 {
     char made[UNITS_TEXT_SIZE], whole[UNITS_TEXT_SIZE], missing[UNITS_TEXT_SIZE];
-    buffer_printf(text,
-                  "memory ran out while the optimizer made its first states: of about %s, %s were "
-                  "there, and the others need at least %s more than PyTorch can have",
-                  page_bytes(page, whole, row->state_made_bytes + row->state_rest_bytes),
-                  page_bytes(page, made, row->state_made_bytes),
-                  page_bytes(page, missing, oom_missing_bytes(row)));
+    buffer_printf(
+        text,
+        "memory ran out while the optimizer made states of weights that had none: of about "
+        "%s, %s were there, and the others need at least %s more than PyTorch can have",
+        page_bytes(page, whole, row->state_made_bytes + row->state_rest_bytes),
+        page_bytes(page, made, row->state_made_bytes),
+        page_bytes(page, missing, oom_missing_bytes(row)));
 }
 
 /* Says whether the rest of the step would have fit, judged by what an earlier step needed. */

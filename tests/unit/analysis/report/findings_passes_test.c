@@ -606,6 +606,42 @@ START_TEST(code_within_a_pass_needs_the_most)
 }
 END_TEST
 
+#define STACK_FROZEN                                                                               \
+    CPP("at::_ops::convolution::call(x)")                                                          \
+    "," PY("forward", "/home/u/encoder.py", 3) "," CALL "," SCRIPT
+
+/* Earlier steps show that the layers of a frozen encoder keep nothing. Without them, or in an
+ * encoder that is trained, what they hold may wait for the backward pass. */
+START_TEST(a_frozen_encoder_runs_out_of_memory)
+{
+    static const char *const lines[] = {STACK_FROZEN, STACK_FORWARD};
+    for (unsigned step = 0; step < 2; step++) {
+        capture_free(&capture, born(500, STACK_FROZEN), 500, STACK_FROZEN);
+        uint64_t saved = born(1000, STACK_FORWARD);
+        uint64_t gradients[] = {born(100, STACK_BACKWARD), born(100, STACK_BACKWARD)};
+        capture_free(&capture, saved, 1000, STACK_BACKWARD);
+        for (unsigned i = 0; i < 2; i++)
+            capture_free(&capture, gradients[i], 100, STACK_STEP);
+    }
+    born(5000, lines[_i]);
+    capture_event(&capture, "oom", 0, 5000, lines[_i]);
+    ck_assert_int_eq(saving(FINDING_ACTIVATIONS), _i == 0 ? -1 : 5000);
+}
+END_TEST
+
+/* No backward pass is in the trace, and one line makes nearly all, with different operators. */
+START_TEST(a_first_pass_that_keeps_what_one_line_makes)
+{
+    for (unsigned i = 0; i < 20; i++) {
+        born(1000, STACK_FORWARD);
+        if (_i == 1 && i > 0) /* frees as many as it keeps */
+            capture_free(&capture, born(1000, STACK_FORWARD), 1000, STACK_FORWARD);
+    }
+    capture_event(&capture, "oom", 0, 5000, STACK_FORWARD);
+    ck_assert_int_eq(saving(FINDING_ACTIVATIONS), _i == 0 ? 20000 : -1);
+}
+END_TEST
+
 TCase *findings_passes_tests(void)
 {
     TCase *tests = tcase_create("findings of passes");
@@ -645,5 +681,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, passes_that_differ);
     tcase_add_loop_test(tests, code_outside_the_model_needs_the_most, 0, 2);
     tcase_add_test(tests, code_within_a_pass_needs_the_most);
+    tcase_add_loop_test(tests, a_frozen_encoder_runs_out_of_memory, 0, 2);
+    tcase_add_loop_test(tests, a_first_pass_that_keeps_what_one_line_makes, 0, 2);
     return tests;
 }

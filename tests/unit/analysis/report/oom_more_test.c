@@ -102,13 +102,19 @@ static void learn(void)
     capture_free(&capture, saved, SIZE, STACK_BACKWARD);
 }
 
+#define OTHER_SCRIPT PY("<module>", "/home/u/train.py", 99)
+#define OTHER_STEP                                                                                 \
+    CPP("at::_ops::zeros_like::call(x)")                                                           \
+    "," PY("step", "/home/u/other.py", 7) "," PY("wrapper", TORCH "optim/optimizer.py",            \
+                                                 533) "," SCRIPT
+
 /* Three weights have gradients. The first optimizer step makes two states for each, and the fourth
- * request fails. In a second step, other states are there, and the rest is not known. */
+ * request fails. If another optimizer has made states before, the rest is not known. */
 START_TEST(an_optimizer_needs_the_other_states)
 {
     learn();
     if (_i == 1) {
-        born(SIZE, STACK_STEP);
+        born(SIZE, OTHER_STEP);
         learn();
     }
     born(SIZE, STACK_STEP);
@@ -119,6 +125,29 @@ START_TEST(an_optimizer_needs_the_other_states)
     ck_assert_int_eq(row->state_made_bytes, _i == 0 ? 4 * SIZE : 0);
     ck_assert_int_eq(row->state_rest_bytes, _i == 0 ? 8 * SIZE : 0);
     ck_assert_int_eq(row->step_bytes, _i == 0 ? (6 + 12) * SIZE : 0);
+    device_report_destroy(report);
+}
+END_TEST
+
+/* A classifier is trained first, by the same line of a function that is called from another one. */
+START_TEST(an_optimizer_needs_states_of_thawed_weights)
+{
+    static const char from_other[] =
+        CPP("at::_ops::zeros_like::call(x)") "," PY("step", "/home/u/optimizer.py", 7) "," PY(
+            "wrapper", TORCH "optim/optimizer.py", 533) "," OTHER_SCRIPT;
+    static const char squares[] =
+        CPP("at::_ops::zeros_like::call(x)") "," PY("step", "/home/u/optimizer.py", 9) "," PY(
+            "wrapper", TORCH "optim/optimizer.py", 533) "," OTHER_SCRIPT;
+    born(SIZE, STACK_BACKWARD);
+    born(SIZE, from_other);
+    born(SIZE, squares);
+    learn();
+    born(SIZE, STACK_STEP);
+    born(SIZE, STACK_SQUARES);
+    struct device_report *report = failed(STACK_STEP, 2 * SIZE);
+    const struct oom_row *row = &report->ooms.items[0];
+    ck_assert_int_eq(row->state_made_bytes, 4 * SIZE);
+    ck_assert_int_eq(row->state_rest_bytes, 10 * SIZE);
     device_report_destroy(report);
 }
 END_TEST
@@ -186,6 +215,7 @@ TCase *oom_more_tests(void)
     tcase_add_loop_test(tests, a_setting_for_one_request_is_no_remedy, 0, 7);
     tcase_add_loop_test(tests, a_first_pass_that_keeps_results_needs_more, 0, 2);
     tcase_add_loop_test(tests, an_optimizer_needs_the_other_states, 0, 2);
+    tcase_add_test(tests, an_optimizer_needs_states_of_thawed_weights);
     tcase_add_test(tests, an_optimizer_computes_with_lists);
     return tests;
 }
