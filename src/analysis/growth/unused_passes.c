@@ -72,15 +72,29 @@ static uint64_t kept_bytes(const struct timeline *timeline, const struct pass *p
     return bytes;
 }
 
-/* A pass that a failed request ended might have had a backward pass. */
-static bool has_failed(const struct timeline *timeline, const struct pass *pass)
+/* How a pass ends. */
+enum end {
+    END_COMPLETE,
+    END_FAILED,         /* a request failed: a backward pass might have followed */
+    END_FAILED_NO_GRAD, /* the same, where a decorator had turned autograd off: none would have */
+};
+
+static enum end end_of(const struct timeline *timeline, struct site_table *sites,
+                       const struct pass *pass)
 {
-    if (timeline->by_action[ACTION_OOM] == 0)
-        return false;
-    for (uint32_t item = pass->first; item < pass->end; item++)
-        if (timeline->trace->action[item] == ACTION_OOM)
-            return true;
-    return false;
+    enum end end = END_COMPLETE;
+    for (uint32_t item = pass->first; timeline->by_action[ACTION_OOM] > 0 && item < pass->end;
+         item++) {
+        if (timeline->trace->action[item] != ACTION_OOM)
+            continue;
+        struct error err; /* cannot fail, because the phases have looked all stacks up */
+        const struct stack_facts *facts =
+            site_stack_facts(sites, timeline->trace->stack[item], &err);
+        if (!facts || facts->grad_mode < GRAD_PROBABLY_OFF)
+            return END_FAILED;
+        end = END_FAILED_NO_GRAD;
+    }
+    return end;
 }
 
 /* True if an allocation is freed before anything else happens, as an operator frees its workspace,
@@ -121,7 +135,7 @@ static struct rise rise_of(struct curve_cursor *cursor, const struct pass *pass)
 }
 
 /* Judges each pass, and finds the highest value of the curve outside of unused ones. */
-static void judge(struct passes *passes, const struct timeline *timeline,
+static void judge(struct passes *passes, const struct timeline *timeline, struct site_table *sites,
                   struct unused_passes *unused)
 {
     struct curve_cursor cursor = curve_cursor_begin(timeline);
@@ -134,12 +148,14 @@ static void judge(struct passes *passes, const struct timeline *timeline,
             int64_t active = curve_cursor_step(&cursor);
             peak = active > peak ? active : peak;
         }
+        if (i == passes->count)
+            break;
         int64_t before = cursor.active;
         struct rise rise = rise_of(&cursor, pass);
-        bool is_unused =
-            rise.highest > before && !pass->before_backward &&
-            kept_bytes(timeline, pass) <= (uint64_t)(rise.without_workspace - before) / KEPT_PART &&
-            !has_failed(timeline, pass);
+        enum end end = end_of(timeline, sites, pass);
+        uint64_t most = (uint64_t)(rise.without_workspace - before) / KEPT_PART;
+        bool is_unused = rise.highest > before && !pass->before_backward && end != END_FAILED &&
+                         (end == END_FAILED_NO_GRAD || kept_bytes(timeline, pass) <= most);
         unused->count += is_unused;
         unused->at_peak =
             unused->at_peak || (is_unused && timeline->active.peak_event >= (int64_t)pass->first &&
@@ -150,7 +166,7 @@ static void judge(struct passes *passes, const struct timeline *timeline,
 }
 
 bool unused_passes_find(struct unused_passes *unused, const struct timeline *timeline,
-                        const struct phases *phases, struct error *err)
+                        struct site_table *sites, const struct phases *phases, struct error *err)
 {
     struct passes passes = {0};
     *unused = (struct unused_passes){.peak_elsewhere_bytes = timeline->active.peak_bytes};
@@ -158,7 +174,7 @@ bool unused_passes_find(struct unused_passes *unused, const struct timeline *tim
         return true;
     bool ok = list(&passes, timeline, phases, err);
     if (ok)
-        judge(&passes, timeline, unused);
+        judge(&passes, timeline, sites, unused);
     vec_free(passes.items, passes.capacity, sizeof(*passes.items), timeline->snapshot->budget);
     return ok;
 }

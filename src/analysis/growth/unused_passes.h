@@ -3,12 +3,15 @@
  *
  * A pass counts if no backward pass follows it, or if it is not the last before a backward pass
  * and less than a tenth of the memory by which it raises the active curve is still allocated when
- * that begins. What an operator allocates and frees at once, such as a workspace, does not count
- * as raising it. A pass extends from the first item of its forward phase to the next phase of a
- * step, so that a loss that other code computes belongs to it. */
+ * that begins. One that runs out of memory counts if a decorator such as
+ * torch.no_grad() shows in the stack of the request. What an operator allocates and frees at once,
+ * such as a workspace, does not count as raising it. A pass extends from the first item of its
+ * forward phase to the next phase of a step, so that a loss that other code computes belongs to it.
+ */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_UNUSED_PASSES_H
 #define MEMSNAP_ANALYSIS_GROWTH_UNUSED_PASSES_H
 
+#include "analysis/code/site.h"
 #include "analysis/phase/phases.h"
 
 struct unused_passes {
@@ -18,6 +21,6 @@ struct unused_passes {
 };
 
 bool unused_passes_find(struct unused_passes *unused, const struct timeline *timeline,
-                        const struct phases *phases, struct error *err);
+                        struct site_table *sites, const struct phases *phases, struct error *err);
 
 #endif

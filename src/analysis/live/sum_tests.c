@@ -63,6 +63,12 @@ static const struct stack_facts *facts_of(const struct live_set *set, const stru
     return site_stack_facts(set->sites, live->stack, &err);
 }
 
+static enum grad_mode mode_of(const struct live_set *set, const struct live *live)
+{
+    const struct stack_facts *stack = facts_of(set, live);
+    return stack ? (enum grad_mode)stack->grad_mode : GRAD_UNKNOWN;
+}
+
 /* True at a moment of a step's backward passes, for what the graph saved in the step's forward pass
  * and releases after them: one pass keeps the graph for the next, which goes through a part of
  * it. */
@@ -93,7 +99,7 @@ bool live_waits_for_backward(const struct live_set *set, const struct live_facts
         (end == EVENT_NEVER || failures_between(facts->failures, birth, end)))
         return false;
     if (end == EVENT_NEVER)
-        return is_left_over(facts, birth) &&
+        return is_left_over(facts, birth) && mode_of(set, live) < GRAD_PROBABLY_OFF &&
                !(live->in_trace && facts->is_result && facts->is_result[live->index]);
     if (live->in_trace && failures_between(facts->failures, birth, end))
         return true;
@@ -191,12 +197,6 @@ bool live_waits_beside_logits(const struct live_set *set, const struct live_fact
 {
     return live_waits_for_backward(set, facts, live, source) &&
            !live_is_logits(set, facts, live, source);
-}
-
-static enum grad_mode mode_of(const struct live_set *set, const struct live *live)
-{
-    const struct stack_facts *stack = facts_of(set, live);
-    return stack ? (enum grad_mode)stack->grad_mode : GRAD_UNKNOWN;
 }
 
 bool live_may_have_graph(const struct live_set *set, const struct live_facts *facts,

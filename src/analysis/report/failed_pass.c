@@ -34,10 +34,14 @@ static enum phase phase_at(const struct finder *finder, uint32_t item)
     return run == NO_RUN ? PHASE_UNKNOWN : (enum phase)finder->phases->runs[run].phase;
 }
 
-/* True for an activation that a forward pass makes. */
+/* True for an activation that a forward pass makes, unless a decorator has turned autograd off. */
 static bool is_of_pass(const struct finder *finder, size_t index)
 {
-    return finder->set->categories->of_lifetime[index] == CATEGORY_ACTIVATION &&
+    struct error err; /* cannot fail: the categories have looked the stack up */
+    const struct stack_facts *facts = site_stack_facts(
+        finder->set->sites, finder->set->timeline->trace->stack[alloc_of(finder, index)], &err);
+    return finder->set->categories->of_lifetime[index] == CATEGORY_ACTIVATION && facts &&
+           facts->grad_mode < GRAD_PROBABLY_OFF &&
            phase_at(finder, alloc_of(finder, index)) == PHASE_FORWARD;
 }
 

@@ -195,8 +195,7 @@ static bool read_curves(void *self, struct error *err)
 {
     struct device_report *report = self;
     return phase_rows_make(&report->phase_rows, report->timeline, &report->phases, &report->steps,
-                           err) &&
-           unused_passes_find(&report->unused, report->timeline, &report->phases, err);
+                           err);
 }
 
 static bool assign_categories(struct device_report *report, struct site_table *sites,
@@ -267,6 +266,7 @@ static bool find_held(struct device_report *report, struct site_table *sites, st
     const struct timeline *timeline = report->timeline;
     return (timeline->device == DEVICE_HOST ||
             pending_find(&report->pending, timeline, &report->peak, sites, &report->all, err)) &&
+           unused_passes_find(&report->unused, timeline, sites, &report->phases, err) &&
            dropped_graphs_find(&report->dropped, timeline, sites, &report->all, &report->phases,
                                err) &&
            retained_graphs_find(&report->retained, timeline, sites, &report->all, &report->phases,

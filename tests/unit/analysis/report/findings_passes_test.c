@@ -606,6 +606,26 @@ START_TEST(code_within_a_pass_needs_the_most)
 }
 END_TEST
 
+#define STACK_GENERATE                                                                             \
+    CPP("at::_ops::mm::call(x)")                                                                   \
+    "," PY("forward", "/home/u/decoder.py",                                                        \
+           3) "," CALL "," PY("decorate_context", TORCH "utils/_contextlib.py", 116) "," SCRIPT
+
+/* Generation runs out of memory after steps of training. Its results, such as keys and values, stay
+ * without a graph: no_grad() is on. */
+START_TEST(generation_runs_out_of_memory)
+{
+    train(1000);
+    train(1000);
+    for (unsigned i = 0; i < 20; i++)
+        born(1000, STACK_GENERATE);
+    capture_event(&capture, "oom", 0, 1000, STACK_GENERATE);
+    ck_assert_int_eq(saving(FINDING_UNUSED_PASS), 20000 - 1108);
+    ck_assert_int_eq(saving(FINDING_NO_GRAD), -1);
+    ck_assert_int_eq(saving(FINDING_ACTIVATIONS), -1);
+}
+END_TEST
+
 #define STACK_FROZEN                                                                               \
     CPP("at::_ops::convolution::call(x)")                                                          \
     "," PY("forward", "/home/u/encoder.py", 3) "," CALL "," SCRIPT
@@ -681,6 +701,7 @@ TCase *findings_passes_tests(void)
     tcase_add_test(tests, passes_that_differ);
     tcase_add_loop_test(tests, code_outside_the_model_needs_the_most, 0, 2);
     tcase_add_test(tests, code_within_a_pass_needs_the_most);
+    tcase_add_test(tests, generation_runs_out_of_memory);
     tcase_add_loop_test(tests, a_frozen_encoder_runs_out_of_memory, 0, 2);
     tcase_add_loop_test(tests, a_first_pass_that_keeps_what_one_line_makes, 0, 2);
     return tests;
