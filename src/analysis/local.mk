@@ -109,6 +109,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/replan_editor.h \
 	src/analysis/chain/replan_internal.h \
 	src/analysis/chain/replan_run.c \
+	src/analysis/chain/replan_whole.c \
+	src/analysis/chain/replan_whole.h \
 	src/analysis/chain/reserve.c \
 	src/analysis/chain/rests.c \
 	src/analysis/chain/rests.h \

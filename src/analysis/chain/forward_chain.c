@@ -344,16 +344,21 @@ static void describe_peak(struct build *build)
     chain->peak_step = chain->has_peak_step ? build->steps.items[step].number : 0;
 }
 
+static bool find_passes(struct build *build, struct error *err)
+{
+    const struct timeline *timeline = build->timeline;
+    return phases_build(&build->phases, timeline, build->sites, err) &&
+           steps_find(&build->steps, timeline, &build->phases, err) &&
+           categories_assign(timeline, build->sites, &build->phases, &build->categories, err) &&
+           pass_find(&build->pass, &build->passes, timeline, &build->phases, &build->steps,
+                     &build->categories, err);
+}
+
 static bool find_chain(struct build *build, struct error *err)
 {
     const struct timeline *timeline = build->timeline;
     struct forward_chain *chain = build->chain;
-    if (!phases_build(&build->phases, timeline, build->sites, err) ||
-        !steps_find(&build->steps, timeline, &build->phases, err) ||
-        !categories_assign(timeline, build->sites, &build->phases, &build->categories, err))
-        return false;
-    if (!pass_find(&build->pass, &build->passes, timeline, &build->phases, &build->steps,
-                   &build->categories, err))
+    if (!find_passes(build, err))
         return false;
     if (!build->pass.found) {
         chain->absence = !build->phases.has_stacks  ? CHAIN_NO_STACKS
@@ -384,21 +389,74 @@ static bool find_chain(struct build *build, struct error *err)
                                   &build->passes, err)));
 }
 
+/* Releases what was made for one pass. */
+static void release_cut(struct build *build)
+{
+    vec_free(build->runs, build->run_capacity, sizeof(uint32_t), build->timeline->snapshot->budget);
+    build->runs = NULL;
+    build->run_capacity = 0;
+    module_calls_release(&build->calls);
+    cut_release(&build->cut);
+    call_tree_release(&build->tree);
+}
+
+static void release_build(struct build *build)
+{
+    release_cut(build);
+    categories_release(&build->categories);
+    passes_release(&build->passes);
+    steps_release(&build->steps);
+    phases_release(&build->phases);
+}
+
+/* Builds the chain of a pass like the one of `chain`, and visits it. */
+static bool visit_pass(struct build *build, const struct forward_chain *chain,
+                       chain_visitor *visitor, void *context, struct error *err)
+{
+    struct forward_chain made = {.budget = build->timeline->snapshot->budget,
+                                 .options = chain->options};
+    bool whole = build->options->level == CHAIN_LOOPS;
+    build->chain = &made;
+    describe_pass(build);
+    bool ok =
+        call_tree_build(&build->tree, build->timeline, build->sites, &build->categories,
+                        &build->pass, whole, err) &&
+        make_elements(build, err) &&
+        (made.absence != CHAIN_FOUND || (measure(build, err) && visitor(context, &made, err)));
+    release_cut(build);
+    forward_chain_release(&made);
+    return ok;
+}
+
+bool forward_chain_visit(const struct forward_chain *chain, const struct timeline *timeline,
+                         struct site_table *sites, chain_visitor *visitor, void *context,
+                         struct error *err)
+{
+    struct build build = {.timeline = timeline, .sites = sites, .options = &chain->options};
+    const struct pass *own = NULL;
+    bool ok = find_passes(&build, err);
+    for (size_t i = 0; i < build.passes.count && ok; i++)
+        if (build.passes.items[i].first == chain->first)
+            own = &build.passes.items[i];
+    for (size_t i = 0; own && i < build.passes.count && ok; i++) {
+        build.pass = build.passes.items[i];
+        if (&build.passes.items[i] == own)
+            ok = visitor(context, chain, err);
+        else if (!build.pass.unfinished && pass_is_alike(timeline, own, &build.pass))
+            ok = visit_pass(&build, chain, visitor, context, err);
+    }
+    release_build(&build);
+    return ok;
+}
+
 bool forward_chain_build(struct forward_chain *chain, const struct timeline *timeline,
                          struct site_table *sites, const struct chain_options *options,
                          struct error *err)
 {
-    struct forward_chain made = {.budget = timeline->snapshot->budget};
+    struct forward_chain made = {.options = *options, .budget = timeline->snapshot->budget};
     struct build build = {.chain = &made, .timeline = timeline, .sites = sites, .options = options};
     bool ok = find_chain(&build, err);
-    vec_free(build.runs, build.run_capacity, sizeof(uint32_t), made.budget);
-    module_calls_release(&build.calls);
-    cut_release(&build.cut);
-    call_tree_release(&build.tree);
-    categories_release(&build.categories);
-    passes_release(&build.passes);
-    steps_release(&build.steps);
-    phases_release(&build.phases);
+    release_build(&build);
     if (ok)
         *chain = made;
     else

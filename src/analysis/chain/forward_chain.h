@@ -289,7 +289,8 @@ struct forward_chain {
     size_t result_count, result_capacity;
 
     size_t element_capacity, part_capacity, loop_capacity;
-    struct budget *budget; /* not owned */
+    struct chain_options options; /* that it was built with */
+    struct budget *budget;        /* not owned */
 };
 
 /* Adds names to the symbols of the snapshot, and takes memory from the snapshot's budget. */
@@ -297,6 +298,14 @@ bool forward_chain_build(struct forward_chain *chain, const struct timeline *tim
                          struct site_table *sites, const struct chain_options *options,
                          struct error *err);
 void forward_chain_release(struct forward_chain *chain);
+
+/* Visits the chain, and those of all finished passes of the same model in the trace, in the order
+ * of the trace. The others are built with the same options, and exist only during the visit;
+ * members that concern the whole trace are not set in them. */
+typedef bool chain_visitor(void *context, const struct forward_chain *chain, struct error *err);
+bool forward_chain_visit(const struct forward_chain *chain, const struct timeline *timeline,
+                         struct site_table *sites, chain_visitor *visitor, void *context,
+                         struct error *err);
 
 /* True if calls of modules keep all that an element keeps. Only such an element has a first and a
  * last call. */

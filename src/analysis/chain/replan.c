@@ -5,6 +5,7 @@
 
 #include "analysis/chain/elsewhere.h"
 #include "analysis/chain/replan_internal.h"
+#include "analysis/chain/replan_whole.h"
 
 static bool is_usable(const struct forward_chain *chain, const struct device_replay *replay,
                       struct replan *replan)
@@ -188,15 +189,19 @@ static bool find_totals(const struct device_replay *replay, struct site_table *s
     return ok;
 }
 
-static bool run_both(const struct device_replay *replay, const struct forward_chain *chain,
-                     const struct chain_segment *segments, size_t count, struct replan *replan,
-                     struct error *err)
+/* Replays both programs. With `whole`, the replay is of the whole trace. */
+static bool run_both(const struct device_replay *replay, struct site_table *sites,
+                     const struct forward_chain *chain, const struct chain_segment *segments,
+                     size_t count, bool whole, struct replan *replan, struct error *err)
 {
     struct what_if_result without, with;
     struct program edited;
     bool is_too_long;
     if (!device_replay_other(replay, &replay->program, &without, err) ||
-        !replan_edit(&replay->program, chain, segments, count, false, &edited, &is_too_long, err))
+        !(whole ? replan_edit_whole(&replay->program, sites, chain, segments, count, &edited,
+                                    &is_too_long, err)
+                : replan_edit(&replay->program, chain, segments, count, false, &edited,
+                              &is_too_long, err)))
         return false;
     bool ok = is_too_long || device_replay_other(replay, &edited, &with, err);
     replan_edit_release(&edited);
@@ -207,6 +212,7 @@ static bool run_both(const struct device_replay *replay, const struct forward_ch
         return true;
     }
     replan->is_known = without.totals.ooms == 0 && with.totals.ooms == 0;
+    replan->is_whole = whole;
     replan->without_bytes = without.totals.peak_reserved;
     replan->with_bytes = with.totals.peak_reserved;
     replan->without_blocks = without.totals.peak_allocated;
@@ -214,6 +220,27 @@ static bool run_both(const struct device_replay *replay, const struct forward_ch
     if (!replan->is_known)
         snprintf(replan->why, sizeof(replan->why), "the replay runs out of memory");
     return true;
+}
+
+/* Replays the whole trace, if that can be trusted and memory did not run out in it: what happened
+ * then would not happen with the plan. */
+static bool run_whole(const struct timeline *timeline, struct site_table *sites,
+                      const struct forward_chain *chain, const struct chain_segment *segments,
+                      size_t count, struct replan *replan, struct error *err)
+{
+    const struct replay_options options = {.tie_break = TIE_BREAKS};
+    struct device_replay replay;
+    struct replan made = *replan;
+    if (chain->unfinished)
+        return true;
+    if (!device_replay_begin(timeline, sites, NULL, &options, &replay, err))
+        return false;
+    bool ok = !is_usable(chain, &replay, &made) || replay.program.ooms > 0 ||
+              run_both(&replay, sites, chain, segments, count, true, &made, err);
+    device_replay_release(&replay);
+    if (ok && made.is_known)
+        *replan = made;
+    return ok;
 }
 
 /* The pass, with inputs of its elements that were made before them. */
@@ -237,8 +264,9 @@ bool replan_make(const struct timeline *timeline, struct site_table *sites,
     if (!device_replay_begin(timeline, sites, &range, &options, &replay, err))
         return false;
     bool ok = find_totals(&replay, sites, chain, segments, count, &made, err) &&
-              (!is_usable(chain, &replay, &made) ||
-               run_both(&replay, chain, segments, count, &made, err));
+              run_whole(timeline, sites, chain, segments, count, &made, err) &&
+              (made.is_known || !is_usable(chain, &replay, &made) ||
+               run_both(&replay, sites, chain, segments, count, false, &made, err));
     device_replay_release(&replay);
     if (ok)
         *replan = made;

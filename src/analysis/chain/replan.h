@@ -1,4 +1,4 @@
-/* Predicts the memory that a step would reserve with checkpoints. The requests of the recorded step
+/* Predicts the memory that a program would reserve with checkpoints. The recorded requests
  * are edited: activations are freed where a checkpoint would free them, and requested again where
  * it would recompute them. Then the model of PyTorch's allocator replays these requests. */
 #ifndef MEMSNAP_ANALYSIS_CHAIN_REPLAN_H
@@ -17,6 +17,8 @@ struct chain_segment {
 
 struct replan {
     bool is_known;
+    bool is_whole; /* these are of the whole trace, with the segments in all passes of the model;
+                    * otherwise of the step alone */
     uint64_t without_bytes, with_bytes; /* peaks of reserved memory, both from the replay */
     /* Peaks of the blocks of these, as max_memory_allocated() counts them: a block may be larger
      * than what the program asked for. */
@@ -35,9 +37,10 @@ struct replan {
                              no chain, so that each gets one of its own */
 };
 
-/* Replays from the beginning of the pass to the end of its step, or to the next pass of the same
- * model: once as recorded and once with the segments. Segments must be in ascending order, an outer
- * one before its inner ones, and must be either disjoint or nested.
+/* Replays the whole trace, once as recorded and once with the segments in every pass of the model.
+ * If that cannot be trusted, it replays from the beginning of the pass to the end of its step, or
+ * to the next pass of the same model. The totals are always of the step. Segments must be in
+ * ascending order, an outer one before its inner ones, and must be either disjoint or nested.
  *
  * A checkpoint frees an activation when the operator after the one that made it has ended, and the
  * output of an element when the next element has ended. Both are recomputed right before the

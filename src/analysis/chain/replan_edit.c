@@ -135,7 +135,11 @@ static bool edit(struct editor *editor, struct error *err)
             !run_segments(editor, step, &next, &over, err) || !keep_step(editor, &run, step, err))
             return false;
     }
-    return true;
+    /* A program may end with the pass. */
+    struct program_step end = {.item = editor->chain->end};
+    return program->step_count == 0 || program->steps[program->step_count - 1].item >= end.item ||
+           (free_late(editor, &late, end, err) && free_copied(editor, &left, end, err) &&
+            run_segments(editor, &end, &next, &over, err));
 }
 
 /* False if segments are nested so deeply that too many steps would run again. */

@@ -52,7 +52,7 @@ static void put_segments(struct json_writer *json, const struct problem *problem
     json_put_close(json, ']');
 }
 
-/* Puts what the step would reserve with the placement at `index`. */
+/* Puts what the trace, or the step, would reserve with the placement at `index`. */
 static void put_reserved(struct json_writer *json, const struct suggest_subject *subject,
                          size_t index, const struct placement *placement)
 {
@@ -78,6 +78,7 @@ static void put_reserved(struct json_writer *json, const struct suggest_subject 
         json_put_string(json, "reserved_not_known", replan->why);
         return;
     }
+    json_put_string(json, "reserved_in", replan->is_whole ? "trace" : "step");
     json_put_integer(json, "reserved_peak_bytes", (int64_t)replan->with_bytes);
     json_put_integer(json, "no_checkpoint_reserved_peak_bytes", (int64_t)replan->without_bytes);
     json_put_count(json, "allocated_peak_bytes", replan->with_blocks);

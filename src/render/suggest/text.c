@@ -143,13 +143,17 @@ static void reserved_text(const struct page *page, const struct suggest_subject 
         elsewhere_text(page, subject->forward, replan);
     if (replan->is_known)
         suggest_say(page,
-                    "Replayed through PyTorch's allocator, the step then reserves up to %s; "
-                    "without checkpoints %s. torch.cuda.max_memory_allocated() then returns %s; "
-                    "without checkpoints %s.",
+                    "Replayed through PyTorch's allocator, %s then reserves about %s; without "
+                    "checkpoints %s. torch.cuda.max_memory_allocated() then returns %s; without "
+                    "checkpoints %s.%s",
+                    replan->is_whole ? "the whole trace" : "the step alone",
                     page_bytes(page, with, (int64_t)replan->with_bytes),
                     page_bytes(page, without, (int64_t)replan->without_bytes),
                     page_bytes(page, blocks, (int64_t)replan->with_blocks),
-                    page_bytes(page, blocks_without, (int64_t)replan->without_blocks));
+                    page_bytes(page, blocks_without, (int64_t)replan->without_blocks),
+                    replan->is_whole ? ""
+                                     : " What earlier steps leave reserved may come on top: the "
+                                       "whole trace cannot be replayed.");
     else
         suggest_say(page, "How much memory the step then reserves is not known: %s.", replan->why);
 }
