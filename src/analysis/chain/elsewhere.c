@@ -27,9 +27,8 @@ static uint64_t bytes_before(const struct timeline *timeline)
     return bytes;
 }
 
-/* Names the line that called the model or, outside of the model, the line that allocates. */
-static bool name_place(struct chain_elsewhere *elsewhere, const struct timeline *timeline,
-                       struct site_table *sites, uint32_t item, struct error *err)
+bool chain_name_place(const struct timeline *timeline, struct site_table *sites, uint32_t item,
+                      struct text *at, struct error *err)
 {
     stack_id stack = timeline->trace->stack[item];
     struct symbols *symbols = timeline->snapshot->symbols;
@@ -39,7 +38,7 @@ static bool name_place(struct chain_elsewhere *elsewhere, const struct timeline 
         return false;
     site_at_model_call(sites, stack, &site);
     site_label(sites, stack, &site, &label);
-    bool ok = chain_add_label(symbols, &label, &elsewhere->at, err);
+    bool ok = chain_add_label(symbols, &label, at, err);
     buffer_release(&label);
     return ok;
 }
@@ -156,7 +155,7 @@ static bool end_gap(struct search *search, bool ran_out)
         return false;
     found->bytes = gap.bytes;
     found->event = search->timeline->trace->first_event + gap.highest;
-    return name_place(found, search->timeline, search->sites, gap.highest, search->err);
+    return chain_name_place(search->timeline, search->sites, gap.highest, &found->at, search->err);
 }
 
 bool chain_find_elsewhere(struct forward_chain *chain, const struct timeline *timeline,

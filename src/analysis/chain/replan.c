@@ -37,9 +37,9 @@ static bool is_elsewhere(const struct forward_chain *chain, uint32_t item)
 }
 
 /* Finds the peak of allocated memory. With a chain in `around`, only items count at which its plan
- * changes nothing. Memory counts until its free is requested. */
-static bool find_total(const struct program *program, const struct forward_chain *around,
-                       uint64_t *most, struct error *err)
+ * changes nothing. */
+static bool find_peak(const struct program *program, const struct forward_chain *around,
+                      uint64_t *most, uint32_t *item, struct error *err)
 {
     uint64_t *sizes = NULL, now = 0;
     size_t capacity = 0;
@@ -48,6 +48,7 @@ static bool find_total(const struct program *program, const struct forward_chain
     for (size_t i = 0; i <= program->slot_count; i++)
         sizes[i] = 0;
     *most = 0;
+    *item = EVENT_NEVER;
     for (size_t i = 0; i < program->step_count; i++) {
         const struct program_step *step = &program->steps[i];
         if (step->kind == STEP_MALLOC)
@@ -57,11 +58,26 @@ static bool find_total(const struct program *program, const struct forward_chain
             sizes[step->slot] = 0;
         }
         if (now > *most &&
-            (!around || (i >= program->start_count && is_elsewhere(around, step->item))))
+            (!around || (i >= program->start_count && is_elsewhere(around, step->item)))) {
             *most = now;
+            *item = step->item;
+        }
     }
     vec_free(sizes, capacity, sizeof(*sizes), program->budget);
     return true;
+}
+
+bool replan_find_peak(const struct program *program, uint64_t *most, uint32_t *item,
+                      struct error *err)
+{
+    return find_peak(program, NULL, most, item, err);
+}
+
+static bool find_total(const struct program *program, const struct forward_chain *around,
+                       uint64_t *most, struct error *err)
+{
+    uint32_t item;
+    return find_peak(program, around, most, &item, err);
 }
 
 /* Raises the totals to those of the whole step, since with the plan another pass of the step may
@@ -189,30 +205,15 @@ static bool find_totals(const struct device_replay *replay, struct site_table *s
     return ok;
 }
 
-/* Replays both programs. With `whole`, the replay is of the whole trace. */
-static bool run_both(const struct device_replay *replay, struct site_table *sites,
-                     const struct forward_chain *chain, const struct chain_segment *segments,
-                     size_t count, bool whole, struct replan *replan, struct error *err)
+/* Replays the program as recorded and edited. */
+static bool run_both(const struct device_replay *replay, const struct program *edited,
+                     struct replan *replan, struct error *err)
 {
     struct what_if_result without, with;
-    struct program edited;
-    bool is_too_long;
     if (!device_replay_other(replay, &replay->program, &without, err) ||
-        !(whole ? replan_edit_whole(&replay->program, sites, chain, segments, count, &edited,
-                                    &is_too_long, err)
-                : replan_edit(&replay->program, chain, segments, count, false, &edited,
-                              &is_too_long, err)))
+        !device_replay_other(replay, edited, &with, err))
         return false;
-    bool ok = is_too_long || device_replay_other(replay, &edited, &with, err);
-    replan_edit_release(&edited);
-    if (!ok)
-        return false;
-    if (is_too_long) {
-        snprintf(replan->why, sizeof(replan->why), "too many forward passes would run again");
-        return true;
-    }
     replan->is_known = without.totals.ooms == 0 && with.totals.ooms == 0;
-    replan->is_whole = whole;
     replan->without_bytes = without.totals.peak_reserved;
     replan->with_bytes = with.totals.peak_reserved;
     replan->without_blocks = without.totals.peak_allocated;
@@ -220,6 +221,21 @@ static bool run_both(const struct device_replay *replay, struct site_table *site
     if (!replan->is_known)
         snprintf(replan->why, sizeof(replan->why), "the replay runs out of memory");
     return true;
+}
+
+static bool run_step(const struct device_replay *replay, const struct forward_chain *chain,
+                     const struct chain_segment *segments, size_t count, struct replan *replan,
+                     struct error *err)
+{
+    struct program edited;
+    bool is_too_long;
+    if (!replan_edit(&replay->program, chain, segments, count, false, &edited, &is_too_long, err))
+        return false;
+    bool ok = is_too_long || run_both(replay, &edited, replan, err);
+    replan_edit_release(&edited);
+    if (is_too_long)
+        snprintf(replan->why, sizeof(replan->why), "too many forward passes would run again");
+    return ok;
 }
 
 /* Replays the whole trace, if that can be trusted and memory did not run out in it: what happened
@@ -230,16 +246,22 @@ static bool run_whole(const struct timeline *timeline, struct site_table *sites,
 {
     const struct replay_options options = {.tie_break = TIE_BREAKS};
     struct device_replay replay;
+    struct replan_whole whole = {0};
     struct replan made = *replan;
     if (chain->unfinished)
         return true;
     if (!device_replay_begin(timeline, sites, NULL, &options, &replay, err))
         return false;
     bool ok = !is_usable(chain, &replay, &made) || replay.program.ooms > 0 ||
-              run_both(&replay, sites, chain, segments, count, true, &made, err);
+              (replan_whole_edit(&whole, &replay.program, sites, chain, segments, count, err) &&
+               (whole.is_too_long || (run_both(&replay, &whole.program, &made, err) &&
+                                      replan_whole_peak(&whole, sites, &made, err))));
+    replan_whole_release(&whole);
     device_replay_release(&replay);
-    if (ok && made.is_known)
+    if (ok && made.is_known) {
         *replan = made;
+        replan->is_whole = true;
+    }
     return ok;
 }
 
@@ -266,7 +288,7 @@ bool replan_make(const struct timeline *timeline, struct site_table *sites,
     bool ok = find_totals(&replay, sites, chain, segments, count, &made, err) &&
               run_whole(timeline, sites, chain, segments, count, &made, err) &&
               (made.is_known || !is_usable(chain, &replay, &made) ||
-               run_both(&replay, sites, chain, segments, count, false, &made, err));
+               run_step(&replay, chain, segments, count, &made, err));
     device_replay_release(&replay);
     if (ok)
         *replan = made;

@@ -23,7 +23,14 @@ struct replan {
     /* Peaks of the blocks of these, as max_memory_allocated() counts them: a block may be larger
      * than what the program asked for. */
     uint64_t without_blocks, with_blocks;
-    char why[256]; /* why these are not known; otherwise empty */
+    /* With is_whole: the peak of allocated memory in the whole trace, and where it is. */
+    uint64_t trace_total;
+    uint64_t trace_event; /* index in the file of the allocation that reaches it */
+    struct text trace_at; /* the line that called the model or, outside of it, that allocates; owned
+                             by the symbols */
+    bool trace_backward;  /* it is in the backward pass of that call */
+    bool trace_changed;   /* it is in a pass with the segments; otherwise in code as recorded */
+    char why[256];        /* why these are not known; otherwise empty */
 
     bool has_totals;
     uint64_t without_total,

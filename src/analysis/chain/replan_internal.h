@@ -97,6 +97,11 @@ size_t replan_change_from(const struct replan_changes *changes, uint32_t item);
 /* Index of the change to the allocation that an item makes, or REPLAN_NONE. */
 uint32_t replan_change_at(const struct replan_changes *changes, uint32_t item);
 
+/* Finds the peak of allocated memory, and the item that reaches it. Memory counts until its free is
+ * requested. */
+bool replan_find_peak(const struct program *program, uint64_t *most, uint32_t *item,
+                      struct error *err);
+
 /* Makes the steps of `edited`. Its other members point into `program`, which must live longer. If
  * segments are nested so deeply that there would be too many steps, none are made and *is_too_long
  * is set. `at_worst`: see struct replan_changes. */

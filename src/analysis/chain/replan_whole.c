@@ -1,21 +1,21 @@
 #include "analysis/chain/replan_whole.h"
 
+#include "analysis/chain/elsewhere.h"
 #include "analysis/chain/replan_internal.h"
 #include "base/bisect.h"
 
 /* Repeating this many steps, in all passes together, takes some seconds. */
 #define MOST_MORE 20000000
 
-struct whole {
-    const struct program *program;
+struct edit {
+    const struct program *program; /* as recorded */
     const struct forward_chain *chain;
     const struct chain_segment *segments;
     size_t count;
-    struct program *edited;
-    size_t done;   /* steps of the program that `edited` has */
+    struct replan_whole *whole;
+    size_t done;   /* steps of the program that are edited, or taken over */
     uint8_t *live; /* by slot */
     size_t live_capacity;
-    bool is_too_long;
 };
 
 /* The index of the first step whose item is not less than `item`. */
@@ -26,10 +26,10 @@ static size_t step_from(const struct program *program, uint32_t item)
     return start + (count > 0 ? bisect_less(&steps->item, sizeof(*steps), count, item) : 0);
 }
 
-static bool append(struct whole *whole, const struct program_step *steps, size_t count,
+static bool append(struct edit *edit, const struct program_step *steps, size_t count,
                    struct error *err)
 {
-    struct program *edited = whole->edited;
+    struct program *edited = &edit->whole->program;
     for (size_t i = 0; i < count; i++)
         if (!vec_push(edited->steps, edited->step_count, edited->step_capacity, edited->budget, err,
                       steps[i]))
@@ -38,11 +38,11 @@ static bool append(struct whole *whole, const struct program_step *steps, size_t
 }
 
 /* Appends steps as recorded, up to the one with index `end`. */
-static bool append_recorded(struct whole *whole, size_t end, struct error *err)
+static bool append_recorded(struct edit *edit, size_t end, struct error *err)
 {
-    size_t from = whole->done;
-    whole->done = end;
-    return append(whole, &whole->program->steps[from], end - from, err);
+    size_t from = edit->done;
+    edit->done = end;
+    return append(edit, &edit->program->steps[from], end - from, err);
 }
 
 /* True if both chains have elements of the same names, so that a plan for one is a plan for the
@@ -60,15 +60,15 @@ static bool has_same_elements(const struct forward_chain *a, const struct forwar
     return true;
 }
 
-/* Notes in the bits `in` of whole->live which slots are allocated after the steps of a part. */
-static void run_part(struct whole *whole, const struct program *part, uint8_t in)
+/* Notes in the bits `in` of edit->live which slots are allocated after the steps of a part. */
+static void run_part(struct edit *edit, const struct program *part, uint8_t in)
 {
     for (size_t i = 0; i < part->step_count; i++) {
         const struct program_step *step = &part->steps[i];
         if (step->kind == STEP_MALLOC)
-            whole->live[step->slot] |= in;
+            edit->live[step->slot] |= in;
         else if (step->kind == STEP_FREE_COMPLETED)
-            whole->live[step->slot] &= (uint8_t)~in;
+            edit->live[step->slot] &= (uint8_t)~in;
     }
 }
 
@@ -77,29 +77,29 @@ static void run_part(struct whole *whole, const struct program *part, uint8_t in
 
 /* Sets *same if the changed steps of a part leave the same recorded slots allocated as the recorded
  * steps, so that the program can go on with these. Frees what they leave in other slots. */
-static bool leaves_same(struct whole *whole, const struct program *part, struct program *changed,
+static bool leaves_same(struct edit *edit, const struct program *part, struct program *changed,
                         bool *same, struct error *err)
 {
-    if (!vec_reserve(whole->live, whole->live_capacity, changed->slot_count + 1,
-                     whole->program->budget, err))
+    if (!vec_reserve(edit->live, edit->live_capacity, changed->slot_count + 1,
+                     edit->program->budget, err))
         return false;
     for (size_t i = 0; i < changed->step_count; i++)
-        whole->live[changed->steps[i].slot] = 0;
+        edit->live[changed->steps[i].slot] = 0;
     for (size_t i = part->step_count; i-- > 0;) {
         const struct program_step *step = &part->steps[i];
-        whole->live[step->slot] = step->kind == STEP_MALLOC ? 0 : RECORDED | CHANGED;
+        edit->live[step->slot] = step->kind == STEP_MALLOC ? 0 : RECORDED | CHANGED;
     }
-    run_part(whole, part, RECORDED);
-    run_part(whole, changed, CHANGED);
+    run_part(edit, part, RECORDED);
+    run_part(edit, changed, CHANGED);
     *same = true;
     for (size_t i = 0; i < part->step_count; i++) {
-        uint8_t live = whole->live[part->steps[i].slot];
+        uint8_t live = edit->live[part->steps[i].slot];
         *same &= live == 0 || live == (RECORDED | CHANGED);
     }
     for (size_t i = 0, count = changed->step_count; i < count; i++) {
         struct program_step step = changed->steps[i];
-        bool is_left = step.slot >= part->slot_count && whole->live[step.slot] != 0;
-        whole->live[step.slot] = is_left ? 0 : whole->live[step.slot];
+        bool is_left = step.slot >= part->slot_count && edit->live[step.slot] != 0;
+        edit->live[step.slot] = is_left ? 0 : edit->live[step.slot];
         step.kind = STEP_FREE_COMPLETED;
         if (is_left && !vec_push(changed->steps, changed->step_count, changed->step_capacity,
                                  changed->budget, err, step))
@@ -110,10 +110,11 @@ static bool leaves_same(struct whole *whole, const struct program *part, struct 
 
 static bool visit(void *context, const struct forward_chain *chain, struct error *err)
 {
-    struct whole *whole = context;
-    const struct program *program = whole->program;
+    struct edit *edit = context;
+    struct replan_whole *whole = edit->whole;
+    const struct program *program = edit->program;
     size_t from = step_from(program, chain->first), to = step_from(program, chain->end);
-    if (whole->is_too_long || from < whole->done || !has_same_elements(chain, whole->chain))
+    if (whole->is_too_long || from < edit->done || !has_same_elements(chain, edit->chain))
         return true;
     struct program part = *program, changed;
     part.steps += from;
@@ -121,37 +122,98 @@ static bool visit(void *context, const struct forward_chain *chain, struct error
     part.start_count = 0;
     if (part.step_count == 0)
         return true;
-    if (!append_recorded(whole, from, err) ||
-        !replan_edit(&part, chain, whole->segments, whole->count, false, &changed,
+    if (!append_recorded(edit, from, err) ||
+        !replan_edit(&part, chain, edit->segments, edit->count, false, &changed,
                      &whole->is_too_long, err))
         return false;
     bool same = false;
-    bool ok = whole->is_too_long || leaves_same(whole, &part, &changed, &same, err);
+    bool ok = whole->is_too_long || leaves_same(edit, &part, &changed, &same, err);
     if (ok && same) {
-        whole->done = to;
-        ok = append(whole, changed.steps, changed.step_count, err);
-        if (changed.slot_count > whole->edited->slot_count)
-            whole->edited->slot_count = changed.slot_count;
+        edit->done = to;
+        ok = append(edit, changed.steps, changed.step_count, err);
+        ok = ok && vec_push(whole->passes, whole->pass_count, whole->pass_capacity, program->budget,
+                            err, ((struct item_range){chain->first, chain->end}));
+        if (changed.slot_count > whole->program.slot_count)
+            whole->program.slot_count = changed.slot_count;
     }
     replan_edit_release(&changed);
-    whole->is_too_long |= whole->edited->step_count > program->step_count + MOST_MORE;
+    whole->is_too_long |= whole->program.step_count > program->step_count + MOST_MORE;
     return ok;
 }
 
-bool replan_edit_whole(const struct program *program, struct site_table *sites,
-                       const struct forward_chain *chain, const struct chain_segment *segments,
-                       size_t count, struct program *edited, bool *is_too_long, struct error *err)
+bool replan_whole_edit(struct replan_whole *whole, const struct program *program,
+                       struct site_table *sites, const struct forward_chain *chain,
+                       const struct chain_segment *segments, size_t count, struct error *err)
 {
-    struct whole whole = {
-        .program = program, .chain = chain, .segments = segments, .count = count, .edited = edited};
-    *edited = *program;
-    edited->steps = NULL;
-    edited->step_count = edited->step_capacity = 0;
-    bool ok = forward_chain_visit(chain, program->timeline, sites, visit, &whole, err) &&
-              append_recorded(&whole, program->step_count, err);
-    *is_too_long = whole.is_too_long;
-    vec_free(whole.live, whole.live_capacity, 1, program->budget);
+    struct edit edit = {
+        .program = program, .chain = chain, .segments = segments, .count = count, .whole = whole};
+    *whole = (struct replan_whole){.program = *program};
+    whole->program.steps = NULL;
+    whole->program.step_count = whole->program.step_capacity = 0;
+    bool ok = forward_chain_visit(chain, program->timeline, sites, visit, &edit, err) &&
+              append_recorded(&edit, program->step_count, err);
+    vec_free(edit.live, edit.live_capacity, 1, program->budget);
     if (!ok)
-        replan_edit_release(edited);
+        replan_whole_release(whole);
     return ok;
+}
+
+void replan_whole_release(struct replan_whole *whole)
+{
+    vec_free(whole->passes, whole->pass_capacity, sizeof(*whole->passes), whole->program.budget);
+    replan_edit_release(&whole->program);
+    *whole = (struct replan_whole){0};
+}
+
+static bool is_edited(const struct replan_whole *whole, size_t item)
+{
+    size_t low = 0, high = whole->pass_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (whole->passes[middle].to <= item)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < whole->pass_count && whole->passes[low].from <= item;
+}
+
+/* If an item is in a backward pass: the last item before it that a forward pass allocates. */
+static bool find_forward(const struct timeline *timeline, struct site_table *sites, uint32_t *item,
+                         bool *is_backward, struct error *err)
+{
+    const struct trace *trace = timeline->trace;
+    *is_backward = false;
+    for (uint32_t at = *item + 1; at-- > 0;) {
+        if (trace->action[at] != trace->birth)
+            continue;
+        const struct stack_facts *facts = site_stack_facts(sites, trace->stack[at], err);
+        if (!facts)
+            return false;
+        if (at == *item)
+            *is_backward = facts->context == CONTEXT_BACKWARD;
+        if (!*is_backward)
+            return true;
+        if (facts->context == CONTEXT_FORWARD) {
+            *item = at;
+            return true;
+        }
+    }
+    *is_backward = false;
+    return true;
+}
+
+bool replan_whole_peak(const struct replan_whole *whole, struct site_table *sites,
+                       struct replan *replan, struct error *err)
+{
+    const struct timeline *timeline = whole->program.timeline;
+    uint32_t item;
+    if (!replan_find_peak(&whole->program, &replan->trace_total, &item, err))
+        return false;
+    if (item >= timeline->trace->count) /* what was live before the trace */
+        return true;
+    replan->trace_event = timeline->trace->first_event + item;
+    replan->trace_changed = is_edited(whole, item);
+    return find_forward(timeline, sites, &item, &replan->trace_backward, err) &&
+           chain_name_place(timeline, sites, item, &replan->trace_at, err);
 }

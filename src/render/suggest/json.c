@@ -70,6 +70,8 @@ static void put_reserved(struct json_writer *json, const struct suggest_subject 
         if (most > replan->with_total)
             json_put_count(json, "total_peak_at_most_bytes", most);
         uint64_t elsewhere = subject->forward->elsewhere.bytes;
+        if (replan->is_whole && replan->trace_total > elsewhere)
+            elsewhere = replan->trace_total;
         if (subject->forward->unused.bytes <= replan->with_total)
             json_put_count(json, "trace_total_peak_bytes",
                            elsewhere > replan->with_total ? elsewhere : replan->with_total);

@@ -31,6 +31,29 @@ static void total_text(const struct page *page, const struct problem *problem, i
                 page_bytes(page, without, problem->no_checkpoint_total_bytes));
 }
 
+#define CLOSE 100 /* predictions of chains are about that exact */
+
+/* A pass of another step may need more than the step then does. */
+static void other_steps_text(const struct page *page, const struct replan *replan)
+{
+    char bytes[UNITS_TEXT_SIZE], event[UNITS_TEXT_SIZE];
+    struct buffer at = BUFFER_INIT;
+    suggest_add_name(&at, replan->trace_at);
+    if (!at.failed)
+        suggest_say(page,
+                    "The whole trace then peaks at %s, %s %s (event %s), %s 'memsnap analyze --at "
+                    "%" PRIu64 "' tells what is live there%s.",
+                    page_bytes(page, bytes, (int64_t)replan->trace_total),
+                    replan->trace_backward ? "in the backward pass of" : "at", at.bytes,
+                    units_count(event, replan->trace_event),
+                    replan->trace_changed
+                        ? "in another step."
+                        : "in a pass that this plan is not made from. If it runs modules of the "
+                          "plan, their checkpoints lower that peak as well.",
+                    replan->trace_event, replan->trace_changed ? " without the plan" : "");
+    buffer_release(&at);
+}
+
 /* Code outside of the step may need more than the step then does. */
 static void elsewhere_text(const struct page *page, const struct forward_chain *chain,
                            const struct replan *replan)
@@ -63,6 +86,9 @@ static void elsewhere_text(const struct page *page, const struct forward_chain *
                     page_bytes(page, bytes, (int64_t)unused->bytes), unused_at.bytes);
     buffer_release(&at);
     buffer_release(&unused_at);
+    if (replan->is_whole && replan->trace_total > replan->with_total + replan->with_total / CLOSE &&
+        replan->trace_total > elsewhere->bytes && replan->trace_total > unused->bytes)
+        other_steps_text(page, replan);
 }
 
 #define NEAR 20 /* one 20th more is no other figure */
@@ -83,8 +109,6 @@ static void worst_text(const struct page *page, const struct replan *replan)
                 page_bytes(page, more, (int64_t)difference),
                 page_bytes(page, bytes, (int64_t)replan->worst_total));
 }
-
-#define CLOSE 100 /* predictions of chains are about that exact */
 
 /* Layers that share a checkpoint may turn out to be no chain when the code runs. */
 static void alone_text(const struct page *page, const struct replan *replan)
