@@ -178,6 +178,21 @@ exits 0
 out_has '"gan.py:20 [0/3], allocations 1-2 of 10"'
 out_has_not '"gan.py:60'
 out_has 'checkpoint_calls_of_several(model, plan'
+out_has_not 'cache of keys'
+
+# The code turns off the cache that transformers' models fill also in training.
+sed 's|{"name":"forward","filename":"/home/u/gan.py","line":11}|{"name":"update","filename":"/venv/lib/python3.12/site-packages/transformers/cache_utils.py","line":102},&|g' \
+    models.json >caching.json
+run suggest --budget 80% caching.json
+exits 0
+out_has '  These figures include a cache of keys and values, which the forward pass makes'
+out_has '  and leaves: 6.00 MiB. The Python code turns it off (config.use_cache), since a'
+
+# A checkpoint for each layer may lower the peak further than one for several.
+run suggest --checkpoints 2 samples/recorded/decoder.pickle.gz
+exits 0
+out_has '  each gets a checkpoint of its own, and the step peaks at 115.01 MiB. A'
+out_has '  one_by_one=True, each always gets its own.'
 
 run suggest --budget 80% "$loop"
 run suggest --format json --budget 80% "$loop"

@@ -194,14 +194,18 @@ static bool list_kept(struct build *build, struct error *err)
         uint32_t item = timeline->lifetimes[i].alloc;
         if (item >= build->pass.backward)
             break;
-        if (!pass_keeps(&build->pass, timeline, &build->categories, i))
-            continue;
         const struct stack_facts *facts =
             site_stack_facts(build->sites, timeline->trace->stack[item], err);
+        if (!facts)
+            return false;
+        if (facts->is_kv_cache && lifetime_end(&timeline->lifetimes[i]) >= build->pass.backward)
+            chain->cache_bytes += (int64_t)trace_size(timeline->trace, item);
+        if (!pass_keeps(&build->pass, timeline, &build->categories, i))
+            continue;
         bool is_cast = build->categories.of_lifetime[i] == CATEGORY_CAST_CACHE;
         bool is_held =
             !build->pass.unfinished && lifetime_end(&timeline->lifetimes[i]) >= build->pass.end;
-        if (!facts || (is_held && !chain_add_held(chain, timeline->trace, item, err)) ||
+        if ((is_held && !chain_add_held(chain, timeline->trace, item, err)) ||
             !vec_push(chain->kept, chain->kept_count, chain->kept_capacity, chain->budget, err,
                       item) ||
             (is_cast && !vec_push(chain->casts, chain->cast_count, chain->cast_capacity,

@@ -271,10 +271,12 @@ struct forward_chain {
     int64_t others_at_bytes;      /* 0 if no line is known */
     struct text layer_results_at; /* the line that made most of layer_results_bytes */
     int64_t layer_results_bytes;  /* results of layers at that peak; see growth/layer_results.h */
-    int64_t recomputed_bytes;     /* activations that the backward pass recomputed */
-    size_t checkpointed;          /* number of elements that are in checkpoints already */
-    bool transformed; /* torch.func computes the gradients; checkpoints do not work there */
-    bool compiled;    /* torch.compile compiled what keeps most of it */
+    int64_t cache_bytes;      /* caches of keys and values that the forward pass of the chain makes
+                               * and leaves, as transformers' models do by default */
+    int64_t recomputed_bytes; /* activations that the backward pass recomputed */
+    size_t checkpointed;      /* number of elements that are in checkpoints already */
+    bool transformed;         /* torch.func computes the gradients; checkpoints do not work there */
+    bool compiled;            /* torch.compile compiled what keeps most of it */
 
     /* Without kernels, the time of an operator is unknown, but its name tells whether it is costly.
      * The weight of an operator estimates its time: the bytes of its kept results or, if it is

@@ -161,7 +161,7 @@ static bool find_alone(const struct device_replay *replay, const struct forward_
 {
     struct chain_segment *alone = NULL;
     size_t capacity = 0, made = 0;
-    uint64_t most = 0;
+    uint64_t others = replan->own_total < replan->with_total ? replan->with_total : 0, most = 0;
     bool is_too_long = false, ok = true, nested = false;
     replan->alone_total = replan->with_total;
     for (size_t k = 0; k + 1 < count; k++)
@@ -176,8 +176,8 @@ static bool find_alone(const struct device_replay *replay, const struct forward_
     }
     if (ok && made > count)
         ok = find_bound(replay, chain, alone, made, replan->alone_total, &most, &is_too_long, err);
-    if (ok && !is_too_long && most > replan->alone_total)
-        replan->alone_total = most;
+    if (ok && !is_too_long && most > 0)
+        replan->alone_total = most > others ? most : others;
     vec_free(alone, capacity, sizeof(*alone), chain->budget);
     return ok;
 }

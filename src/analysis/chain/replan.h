@@ -38,10 +38,11 @@ struct replan {
                          * model are taken to need no more than this one. */
     uint64_t own_total; /* with_total for this pass alone; less than with_total if other code of the
                          * step has the peak */
-    /* Upper bounds, in blocks of the allocator: at least with_total */
-    uint64_t worst_total; /* with_total if the program holds all of chain->doubts */
-    uint64_t alone_total; /* with_total if the module calls that share a checkpoint turn out to be
-                             no chain, so that each gets one of its own */
+    uint64_t worst_total; /* with_total if the program holds all of chain->doubts: an upper bound,
+                             in blocks of the allocator */
+    uint64_t alone_total; /* with_total if each of the module calls that share a checkpoint gets one
+                             of its own, because they turn out to be no chain; the same bound if it
+                             is more than with_total */
 };
 
 /* Replays the whole trace, once as recorded and once with the segments in every pass of the model.

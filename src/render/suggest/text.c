@@ -110,18 +110,35 @@ static void worst_text(const struct page *page, const struct replan *replan)
                 page_bytes(page, bytes, (int64_t)replan->worst_total));
 }
 
+/* The Python code turns the cache of transformers' models off. */
+static void cache_text(const struct page *page, const struct suggest_subject *subject)
+{
+    char bytes[UNITS_TEXT_SIZE];
+    if (subject->forward->cache_bytes == 0 || !subject->problem->by_calls)
+        return;
+    suggest_say(page,
+                "These figures include a cache of keys and values, which the forward pass makes "
+                "and leaves: %s. The Python code turns it off (config.use_cache), since a layer "
+                "that runs again would add to it again. What the program holds of the cache, such "
+                "as copies in another dtype, is then gone, too, and the peak is lower than this. "
+                "For exact figures, turn it off before recording.",
+                page_bytes(page, bytes, subject->forward->cache_bytes));
+}
+
 /* Layers that share a checkpoint may turn out to be no chain when the code runs. */
 static void alone_text(const struct page *page, const struct replan *replan)
 {
     char bytes[UNITS_TEXT_SIZE];
-    if (replan->alone_total - replan->with_total < replan->with_total / CLOSE)
+    uint64_t alone = replan->alone_total, together = replan->with_total;
+    if (alone < together + together / CLOSE && alone + together / NEAR > together)
         return;
     suggest_say(page,
                 "If layers that share a checkpoint do not all get the same arguments besides the "
                 "result of the layer before, as where masks differ from layer to layer, each gets "
                 "a checkpoint of its own, and the step peaks at %s. A snapshot does not show that; "
-                "the Python code says so when it first runs.",
-                page_bytes(page, bytes, (int64_t)replan->alone_total));
+                "the Python code says so when it first runs.%s",
+                page_bytes(page, bytes, (int64_t)alone),
+                alone < together ? " With one_by_one=True, each always gets its own." : "");
 }
 
 /* Another pass of the step has the peak, and may run modules of the plan. */
@@ -161,6 +178,8 @@ static void reserved_text(const struct page *page, const struct suggest_subject 
         worst_text(page, replan);
     if (replan->has_totals && subject->problem->by_calls)
         alone_text(page, replan);
+    if (replan->has_totals)
+        cache_text(page, subject);
     if (replan->has_totals)
         other_pass_text(page, replan);
     if (replan->has_totals)
