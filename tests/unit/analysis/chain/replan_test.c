@@ -178,16 +178,16 @@ START_TEST(casts_stay_in_the_forward_pass)
 }
 END_TEST
 
-/* The program holds K1 and frees it after the step. The segment makes another K1 for its backward
- * pass. */
-START_TEST(what_the_program_holds_stays)
+/* The program holds what an element keeps, and frees it as its last step. */
+static void hold(uint32_t element)
 {
-    uint32_t held[] = {11};
-    create(true);
+    static uint32_t held[1];
+    held[0] = 10 * element + 1;
     chain.held = held;
     chain.held_count = 1;
     for (size_t i = 0; i < program.step_count; i++)
-        if (program.steps[i].slot == slot_of('K', 1) && program.steps[i].kind != STEP_MALLOC) {
+        if (program.steps[i].slot == slot_of('K', element) &&
+            program.steps[i].kind != STEP_MALLOC) {
             struct program_step drop = program.steps[i];
             memmove(&program.steps[i], &program.steps[i + 1],
                     (program.step_count - i - 1) * sizeof(drop));
@@ -195,10 +195,31 @@ START_TEST(what_the_program_holds_stays)
             program.steps[program.step_count - 1] = drop;
             break;
         }
+}
+
+/* The program holds K1 and frees it after the step. The segment makes another K1 for its backward
+ * pass. */
+START_TEST(what_the_program_holds_stays)
+{
+    create(true);
+    hold(1);
     ck_assert_str_eq(edited((struct chain_segment[]){{.first = 1, .end = 3}}, 1),
                      "+K0 +T0 -T0 +O0 +K1 +T1 -T1 +O1 +K2 +T2 -T2 -K2 +O2 -O1 +K3 +T3 -T3 +O3 "
                      "-O3 +G3 -K3 -O2 +K1 +T1 -T1 +O1 +K2 +G2 -K2 -O1 -G3 +G1 -O0 -K1 -G2 +G0 -K0 "
                      "-G1 -K1");
+    destroy();
+}
+END_TEST
+
+/* The program ends with the backward pass of element 0, so the other K0 is freed after all steps.
+ */
+START_TEST(a_program_may_end_with_the_pass)
+{
+    create(true);
+    hold(0);
+    elements[0].backward_end = chain.end = ITEMS;
+    const char *steps = edited((struct chain_segment[]){{.first = 0, .end = 1}}, 1);
+    ck_assert_str_eq(steps + strlen(steps) - strlen(" -K0 -K0"), " -K0 -K0");
     destroy();
 }
 END_TEST
@@ -411,6 +432,7 @@ TCase *replan_tests(void)
     tcase_add_test(tests, one_segment);
     tcase_add_test(tests, code_around_module_calls_runs_once);
     tcase_add_test(tests, what_the_program_holds_stays);
+    tcase_add_test(tests, a_program_may_end_with_the_pass);
     tcase_add_test(tests, casts_stay_in_the_forward_pass);
     tcase_add_test(tests, the_last_operator_reads_its_result);
     tcase_add_test(tests, nested_segments);
