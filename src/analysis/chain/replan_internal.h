@@ -97,6 +97,18 @@ size_t replan_change_from(const struct replan_changes *changes, uint32_t item);
 /* Index of the change to the allocation that an item makes, or REPLAN_NONE. */
 uint32_t replan_change_at(const struct replan_changes *changes, uint32_t item);
 
+struct replan_mapped {
+    struct chain_segment *segments;
+    size_t count, capacity;
+};
+
+/* Finds the segments that another pass of the model has too, in the elements of its chain, which
+ * may have a few more or fewer of them. Elements are compared by the names of their parts. Takes
+ * memory from the budget of `chain`. */
+bool replan_map(const struct forward_chain *chain, const struct chain_segment *segments,
+                size_t count, const struct forward_chain *other, struct replan_mapped *mapped,
+                struct error *err);
+
 /* Finds the peak of allocated memory, and the item that reaches it. Memory counts until its free is
  * requested. */
 bool replan_find_peak(const struct program *program, uint64_t *most, uint32_t *item,

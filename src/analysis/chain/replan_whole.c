@@ -12,6 +12,7 @@ struct edit {
     const struct forward_chain *chain;
     const struct chain_segment *segments;
     size_t count;
+    struct replan_mapped mapped; /* those that the present pass has */
     struct replan_whole *whole;
     size_t done;   /* steps of the program that are edited, or taken over */
     uint8_t *live; /* by slot */
@@ -43,21 +44,6 @@ static bool append_recorded(struct edit *edit, size_t end, struct error *err)
     size_t from = edit->done;
     edit->done = end;
     return append(edit, &edit->program->steps[from], end - from, err);
-}
-
-/* True if both chains have elements of the same names, so that a plan for one is a plan for the
- * other. */
-static bool has_same_elements(const struct forward_chain *a, const struct forward_chain *b)
-{
-    if (a->count != b->count || a->part_count != b->part_count)
-        return false;
-    for (size_t i = 0; i < a->part_count; i++)
-        if (a->parts[i].name != b->parts[i].name)
-            return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (a->elements[i].end_part != b->elements[i].end_part)
-            return false;
-    return true;
 }
 
 /* Notes in the bits `in` of edit->live which slots are allocated after the steps of a part. */
@@ -114,7 +100,7 @@ static bool visit(void *context, const struct forward_chain *chain, struct error
     struct replan_whole *whole = edit->whole;
     const struct program *program = edit->program;
     size_t from = step_from(program, chain->first), to = step_from(program, chain->end);
-    if (whole->is_too_long || from < edit->done || !has_same_elements(chain, edit->chain))
+    if (whole->is_too_long || from < edit->done)
         return true;
     struct program part = *program, changed;
     part.steps += from;
@@ -122,8 +108,12 @@ static bool visit(void *context, const struct forward_chain *chain, struct error
     part.start_count = 0;
     if (part.step_count == 0)
         return true;
+    if (!replan_map(edit->chain, edit->segments, edit->count, chain, &edit->mapped, err))
+        return false;
+    if (edit->mapped.count == 0)
+        return true;
     if (!append_recorded(edit, from, err) ||
-        !replan_edit(&part, chain, edit->segments, edit->count, false, &changed,
+        !replan_edit(&part, chain, edit->mapped.segments, edit->mapped.count, false, &changed,
                      &whole->is_too_long, err))
         return false;
     bool same = false;
@@ -153,6 +143,8 @@ bool replan_whole_edit(struct replan_whole *whole, const struct program *program
     bool ok = forward_chain_visit(chain, program->timeline, sites, visit, &edit, err) &&
               append_recorded(&edit, program->step_count, err);
     vec_free(edit.live, edit.live_capacity, 1, program->budget);
+    vec_free(edit.mapped.segments, edit.mapped.capacity, sizeof(*edit.mapped.segments),
+             chain->budget);
     if (!ok)
         replan_whole_release(whole);
     return ok;

@@ -12,8 +12,9 @@ struct replan_whole {
     size_t pass_count, pass_capacity;
 };
 
-/* Edits `program`, which must be that of the whole trace. Passes of the model that make other calls
- * than `chain` stay as recorded, so that what is found for them is too high. */
+/* Edits `program`, which must be that of the whole trace. In a pass of the model that makes other
+ * calls than `chain`, segments with such calls are left out, so that what is found for it is too
+ * high. */
 bool replan_whole_edit(struct replan_whole *whole, const struct program *program,
                        struct site_table *sites, const struct forward_chain *chain,
                        const struct chain_segment *segments, size_t count, struct error *err);

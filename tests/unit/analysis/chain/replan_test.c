@@ -224,6 +224,39 @@ START_TEST(a_program_may_end_with_the_pass)
 }
 END_TEST
 
+/* The other pass has an element more at the beginning, and one less at the end. */
+START_TEST(segments_are_mapped_by_names)
+{
+    struct chain_part parts[] = {{.name = 1}, {.name = 2}, {.name = 3}, {.name = 4}};
+    struct chain_part others[] = {{.name = 9}, {.name = 1}, {.name = 2}, {.name = 3}};
+    struct chain_element each[ELEMENTS];
+    struct chain_segment segments[] = {{.first = 0, .end = 2},
+                                       {.first = 1, .end = 2},
+                                       {.first = 2, .end = 3},
+                                       {.first = 3, .end = 4}};
+    struct replan_mapped mapped = {0};
+    struct error err;
+    budget = (struct budget){.limit = 1 << 20};
+    for (uint32_t e = 0; e < ELEMENTS; e++)
+        each[e] = (struct chain_element){.first_part = e, .end_part = e + 1};
+    struct forward_chain own = {
+        .elements = each, .count = ELEMENTS, .parts = parts, .budget = &budget};
+    struct forward_chain other = own;
+    other.parts = others;
+    ck_assert(replan_map(&own, segments, 4, &other, &mapped, &err));
+    ck_assert_uint_eq(mapped.count, 3);
+    for (size_t k = 0; k < 3; k++) {
+        ck_assert_uint_eq(mapped.segments[k].first, segments[k].first + 1);
+        ck_assert_uint_eq(mapped.segments[k].end, segments[k].end + 1);
+    }
+    ck_assert(replan_map(&own, segments, 4, &own, &mapped, &err));
+    ck_assert_uint_eq(mapped.count, 4);
+    ck_assert_uint_eq(mapped.segments[3].first, 3);
+    vec_free(mapped.segments, mapped.capacity, sizeof(*mapped.segments), &budget);
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
 /* The backward of element 2 begins with an operator that reads its output. The checkpoint makes
  * another output before that, when no later layer needs the first one any more. */
 START_TEST(the_last_operator_reads_its_result)
@@ -433,6 +466,7 @@ TCase *replan_tests(void)
     tcase_add_test(tests, code_around_module_calls_runs_once);
     tcase_add_test(tests, what_the_program_holds_stays);
     tcase_add_test(tests, a_program_may_end_with_the_pass);
+    tcase_add_test(tests, segments_are_mapped_by_names);
     tcase_add_test(tests, casts_stay_in_the_forward_pass);
     tcase_add_test(tests, the_last_operator_reads_its_result);
     tcase_add_test(tests, nested_segments);
