@@ -252,6 +252,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/cache_use.c \
 	src/analysis/growth/cache_use.h \
 	src/analysis/growth/candidates.h \
+	src/analysis/growth/closed_passes.c \
+	src/analysis/growth/closed_passes.h \
 	src/analysis/growth/doubts.c \
 	src/analysis/growth/dropped_graphs.c \
 	src/analysis/growth/dropped_graphs.h \

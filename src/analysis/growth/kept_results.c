@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/gradients/held_gradients.h"
+#include "analysis/growth/closed_passes.h"
 #include "analysis/phase/births.h"
 #include "base/text.h"
 #include "model/peak_without.h"
@@ -13,11 +14,15 @@
 /* A tensor that counts from item `from` up to item `to`, at which its memory is free again. */
 struct held {
     uint32_t from, to, lifetime;
+    bool in_step; /* it counts in the step that made it, whose next pass has begun */
 };
 
-/* A tensor that outlives the step that made it. The program frees it at item `end`. */
+/* A tensor that outlives the step that made it, or else the pass of that step. The program frees it
+ * at item `end`. */
 struct outliving {
     uint32_t end, lifetime, step;
+    uint32_t closed; /* the item at which its pass ends, if it outlives the pass but not the step;
+                        else 0 */
 };
 
 struct finder {
@@ -28,6 +33,7 @@ struct finder {
     const struct steps *steps;
     const uint8_t *is_dropped, *is_retained;
     struct held_gradients gradients;
+    struct closed_passes passes;
     bool *is_replaced; /* by stack: a block that this code made was replaced */
     size_t stack_capacity;
     struct outliving *outliving;
@@ -94,10 +100,9 @@ static uint32_t next_birth(const struct finder *finder, uint32_t item)
 static bool is_set_again(const struct finder *finder, size_t index, uint32_t end)
 {
     const struct lifetime *lifetimes = finder->timeline->lifetimes;
-    uint32_t from = end > RESULT_REPLACED ? end - RESULT_REPLACED : 0,
-             next = next_birth(finder, end);
-    for (size_t i = births_from(finder->timeline, from);
-         i < finder->timeline->lifetime_count && lifetimes[i].alloc < end; i++)
+    uint32_t next = next_birth(finder, end);
+    size_t until = births_from(finder->timeline, end);
+    for (size_t i = until > RESULT_REPLACED ? until - RESULT_REPLACED : 0; i < until; i++)
         if (i > index && may_follow(finder, index, i) &&
             lifetime_end(&lifetimes[i]) > (next == EVENT_NEVER ? end : next))
             return true;
@@ -147,9 +152,13 @@ static uint32_t next_iteration(const struct finder *finder, size_t index, size_t
     return last + 1;
 }
 
-static bool add(struct finder *finder, size_t index, size_t step, uint32_t to, struct error *err)
+static bool add(struct finder *finder, const struct outliving *outliving, uint32_t to,
+                struct error *err)
 {
-    struct held held = {next_iteration(finder, index, step), to, (uint32_t)index};
+    struct held held = {.from = outliving->closed, .to = to, .lifetime = outliving->lifetime};
+    held.in_step = held.from > 0;
+    if (!held.in_step)
+        held.from = next_iteration(finder, held.lifetime, outliving->step);
     return vec_push(finder->held, finder->count, finder->capacity, finder->budget, err, held);
 }
 
@@ -164,10 +173,12 @@ static bool collect_outliving(struct finder *finder, struct error *err)
             step++;
         if (step == finder->steps->count)
             break;
-        if (end == EVENT_NEVER || steps[step].first > alloc || end <= steps[step].last ||
-            !may_be_result(finder, i))
+        if (end == EVENT_NEVER || steps[step].first > alloc || !may_be_result(finder, i))
             continue;
-        struct outliving outliving = {end, (uint32_t)i, (uint32_t)step};
+        struct outliving outliving = {.end = end, .lifetime = (uint32_t)i, .step = (uint32_t)step};
+        if (end <= steps[step].last &&
+            (outliving.closed = closed_passes_end(&finder->passes, i)) == 0)
+            continue;
         if (!vec_push(finder->outliving, finder->outliving_count, finder->outliving_capacity,
                       finder->budget, err, outliving))
             return false;
@@ -192,9 +203,9 @@ static bool in_one_burst(const struct trace *trace, uint32_t from, uint32_t to)
     return true;
 }
 
-/* Adds tensors of one step that are freed together, if one of them was replaced. Those made before
- * the replaced one are in its graph or are parts of it. Those made after the last replaced one are
- * not: they are variables of a function that returns the new value. */
+/* Adds tensors of one step, or one pass, that are freed together, if one of them was replaced.
+ * Those made before the replaced one are in its graph or are parts of it. Those made after the last
+ * replaced one are not: they are variables of a function that returns the new value. */
 static bool add_burst(struct finder *finder, const struct outliving *items, size_t count,
                       struct error *err)
 {
@@ -213,7 +224,7 @@ static bool add_burst(struct finder *finder, const struct outliving *items, size
         if (items[i].lifetime > last_set)
             continue;
         finder->is_replaced[timeline->trace->stack[lifetime->alloc]] = true;
-        if (!add(finder, items[i].lifetime, items[i].step, lifetime->free_completed, err))
+        if (!add(finder, &items[i], lifetime->free_completed, err))
             return false;
     }
     return true;
@@ -228,7 +239,7 @@ static bool find_replaced(struct finder *finder, struct error *err)
         qsort(finder->outliving, finder->outliving_count, sizeof(*items), compare_ends);
     for (size_t i = 0, next; i < finder->outliving_count; i = next) {
         for (next = i + 1; next < finder->outliving_count; next++)
-            if (items[next].step != items[i].step ||
+            if (items[next].step != items[i].step || items[next].closed != items[i].closed ||
                 !in_one_burst(finder->timeline->trace, items[next - 1].end, items[next].end))
                 break;
         if (!add_burst(finder, &items[i], next - i, err))
@@ -237,19 +248,24 @@ static bool find_replaced(struct finder *finder, struct error *err)
     return true;
 }
 
-/* Adds those of the last complete step, if the trace ends after it, as when memory runs out. */
+/* Adds those of the last complete step, if the trace ends after it, as when memory runs out, and
+ * those of the step in which it ends, if that has begun another pass. */
 static bool find_last(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
     const struct steps *steps = finder->steps;
     size_t step = steps->count - 2;
-    for (size_t i = births_from(timeline, steps->items[step].first);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc <= steps->items[step].last;
+    for (size_t i = births_from(timeline, steps->items[step].first); i < timeline->lifetime_count;
          i++) {
         uint32_t alloc = timeline->lifetimes[i].alloc;
+        if (alloc > steps->items[step].last)
+            step = steps->count - 1;
+        struct outliving outliving = {.lifetime = (uint32_t)i, .step = (uint32_t)step};
         if (lifetime_end(&timeline->lifetimes[i]) == EVENT_NEVER && may_be_result(finder, i) &&
             finder->is_replaced[timeline->trace->stack[alloc]] &&
-            !add(finder, i, step, EVENT_NEVER, err))
+            (step + 1 < steps->count ||
+             (outliving.closed = closed_passes_end(&finder->passes, i)) > 0) &&
+            !add(finder, &outliving, EVENT_NEVER, err))
             return false;
     }
     return true;
@@ -293,8 +309,9 @@ static bool count_at_peak(const struct finder *finder, struct kept_results *kept
     const struct lifetime *lifetime = &finder->timeline->lifetimes[held->lifetime];
     uint64_t bytes = trace_size(trace, lifetime->alloc);
     kept->is_kept[held->lifetime] = 1;
+    kept->in_step_bytes += held->in_step ? bytes : 0;
     kept->of_evaluation |=
-        finder->steps->source != STEPS_FORWARD &&
+        !held->in_step && finder->steps->source != STEPS_FORWARD &&
         steps_of(finder->steps, held->from) == steps_of(finder->steps, lifetime->alloc);
     kept->at_peak_bytes += bytes;
     if (held->to == EVENT_NEVER)
@@ -345,9 +362,10 @@ bool kept_results_find(struct kept_results *kept, const struct timeline *timelin
     if (ok)
         memset(finder.is_replaced, 0, stacks * sizeof(*finder.is_replaced));
     ok = ok && held_gradients_find(&finder.gradients, timeline, sites, phases, categories, err) &&
-         find_replaced(&finder, err) && find_last(&finder, err) &&
-         (finder.count == 0 || mark(&finder, &made, err));
+         closed_passes_find(&finder.passes, timeline, phases, err) && find_replaced(&finder, err) &&
+         find_last(&finder, err) && (finder.count == 0 || mark(&finder, &made, err));
     held_gradients_release(&finder.gradients);
+    closed_passes_release(&finder.passes);
     vec_free(finder.is_replaced, finder.stack_capacity, sizeof(*finder.is_replaced), made.budget);
     vec_free(finder.outliving, finder.outliving_capacity, sizeof(*finder.outliving), made.budget);
     vec_free(finder.held, finder.capacity, sizeof(*finder.held), made.budget);

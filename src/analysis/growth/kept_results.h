@@ -4,7 +4,9 @@
  * computes new ones. A tensor counts if it is freed after the step that made it (steps.h), right
  * after the same code has made a block of the same size, or of half to twice that size. It counts
  * from the end of its step, or from the next forward pass if nothing is trained or if an evaluation
- * made it and it outlives the next step as well, until it is freed.
+ * made it and it outlives the next step as well, until it is freed. If the step itself computes
+ * another pass after its backward pass, as where the gradients of several batches are accumulated,
+ * a tensor that is replaced within the step counts from the end of its backward pass.
  * Older tensors of the step that are freed together with it count, too, such as an autograd graph
  * that backward(retain_graph=True) has kept. A tensor of the last step counts if earlier tensors of
  * the same code did. Weights, gradients (except copies that a hook makes, and those of
@@ -18,13 +20,14 @@
 #include "analysis/category/category.h"
 #include "analysis/phase/steps.h"
 
-/* The most items from the birth of a new result to the end of the old one whose place it takes in a
- * variable. */
-#define RESULT_REPLACED 64
+/* The most allocations from that of a new result on up to the end of the old one whose place it
+ * takes in a variable. What the code that made it frees in between does not count. */
+#define RESULT_REPLACED 24
 
 struct kept_results {
     uint64_t at_peak_bytes; /* those that count at the active peak */
     uint64_t graph_bytes;   /* of these, what an autograd graph frees, as C++ frames show */
+    uint64_t in_step_bytes; /* of these, what an earlier pass of the peak's own step made */
     bool of_evaluation;     /* some are of an evaluation before the training step of the peak */
     uint8_t *is_kept;       /* by lifetime: counts at the active peak. NULL: none does */
     size_t capacity;

@@ -58,8 +58,8 @@ static size_t find_latest(struct last_step *last, struct latest *latest)
         struct latest *of = &latest[stack_of(timeline, i)];
         uint32_t alloc = lifetimes[of->index].alloc, freed = lifetime_end(&lifetimes[i]);
         uint32_t begin = alloc >= last->since ? last->since : last->before;
-        of->is_set |=
-            lifetimes[i].alloc < begin && freed > alloc && freed - alloc <= RESULT_REPLACED;
+        of->is_set |= lifetimes[i].alloc < begin && freed > alloc &&
+                      births_from(timeline, freed) - of->index <= RESULT_REPLACED;
     }
     return end;
 }

@@ -63,29 +63,47 @@ bool finding_about_retained(struct findings_maker *maker, const struct live_sum 
         finding_size(maker, sum->bytes).text, most->bytes);
 }
 
+/* Whose results variables hold. */
+static const char *makers_of_kept(const struct kept_results *kept)
+{
+    if (kept->of_evaluation)
+        return "an earlier step or evaluation";
+    if (kept->in_step_bytes == kept->at_peak_bytes)
+        return "an earlier pass of the same step";
+    return kept->in_step_bytes > 0 ? "earlier passes" : "the step before";
+}
+
 bool finding_about_kept_results(struct findings_maker *maker, const struct live_sum *sum,
                                 const struct buffer *most)
 {
     const struct kept_results *kept = maker->evidence->kept;
     bool keeps_graph = kept->graph_bytes > kept->at_peak_bytes / 2 &&
                        maker->evidence->retained->at_peak_bytes == 0;
+    bool in_step = kept->in_step_bytes > 0;
+    struct buffer next = BUFFER_INIT;
+    /* Without the graph, other peaks are lower, too: its backward pass frees it in each step. */
+    int64_t save_bytes = keeps_graph ? (int64_t)kept->at_peak_bytes : kept->save_bytes;
     if (finding_share(maker, kept->save_bytes) < LEAST_SHARE)
         return true;
-    return finding_add(
-        maker,
-        (struct finding){
-            .kind = FINDING_KEPT_RESULTS, .save_bytes = kept->save_bytes, .at_most = true},
-        keeps_graph
-            ? "Most of it belongs to a graph that the backward pass did not free: leave "
-              "retain_graph=True out of the last backward pass through it. Unless the next step "
-              "needs them, delete these variables at the end of the step (del NAME), or move the "
-              "body of the loop into a function."
-            : "Unless the next step needs them, delete these variables at the end of the step (del "
-              "NAME), or move the body of the loop into a function.",
-        "At the peak, variables still hold %s of %s%s; this memory is freed only when the same "
-        "code sets the variables again.",
-        finding_size(maker, sum->bytes).text,
-        kept->of_evaluation ? "an earlier step or evaluation" : "the step before", most->bytes);
+    if (keeps_graph)
+        buffer_puts(&next, "Most of it belongs to a graph that the backward pass did not free: "
+                           "leave retain_graph=True out of the last backward pass through it. ");
+    buffer_printf(&next,
+                  "Unless the next %s needs them, delete these variables %s (del NAME), or move "
+                  "the body of the loop into a function.",
+                  in_step ? "pass" : "step",
+                  in_step ? "after the backward pass" : "at the end of the step");
+    bool ok = !next.failed || error_out_of_memory(maker->err);
+    ok = ok &&
+         finding_add(maker,
+                     (struct finding){
+                         .kind = FINDING_KEPT_RESULTS, .save_bytes = save_bytes, .at_most = true},
+                     next.bytes,
+                     "At the peak, variables still hold %s of %s%s; this memory is freed "
+                     "only when the same code sets the variables again.",
+                     finding_size(maker, sum->bytes).text, makers_of_kept(kept), most->bytes);
+    buffer_release(&next);
+    return ok;
 }
 
 int64_t finding_peak(const struct findings_maker *maker, bool in_optimizer)

@@ -40,7 +40,7 @@ static const char *const remedies[FINDING_KINDS] = {
     [FINDING_KEPT_GRADIENTS] = "free the gradients of the previous step before the forward pass",
     [FINDING_IDLE_GRADIENTS] =
         "free the gradients that no optimizer uses, and keep nothing for them",
-    [FINDING_KEPT_RESULTS] = "delete what variables still hold of the step before",
+    [FINDING_KEPT_RESULTS] = "delete what variables still hold of earlier passes",
     [FINDING_GROWTH] = "free the memory that grows from step to step",
     [FINDING_PENDING_FREES] = "avoid frees that wait for another stream",
 };

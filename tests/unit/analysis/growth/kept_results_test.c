@@ -180,6 +180,67 @@ START_TEST(variables_of_a_function_that_returns)
 }
 END_TEST
 
+#define BATCHES 3 /* whose gradients a step accumulates */
+
+/* The trace ends in the middle of the second batch of the last step. */
+enum accumulation { SET_AGAIN, DELETED, NEEDED_TWICE, STOPS_EARLY };
+
+static void backward_of_batch(uint64_t *gradient)
+{
+    if (*gradient)
+        capture_free(&capture, born(10, STACK_BACKWARD), 10, STACK_BACKWARD);
+    else
+        *gradient = born(10, STACK_BACKWARD);
+}
+
+/* for each batch: maps = backbone(x), which needs memory of its own; the backward pass of a loss
+ * over them. The peak lies in the forward pass of the second batch of the last step. */
+static void accumulate(enum accumulation kind)
+{
+    uint64_t held = 0, gradient = 0;
+    for (unsigned i = 0; i < STEPS * BATCHES; i++) {
+        bool is_peak = i == (STEPS - 1) * BATCHES + 1;
+        uint64_t scratch = is_peak ? 2000 : 100;
+        uint64_t needed = born(scratch, INSIDE);
+        if (is_peak && kind == STOPS_EARLY)
+            return;
+        capture_free(&capture, needed, scratch, INSIDE);
+        uint64_t maps = born(LOGITS, MODEL);
+        if (held)
+            capture_free(&capture, held, LOGITS, AT(4));
+        backward_of_batch(&gradient);
+        if (kind == NEEDED_TWICE) {
+            uint64_t again = born(2500, INSIDE);
+            capture_free(&capture, again, 2500, INSIDE);
+            backward_of_batch(&gradient);
+        }
+        if (kind == DELETED)
+            capture_free(&capture, maps, LOGITS, AT(6));
+        held = kind == DELETED ? 0 : maps;
+        if (i % BATCHES == BATCHES - 1) {
+            capture_free(&capture, gradient, 10, STACK_STEP);
+            gradient = 0;
+            born(1, STACK_STEP);
+        }
+    }
+}
+
+/* The last result of a batch stays up to that of the next one, of the same step. */
+START_TEST(a_batch_of_an_accumulation_is_set_again)
+{
+    struct device_report *report;
+    uint64_t waits = _i == SET_AGAIN || _i == STOPS_EARLY ? LOGITS : 0;
+    accumulate((enum accumulation)_i);
+    capture_load(&capture);
+    report = capture_report(&capture, 10);
+    ck_assert_uint_eq(report->kept.at_peak_bytes, waits);
+    ck_assert_uint_eq(report->kept.in_step_bytes, waits);
+    ck_assert_int_eq(report->kept.save_bytes, (int64_t)waits);
+    ck_assert(!report->kept.of_evaluation);
+    device_report_destroy(report);
+}
+END_TEST
+
 TCase *kept_results_tests(void)
 {
     TCase *tests = tcase_create("kept results");
@@ -193,5 +254,6 @@ TCase *kept_results_tests(void)
     tcase_add_test(tests, a_list_that_a_function_keeps);
     tcase_add_test(tests, a_graph_that_a_variable_keeps);
     tcase_add_test(tests, variables_of_a_function_that_returns);
+    tcase_add_loop_test(tests, a_batch_of_an_accumulation_is_set_again, 0, STOPS_EARLY + 1);
     return tests;
 }
