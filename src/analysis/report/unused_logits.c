@@ -5,6 +5,7 @@
 
 #define LEAST_SHARE 20 /* one 20th of the peak: smaller tensors are not looked at */
 #define COPY_WINDOW 4  /* allocations from a product to its copy in another type */
+#define FOLLOWERS   4  /* tensors made one from the other, each for every position */
 #define READERS     6  /* allocations after a tensor that may be computed from it */
 #define PROMPTS     4  /* results of a prompt before those of a token */
 #define SMALLER     8  /* times, what is read of it */
@@ -52,29 +53,70 @@ static bool is_product(const struct finder *finder, size_t index, bool *is, stru
     return is_made_by(finder, index, products, 3, is, err);
 }
 
-/* Sets *is if a block is a copy of a matrix product that was made right before, in a type twice or
- * half as wide. Other copies in another type may be of anything, such as a mask. */
-static bool is_copied_product(const struct finder *finder, size_t index, bool *is,
-                              struct error *err)
+static bool is_live_at_peak(const struct finder *finder, size_t index)
+{
+    const struct timeline *timeline = finder->set->timeline;
+    int64_t peak = timeline->active.peak_event;
+    return (int64_t)timeline->lifetimes[index].alloc <= peak &&
+           (int64_t)timeline->lifetimes[index].free_completed > peak;
+}
+
+/* Sets *source to a matrix product of which a block is a copy, in a type twice or half as wide,
+ * made right after it; to SIZE_MAX if there is none. Other copies in another type may be of
+ * anything, such as a mask. */
+static bool find_source(const struct finder *finder, size_t index, size_t *source,
+                        struct error *err)
 {
     static const char *const copies[] = {"aten::_to_copy"};
-    if (!is_made_by(finder, index, copies, 1, is, err))
+    bool is_copy, is = false;
+    *source = SIZE_MAX;
+    if (!is_made_by(finder, index, copies, 1, &is_copy, err))
         return false;
-    bool is_copy = *is;
-    *is = false;
-    for (size_t i = index, seen = 0; is_copy && !*is && i-- > 0 && seen < COPY_WINDOW; seen++) {
+    for (size_t i = index, seen = 0; is_copy && !is && i-- > 0 && seen < COPY_WINDOW; seen++) {
         uint64_t copy = size_of(finder, index), size = size_of(finder, i);
-        if ((size == 2 * copy || copy == 2 * size) && !is_product(finder, i, is, err))
+        if ((size == 2 * copy || copy == 2 * size) && !is_product(finder, i, &is, err))
             return false;
+        if (is)
+            *source = i;
     }
     return true;
 }
 
-/* Sets *may for what a forward pass made that may be logits. */
+/* Sets *may for what a forward pass made that may be logits, unless it is a copy of others that are
+ * live at the peak. */
 static bool may_be_logits(const struct finder *finder, size_t index, bool *may, struct error *err)
 {
-    return is_product(finder, index, may, err) &&
-           (*may || is_copied_product(finder, index, may, err));
+    size_t source;
+    if (!is_product(finder, index, may, err) ||
+        (!*may && !find_source(finder, index, &source, err)))
+        return false;
+    *may = *may || (source != SIZE_MAX && !is_live_at_peak(finder, source));
+    return true;
+}
+
+/* Sets *next to a tensor for every position that is made right after another and may be computed
+ * from it, as a copy in another type or a quotient; to SIZE_MAX if there is none. A softmax does
+ * not count: the weights of attention are computed by one. */
+static bool find_follower(const struct finder *finder, size_t index, size_t *next,
+                          struct error *err)
+{
+    static const char *const operators[] = {"aten::_to_copy", "aten::div", "aten::mul",
+                                            "aten::tanh", "aten::clone"};
+    const struct timeline *timeline = finder->set->timeline;
+    bool is = false;
+    *next = SIZE_MAX;
+    for (size_t i = index + 1;
+         !is && i < timeline->lifetime_count && i - index <= COPY_WINDOW &&
+         timeline->lifetimes[i].alloc < lifetime_end(&timeline->lifetimes[index]);
+         i++) {
+        uint64_t size = size_of(finder, i), of = size_of(finder, index);
+        if ((size == of || size == 2 * of || of == 2 * size) &&
+            !is_made_by(finder, i, operators, sizeof(operators) / sizeof(operators[0]), &is, err))
+            return false;
+        if (is)
+            *next = i;
+    }
+    return true;
 }
 
 /* True if memory ran out between two items. */
@@ -198,13 +240,30 @@ static bool generates(const struct finder *finder, size_t index)
     return grows(finder, index, 1) || grows(finder, index, (size_t)-1);
 }
 
+/* Adds what is there at the peak of logits and of the tensors made from them one after the other.
+ * Sets *read to the size of what is computed from the last of these, 0 if that is not small. */
+static bool follow(const struct finder *finder, size_t index, uint64_t *bytes, uint64_t *read,
+                   struct error *err)
+{
+    size_t last = index, next = index;
+    for (size_t i = 0; i <= FOLLOWERS && next != SIZE_MAX; i++) {
+        last = next;
+        *bytes += is_live_at_peak(finder, last) ? size_of(finder, last) : 0;
+        if (!find_follower(finder, last, &next, err))
+            return false;
+    }
+    *read = read_of(finder, last);
+    return true;
+}
+
 static bool add(struct finder *finder, size_t index, struct error *err)
 {
     struct unused_logits *logits = finder->logits;
+    uint64_t read = 0, bytes = 0;
     bool may = false;
-    if (!may_be_logits(finder, index, &may, err))
+    if (!may_be_logits(finder, index, &may, err) ||
+        (may && !follow(finder, index, &bytes, &read, err)))
         return false;
-    uint64_t read = may ? read_of(finder, index) : 0;
     if (read == 0 || !generates(finder, index))
         return true;
     logits->several =
@@ -213,7 +272,7 @@ static bool add(struct finder *finder, size_t index, struct error *err)
         finder->largest = size_of(finder, index);
         logits->stack = stack_of(finder, index);
     }
-    logits->bytes += (int64_t)size_of(finder, index);
+    logits->bytes += (int64_t)bytes;
     if ((int64_t)read > logits->read_bytes)
         logits->read_bytes = (int64_t)read;
     return true;

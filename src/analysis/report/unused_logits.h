@@ -1,8 +1,9 @@
 /* Logits of every position of a text that a model continues, of which the program reads those of
  * the last position.
  *
- * Such logits are the result of a matrix product, or a copy of it in another dtype, and all that is
- * computed from them is many times smaller. The next calls of the same code show that the program
+ * Such logits are the result of a matrix product, with copies of it in another dtype, quotients and
+ * the like that are made from it one after the other, and all that is computed from the last of
+ * these is many times smaller. The next calls of the same code show that the program
  * generates a text: each result is larger than the one before by the same amount or, if there is a
  * cache of keys and values, the next one is many times smaller. Without such a cache, that shows
  * only that batches differ in size. */

@@ -97,7 +97,34 @@ START_TEST(logits_that_are_converted)
     make_cache();
     convert(1000, HEAD);
     convert(10, HEAD);
-    ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), 500);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), 1000 + 500);
+}
+END_TEST
+
+#define DIVIDE CPP("at::_ops::div_Tensor::call(x)") "," NO_GRAD
+#define EXPAND CPP("at::_ops::_softmax::call(x)") "," NO_GRAD
+
+/* Logits that are divided before those of the last position are read. The result of the product is
+ * freed before, or not. Or they are the scores of attention, of which a softmax makes weights. */
+START_TEST(logits_that_are_divided)
+{
+    make_cache();
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t bytes = i == 0 ? 1000 : 10;
+        uint64_t logits = capture_alloc(&capture, bytes, HEAD);
+        uint64_t cast = capture_alloc(&capture, 2 * bytes, CAST);
+        if (_i == 1)
+            capture_free(&capture, logits, bytes, NO_GRAD);
+        uint64_t divided = capture_alloc(&capture, 2 * bytes, _i == 2 ? EXPAND : DIVIDE);
+        uint64_t scores = capture_alloc(&capture, 10, SAMPLE);
+        capture_free(&capture, scores, 10, SAMPLE);
+        capture_free(&capture, divided, 2 * bytes, NO_GRAD);
+        capture_free(&capture, cast, 2 * bytes, NO_GRAD);
+        if (_i != 1)
+            capture_free(&capture, logits, bytes, NO_GRAD);
+    }
+    static const int64_t savings[] = {5000, 4000, -1};
+    ck_assert_int_eq(capture_saving(&capture, FINDING_UNUSED_LOGITS), savings[_i]);
 }
 END_TEST
 
@@ -190,6 +217,7 @@ TCase *findings_inference_tests(void)
     tcase_add_loop_test(tests, a_forward_pass_that_runs_out_of_memory, 0, 2);
     tcase_add_test(tests, a_program_that_trains);
     tcase_add_test(tests, logits_that_are_converted);
+    tcase_add_loop_test(tests, logits_that_are_divided, 0, 3);
     tcase_add_test(tests, masks_that_are_converted_are_no_logits);
     tcase_add_test(tests, logits_of_a_text_that_grows);
     tcase_add_test(tests, logits_of_a_prompt);
