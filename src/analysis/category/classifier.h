@@ -19,7 +19,7 @@ struct left_gradients {
 
 /* The last that plain code made of one kind, a stack each: results of passes that it kept, such as
  * the logits of an evaluation, or batches. A loop makes a few of them in each iteration. */
-#define LINES_MOST 4
+#define LINES_MOST 8
 struct last_lines {
     struct last_line {
         stack_id stack;
@@ -66,7 +66,7 @@ struct classifier {
     uint32_t copied_run;       /* the last run in which plain code copied something to the device */
     double copied_bytes;       /* that it has copied in that run */
     struct last_lines results; /* that plain code kept */
-    struct last_lines batches; /* whose operators are not known */
+    struct last_lines batches; /* that operators do not tell */
     uint32_t workspaces[WORKSPACES_MOST]; /* numbers of lifetimes; see kept_workspaces.c */
     size_t workspace_count;
     struct step_marks steps;      /* annotated optimizer steps */

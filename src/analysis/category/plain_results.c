@@ -13,44 +13,54 @@ static bool is_drawn(const struct classifier *classifier, const struct evidence 
     return operator_makes_storage(op) || text_starts(op, "aten::rand");
 }
 
+/* The last of the noted lines with a stack, or NULL. */
+static const struct last_line *line_of(const struct last_lines *lines, stack_id stack)
+{
+    for (size_t i = 0; i < LINES_MOST && i < lines->count; i++)
+        if (lines->items[i].stack == stack)
+            return &lines->items[i];
+    return NULL;
+}
+
+/* True if a stack makes batches: by its operator, or, if that is not known, because its line has
+ * made one before. */
+static bool makes_batch(const struct classifier *classifier, stack_id stack)
+{
+    const struct symbols *symbols = site_table_symbols(classifier->sites);
+    struct error err; /* out of memory is found again when that allocation is classified */
+    const struct stack_facts *facts = site_stack_facts(classifier->sites, stack, &err);
+    if (!facts)
+        return false;
+    if (facts->context == CONTEXT_DATA)
+        return true;
+    return facts->context == CONTEXT_OTHER &&
+           (op_makes_input(symbols, facts->site.op) || line_of(&classifier->batches, stack));
+}
+
 #define MOST_BEFORE_BATCH 64 /* allocations between a result and the next batch */
 
 /* True if the batch for the forward pass in run `pass` is made after an allocation, which is then
- * not that batch. */
+ * not that batch. A batch may have several parts, each made by a line of its own. */
 static bool precedes_batch(const struct classifier *classifier, const struct evidence *evidence,
                            uint32_t pass)
 {
     const struct timeline *timeline = classifier->timeline;
-    const struct symbols *symbols = site_table_symbols(classifier->sites);
     uint32_t begin = classifier->phases->runs[pass].first;
+    if (line_of(&classifier->batches, evidence->birth_stack))
+        return false;
     for (size_t i = evidence->index + 1;
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < begin &&
          i - evidence->index <= MOST_BEFORE_BATCH;
-         i++) {
-        struct error err; /* out of memory is found again when that allocation is classified */
-        const struct stack_facts *facts = site_stack_facts(
-            classifier->sites, timeline->trace->stack[timeline->lifetimes[i].alloc], &err);
-        if (facts && (facts->context == CONTEXT_DATA ||
-                      (facts->context == CONTEXT_OTHER && op_makes_input(symbols, facts->site.op))))
+         i++)
+        if (makes_batch(classifier, timeline->trace->stack[timeline->lifetimes[i].alloc]))
             return true;
-    }
     return false;
-}
-
-/* The last of the noted lines with the stack of an allocation, or NULL. */
-static const struct last_line *line_of(const struct last_lines *lines,
-                                       const struct evidence *evidence)
-{
-    for (size_t i = 0; i < LINES_MOST && i < lines->count; i++)
-        if (lines->items[i].stack == evidence->birth_stack)
-            return &lines->items[i];
-    return NULL;
 }
 
 static const struct last_line *last_like(const struct classifier *classifier,
                                          const struct evidence *evidence)
 {
-    return line_of(&classifier->results, evidence);
+    return line_of(&classifier->results, evidence->birth_stack);
 }
 
 /* True if an allocation takes over the variable of the one of its size that the same line made
@@ -58,16 +68,14 @@ static const struct last_line *last_like(const struct classifier *classifier,
 static bool takes_over(const struct classifier *classifier, const struct last_lines *lines,
                        const struct evidence *evidence)
 {
-    const struct last_line *last = line_of(lines, evidence);
+    const struct last_line *last = line_of(lines, evidence->birth_stack);
     return last && last->size == evidence_size(classifier, evidence) &&
            last->end > classifier->timeline->lifetimes[evidence->index].alloc;
 }
 
-/* Operators tell batches, if they are known. */
 static bool is_like_batch(const struct classifier *classifier, const struct evidence *evidence)
 {
-    return evidence->birth->site.op == STRING_EMPTY &&
-           takes_over(classifier, &classifier->batches, evidence);
+    return takes_over(classifier, &classifier->batches, evidence);
 }
 
 static void note(const struct classifier *classifier, struct last_lines *lines,
@@ -75,11 +83,21 @@ static void note(const struct classifier *classifier, struct last_lines *lines,
 {
     if (evidence->birth_stack == STACK_NONE)
         return;
-    const struct last_line *last = line_of(lines, evidence);
+    const struct last_line *last = line_of(lines, evidence->birth_stack);
     size_t at = last ? (size_t)(last - lines->items) : lines->count++;
     lines->items[at % LINES_MOST] =
         (struct last_line){evidence->birth_stack, evidence_size(classifier, evidence),
                            lifetime_end(&classifier->timeline->lifetimes[evidence->index])};
+}
+
+/* True if what a line made as a batch, to all appearance, makes it a line of batches. After a
+ * forward pass it may yet be a result, if an operator computed it. */
+static bool is_line_of_batches(const struct classifier *classifier, const struct evidence *evidence)
+{
+    uint32_t before;
+    return evidence->birth->site.op == STRING_EMPTY ||
+           line_of(&classifier->batches, evidence->birth_stack) ||
+           step_near(classifier, evidence->birth_run, -1, &before) != PHASE_FORWARD;
 }
 
 void plain_note_line(struct classifier *classifier, const struct evidence *evidence,
@@ -87,8 +105,12 @@ void plain_note_line(struct classifier *classifier, const struct evidence *evide
 {
     if (reason == REASON_AFTER_FORWARD)
         note(classifier, &classifier->results, evidence);
-    else if (reason == REASON_BEFORE_FORWARD && evidence->birth->site.op == STRING_EMPTY)
-        note(classifier, &classifier->batches, evidence);
+    if (reason != REASON_BEFORE_FORWARD || !is_line_of_batches(classifier, evidence))
+        return;
+    if (evidence->birth->site.op == STRING_EMPTY &&
+        line_of(&classifier->batches, evidence->birth_stack))
+        classifier->batch_run = evidence->birth_run;
+    note(classifier, &classifier->batches, evidence);
 }
 
 bool plain_is_kept_result(const struct classifier *classifier, const struct evidence *evidence)

@@ -123,15 +123,17 @@ static bool is_filled(const struct classifier *classifier, const struct categori
            results.bytes * NARROWER >= (double)size && results.bytes <= (double)size * MOST_TIMES;
 }
 
-/* The last run that sees a block as an input of passes; 0 if it is none. Nothing may be known of a
- * block that the trace does not free. */
+/* The last run that sees a block as an input of passes; 0 if it is none. Of a block that the trace
+ * does not free, more may be known than that it stays: its line makes batches. */
 static uint32_t end_as_input(const struct classifier *classifier,
                              const struct categories *categories, size_t index)
 {
     struct lifetime_runs life = classifier->phases->of_lifetime[index];
-    bool is_input = categories->of_lifetime[index] == CATEGORY_INPUT && life.end != NO_RUN;
-    bool may_be_input = reason_of(categories->why_lifetime[index]) == REASON_NONE &&
-                        life.birth > classifier->first_step_run && may_be_empty(classifier, index);
+    enum reason reason = reason_of(categories->why_lifetime[index]);
+    bool is_input = categories->of_lifetime[index] == CATEGORY_INPUT &&
+                    (life.end != NO_RUN || reason == REASON_BEFORE_FORWARD);
+    bool may_be_input = reason == REASON_NONE && life.birth > classifier->first_step_run &&
+                        may_be_empty(classifier, index);
     return is_input || may_be_input ? life.end : 0;
 }
 

@@ -14,6 +14,7 @@ TCase *category_replaced_tests(void);
 TCase *category_buckets_tests(void);
 TCase *category_caches_tests(void);
 TCase *category_chains_tests(void);
+TCase *category_evaluations_tests(void);
 TCase *category_lines_tests(void);
 TCase *category_masters_tests(void);
 TCase *category_unnamed_tests(void);

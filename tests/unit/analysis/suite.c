@@ -53,6 +53,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_loops_tests());
     suite_add_tcase(suite, category_caches_tests());
     suite_add_tcase(suite, category_chains_tests());
+    suite_add_tcase(suite, category_evaluations_tests());
     suite_add_tcase(suite, category_lines_tests());
     suite_add_tcase(suite, category_masters_tests());
     suite_add_tcase(suite, category_unnamed_tests());
