@@ -54,6 +54,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/size_tally.c \
 	src/analysis/category/size_tally.h \
 	src/analysis/category/state_copies.c \
+	src/analysis/category/stored_rows.c \
 	src/analysis/category/swapped_weights.c \
 	src/analysis/category/traced_persistent.c \
 	src/analysis/category/traced_reason.c \

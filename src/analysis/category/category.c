@@ -189,6 +189,8 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         !classify_kv_cache(classifier, categories, err))
         return false;
     classify_result_buffers(classifier, categories);
+    if (!classify_stored_rows(classifier, categories, err))
+        return false;
     classify_rebuilt_buckets(classifier, categories);
     classify_ends_again(classifier, categories);
     return classify_cast_cache(classifier, categories, err) &&

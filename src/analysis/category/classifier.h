@@ -229,6 +229,10 @@ void classify_first_states(const struct classifier *classifier, struct categorie
  * caches are known, which such passes fill, too. */
 void classify_result_buffers(const struct classifier *classifier, struct categories *categories);
 
+/* stored_rows.c: corrects what was taken for frozen weights, if batches are taken from it. */
+bool classify_stored_rows(const struct classifier *classifier, struct categories *categories,
+                          struct error *err);
+
 /* rebuilt_buckets.c: without stacks, finds the buckets of DistributedDataParallel where it replaces
  * them. */
 void classify_rebuilt_buckets(const struct classifier *classifier, struct categories *categories);

@@ -51,6 +51,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/slopes_test.c \
 	tests/unit/analysis/category/standing.c \
 	tests/unit/analysis/category/standing.h \
+	tests/unit/analysis/category/stored_rows_test.c \
 	tests/unit/analysis/category/unnamed_test.c \
 	tests/unit/analysis/category/wide_averages_test.c \
 	tests/unit/analysis/category/workspaces_test.c \
