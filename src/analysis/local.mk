@@ -26,6 +26,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/kv_pool.c \
 	src/analysis/category/kv_standing.c \
 	src/analysis/category/last_results.c \
+	src/analysis/category/late_copies.c \
 	src/analysis/category/late_factors.c \
 	src/analysis/category/leaked_sizes.c \
 	src/analysis/category/optimizer_states.c \

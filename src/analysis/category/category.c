@@ -170,7 +170,8 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         !classify_traced_persistent(classifier, categories, err))
         return false;
     classify_plain_zeros(classifier, categories);
-    if (!classify_constructed(classifier, categories, err) ||
+    if (!classify_late_copies(classifier, categories, err) ||
+        !classify_constructed(classifier, categories, err) ||
         !classify_state_copies(classifier, categories, err))
         return false;
     classify_weight_lists(classifier, categories);

@@ -182,6 +182,11 @@ void classify_plain_zeros(const struct classifier *classifier, struct categories
  * reason bytes are still without a doubt. */
 void classify_earlier_zeros(const struct classifier *classifier, struct categories *categories);
 
+/* late_copies.c: without stacks, corrects what was taken for states, if it is a copy of the model
+ * that is made after them, and the states that were taken for the copy. */
+bool classify_late_copies(const struct classifier *classifier, struct categories *categories,
+                          struct error *err);
+
 /* constructors.c: corrects what was taken for data, if a constructor made it together with the
  * weights of a model. */
 bool classify_constructed(const struct classifier *classifier, struct categories *categories,

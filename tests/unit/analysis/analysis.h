@@ -18,6 +18,7 @@ TCase *category_evaluations_tests(void);
 TCase *category_lines_tests(void);
 TCase *category_masters_tests(void);
 TCase *category_stored_rows_tests(void);
+TCase *category_late_copies_tests(void);
 TCase *category_unnamed_tests(void);
 TCase *category_cousins_tests(void);
 TCase *category_large_results_tests(void);

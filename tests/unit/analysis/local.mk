@@ -30,6 +30,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/humps_test.c \
 	tests/unit/analysis/category/inference_test.c \
 	tests/unit/analysis/category/kept_lists_test.c \
+	tests/unit/analysis/category/late_copies_test.c \
 	tests/unit/analysis/category/late_factors_test.c \
 	tests/unit/analysis/category/large_results_test.c \
 	tests/unit/analysis/category/late_test.c \

@@ -57,6 +57,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_lines_tests());
     suite_add_tcase(suite, category_masters_tests());
     suite_add_tcase(suite, category_stored_rows_tests());
+    suite_add_tcase(suite, category_late_copies_tests());
     suite_add_tcase(suite, category_unnamed_tests());
     suite_add_tcase(suite, category_cousins_tests());
     suite_add_tcase(suite, category_large_results_tests());
