@@ -122,9 +122,13 @@ static void count_repeated_gradients(struct solver *solver)
     }
 }
 
+/* True if optimizer steps make the states. Adafactor's have other sizes than the weights. But if
+ * the steps make as many blocks that stay as there are gradients, in a trace from the first step
+ * on, nothing that is older is a state. */
 static bool states_are_made_in_trace(const struct solver *solver)
 {
     double made = 0, gradients = 0;
+    uint64_t made_count = 0, gradient_count = 0;
     for (size_t i = 0; i < solver->count; i++) {
         const struct size_tally *tally = solver->sizes[i];
         uint64_t others = tally->replaced;
@@ -136,8 +140,11 @@ static bool states_are_made_in_trace(const struct solver *solver)
             made += bytes_of(tally->size / 2, least(states, masters_of(solver, tally)));
         made += bytes_of(tally->size, states < count ? states : count);
         gradients += bytes_of(tally->size, count);
+        made_count += states;
+        gradient_count += count;
     }
-    return made * 2 > gradients;
+    return made * 2 > gradients ||
+           (!solver->begins_late && gradient_count > 0 && made_count >= gradient_count);
 }
 
 /* True if steps replace the states: they free as many blocks from before the trace as the optimizer

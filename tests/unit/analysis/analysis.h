@@ -19,6 +19,7 @@ TCase *category_lines_tests(void);
 TCase *category_masters_tests(void);
 TCase *category_stored_rows_tests(void);
 TCase *category_late_copies_tests(void);
+TCase *category_factored_states_tests(void);
 TCase *category_unnamed_tests(void);
 TCase *category_cousins_tests(void);
 TCase *category_large_results_tests(void);

@@ -20,6 +20,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/ends_test.c \
 	tests/unit/analysis/category/events.h \
 	tests/unit/analysis/category/evaluations_test.c \
+	tests/unit/analysis/category/factored_states_test.c \
 	tests/unit/analysis/category/factors_test.c \
 	tests/unit/analysis/category/first_states_test.c \
 	tests/unit/analysis/category/flat_roles_test.c \
