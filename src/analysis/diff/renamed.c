@@ -1,5 +1,7 @@
 #include "analysis/diff/renamed.h"
 
+#include "analysis/code/paths.h"
+
 /* The Python files of one side of which no call site is matched. */
 struct alone {
     string_id file;
@@ -26,14 +28,22 @@ static bool is_alone(const struct diff_matcher *matcher, const struct diff_item 
     return true;
 }
 
-static void find_alone(const struct diff_matcher *matcher, struct alone alone[2])
+/* True for a file of the program itself, not of torch or of an installed package. */
+static bool is_own(const struct diff_matcher *matcher, string_id file)
+{
+    const struct file_facts facts = path_classify(symbols_text(matcher->symbols, file));
+    return facts.class == FILE_USER && facts.module == 0;
+}
+
+static void find_alone(const struct diff_matcher *matcher, bool own_only, struct alone alone[2])
 {
     for (size_t i = 0; i < matcher->item_count; i++) {
         const struct diff_item *item = &matcher->items[i];
         struct alone *found = &alone[item->side];
         string_id file = item->site->place.file;
         if (item->row != DIFF_NONE || !is_python(item) || found->many ||
-            (found->any && found->file == file) || !is_alone(matcher, item, false))
+            (found->any && found->file == file) || (own_only && !is_own(matcher, file)) ||
+            !is_alone(matcher, item, false))
             continue;
         found->many = found->any;
         found->any = true;
@@ -41,13 +51,19 @@ static void find_alone(const struct diff_matcher *matcher, struct alone alone[2]
     }
 }
 
+/* Finds one file of each side. */
+static bool find_pair(const struct diff_matcher *matcher, bool own_only, struct alone alone[2])
+{
+    alone[0] = alone[1] = (struct alone){0};
+    find_alone(matcher, own_only, alone);
+    return alone[0].any && !alone[0].many && alone[1].any && !alone[1].many;
+}
+
 bool diff_join_files(struct diff_matcher *matcher)
 {
-    struct alone alone[2] = {{0}, {0}};
-    find_alone(matcher, alone);
-    for (int side = 0; side < 2; side++)
-        if (!alone[side].any || alone[side].many)
-            return false;
+    struct alone alone[2];
+    if (!find_pair(matcher, false, alone) && !find_pair(matcher, true, alone))
+        return false;
     for (size_t i = 0; i < matcher->item_count; i++) {
         struct diff_item *item = &matcher->items[i];
         if (item->row == DIFF_NONE && item->site->place.file == alone[item->side].file)

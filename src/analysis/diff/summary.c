@@ -131,6 +131,27 @@ static bool is_only_unplaced(const struct diff *diff, const struct diff_line *li
            diff_magnitude(change_of_category(diff, line->category)) <= size / 10;
 }
 
+#define FIRST_LINES 64 /* lines that are compared with each other */
+
+/* True if the other side has as much in as many allocations of the category at a line that this
+ * side does not have: most likely the same code, in a file or function of another name. */
+static bool is_only_renamed(const struct diff *diff, const struct diff_line *line)
+{
+    enum diff_change opposite = line->change == DIFF_NEW ? DIFF_GONE : DIFF_NEW;
+    int side = line->change == DIFF_NEW ? 1 : 0;
+    if (line->change != DIFF_NEW && line->change != DIFF_GONE)
+        return false;
+    for (size_t i = 0; i < diff->line_count && i < FIRST_LINES; i++) {
+        const struct diff_line *other = &diff->lines[i];
+        if (other->change == opposite && !other->is_remainder &&
+            other->category == line->category &&
+            other->row.bytes[1 - side] == line->row.bytes[side] &&
+            other->row.count[1 - side] == line->row.count[side])
+            return true;
+    }
+    return false;
+}
+
 /* The largest change in the direction of the total change; NULL: none. */
 static const struct diff_line *leading_line(const struct writer *writer)
 {
@@ -142,6 +163,7 @@ static const struct diff_line *leading_line(const struct writer *writer)
         const struct diff_line *line = &diff->lines[i];
         int64_t delta = diff_delta(line->row.bytes[0], line->row.bytes[1]);
         if (!line->is_remainder && delta != 0 && !is_only_unplaced(diff, line) &&
+            !(i < FIRST_LINES && is_only_renamed(diff, line)) &&
             (writer->delta == 0 || (delta > 0) == (writer->delta > 0)))
             return line;
     }

@@ -239,6 +239,39 @@ START_TEST(another_file_name)
 }
 END_TEST
 
+#define INSTALLED "/usr/lib/python3/site-packages/library/"
+
+/* The other version also calls other files of a library. */
+START_TEST(another_file_name_beside_a_library)
+{
+    live(0, 30 * MB, MM_IN("forward", "/home/u/one.py", 10));
+    live(0, 2 * MB, RELU_IN("fused", INSTALLED "fused.py", 20));
+    live(1, 40 * MB, MM_IN("forward", "/home/u/two.py", 13));
+    live(1, 9 * MB, RELU_IN("eager", INSTALLED "eager.py", 7));
+    live(0, 5 * MB, MM_IN("forward", INSTALLED "both.py", 7));
+    live(1, 5 * MB, MM_IN("forward", INSTALLED "both.py", 7));
+    compare(0);
+    check_line(0, "two.py:13 forward", 30 * MB, 40 * MB, DIFF_GROWN, DIFF_BY_FUNCTION);
+    check_reverse();
+    destroy();
+}
+END_TEST
+
+/* Of two renamed files, none is known to be the other. What did not change is no cause. */
+START_TEST(two_other_file_names)
+{
+    live(0, 30 * MB, MM_IN("forward", "/home/u/one.py", 10));
+    live(0, 30 * MB, RELU_IN("step", "/home/u/two.py", 20));
+    live(1, 30 * MB, MM_IN("forward", "/home/u/three.py", 13));
+    live(1, 30 * MB, RELU_IN("step", "/home/u/four.py", 7));
+    live(1, 9 * MB, RELU_IN("more", "/home/u/four.py", 9));
+    compare(0);
+    ck_assert_ptr_nonnull(strstr(diff->summary.items[1], "four.py:9 more"));
+    check_reverse();
+    destroy();
+}
+END_TEST
+
 /* Only a pair that is the only one of its kind is the same function. */
 START_TEST(other_functions)
 {
@@ -342,6 +375,8 @@ TCase *diff_tests(void)
     tcase_add_test(tests, a_function_is_found_again);
     tcase_add_test(tests, other_allocations_of_a_line);
     tcase_add_test(tests, another_file_name);
+    tcase_add_test(tests, another_file_name_beside_a_library);
+    tcase_add_test(tests, two_other_file_names);
     tcase_add_test(tests, other_functions);
     tcase_add_test(tests, a_limit_sums_the_rest);
     tcase_add_test(tests, settings_that_differ);
