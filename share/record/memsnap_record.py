@@ -64,6 +64,7 @@ without_cache = set()  # the classes of modules whose config.use_cache a plan tu
 
 
 # memsnap suggest prints what follows for plans of modules.
+import sys
 from contextlib import nullcontext
 from functools import partial
 from types import MethodType
@@ -416,6 +417,8 @@ def prepare(model, modules):
         if getattr(getattr(module, "config", None), "use_cache", False):
             module.config.use_cache = False  # else recomputation adds to the cache again
             without_cache.add(type(module).__name__)
+            print(f"config.use_cache of {type(module).__name__} is off now: what the plan counts of its cache is gone, too",
+                  file=sys.stderr)
 
 
 # memsnap suggest prints what follows for plans that keep results of operators.
@@ -542,7 +545,6 @@ def selective_contexts(operators, missing, is_last, changed):
 
 
 # memsnap suggest prints what follows for plans that need more than one checkpoint per module.
-import sys
 import weakref
 
 from torch.overrides import TorchFunctionMode
@@ -992,7 +994,8 @@ class ExpectRun:
 
     def tell(self):
         print("the model of the plan never ran, so there were no checkpoints: apply the plan to the module that the "
-              "training step calls", file=sys.stderr)
+              "training step calls or, if it calls methods such as encode(), to a list of the modules that these call",
+              file=sys.stderr)
 
 
 class Turns:
@@ -1186,6 +1189,7 @@ class Runs:
     is one of several, the earlier runs of the others in the step count too."""
 
     def __init__(self, model, plan, earlier=None):
+        self.model = model
         self.names = {module: name for name, module in model.named_modules()}
         self.wanted = {line for part in plan for call in part for line in lines_of_call(call)}
         self.found, self.times = {}, dict(earlier.times) if earlier else {}  # modules by call, with turns; number of calls by line
@@ -1371,10 +1375,31 @@ class Runs:
             exact = self.exactly(begins + numbers[0][0] - 1, begins + numbers[-1][1])
         return exact if all(self.is_within(call, part) for call in exact) else []  # else other lines call them
 
+    def difference(self, part):
+        """In words: where the calls of a part differ from those of this run."""
+        begins, ends, *_ = self.calls[0]
+        for written in part:
+            path, _, numbers = written.rpartition(": ")[2].partition(", allocations ")
+            call = ()
+            for step in path.split(" > "):
+                line, _, number = step.partition(" [")
+                number, total = map(int, number.rstrip("]").split("/")) if number else (0, 1)
+                times = self.times.get((*call, line), 0)
+                if times != total:
+                    others = [f"{made[-1]} ({count})" for made, count in self.times.items() if made[:-1] == call and made[-1] != line]
+                    return f"in {type(self.model).__name__}, {line} makes {times} calls here, and {total} in the plan" + (
+                        f"; calls here: {', '.join(others[:4])}{', ...' if len(others) > 4 else ''}" if others and not times else "")
+                call += ((line, number),)
+        return f"{type(self.model).__name__} makes {ends - begins} allocations here; the plan counts {numbers.rpartition(' of ')[2] or 'none'}"
+
     def is_within(self, module, part):
         """True if the lines of a call of the part make this call of a module, or a call around it."""
         lines = self.lines[module]
         return any(lines[:len(of_call)] == of_call for of_call in map(lines_of_call, part))
+
+
+def tell_missing(part, difference):
+    print("this program makes other calls, so they have no checkpoint:", *part, f"({difference})", sep="\n    ", file=sys.stderr)
 
 
 def saves_nothing(model):
@@ -1408,7 +1433,7 @@ def find_calls(model, args, kwargs, plan, keep, one_by_one):
     for part in plan:
         found = runs.modules_of(part) or runs.modules_of(runs.by_runs(part))
         if not found:
-            print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
+            tell_missing(part, runs.difference(part))
             continue
         parts.append((list(dict.fromkeys(found)), keep.get(part[0], ())))
     changed = [None] * len(parts)
@@ -1465,6 +1490,7 @@ class Several:
         self.has_runs = any(part[0].startswith("run ") for part in plan)
         self.turns = {model: {} for model in models}
         self.depth, self.passes, self.ran = 0, 4, False
+        self.called, self.differences = set(), {}  # models; by first call of a part
         self.begin_pass()
         for model in models:
             model.register_forward_pre_hook(self.before, with_kwargs=True)
@@ -1485,6 +1511,7 @@ class Several:
         if self.depth > 1 or not torch.is_grad_enabled() or is_backward():
             return
         self.ran = True
+        self.called.add(model)
         if self.is_over:
             self.passes -= 1
             self.begin_pass()
@@ -1517,6 +1544,8 @@ class Several:
         runs.remove()
         found = [(part, list(dict.fromkeys(self.modules_of(runs, part)))) for part in self.left]
         self.left = [part for part, modules in found if not modules]
+        for part in self.left:  # the last module that runs
+            self.differences[part[0]] = runs.difference(part)
         parts = [(modules, self.keep.get(part[0], ())) for part, modules in found if modules]
         if parts:
             self.replace(model, args, kwargs, runs, parts)
@@ -1556,7 +1585,11 @@ class Several:
         if not self.ran:
             print("none of the models of the plan ran, so there were no checkpoints", file=sys.stderr)
         for part in self.left:
-            print("this program makes other calls, so they have no checkpoint:", *part, sep="\n    ", file=sys.stderr)
+            tell_missing(part, self.differences.get(part[0], "none of the models ran"))
+        idle = [type(model).__name__ for model in self.turns if model not in self.called]
+        if self.left and self.ran and idle:
+            print("of the models of the plan, the step did not call", *idle, "but perhaps methods such as encode(): give the "
+                  "modules that these call instead", file=sys.stderr)
 
 
 def checkpoint_calls_of_several(model, plan, keep=None, one_by_one=False):

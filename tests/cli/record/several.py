@@ -1,5 +1,7 @@
 """Plans of calls, as a snapshot has them: two runs of a model on one line, and two modules for one loss."""
+import contextlib
 import copy
+import io
 
 import memsnap_record
 import torch
@@ -90,6 +92,39 @@ def check_allocations():
     assert found == [[], [0, 2]], found
 
 
+class Coder(nn.Module):
+    """A model that the step calls by other methods than forward()."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Encoder(2)
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+def told(models, plan, compute):
+    """What is printed of a plan whose calls are not made."""
+    printed = io.StringIO()
+    with contextlib.redirect_stderr(printed):
+        apply = memsnap_record.checkpoint_calls_of_several if len(models) > 1 else memsnap_record.checkpoint_calls
+        apply(models if len(models) > 1 else models[0], plan)
+        torch.manual_seed(9)
+        for _ in range(8):  # several models look for calls in some steps, and then tell what they have not found
+            compute(*models).backward()
+    return printed.getvalue()
+
+
+def check_told():
+    """It tells which calls were expected, and which were made."""
+    text = told([Encoder(3)], [[f"several.py:{LINE} [1/4]"]], lambda model: model(a).sum())
+    assert f"(in Encoder, several.py:{LINE} makes 3 calls here, and 4 in the plan)" in text, text
+    text = told([Encoder(3)], [["other.py:1 [1/4]"]], lambda model: model(a).sum())
+    assert f"other.py:1 makes 0 calls here, and 4 in the plan; calls here: several.py:{LINE} (3))" in text, text
+    text = told([Coder(), Encoder(2)], [["other.py:1 [0/2]"]], lambda coder, model: model(coder.inner(a)).sum())
+    assert "the step did not call Coder but perhaps methods" in text, text
+
+
 torch.manual_seed(0)
 a, b = torch.randn(4, 8), torch.randn(4, 8)
 calls = [[f"several.py:{LINE} [{i}/8]", f"several.py:{LINE} [{i + 1}/8]"] for i in range(0, 8, 2)]
@@ -108,4 +143,5 @@ check([Encoder(4), nn.Linear(8, 8)], lambda model, head: head(on_one_line(model)
 check([Encoder(4), Encoder(4)], two, [["other.py:1 [0/3]"], *calls], True, 4)
 if torch.cuda.is_available():
     check_allocations()
+check_told()
 print("all is right")
