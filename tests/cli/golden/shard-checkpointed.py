@@ -22,6 +22,7 @@ def written_by(function, args, kwargs):
 without_cache = set()  # the classes of modules whose config.use_cache a plan turned off
 
 
+import sys
 from contextlib import nullcontext
 from functools import partial
 from types import MethodType
@@ -374,6 +375,8 @@ def prepare(model, modules):
         if getattr(getattr(module, "config", None), "use_cache", False):
             module.config.use_cache = False  # else recomputation adds to the cache again
             without_cache.add(type(module).__name__)
+            print(f"config.use_cache of {type(module).__name__} is off now: what the plan counts of its cache is gone, too",
+                  file=sys.stderr)
 
 
 UNITS = [  # modules that are gathered one after another
