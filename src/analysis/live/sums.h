@@ -70,7 +70,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 27
+#define LIVE_SUMS_MOST 28
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -124,9 +124,11 @@ live_test live_is_pass_result;    /* of a forward pass that kept no graph, and n
                                      backward pass */
 live_test live_is_movable_result; /* the same, outside of private pools: a CUDA graph writes its
                                      results to the same memory again */
-live_test live_is_cast; /* live_waits_for_backward, and a copy in another dtype, but not of
-                           logits, nor of a larger tensor that is not kept. What may come from
-                           another device does not count */
+live_test live_is_cast;    /* live_waits_for_backward, and a copy in another dtype, but not of
+                              logits, nor of a larger tensor that is not kept. What may come from
+                              another device does not count */
+live_test live_is_widened; /* the same, made by autocast, and not from a larger tensor: autocast
+                              computes the operator that reads it in float32 */
 live_test live_is_optimizer_temporary;
 
 #endif

@@ -188,19 +188,37 @@ bool finding_about_elementwise(struct findings_maker *maker, const struct live_s
         finding_size(maker, sum->bytes).text, share, finding_whole(maker), most->bytes);
 }
 
-bool finding_about_casts(struct findings_maker *maker, const struct live_sum *sum,
-                         const struct buffer *most)
+static bool add_casts(struct findings_maker *maker, const struct live_sum *sum,
+                      const struct buffer *most, const char *next)
 {
     double share = finding_share(maker, sum->bytes);
     if (share < LEAST_CASTS)
         return true;
     return finding_add(
         maker, (struct finding){.kind = FINDING_CASTS, .save_bytes = sum->bytes, .at_most = true},
-        "Use one dtype for weights and activations there, or let torch.compile fuse the "
-        "conversion into the operator that uses it.",
+        next,
         "Of the activations, %s are copies converted to another dtype and kept for the "
         "backward pass%s.",
         finding_size(maker, sum->bytes).text, most->bytes);
+}
+
+bool finding_about_casts(struct findings_maker *maker, const struct live_sum *sum,
+                         const struct buffer *most)
+{
+    return add_casts(maker, sum, most,
+                     "Use one dtype for weights and activations there, or let torch.compile fuse "
+                     "the conversion into the operator that uses it.");
+}
+
+bool finding_about_widened(struct findings_maker *maker, const struct live_sum *sum,
+                           const struct buffer *most)
+{
+    return add_casts(maker, sum, most,
+                     "Autocast computes operators such as pow(), square() and rms_norm() in "
+                     "float32, so autograd keeps a float32 copy of what they read. Where the "
+                     "smaller dtype is precise enough, call them under torch.autocast(\"cuda\", "
+                     "enabled=False), or use operators that keep the dtype, such as x * x. Or let "
+                     "torch.compile fuse the conversion into the operator that uses it.");
 }
 
 bool finding_about_optimizer_temporaries(struct findings_maker *maker, const struct live_sum *sum,

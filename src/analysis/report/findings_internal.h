@@ -112,6 +112,6 @@ finding_about finding_about_activations, finding_about_beside_logits, finding_ab
     finding_about_unfused, finding_about_attention, finding_about_logits,
     finding_about_pass_results, finding_about_concatenated, finding_about_layer_results,
     finding_about_resident_data, finding_about_elementwise, finding_about_casts,
-    finding_about_optimizer_temporaries;
+    finding_about_widened, finding_about_optimizer_temporaries;
 
 #endif

@@ -79,6 +79,7 @@ enum {
     SUM_DATA,
     SUM_ELEMENTWISE,
     SUM_CASTS,
+    SUM_WIDENED,
     SUM_TEMPORARIES,
     SUM_WITHOUT_GRAD,
     SUM_INFERENCE_MODE,
@@ -266,7 +267,9 @@ static finding_about *about(const struct findings_maker *maker, const struct liv
     case SUM_UNFUSED:
         return sum == most_attention(sums) ? by_sum[sum] : NULL;
     case SUM_CASTS:
-        return kept ? by_sum[sum] : NULL;
+        return !kept                                                 ? NULL
+               : sums[SUM_WIDENED].bytes > sums[SUM_CASTS].bytes / 2 ? finding_about_widened
+                                                                     : by_sum[sum];
     case SUM_LOGITS:
     case SUM_LOGITS_OF_LOSS:
         return (trains || finding_fails_at_logits(maker)) && sum == sum_of_logits(maker, sums)
@@ -323,6 +326,7 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_DATA] = {.counts = live_is_resident_data},
         [SUM_ELEMENTWISE] = {.counts = live_is_elementwise},
         [SUM_CASTS] = {.counts = live_is_cast},
+        [SUM_WIDENED] = {.counts = live_is_widened},
         [SUM_TEMPORARIES] = {.counts = live_is_optimizer_temporary},
         [SUM_WITHOUT_GRAD] = {.counts = live_is_without_grad},
         [SUM_INFERENCE_MODE] = {.counts = live_is_inference},

@@ -1,4 +1,6 @@
 /* What a report says of logits and conversions, which it knows by their operators. */
+#include <string.h>
+
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/one_report.h"
 
@@ -101,6 +103,32 @@ START_TEST(a_conversion_may_save_memory)
 }
 END_TEST
 
+#define AUTOCAST                                                                                   \
+    CPP("at::_ops::_to_copy::call(x)")                                                             \
+    "," CPP("at::_ops::to_dtype::call(x)") "," CPP("at::autocast::cached_cast(x)") "," CPP(        \
+        "at::_ops::pow_Tensor_Scalar::call(x)") "," IN_LAYER
+
+/* square() of 200 bytes reads a copy in float32, of 400. Before that, a kernel had scratch space of
+ * twice the size of the copy, which is no source of it. */
+START_TEST(a_copy_that_autocast_makes_wider)
+{
+    capture_event(&capture, "alloc", 1, 200, STACK_FORWARD);
+    capture_event(&capture, "alloc", 4, 800, STACK_FORWARD);
+    capture_free(&capture, 4, 800, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 400, _i == 0 ? AUTOCAST : CONVERSION);
+    capture_event(&capture, "alloc", 3, 900, STACK_FORWARD);
+    capture_event(&capture, "alloc", 5, 1, STACK_BACKWARD);
+    capture_free(&capture, 3, 900, ENGINE);
+    capture_free(&capture, 2, 400, ENGINE);
+    capture_free(&capture, 1, 200, ENGINE);
+    make_report(0);
+    const struct finding *finding = report_finding(report, FINDING_CASTS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 400);
+    ck_assert_int_eq(strstr(finding->next, "enabled=False") != NULL, _i == 0);
+}
+END_TEST
+
 START_TEST(a_tensor_that_may_come_from_another_device_is_no_conversion)
 {
     ck_assert_ptr_null(cast_of_source(MOVE, ENGINE));
@@ -116,6 +144,7 @@ TCase *findings_operators_tests(void)
     tcase_add_test(tests, logits_without_the_last_position);
     tcase_add_test(tests, a_conversion_of_what_is_kept_costs_memory);
     tcase_add_test(tests, a_conversion_may_save_memory);
+    tcase_add_loop_test(tests, a_copy_that_autocast_makes_wider, 0, 2);
     tcase_add_test(tests, a_tensor_that_may_come_from_another_device_is_no_conversion);
     return tests;
 }
