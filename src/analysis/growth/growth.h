@@ -57,6 +57,8 @@ struct growth {
     int64_t gradient_bytes_per_step;
     int64_t graph_bytes_per_step; /* activations, and memory that may be activations */
     int64_t save_bytes;
+    bool may_be_needed; /* the program generates text with a cache of keys and values, and a request
+                           that is not done may need a part of save_bytes, such as its scores */
     /* How much lower the active peak would be without these bytes, and without those that are no
      * input. Less than the bytes if another moment needs nearly as much. */
     int64_t peak_save_bytes, graph_peak_save_bytes;

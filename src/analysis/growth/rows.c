@@ -225,6 +225,19 @@ static bool find_models(const struct growth_builder *builder, const struct candi
     return parameters && states;
 }
 
+/* True if a step of the program is a forward pass that generates a token, as caches of keys and
+ * values show. Its requests have several steps. */
+static bool generates(const struct growth_builder *builder)
+{
+    const struct timeline *timeline = builder->timeline;
+    if (trains(builder))
+        return false;
+    for (size_t i = 0; i < timeline->lifetime_count; i++)
+        if (builder->set.categories->of_lifetime[i] == CATEGORY_KV_CACHE)
+            return true;
+    return false;
+}
+
 /* Sums over all growing groups, including those that get no row. */
 static bool sum_growing(struct growth_builder *builder, struct candidate *candidates, size_t count,
                         struct error *err)
@@ -232,7 +245,7 @@ static bool sum_growing(struct growth_builder *builder, struct candidate *candid
     struct growth *growth = builder->growth;
     struct absences others = {.budget = builder->survivors.budget};
     struct absences inputs = {.budget = builder->survivors.budget};
-    bool ok = true;
+    bool ok = true, has_results = false;
     const struct survivors *survivors = &builder->survivors;
     if (count == 0 || candidates[0].fit.kind != GROWTH_GROWING)
         return true; /* without last_step_find(), which takes time */
@@ -247,6 +260,8 @@ static bool sum_growing(struct growth_builder *builder, struct candidate *candid
         ok = measure_left_over(builder, &candidates[i],
                                group->category == CATEGORY_INPUT ? &inputs : &others, &most, err);
         growth->growing++;
+        has_results =
+            has_results || (group->category != CATEGORY_KV_CACHE && candidates[i].save_bytes > 0);
         sum_add_capped(&growth->save_bytes, candidates[i].save_bytes);
         if (group->category == CATEGORY_INPUT)
             sum_add_capped(&growth->input_save_bytes, candidates[i].save_bytes);
@@ -265,6 +280,7 @@ static bool sum_growing(struct growth_builder *builder, struct candidate *candid
         if (graph)
             sum_add_capped(&growth->graph_bytes_per_step, candidates[i].fit.bytes_per_step);
     }
+    growth->may_be_needed = has_results && generates(builder);
     ok = ok && absences_save(&others, builder->timeline, &growth->graph_peak_save_bytes, err) &&
          absences_join(&others, &inputs, err) &&
          absences_save(&others, builder->timeline, &growth->peak_save_bytes, err);

@@ -269,12 +269,14 @@ bool growth_advice(const struct page *page, const struct device_report *report, 
     else
         site_advice(page, report, text);
     if (growth->save_bytes > report->peak.active_bytes / HARDLY_ANY) {
-        buffer_printf(text, " At the peak, at least %s were left over from earlier %s",
-                      page_bytes(page, bytes, growth->save_bytes), growth_steps(report));
+        bool up_to = growth->may_be_needed && !keeps_graph;
+        buffer_printf(text, " At the peak, %s %s were left over from earlier %s",
+                      up_to ? "up to" : "at least", page_bytes(page, bytes, growth->save_bytes),
+                      growth_steps(report));
         if (keeps_graph && growth->input_save_bytes > 0) /* the saving leaves them out */
             buffer_printf(text, ", %s of it inputs",
                           page_bytes(page, bytes, growth->input_save_bytes));
-        buffer_puts(text, ".");
+        buffer_puts(text, up_to ? "; a request that is not done may need a part of it." : ".");
     }
     if (growth->rows[0].fit.confidence == CONFIDENCE_LOW)
         buffer_printf(text, " It grew in too few %s to be sure: record more.",

@@ -26,6 +26,10 @@ static uint64_t size(unsigned token)
 
 /* A pass for each token, which replaces the cache of its request by a larger one. A request begins
  * when the program has dropped the cache of the one before, or keeps it. */
+static bool stores_scores; /* each pass, of 50 bytes, in a list */
+
+#define SCORES CPP("at::_ops::_to_copy::call(x)") "," PY("sample", "/home/u/serve.py", 5) "," SCRIPT
+
 static const struct growth *generate(unsigned requests, bool keeps)
 {
     for (unsigned pass = 0; pass < requests * TOKENS; pass++) {
@@ -39,6 +43,8 @@ static const struct growth *generate(unsigned requests, bool keeps)
         capture_event(&capture, "alloc", address(request, token), size(token), UPDATE);
         if (token > 0)
             capture_free(&capture, address(request, token - 1), size(token - 1), UPDATE);
+        if (stores_scores)
+            capture_alloc(&capture, 50, SCORES);
         capture.time_us++;
         capture_annotate(&capture, "END", name, 0);
     }
@@ -148,6 +154,18 @@ START_TEST(caches_of_training_steps)
 }
 END_TEST
 
+/* Of the caches of requests that are done, none is needed. Of the scores, the request that runs may
+ * need its own. */
+START_TEST(scores_of_a_request_that_is_not_done)
+{
+    stores_scores = _i == 1;
+    const struct growth *growth = generate(REQUESTS, true);
+    stores_scores = false;
+    ck_assert_int_gt(growth->save_bytes, 0);
+    ck_assert_int_eq(growth->may_be_needed, _i == 1);
+}
+END_TEST
+
 TCase *kept_caches_tests(void)
 {
     TCase *tests = tcase_create("kept_caches");
@@ -157,5 +175,6 @@ TCase *kept_caches_tests(void)
     tcase_add_test(tests, caches_of_earlier_requests);
     tcase_add_loop_test(tests, caches_of_two_models, 0, 2);
     tcase_add_test(tests, caches_that_are_dropped);
+    tcase_add_loop_test(tests, scores_of_a_request_that_is_not_done, 0, 2);
     return tests;
 }
