@@ -29,6 +29,12 @@ struct last_lines {
     size_t count; /* of stacks that were noted; stack n is at n % LINES_MOST */
 };
 
+/* Until when batches live that plain code made since the last backward pass, of those that are
+ * freed: those of the last run that made one, and those of earlier runs. */
+struct live_inputs {
+    uint32_t run, end, earlier_end; /* items */
+};
+
 /* Kept workspaces of cuBLAS: of each of its two sizes, one of each thread of a step. */
 #define WORKSPACES_MOST 4
 
@@ -67,6 +73,7 @@ struct classifier {
     double copied_bytes;       /* that it has copied in that run */
     struct last_lines results; /* that plain code kept */
     struct last_lines batches; /* that operators do not tell */
+    struct live_inputs inputs;
     uint32_t workspaces[WORKSPACES_MOST]; /* numbers of lifetimes; see kept_workspaces.c */
     size_t workspace_count;
     struct step_marks steps;      /* annotated optimizer steps */

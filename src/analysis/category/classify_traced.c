@@ -353,6 +353,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
             (category == CATEGORY_GRADIENT && is_freed_by_zero_grad(&evidence));
         note_batch(classifier, &evidence, reason);
         plain_note_line(classifier, &evidence, reason);
+        plain_note_input(classifier, &evidence, reason);
         if (!count_sizes(classifier, &evidence, category, reason, err) ||
             !count_kept(classifier, &evidence, category, err))
             return false;

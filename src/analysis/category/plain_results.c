@@ -13,32 +13,6 @@ static bool is_drawn(const struct classifier *classifier, const struct evidence 
     return operator_makes_storage(op) || text_starts(op, "aten::rand");
 }
 
-/* The last of the noted lines with a stack, or NULL. */
-static const struct last_line *line_of(const struct last_lines *lines, stack_id stack)
-{
-    for (size_t i = 0; i < LINES_MOST && i < lines->count; i++)
-        if (lines->items[i].stack == stack)
-            return &lines->items[i];
-    return NULL;
-}
-
-/* True if a stack makes batches: by its operator, or, if that is not known, because its line has
- * made one before. */
-static bool makes_batch(const struct classifier *classifier, stack_id stack)
-{
-    const struct symbols *symbols = site_table_symbols(classifier->sites);
-    struct error err; /* out of memory is found again when that allocation is classified */
-    const struct stack_facts *facts = site_stack_facts(classifier->sites, stack, &err);
-    if (!facts)
-        return false;
-    if (facts->context == CONTEXT_DATA)
-        return true;
-    return facts->context == CONTEXT_OTHER &&
-           (op_makes_input(symbols, facts->site.op) || line_of(&classifier->batches, stack));
-}
-
-#define MOST_BEFORE_BATCH 64 /* allocations between a result and the next batch */
-
 /* True if the batch for the forward pass in run `pass` is made after an allocation, which is then
  * not that batch. A batch may have several parts, each made by a line of its own. */
 static bool precedes_batch(const struct classifier *classifier, const struct evidence *evidence,
@@ -46,13 +20,13 @@ static bool precedes_batch(const struct classifier *classifier, const struct evi
 {
     const struct timeline *timeline = classifier->timeline;
     uint32_t begin = classifier->phases->runs[pass].first;
-    if (line_of(&classifier->batches, evidence->birth_stack))
+    if (plain_line_of(&classifier->batches, evidence->birth_stack))
         return false;
     for (size_t i = evidence->index + 1;
          i < timeline->lifetime_count && timeline->lifetimes[i].alloc < begin &&
          i - evidence->index <= MOST_BEFORE_BATCH;
          i++)
-        if (makes_batch(classifier, timeline->trace->stack[timeline->lifetimes[i].alloc]))
+        if (plain_makes_batch(classifier, timeline->trace->stack[timeline->lifetimes[i].alloc]))
             return true;
     return false;
 }
@@ -60,7 +34,7 @@ static bool precedes_batch(const struct classifier *classifier, const struct evi
 static const struct last_line *last_like(const struct classifier *classifier,
                                          const struct evidence *evidence)
 {
-    return line_of(&classifier->results, evidence->birth_stack);
+    return plain_line_of(&classifier->results, evidence->birth_stack);
 }
 
 /* True if an allocation takes over the variable of the one of its size that the same line made
@@ -68,7 +42,7 @@ static const struct last_line *last_like(const struct classifier *classifier,
 static bool takes_over(const struct classifier *classifier, const struct last_lines *lines,
                        const struct evidence *evidence)
 {
-    const struct last_line *last = line_of(lines, evidence->birth_stack);
+    const struct last_line *last = plain_line_of(lines, evidence->birth_stack);
     return last && last->size == evidence_size(classifier, evidence) &&
            last->end > classifier->timeline->lifetimes[evidence->index].alloc;
 }
@@ -78,39 +52,35 @@ static bool is_like_batch(const struct classifier *classifier, const struct evid
     return takes_over(classifier, &classifier->batches, evidence);
 }
 
-static void note(const struct classifier *classifier, struct last_lines *lines,
-                 const struct evidence *evidence)
+#define MOST_SINCE_RESULT 64 /* allocations between a result and what is made from it */
+
+/* True if a result of the forward pass in run `before` is freed as soon as an allocation is made,
+ * which is then computed from it. */
+static bool uses_up_result(const struct classifier *classifier, const struct evidence *evidence,
+                           uint32_t before)
 {
-    if (evidence->birth_stack == STACK_NONE)
-        return;
-    const struct last_line *last = line_of(lines, evidence->birth_stack);
-    size_t at = last ? (size_t)(last - lines->items) : lines->count++;
-    lines->items[at % LINES_MOST] =
-        (struct last_line){evidence->birth_stack, evidence_size(classifier, evidence),
-                           lifetime_end(&classifier->timeline->lifetimes[evidence->index])};
+    const struct timeline *timeline = classifier->timeline;
+    size_t index = evidence->index;
+    uint32_t birth = timeline->lifetimes[index].alloc;
+    uint32_t next =
+        index + 1 < timeline->lifetime_count ? timeline->lifetimes[index + 1].alloc : EVENT_NEVER;
+    for (size_t i = index; i-- > 0 && index - i <= MOST_SINCE_RESULT &&
+                           classifier->phases->of_lifetime[i].birth >= before;) {
+        uint32_t end = lifetime_end(&timeline->lifetimes[i]);
+        if (classifier->phases->of_lifetime[i].birth == before && end > birth && end < next)
+            return true;
+    }
+    return false;
 }
 
-/* True if what a line made as a batch, to all appearance, makes it a line of batches. After a
- * forward pass it may yet be a result, if an operator computed it. */
-static bool is_line_of_batches(const struct classifier *classifier, const struct evidence *evidence)
+/* True if only its place after the forward pass in run `before` tells that an allocation is a
+ * result, and it may be the batch that the pass in run `after` needs. */
+static bool may_be_batch(const struct classifier *classifier, const struct evidence *evidence,
+                         uint32_t before, uint32_t after)
 {
-    uint32_t before;
-    return evidence->birth->site.op == STRING_EMPTY ||
-           line_of(&classifier->batches, evidence->birth_stack) ||
-           step_near(classifier, evidence->birth_run, -1, &before) != PHASE_FORWARD;
-}
-
-void plain_note_line(struct classifier *classifier, const struct evidence *evidence,
-                     enum reason reason)
-{
-    if (reason == REASON_AFTER_FORWARD)
-        note(classifier, &classifier->results, evidence);
-    if (reason != REASON_BEFORE_FORWARD || !is_line_of_batches(classifier, evidence))
-        return;
-    if (evidence->birth->site.op == STRING_EMPTY &&
-        line_of(&classifier->batches, evidence->birth_stack))
-        classifier->batch_run = evidence->birth_run;
-    note(classifier, &classifier->batches, evidence);
+    return evidence->birth->site.op == STRING_EMPTY && plain_collects(classifier, evidence) &&
+           !last_like(classifier, evidence) && !uses_up_result(classifier, evidence, before) &&
+           !plain_has_input(classifier, evidence, after);
 }
 
 bool plain_is_kept_result(const struct classifier *classifier, const struct evidence *evidence)
@@ -121,6 +91,7 @@ bool plain_is_kept_result(const struct classifier *classifier, const struct evid
            !classifier->phases->runs[before].is_saved && classifier->batch_run <= before &&
            !is_drawn(classifier, evidence) && !is_like_batch(classifier, evidence) &&
            step_near(classifier, evidence->birth_run, 1, &after) == PHASE_FORWARD &&
+           !may_be_batch(classifier, evidence, before, after) &&
            (takes_over(classifier, &classifier->results, evidence) ||
             !(classifier->phases->runs[after].is_saved && plain_collects(classifier, evidence))) &&
            (evidence->end_run == NO_RUN || evidence->end_run > after + 1 ||
@@ -168,8 +139,6 @@ bool plain_is_last_result(const struct classifier *classifier, const struct evid
            step_near(classifier, evidence->birth_run, -1, &before) == PHASE_FORWARD &&
            !classifier->phases->runs[before].is_saved;
 }
-
-#define MOST_SINCE_RESULT 64 /* allocations between a result and its copy */
 
 bool plain_replaces_result(const struct classifier *classifier, const struct evidence *evidence)
 {

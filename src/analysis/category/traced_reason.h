@@ -63,10 +63,31 @@ bool plain_is_collected_result(const struct classifier *classifier,
  * drops before another pass. */
 bool plain_is_last_result(const struct classifier *classifier, const struct evidence *evidence);
 
+#define MOST_BEFORE_BATCH 64 /* allocations between a result and the next batch */
+
+/* plain_batches.c, for what tells batches. */
+
+/* The last of the noted lines with a stack, or NULL. */
+const struct last_line *plain_line_of(const struct last_lines *lines, stack_id stack);
+
+/* True if a stack makes batches: by its operator, or, if that is not known, because its line has
+ * made one before. */
+bool plain_makes_batch(const struct classifier *classifier, stack_id stack);
+
+/* False if a forward pass in run `pass` would have no input unless what plain code makes before it
+ * is its batch: no other allocation may be one, and no earlier batch since the last backward pass
+ * is live. Only known for programs that train, since they show the lines of batches. */
+bool plain_has_input(const struct classifier *classifier, const struct evidence *evidence,
+                     uint32_t pass);
+
 /* Notes the line of an allocation, if plain_reason() has found it to be a kept result or a batch,
  * so that a later one of the same line counts as one more. */
 void plain_note_line(struct classifier *classifier, const struct evidence *evidence,
                      enum reason reason);
+
+/* Notes until when an allocation lives, if it is a batch. */
+void plain_note_input(struct classifier *classifier, const struct evidence *evidence,
+                      enum reason reason);
 
 #define MOST_PLAIN_RUNS 4 /* runs that are searched for the next phase of a step */
 

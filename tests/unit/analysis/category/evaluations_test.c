@@ -79,11 +79,36 @@ START_TEST(batches_of_stored_data)
 }
 END_TEST
 
+/* An agent acts, draws a batch, and asks a target network, before it learns from the batch. The
+ * target network has no other input. But several passes over one batch have one, and leave results.
+ */
+START_TEST(batches_between_passes_without_gradients)
+{
+    born(1, 1000, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (uint64_t step = 0; step < 6; step++) {
+        bool is_drawn = _i == 0;
+        if (!is_drawn)
+            assign(LABELS + step, 300, EVALUATE(2));
+        born(5, 60, FORWARD);
+        freed(5, 60, FORWARD);
+        assign(BATCH + step, 300, EVALUATE(3));
+        born(5, 400, FORWARD);
+        freed(5, 400, FORWARD);
+        train();
+    }
+    capture_load(&capture);
+    expect(BATCH, _i == 0 ? CATEGORY_INPUT : CATEGORY_ACTIVATION);
+    if (_i == 1)
+        expect(LABELS, CATEGORY_INPUT);
+}
+END_TEST
+
 TCase *category_evaluations_tests(void)
 {
     TCase *tests = tcase_create("evaluations");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_loop_test(tests, scores_by_lines, 0, 2);
     tcase_add_loop_test(tests, batches_of_stored_data, 0, 2);
+    tcase_add_loop_test(tests, batches_between_passes_without_gradients, 0, 2);
     return tests;
 }
