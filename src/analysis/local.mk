@@ -112,6 +112,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/replan_editor.h \
 	src/analysis/chain/replan_internal.h \
 	src/analysis/chain/replan_map.c \
+	src/analysis/chain/replan_peak.c \
 	src/analysis/chain/replan_run.c \
 	src/analysis/chain/replan_whole.c \
 	src/analysis/chain/replan_whole.h \

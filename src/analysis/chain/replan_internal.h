@@ -109,10 +109,11 @@ bool replan_map(const struct forward_chain *chain, const struct chain_segment *s
                 size_t count, const struct forward_chain *other, struct replan_mapped *mapped,
                 struct error *err);
 
-/* Finds the peak of allocated memory, and the item that reaches it. Memory counts until its free is
- * requested. */
-bool replan_find_peak(const struct program *program, uint64_t *most, uint32_t *item,
-                      struct error *err);
+/* replan_peak.c: finds the peak of allocated memory, and the item that reaches it. Memory counts
+ * until its free is requested. With a chain in `around`, only items count at which its plan changes
+ * nothing. */
+bool replan_find_peak(const struct program *program, const struct forward_chain *around,
+                      uint64_t *most, uint32_t *item, struct error *err);
 
 /* Makes the steps of `edited`. Its other members point into `program`, which must live longer. If
  * segments are nested so deeply that there would be too many steps, none are made and *is_too_long

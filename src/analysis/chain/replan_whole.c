@@ -200,7 +200,7 @@ bool replan_whole_peak(const struct replan_whole *whole, struct site_table *site
 {
     const struct timeline *timeline = whole->program.timeline;
     uint32_t item;
-    if (!replan_find_peak(&whole->program, &replan->trace_total, &item, err))
+    if (!replan_find_peak(&whole->program, NULL, &replan->trace_total, &item, err))
         return false;
     if (item >= timeline->trace->count) /* what was live before the trace */
         return true;
