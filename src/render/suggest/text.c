@@ -54,6 +54,12 @@ static void other_steps_text(const struct page *page, const struct replan *repla
     buffer_release(&at);
 }
 
+/* True if the whole trace was replayed with the plan, and surely needs more than `bytes`. */
+static bool is_well_above(const struct replan *replan, uint64_t bytes)
+{
+    return replan->is_whole && replan->trace_total > bytes + bytes / CLOSE;
+}
+
 /* Code outside of the step may need more than the step then does. */
 static void elsewhere_text(const struct page *page, const struct forward_chain *chain,
                            const struct replan *replan)
@@ -63,10 +69,13 @@ static void elsewhere_text(const struct page *page, const struct forward_chain *
     struct buffer at = BUFFER_INIT, unused_at = BUFFER_INIT;
     suggest_add_name(&at, elsewhere->at);
     suggest_add_name(&unused_at, unused->at);
-    if (elsewhere->bytes > replan->with_total && !at.failed)
+    /* another pass may need still more; if the trace cannot be replayed, that is not known */
+    bool other_is_higher = is_well_above(replan, elsewhere->bytes);
+    if (elsewhere->bytes > replan->with_total && !at.failed && !other_is_higher)
         suggest_say(page,
-                    "The whole trace then peaks at %s, at %s (event %s), which this plan does not "
-                    "change. 'memsnap analyze --at %" PRIu64 "' tells what is live there.",
+                    "%s peaks at %s, at %s (event %s), which this plan does not change. 'memsnap "
+                    "analyze --at %" PRIu64 "' tells what is live there.",
+                    replan->is_whole ? "The whole trace then" : "Other code of the trace",
                     page_bytes(page, bytes, (int64_t)elsewhere->bytes), at.bytes,
                     units_count(event, elsewhere->event), elsewhere->event);
     if (unused->bytes > replan->with_total && !unused_at.failed && unused->has_backward)
@@ -86,8 +95,8 @@ static void elsewhere_text(const struct page *page, const struct forward_chain *
                     page_bytes(page, bytes, (int64_t)unused->bytes), unused_at.bytes);
     buffer_release(&at);
     buffer_release(&unused_at);
-    if (replan->is_whole && replan->trace_total > replan->with_total + replan->with_total / CLOSE &&
-        replan->trace_total > elsewhere->bytes && replan->trace_total > unused->bytes)
+    if (is_well_above(replan, replan->with_total) && is_well_above(replan, elsewhere->bytes) &&
+        replan->trace_total > unused->bytes)
         other_steps_text(page, replan);
 }
 
