@@ -249,6 +249,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/gradients/idle_passes.h \
 	src/analysis/gradients/pass_births.c \
 	src/analysis/gradients/pass_births.h \
+	src/analysis/gradients/repeated_model.c \
+	src/analysis/gradients/repeated_model.h \
 	src/analysis/gradients/state_runs.c \
 	src/analysis/gradients/state_runs.h \
 	src/analysis/gradients/summed_gradients.c \

@@ -5,6 +5,7 @@
 
 #include "analysis/gradients/discarded_gradients.h"
 #include "analysis/gradients/earlier_models.h"
+#include "analysis/gradients/repeated_model.h"
 #include "analysis/gradients/state_runs.h"
 #include "analysis/phase/births.h"
 
@@ -304,13 +305,35 @@ static bool judge(struct finder *finder, struct error *err)
     return finder->idle->reason == IDLE_UNKNOWN || measure(finder, present, sums.renewed, err);
 }
 
-/* Looks for gradients that are idle for a while only. */
-static bool find_discarded(struct finder *finder, bool *any, struct error *err)
+/* Looks for gradients of a model that another one has just replaced. */
+static bool find_repeated(struct finder *finder, bool *any, struct error *err)
+{
+    struct idle_gradients *idle = finder->idle;
+    struct repeated_model repeated;
+    if (!repeated_model_find(&repeated, idle->of_lifetime, finder->timeline, finder->categories,
+                             last_cycle(finder), err))
+        return false;
+    *any = repeated.count > 0;
+    if (!*any)
+        return true;
+    idle->count = repeated.count;
+    idle->bytes = (int64_t)repeated.bytes;
+    idle->reason = IDLE_EARLIER_MODEL;
+    return measure(finder, repeated.present, repeated.made_bytes, err);
+}
+
+/* Looks for gradients that are idle for a while only, or that the trace shows too late for more
+ * cycles. */
+static bool find_others(struct finder *finder, bool *any, struct error *err)
 {
     struct idle_gradients *idle = finder->idle;
     struct discarded_gradients discarded;
     memset(idle->of_lifetime, 0, finder->timeline->lifetime_count + 1);
     memset(idle->of_preexisting, 0, finder->timeline->preexisting_count + 1);
+    if (!find_repeated(finder, any, err))
+        return false;
+    if (*any)
+        return true;
     if (!discarded_gradients_find(&discarded, idle->of_lifetime, finder->timeline, finder->sites,
                                   finder->phases, finder->categories, err))
         return false;
@@ -344,7 +367,7 @@ bool idle_gradients_find(struct idle_gradients *idle, const struct timeline *tim
     bool ok = collect(&finder, err);
     struct sums sums = sum_up(&finder);
     bool any = ok && sums.idle > 0 && sums.renewed > 0;
-    ok = ok && (any ? judge(&finder, err) : find_discarded(&finder, &any, err));
+    ok = ok && (any ? judge(&finder, err) : find_others(&finder, &any, err));
     state_runs_release(&finder.states);
     vec_free(finder.tallies, finder.capacity, sizeof(*finder.tallies), finder.budget);
     if (!ok || !any)

@@ -9,7 +9,7 @@
  *                   other parameters, but none for these. (The stacks of the states tell how many
  *                   it keeps for each parameter.)
  *   earlier model   they belong to a model that was trained before the present one was made. Its
- *                   optimizer may be alive as well
+ *                   optimizer may be alive as well (see also repeated_model.h)
  *   discarded       zero_grad() frees them before their optimizer uses them, as it does with those
  *                   that a critic's loss makes for a generator (discarded_gradients.h)
  *

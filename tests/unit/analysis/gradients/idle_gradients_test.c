@@ -126,6 +126,26 @@ START_TEST(an_earlier_model)
 }
 END_TEST
 
+/* The present model has made one step, or has another shape, such as that of a critic. */
+START_TEST(an_earlier_model_before_one_step)
+{
+    struct device_report *report;
+    born(_i == 0 ? TRAINED : FROZEN, INIT);
+    if (_i == 0) {
+        train(2, 0, false, false);
+    } else {
+        train(1, FROZEN, true, false);
+    }
+    born(TRAINED, INIT);
+    train(1, 0, false, false);
+    born(500, STACK_FORWARD);
+    struct idle_gradients idle = found(&report);
+    ck_assert_int_eq(idle.reason, _i == 0 ? IDLE_EARLIER_MODEL : IDLE_UNKNOWN);
+    ck_assert_int_eq(idle.state_bytes, _i == 0 ? 2 * TRAINED : 0);
+    device_report_destroy(report);
+}
+END_TEST
+
 /* Each is left behind when the next one is made. */
 START_TEST(two_earlier_models)
 {
@@ -226,6 +246,7 @@ TCase *idle_gradients_tests(void)
     tcase_add_test(tests, the_optimizer_has_it);
     tcase_add_test(tests, nothing_is_added_to_it);
     tcase_add_test(tests, an_earlier_model);
+    tcase_add_loop_test(tests, an_earlier_model_before_one_step, 0, 2);
     tcase_add_test(tests, two_earlier_models);
     tcase_add_test(tests, gradients_of_inputs);
     tcase_add_test(tests, small_states_tell_nothing);
