@@ -1582,14 +1582,15 @@ class Several:
         self.left = []
 
     def tell(self):
+        """Tells what was not found: calls, or a model that the step does not call."""
+        for part in self.left if self.ran else []:
+            tell_missing(part, self.differences.get(part[0], "their run of the models did not come"))
+        idle = [type(model).__name__ for model in self.turns if model not in self.called]
         if not self.ran:
             print("none of the models of the plan ran, so there were no checkpoints", file=sys.stderr)
-        for part in self.left:
-            tell_missing(part, self.differences.get(part[0], "none of the models ran"))
-        idle = [type(model).__name__ for model in self.turns if model not in self.called]
-        if self.left and self.ran and idle:
-            print("of the models of the plan, the step did not call", *idle, "but perhaps methods such as encode(): give the "
-                  "modules that these call instead", file=sys.stderr)
+        if idle and self.left:
+            print("the step did not call", *idle, "but perhaps methods such as encode(): give the modules that these call "
+                  "instead", file=sys.stderr)
 
 
 def checkpoint_calls_of_several(model, plan, keep=None, one_by_one=False):

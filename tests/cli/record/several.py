@@ -123,6 +123,7 @@ def check_told():
     assert f"other.py:1 makes 0 calls here, and 4 in the plan; calls here: several.py:{LINE} (3))" in text, text
     text = told([Coder(), Encoder(2)], [["other.py:1 [0/2]"]], lambda coder, model: model(coder.inner(a)).sum())
     assert "the step did not call Coder but perhaps methods" in text, text
+    assert "makes 0 calls here, and 2 in the plan" in text, text
 
 
 torch.manual_seed(0)
