@@ -26,16 +26,19 @@ bool plain_makes_batch(const struct classifier *classifier, stack_id stack)
            (op_makes_input(symbols, facts->site.op) || plain_line_of(&classifier->batches, stack));
 }
 
+/* A line may also make temporaries as large as what its variable keeps. */
 static void note(const struct classifier *classifier, struct last_lines *lines,
                  const struct evidence *evidence)
 {
+    uint32_t end = lifetime_end(&classifier->timeline->lifetimes[evidence->index]);
+    uint64_t size = evidence_size(classifier, evidence);
     if (evidence->birth_stack == STACK_NONE)
         return;
     const struct last_line *last = plain_line_of(lines, evidence->birth_stack);
+    if (last && last->size == size && last->end > end)
+        return;
     size_t at = last ? (size_t)(last - lines->items) : lines->count++;
-    lines->items[at % LINES_MOST] =
-        (struct last_line){evidence->birth_stack, evidence_size(classifier, evidence),
-                           lifetime_end(&classifier->timeline->lifetimes[evidence->index])};
+    lines->items[at % LINES_MOST] = (struct last_line){evidence->birth_stack, size, end};
 }
 
 /* True if what a line made as a batch, to all appearance, makes it a line of batches. After a

@@ -16,8 +16,10 @@ static void train(void)
 {
     for (int step = 0; step < 2; step++) {
         born(5, 500, FORWARD);
+        born(8, 30, STACK_BACKWARD);
         born(6, 1000, STACK_BACKWARD);
         freed(5, 500, STACK_BACKWARD);
+        freed(8, 30, STACK_BACKWARD);
         born(7, 10, STACK_STEP);
         freed(7, 10, STACK_STEP);
         freed(6, 1000, SCRIPT);
@@ -79,6 +81,29 @@ START_TEST(batches_of_stored_data)
 }
 END_TEST
 
+/* A line makes scores and a temporary as large. */
+START_TEST(scores_of_a_line_with_temporaries)
+{
+    born(1, 1000, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (uint64_t epoch = 0, part = 0; epoch < 3; epoch++) {
+        train();
+        for (int i = 0; i < PARTS; i++, part++) {
+            assign(BATCH + part, 300, EVALUATE(3));
+            born(5, 400, FORWARD);
+            freed(5, 400, FORWARD);
+            born(SCORES + part, 700, EVALUATE(5));
+            born(6, 700, EVALUATE(5));
+            freed(6, 700, EVALUATE(5));
+            if (part > 0)
+                freed(SCORES + part - 1, 700, EVALUATE(5));
+        }
+    }
+    capture_load(&capture);
+    expect(BATCH, CATEGORY_INPUT);
+    expect(SCORES, CATEGORY_ACTIVATION);
+}
+END_TEST
+
 /* An agent acts, draws a batch, and asks a target network, before it learns from the batch. The
  * target network has no other input. But several passes over one batch have one, and leave results.
  */
@@ -94,6 +119,8 @@ START_TEST(batches_between_passes_without_gradients)
         assign(BATCH + step, 300, EVALUATE(3));
         born(5, 400, FORWARD);
         freed(5, 400, FORWARD);
+        born(9, 20, EVALUATE(4));
+        freed(9, 20, EVALUATE(4));
         train();
     }
     capture_load(&capture);
@@ -109,6 +136,7 @@ TCase *category_evaluations_tests(void)
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_loop_test(tests, scores_by_lines, 0, 2);
     tcase_add_loop_test(tests, batches_of_stored_data, 0, 2);
+    tcase_add_test(tests, scores_of_a_line_with_temporaries);
     tcase_add_loop_test(tests, batches_between_passes_without_gradients, 0, 2);
     return tests;
 }
