@@ -17,6 +17,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/flat_vectors.c \
 	src/analysis/category/held_graphs.c \
 	src/analysis/category/kept_lists.c \
+	src/analysis/category/kept_scores.c \
 	src/analysis/category/kept_workspaces.c \
 	src/analysis/category/kv_bursts.c \
 	src/analysis/category/kv_cache.c \

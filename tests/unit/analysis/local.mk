@@ -32,6 +32,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/inference_test.c \
 	tests/unit/analysis/category/kept_lists_test.c \
 	tests/unit/analysis/category/late_copies_test.c \
+	tests/unit/analysis/category/kept_scores_test.c \
 	tests/unit/analysis/category/late_factors_test.c \
 	tests/unit/analysis/category/large_results_test.c \
 	tests/unit/analysis/category/late_test.c \
