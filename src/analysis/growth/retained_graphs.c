@@ -12,6 +12,8 @@
 
 /* Of the tensors that are left, the part for which the backward passes must have computed one. */
 #define COMPUTED 3 / 4
+/* The part of one count that a similar one reaches at least. */
+#define SIMILAR 9 / 10
 
 /* What the backward passes of a step do, by its number (phase_run.pass). */
 struct step_sums {
@@ -130,6 +132,21 @@ static bool is_set_again(const struct finder *finder, uint32_t pass, uint32_t en
     return end > all.last && runs[end].updates <= runs[all.last].updates + MOST_UPDATES;
 }
 
+/* Judges a tensor that is never freed, as of the last iteration: it counts if those of the same
+ * code in earlier iterations do. */
+static bool judge_last(struct finder *finder, uint32_t index, struct error *err)
+{
+    const struct phases *phases = finder->phases;
+    uint32_t birth = phases->of_lifetime[index].birth;
+    stack_id stack = finder->timeline->trace->stack[finder->timeline->lifetimes[index].alloc];
+    struct step_sums *sums = &finder->sums[phases->runs[birth].pass];
+    if (sums->last == NO_RUN || sums->last < birth || !finder->in_time[stack])
+        return true;
+    sums->left += phase_of(finder, birth) != PHASE_BACKWARD;
+    struct item item = {index, phases->runs[birth].pass, count_forwards(finder, stack), true, true};
+    return vec_push(finder->items, finder->count, finder->capacity, finder->budget, err, item);
+}
+
 /* Judges a tensor that outlives the run that made it, by the stack that frees it. */
 static bool judge(struct finder *finder, uint32_t index, struct error *err)
 {
@@ -137,9 +154,9 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
     const stack_id *stacks = finder->timeline->trace->stack;
     const struct lifetime *lifetime = &finder->timeline->lifetimes[index];
     struct lifetime_runs runs = phases->of_lifetime[index];
-    if (runs.end == NO_RUN)
-        return true;
     struct step_sums *sums = &finder->sums[phases->runs[runs.birth].pass];
+    if (runs.end == NO_RUN)
+        return judge_last(finder, index, err);
     const struct stack_facts *facts =
         site_stack_facts(finder->sites, stacks[lifetime_end(lifetime)], err);
     if (!facts)
@@ -191,13 +208,52 @@ static struct step_sums sums_of(const struct finder *finder, const struct item *
                : finder->sums[item->pass];
 }
 
-/* True if the backward passes of the tensor's step kept the graph. */
-static bool keeps_graph(const struct finder *finder, const struct item *item)
+static bool all_is_left(const struct step_sums *sums)
+{
+    return sums->freed == 0 && sums->computed >= sums->left * COMPUTED;
+}
+
+/* True if a later pass goes through no graph but its own: it computes no more than an earlier one
+ * whose forward pass left as much. Or it frees what its forward pass saved, and so would have freed
+ * the graph of the earlier one. */
+static bool is_on_its_own(const struct step_sums *earlier, const struct step_sums *later)
+{
+    return later->freed > 0 || (later->computed * SIMILAR <= earlier->computed &&
+                                later->left >= earlier->left * SIMILAR);
+}
+
+/* The last of the backward passes of a tensor's step that may go through its graph, if other passes
+ * are of other graphs, as the training pass that follows an attack on its input. */
+static uint32_t last_pass_through(const struct finder *finder, const struct item *item)
+{
+    const struct phase_run *runs = finder->phases->runs;
+    const struct step_sums *own = &finder->sums[item->pass];
+    uint32_t last = item->pass;
+    for (uint32_t pass = item->pass + 1;
+         pass < finder->passes && pass - item->pass <= MOST_IN_ITERATION; pass++) {
+        const struct step_sums *sums = &finder->sums[pass];
+        if (sums->last == NO_RUN || runs[sums->last].updates != runs[own->last].updates)
+            break;
+        if (!is_on_its_own(own, sums))
+            last = pass;
+    }
+    return last;
+}
+
+/* The last backward run through the graph of a tensor, if the backward passes of its step kept the
+ * graph; else NO_RUN. */
+static uint32_t keeps_graph(const struct finder *finder, const struct item *item)
 {
     struct step_sums sums = sums_of(finder, item);
     uint32_t alloc = finder->timeline->lifetimes[item->lifetime].alloc;
-    return (!item->is_late || finder->in_time[finder->timeline->trace->stack[alloc]]) &&
-           sums.freed == 0 && sums.computed >= sums.left * COMPUTED;
+    if (item->is_late && !finder->in_time[finder->timeline->trace->stack[alloc]])
+        return NO_RUN;
+    if (all_is_left(&sums))
+        return sums.last;
+    if (!all_is_left(&finder->sums[item->pass]))
+        return NO_RUN;
+    const struct step_sums *through = &finder->sums[last_pass_through(finder, item)];
+    return through->computed >= finder->sums[item->pass].left * COMPUTED ? through->last : NO_RUN;
 }
 
 /* True if the code outside of the layers comes next: the tensor is the last result of a call. */
@@ -220,11 +276,11 @@ static bool flag(struct finder *finder, struct error *err)
     memset(finder->is_held, 0, lifetimes + 1);
     for (size_t i = 0; i < finder->count; i++) {
         const struct item *item = &finder->items[i];
-        if (!keeps_graph(finder, item))
+        uint32_t run = keeps_graph(finder, item);
+        if (run == NO_RUN)
             continue;
         bool is_last = is_last_of_call(finder, i);
-        uint32_t end = phases_run_end(finder->phases, sums_of(finder, item).last, items);
-        finder->from[item->lifetime] = end;
+        finder->from[item->lifetime] = phases_run_end(finder->phases, run, items);
         finder->is_held[item->lifetime] = !is_last || item->forwards > 1;
         if (is_last && item->forwards > 1)
             last = i;
@@ -250,7 +306,7 @@ static int64_t sum_in_backward(const struct finder *finder)
     for (size_t i = 0; i < finder->count; i++) {
         const struct lifetime *lifetime = &timeline->lifetimes[finder->items[i].lifetime];
         if (finder->items[i].pass == finder->phases->runs[run].pass &&
-            keeps_graph(finder, &finder->items[i]) && (int64_t)lifetime->alloc <= peak)
+            keeps_graph(finder, &finder->items[i]) != NO_RUN && (int64_t)lifetime->alloc <= peak)
             bytes += (int64_t)trace_size(timeline->trace, lifetime->alloc);
     }
     return bytes;

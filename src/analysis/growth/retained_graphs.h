@@ -12,6 +12,10 @@
  * left: otherwise they may have left alone a part of the graph that the loss does not need. It
  * counts from the end of the last backward pass on.
  *
+ * Other backward passes of the step may free graphs of their own, as the training pass after an
+ * attack on its input does: then a pass counts by itself. What is never freed counts if tensors of
+ * the same code in earlier iterations do.
+ *
  * What variables of the program may hold as well does not count: the last result of each call of a
  * model, and of the last layer in it. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_RETAINED_GRAPHS_H
