@@ -65,6 +65,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/weight_lists.c \
 	src/analysis/chain/at_peak.c \
 	src/analysis/chain/at_peak.h \
+	src/analysis/chain/build.h \
 	src/analysis/chain/call_births.c \
 	src/analysis/chain/callers.c \
 	src/analysis/chain/callers.h \
@@ -75,6 +76,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/cut_calls.c \
 	src/analysis/chain/cut_internal.h \
 	src/analysis/chain/cut_loops.c \
+	src/analysis/chain/describe.c \
 	src/analysis/chain/doubts.c \
 	src/analysis/chain/doubts.h \
 	src/analysis/chain/elsewhere.c \
@@ -130,6 +132,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/times.c \
 	src/analysis/chain/tree.c \
 	src/analysis/chain/tree.h \
+	src/analysis/chain/visit.c \
 	src/analysis/check/baseline.c \
 	src/analysis/check/baseline.h \
 	src/analysis/check/blame.c \

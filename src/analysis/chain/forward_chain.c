@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/chain/at_peak.h"
+#include "analysis/chain/build.h"
 #include "analysis/chain/doubts.h"
 #include "analysis/chain/elsewhere.h"
 #include "analysis/chain/held.h"
@@ -13,23 +14,6 @@
 #include "analysis/chain/sizes.h"
 #include "analysis/chain/splits.h"
 #include "analysis/phase/births.h"
-
-struct build {
-    struct forward_chain *chain;
-    const struct timeline *timeline;
-    struct site_table *sites;
-    const struct chain_options *options;
-    struct phases phases;
-    struct steps steps;
-    struct categories categories;
-    struct pass pass;
-    struct passes passes;
-    struct call_tree tree;
-    struct cut cut;
-    struct module_calls calls;
-    uint32_t *runs; /* see struct chain_measure */
-    size_t run_capacity;
-};
 
 const char *output_evidence_name(enum output_evidence evidence)
 {
@@ -161,7 +145,7 @@ static bool divide_at_calls(struct build *build, struct error *err)
 }
 
 /* Makes no elements if the pattern of CHAIN_PATTERN matches no line. */
-static bool make_elements(struct build *build, struct error *err)
+bool chain_make_elements(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
     if (!cut_choose(&build->cut, &build->tree, build->options, err))
@@ -219,7 +203,7 @@ static bool list_kept(struct build *build, struct error *err)
     return true;
 }
 
-static bool measure(struct build *build, struct error *err)
+bool chain_measure_elements(struct build *build, struct error *err)
 {
     struct forward_chain *chain = build->chain;
     struct chain_measure measure = {build->timeline, &build->categories, &build->tree,
@@ -239,130 +223,11 @@ static bool measure(struct build *build, struct error *err)
            chain_set_operators(chain, &measure, err);
 }
 
-static void describe_pass(struct build *build)
-{
-    struct forward_chain *chain = build->chain;
-    const struct pass *pass = &build->pass;
-    chain->first = pass->first;
-    chain->backward = pass->backward;
-    chain->end = pass->end;
-    chain->first_event = build->timeline->trace->first_event + pass->first;
-    chain->has_step = pass->step != NO_STEP;
-    chain->step_first = pass->first;
-    chain->step_end = pass->end;
-    if (chain->has_step && build->steps.items[pass->step].first < pass->first)
-        chain->step_first = build->steps.items[pass->step].first;
-    if (chain->has_step && build->steps.items[pass->step].last >= pass->end)
-        chain->step_end = build->steps.items[pass->step].last + 1;
-    chain->step = chain->has_step ? build->steps.items[pass->step].number : 0;
-    chain->at_peak = pass->at_peak;
-    chain->unfinished = pass->unfinished;
-    chain->stopped = pass->stopped;
-}
-
-#define ABOUT 50 /* one 50th more or less is about as much */
-
-static bool is_about(int64_t a, int64_t b)
-{
-    return (a > b ? a - b : b - a) <= (a > b ? a : b) / ABOUT;
-}
-
-/* True if two passes of a model seem to make the same calls. Batches may differ in size; then the
- * passes keep as many activations. */
-static bool makes_same_calls(const struct pass *a, const struct pass *b)
-{
-    return is_about((int64_t)a->kept_count, (int64_t)b->kept_count) ||
-           is_about(a->kept_bytes, b->kept_bytes);
-}
-
-/* The steps that passes of the model are in, one after the other. */
-struct compared {
-    size_t step;
-    bool is_like;       /* a pass of this step makes the same calls */
-    bool any, was_like; /* there is a step before; the same of it */
-    unsigned switches;  /* between like and unlike steps */
-};
-
-static void end_step(struct compared *compared, struct forward_chain *chain)
-{
-    if (compared->step == NO_STEP)
-        return;
-    compared->switches += compared->any && compared->is_like != compared->was_like;
-    compared->any = true;
-    compared->was_like = compared->is_like;
-    chain->unlike_steps += !compared->is_like;
-}
-
-/* Counts the steps that this model's passes are in, and those of which none is like this one. */
-static void compare_steps(struct build *build)
-{
-    struct forward_chain *chain = build->chain;
-    const struct pass *own = &build->pass;
-    struct compared compared = {.step = NO_STEP};
-    for (size_t i = 0; i < build->passes.count && !own->unfinished; i++) {
-        const struct pass *pass = &build->passes.items[i];
-        bool is_own = pass->step == own->step;
-        if (pass->unfinished || pass->step == NO_STEP ||
-            (!is_own && !pass_is_alike(build->timeline, own, pass)))
-            continue;
-        if (pass->step != compared.step) {
-            end_step(&compared, chain);
-            compared.step = pass->step;
-            compared.is_like = false;
-            chain->other_steps += !is_own;
-        }
-        compared.is_like = compared.is_like || is_own || makes_same_calls(own, pass);
-    }
-    end_step(&compared, chain);
-    chain->unlike_apart = compared.switches == 1 && chain->unlike_steps < chain->other_steps;
-}
-
-static bool add_other_passes(struct build *build, struct error *err)
-{
-    struct forward_chain *chain = build->chain;
-    const struct pass *own = &build->pass;
-    for (size_t i = 0; i < build->passes.count; i++) {
-        const struct pass *pass = &build->passes.items[i];
-        struct chain_pass other = {pass->first, pass->end,
-                                   pass_is_alike(build->timeline, own, pass)};
-        if (own->step == NO_STEP || pass->step != own->step || pass->first == own->first)
-            continue;
-        if (!vec_push(chain->others, chain->other_count, chain->other_capacity, chain->budget, err,
-                      other))
-            return false;
-    }
-    return true;
-}
-
-static void describe_peak(struct build *build)
-{
-    struct forward_chain *chain = build->chain;
-    const struct curve *active = &build->timeline->active;
-    chain->peak_bytes = active->peak_bytes;
-    if (active->peak_event < 0)
-        return;
-    uint32_t item = (uint32_t)active->peak_event, run = phases_run_of(&build->phases, item);
-    size_t step = steps_of(&build->steps, item);
-    chain->peak_phase = run == NO_RUN ? PHASE_UNKNOWN : (enum phase)build->phases.runs[run].phase;
-    chain->has_peak_step = step != NO_STEP;
-    chain->peak_step = chain->has_peak_step ? build->steps.items[step].number : 0;
-}
-
-static bool find_passes(struct build *build, struct error *err)
-{
-    const struct timeline *timeline = build->timeline;
-    return phases_build(&build->phases, timeline, build->sites, err) &&
-           steps_find(&build->steps, timeline, &build->phases, err) &&
-           categories_assign(timeline, build->sites, &build->phases, &build->categories, err) &&
-           pass_find(&build->pass, &build->passes, timeline, &build->phases, &build->steps,
-                     &build->categories, err);
-}
-
 static bool find_chain(struct build *build, struct error *err)
 {
     const struct timeline *timeline = build->timeline;
     struct forward_chain *chain = build->chain;
-    if (!find_passes(build, err))
+    if (!chain_find_passes(build, err))
         return false;
     if (!build->pass.found) {
         chain->absence = !build->phases.has_stacks  ? CHAIN_NO_STACKS
@@ -381,76 +246,16 @@ static bool find_chain(struct build *build, struct error *err)
         chain->absence = CHAIN_NO_STACKS;
         return true;
     }
-    describe_pass(build);
-    describe_peak(build);
-    compare_steps(build);
-    return add_other_passes(build, err) && make_elements(build, err) &&
+    chain_describe_pass(build);
+    chain_describe_peak(build);
+    chain_compare_steps(build);
+    return chain_add_other_passes(build, err) && chain_make_elements(build, err) &&
            (chain->absence != CHAIN_FOUND ||
-            (measure(build, err) &&
+            (chain_measure_elements(build, err) &&
              chain_relate_to_peak(chain, timeline, build->sites, &build->phases, &build->categories,
                                   &build->pass, err) &&
              chain_find_elsewhere(chain, timeline, build->sites, &build->categories, &build->phases,
                                   &build->passes, err)));
-}
-
-/* Releases what was made for one pass. */
-static void release_cut(struct build *build)
-{
-    vec_free(build->runs, build->run_capacity, sizeof(uint32_t), build->timeline->snapshot->budget);
-    build->runs = NULL;
-    build->run_capacity = 0;
-    module_calls_release(&build->calls);
-    cut_release(&build->cut);
-    call_tree_release(&build->tree);
-}
-
-static void release_build(struct build *build)
-{
-    release_cut(build);
-    categories_release(&build->categories);
-    passes_release(&build->passes);
-    steps_release(&build->steps);
-    phases_release(&build->phases);
-}
-
-/* Builds the chain of a pass like the one of `chain`, and visits it. */
-static bool visit_pass(struct build *build, const struct forward_chain *chain,
-                       chain_visitor *visitor, void *context, struct error *err)
-{
-    struct forward_chain made = {.budget = build->timeline->snapshot->budget,
-                                 .options = chain->options};
-    bool whole = build->options->level == CHAIN_LOOPS;
-    build->chain = &made;
-    describe_pass(build);
-    bool ok =
-        call_tree_build(&build->tree, build->timeline, build->sites, &build->categories,
-                        &build->pass, whole, err) &&
-        make_elements(build, err) &&
-        (made.absence != CHAIN_FOUND || (measure(build, err) && visitor(context, &made, err)));
-    release_cut(build);
-    forward_chain_release(&made);
-    return ok;
-}
-
-bool forward_chain_visit(const struct forward_chain *chain, const struct timeline *timeline,
-                         struct site_table *sites, chain_visitor *visitor, void *context,
-                         struct error *err)
-{
-    struct build build = {.timeline = timeline, .sites = sites, .options = &chain->options};
-    const struct pass *own = NULL;
-    bool ok = find_passes(&build, err);
-    for (size_t i = 0; i < build.passes.count && ok; i++)
-        if (build.passes.items[i].first == chain->first)
-            own = &build.passes.items[i];
-    for (size_t i = 0; own && i < build.passes.count && ok; i++) {
-        build.pass = build.passes.items[i];
-        if (&build.passes.items[i] == own)
-            ok = visitor(context, chain, err);
-        else if (!build.pass.unfinished && pass_is_alike(timeline, own, &build.pass))
-            ok = visit_pass(&build, chain, visitor, context, err);
-    }
-    release_build(&build);
-    return ok;
 }
 
 bool forward_chain_build(struct forward_chain *chain, const struct timeline *timeline,
@@ -460,7 +265,7 @@ bool forward_chain_build(struct forward_chain *chain, const struct timeline *tim
     struct forward_chain made = {.options = *options, .budget = timeline->snapshot->budget};
     struct build build = {.chain = &made, .timeline = timeline, .sites = sites, .options = options};
     bool ok = find_chain(&build, err);
-    release_build(&build);
+    chain_release_build(&build);
     if (ok)
         *chain = made;
     else

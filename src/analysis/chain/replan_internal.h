@@ -109,9 +109,9 @@ bool replan_map(const struct forward_chain *chain, const struct chain_segment *s
                 size_t count, const struct forward_chain *other, struct replan_mapped *mapped,
                 struct error *err);
 
-/* replan_peak.c: finds the peak of allocated memory, and the item that reaches it. Memory counts
- * until its free is requested. With a chain in `around`, only items count at which its plan changes
- * nothing. */
+/* Finds the peak of allocated memory, and the item that reaches it; EVENT_NEVER if there is none.
+ * Memory counts until its free is requested. With a chain in `around`, only items count at which
+ * its plan changes nothing. */
 bool replan_find_peak(const struct program *program, const struct forward_chain *around,
                       uint64_t *most, uint32_t *item, struct error *err);
 
