@@ -18,8 +18,8 @@ struct logits {
 /* Finds them in the whole trace. The operators are known by C++ frames. Of the requests that
  * failed, the last OOMS_MOST are looked at. One is for such a tensor if its operator is
  * log_softmax; if the same line and operator have made such a tensor before; or if it is for the
- * result of a matrix product, or for a copy of it in another type, that is far larger than those
- * of all layers before. */
+ * result of a matrix product, or for a copy of it in another type, that is at least twice as large
+ * as those of all layers before, which are deeper in the model. */
 bool logits_find(struct logits *logits, const struct timeline *timeline, struct site_table *sites,
                  struct error *err);
 /* Sets `of_logits` of the rows. */

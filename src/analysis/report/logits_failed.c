@@ -6,7 +6,7 @@
 
 #define MOST_LAYERS 4096 /* allocations before a request that are searched for layers */
 #define FEW_LAYERS  8    /* matrix products; fewer do not show that the next one is a head */
-#define FAR_LARGER  4    /* times */
+#define FAR_LARGER  2    /* times: the feed-forward layers of a transformer are wide, too */
 #define AFTER_LAYER 4    /* allocations from a layer to the copy of its result in another type */
 
 /* Sets *op to the operator of a forward pass that a stack shows; empty: it shows none. */
@@ -28,18 +28,29 @@ static bool is_linear(struct text op)
     return text_equals(op, "aten::mm") || text_equals(op, "aten::addmm");
 }
 
+/* How many Python frames a stack has. The model itself calls the head, and layers within layers
+ * call most others. */
+static size_t depth_of(const struct logits_finder *finder, stack_id stack)
+{
+    const struct stack frames = symbols_stack_at(site_table_symbols(finder->sites), stack);
+    size_t depth = 0;
+    for (size_t i = 0; stack != STACK_NONE && i < frames.count; i++)
+        depth += site_frame_kind(finder->sites, frames.frames[i]) != FRAME_NATIVE;
+    return depth;
+}
+
 /* What the matrix products before a request are like. */
 struct products {
-    size_t count;
+    size_t count, deeper;     /* deeper: those with more frames than the head */
     uint64_t latest, largest; /* bytes of the latest one, and of the largest before that */
     size_t since;             /* allocations after the latest one */
+    size_t depth;             /* of the head: of the request or, if 0, of the latest one */
 };
 
 /* Looks at the products of linear layers back to the last backward pass. */
 static bool look_back(const struct logits_finder *finder, size_t index, struct products *products,
                       struct error *err)
 {
-    *products = (struct products){0};
     for (size_t i = index; i-- > 0 && index - i <= MOST_LAYERS;) {
         enum logits_part part;
         struct text op;
@@ -51,6 +62,10 @@ static bool look_back(const struct logits_finder *finder, size_t index, struct p
         if (!is_linear(op))
             continue;
         uint64_t size = logits_size_of(finder, i);
+        size_t depth = depth_of(finder, logits_stack_of(finder, i));
+        if (products->depth == 0)
+            products->depth = depth;
+        products->deeper += depth > products->depth;
         if (products->count++ == 0) {
             products->latest = size;
             products->since = index - i - 1;
@@ -61,18 +76,25 @@ static bool look_back(const struct logits_finder *finder, size_t index, struct p
     return true;
 }
 
+#define MOST_DEEPER 4 /* three in this many of the layers before are deeper in the model */
+
 /* Sets *is if a request is for the result of a layer, or for a copy of it, that is far larger than
- * those of all layers before it: the layer has an output for each word or class. */
+ * those of all layers before it, and that the model itself calls: the layer has an output for each
+ * word or class. */
 static bool is_of_head(const struct logits_finder *finder, const struct logits_request *request,
                        struct text op, bool *is, struct error *err)
 {
-    struct products products;
+    struct products products = {0};
     bool is_layer = is_linear(op);
     *is = false;
     if (!is_layer && !text_equals(op, "aten::_to_copy"))
         return true;
+    if (is_layer)
+        products.depth = depth_of(finder, finder->timeline->trace->stack[request->item]);
     if (!look_back(finder, request->index, &products, err))
         return false;
+    if (products.deeper < products.count / MOST_DEEPER * (MOST_DEEPER - 1))
+        return true;
     if (is_layer) {
         uint64_t largest = products.latest > products.largest ? products.latest : products.largest;
         *is = products.count >= FEW_LAYERS && request->size / FAR_LARGER >= largest;

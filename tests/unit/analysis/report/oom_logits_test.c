@@ -4,6 +4,10 @@
 
 #define FORWARD(op, line)                                                                          \
     CPP("at::_ops::" op "::call(x)") "," PY("forward", "/home/u/model.py", line) "," CALL "," SCRIPT
+#define LAYER(op, line)                                                                            \
+    CPP("at::_ops::" op "::call(x)")                                                               \
+    "," PY("forward", "/home/u/layer.py", line) "," CALL "," PY("forward", "/home/u/model.py",     \
+                                                                1) "," CALL "," SCRIPT
 #define LOSS(op) CPP("at::_ops::" op "::call(x)") "," PY("loss", "/home/u/loss.py", 4) "," SCRIPT
 #define BACKWARD(op, node)                                                                         \
     CPP("at::_ops::" op "::call(x)")                                                               \
@@ -21,8 +25,8 @@ static uint64_t born(uint64_t size, const char *frames)
 /* Layers of different lines whose results a backward pass needs. */
 static void layers(unsigned count)
 {
-    static const char *const lines[] = {FORWARD("mm", 3), FORWARD("addmm", 4), FORWARD("mm", 5)};
-    static const char *const others[] = {FORWARD("gelu", 6), FORWARD("add", 7)};
+    static const char *const lines[] = {LAYER("mm", 3), LAYER("addmm", 4), LAYER("mm", 5)};
+    static const char *const others[] = {LAYER("gelu", 6), LAYER("add", 7)};
     for (unsigned i = 0; i < count; i++) {
         born(HIDDEN, lines[i % 3]);
         born(HIDDEN, others[i % 2]);
@@ -75,7 +79,8 @@ START_TEST(the_logits_themselves)
 }
 END_TEST
 
-/* A copy for a norm, the products of attention, a first wide layer, and another operator. */
+/* A copy for a norm, the products of attention, a first wide layer, a layer within others, other
+ * operators. */
 START_TEST(other_requests)
 {
     static const struct {
@@ -87,6 +92,7 @@ START_TEST(other_requests)
         {LAYERS, HIDDEN, FORWARD("_to_copy", 9), 2 * HIDDEN},
         {LAYERS, 0, FORWARD("bmm", 8), LOGITS},
         {3, 0, FORWARD("mm", 8), LOGITS},
+        {LAYERS, 0, LAYER("mm", 8), LOGITS},
         {LAYERS, LOGITS, FORWARD("gelu", 9), LOGITS},
         {LAYERS, LOGITS, FORWARD("_to_copy", 9), HIDDEN},
     };
@@ -122,7 +128,7 @@ TCase *oom_logits_tests(void)
     tcase_add_test(tests, the_softmax_of_the_first_step);
     tcase_add_loop_test(tests, the_copy_of_logits, 0, 2);
     tcase_add_test(tests, the_logits_themselves);
-    tcase_add_loop_test(tests, other_requests, 0, 5);
+    tcase_add_loop_test(tests, other_requests, 0, 6);
     tcase_add_loop_test(tests, lines_that_made_logits_before, 0, 3);
     return tests;
 }
