@@ -1193,6 +1193,7 @@ class Runs:
         self.names = {module: name for name, module in model.named_modules()}
         self.wanted = {line for part in plan for call in part for line in lines_of_call(call)}
         self.found, self.times = {}, dict(earlier.times) if earlier else {}  # modules by call, with turns; number of calls by line
+        self.rows, self.latest = {}, {}  # by line: its calls, as a snapshot tells them apart; by call around: the last line and kind
         self.lines = {}  # by module and turn: the lines of its call and of the calls around it
         self.turns = dict(earlier.turns) if earlier else {}  # number of runs of each module
         self.earlier = earlier
@@ -1245,8 +1246,20 @@ class Runs:
         if line and (made[1] > before or not self.counts):
             self.found[call] = [module]
             self.times[line] = self.times.get(line, 0) + 1
-        elif self.times.get(line):
+            self.add_to_row(line, module)
+        elif line in self.rows:
             self.found[(*line[:-1], (line[-1], self.times[line] - 1))].append(module)
+            self.rows[line][-1].append(module)
+
+    def add_to_row(self, line, module):
+        """A snapshot does not tell two calls in a row from one if they are of one class, such as two convolutions of a
+        Sequential, and allocate at one line."""
+        kind = line, type(module[0]).forward
+        if self.latest.get(line[:-1]) == kind:
+            self.rows[line][-1].append(module)
+        else:
+            self.rows.setdefault(line, []).append([module])
+        self.latest[line[:-1]] = kind
 
     def remove(self):
         for handle in self.handles:
@@ -1307,6 +1320,9 @@ class Runs:
             line, _, number = step.partition(" [")
             number, total = map(int, number.rstrip("]").split("/")) if number else (0, 1)
             times = self.times.get((*call, line), 0)
+            row = self.rows.get((*call, line), [])
+            if times > total == len(row) and written.endswith(step):
+                return row[number]
             if times > total or (times < total and (call or not self.earlier)):
                 return []
             call += ((line, number),)

@@ -140,6 +140,10 @@ check([Encoder(4), Encoder(4)], two, calls, True, 4)
 by_runs = [[f"run {run}/2: several.py:{LINE} [{k}/4]" for k in (2 * run, 2 * run + 1)] for run in range(2)]
 check([Encoder(4), nn.Linear(8, 8)], lambda model, head: head(on_one_line(model) + a).square().mean(), by_runs, True, 2)
 
+# A snapshot takes two modules of one class in a row for one.
+check([nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))], lambda model: model(a).square().mean(),
+      [["model [0/3]", "model [1/3]"]], False, 1)
+
 # Steps in which a part of the plan is still looked for have the checkpoints that are found.
 check([Encoder(4), Encoder(4)], two, [["other.py:1 [0/3]"], *calls], True, 4)
 if torch.cuda.is_available():
