@@ -7,6 +7,9 @@
 /* Repeating this many steps, in all passes together, takes some seconds. */
 #define MOST_MORE 20000000
 
+/* Each pass takes time for its steps and for all slots. This many take some seconds. */
+#define MOST_WORK 1000000000
+
 struct edit {
     const struct program *program; /* as recorded */
     const struct forward_chain *chain;
@@ -14,6 +17,7 @@ struct edit {
     size_t count;
     struct replan_mapped mapped; /* those that the present pass has */
     struct replan_whole *whole;
+    size_t work;   /* steps and slots, so far */
     size_t done;   /* steps of the program that are edited, or taken over */
     uint8_t *live; /* by slot */
     size_t live_capacity;
@@ -127,7 +131,9 @@ static bool visit(void *context, const struct forward_chain *chain, struct error
             whole->program.slot_count = changed.slot_count;
     }
     replan_edit_release(&changed);
-    whole->is_too_long |= whole->program.step_count > program->step_count + MOST_MORE;
+    edit->work += program->slot_count + (to - from);
+    whole->is_too_long |=
+        edit->work > MOST_WORK || whole->program.step_count > program->step_count + MOST_MORE;
     return ok;
 }
 
