@@ -5,6 +5,8 @@
 
 #include "analysis/diff/annotations.h"
 #include "analysis/diff/side_sites.h"
+#include "analysis/growth/dropped_graphs.h"
+#include "analysis/growth/retained_graphs.h"
 #include "analysis/report/notices.h"
 
 /* State while a capture is reduced to its side. */
@@ -176,6 +178,25 @@ static bool prepare(struct reduction *reduction, const struct when *when, int64_
     return ok;
 }
 
+/* Sets what graphs keep for nothing, if the moment is the peak. */
+static bool find_graphs(const struct reduction *reduction, struct error *err)
+{
+    const struct live_set *set = &reduction->set;
+    struct dropped_graphs dropped = {0};
+    struct retained_graphs retained = {0};
+    if (!reduction->side->is_peak)
+        return true;
+    bool ok = dropped_graphs_find(&dropped, set->timeline, set->sites, set->categories,
+                                  &reduction->phases, err) &&
+              retained_graphs_find(&retained, set->timeline, set->sites, set->categories,
+                                   &reduction->phases, dropped.is_dropped, err);
+    reduction->side->dropped_bytes = dropped.at_peak_bytes;
+    reduction->side->retained_bytes = retained.at_peak_bytes;
+    dropped_graphs_release(&dropped);
+    retained_graphs_release(&retained);
+    return ok;
+}
+
 bool diff_side_make(struct diff_side *side, const struct timeline *timeline,
                     struct site_table *sites, const struct report_options *options, bool in_phases,
                     struct symbols *shared, struct budget *budget, struct error *err)
@@ -190,7 +211,7 @@ bool diff_side_make(struct diff_side *side, const struct timeline *timeline,
     };
     int64_t item;
     bool ok = prepare(&reduction, &options->at, &item, err) &&
-              reduce(&reduction, item, options->unit, err);
+              reduce(&reduction, item, options->unit, err) && find_graphs(&reduction, err);
     forget_moment(&reduction);
     ok = ok && (!in_phases || reduce_in_phases(&reduction, options->unit, err));
     translation_release(&reduction.translation);

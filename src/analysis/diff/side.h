@@ -79,6 +79,9 @@ struct diff_side {
     bool unused_known;    /* the layout of memory at the moment is known */
     int64_t unused_bytes; /* reserved but not active */
     bool is_cut_up;       /* a report on that moment has a section on fragmentation */
+    /* At the peak, what graphs keep that no backward pass uses (dropped_graphs.h), or whose last
+     * backward pass is over (retained_graphs.h). 0 at another moment. */
+    int64_t dropped_bytes, retained_bytes;
     struct diff_site *sites;
     size_t site_count, site_capacity;
     struct diff_stack *stacks;

@@ -261,14 +261,37 @@ static const char *advice(enum category category)
     return category < CATEGORY_COUNT ? texts[category] : NULL;
 }
 
+/* Names the graphs that B keeps for nothing, if they are most of what it has more than A. Sets
+ * *said to whether they are. */
+static bool say_graphs(const struct writer *writer, bool *said, struct error *err)
+{
+    const struct diff_side *a = &writer->diff->sides[0], *b = &writer->diff->sides[1];
+    int64_t dropped = diff_delta(a->dropped_bytes, b->dropped_bytes);
+    int64_t retained = diff_delta(a->retained_bytes, b->retained_bytes);
+    bool is_dropped = dropped >= retained;
+    int64_t before = is_dropped ? a->dropped_bytes : a->retained_bytes;
+    int64_t now = is_dropped ? b->dropped_bytes : b->retained_bytes;
+    double more = (double)(is_dropped ? dropped : retained);
+    *said = more > MOST * (double)diff_magnitude(writer->delta) &&
+            more >= LEAST_PART * (double)writer->b && more > 0;
+    if (!*said)
+        return true;
+    return diff_say(&writer->diff->next, err,
+                    "Autograd graphs %s hold %s at the peak of B, and %s in A: `memsnap analyze` "
+                    "names the code of B that makes them, and what to change.",
+                    is_dropped ? "that no backward pass uses" : "whose last backward pass is over",
+                    size_of(writer, now).text, size_of(writer, before).text);
+}
+
 static bool say_next(const struct writer *writer, const struct diff_line *line, struct error *err)
 {
     struct diff_words *next = &writer->diff->next;
     const char *text = advice(line->category);
     int64_t delta = diff_delta(line->row.bytes[0], line->row.bytes[1]);
+    bool said = false;
     if (delta <= 0)
         return true;
-    if (text && !diff_say(next, err, "%s", text))
+    if (!say_graphs(writer, &said, err) || (!said && text && !diff_say(next, err, "%s", text)))
         return false;
     if (line->row.stack == STACK_NONE)
         return diff_say(next, err,
