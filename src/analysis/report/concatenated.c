@@ -5,6 +5,7 @@
 #include "analysis/code/operators.h"
 #include "analysis/phase/births.h"
 #include "base/budget.h"
+#include "base/text.h"
 #include "model/peak_without.h"
 
 #define TINY   512 /* bytes; lists of tokens or of losses */
@@ -110,15 +111,25 @@ static bool find_chains(struct finder *finder, struct error *err)
     return true;
 }
 
+/* True for an operator that may join tensors. `op` is "" if C++ frames are missing. What only makes
+ * storage may be filled with the old and the new values. */
+static bool may_join(struct text op)
+{
+    static const char *const joining[] = {"aten::cat", "aten::stack", "aten::constant_pad_nd"};
+    return !operator_computes(op) ||
+           text_is_one_of(op, joining, sizeof(joining) / sizeof(joining[0]));
+}
+
 /* Sets *is_plain if code outside of modules made a tensor, unless C++ frames show that an operator
- * did which gathers nothing: results of one line may also get larger with its operands. */
+ * did which gathers nothing: results of one line may also get larger with its operands, as those of
+ * an interpolation do. */
 static bool find_plain(const struct finder *finder, uint32_t index, bool *is_plain,
                        struct error *err)
 {
     const struct stack_facts *facts = site_stack_facts(finder->sites, stack_of(finder, index), err);
-    *is_plain =
-        facts && facts->context == CONTEXT_OTHER && facts->site.any_python_frame != NO_FRAME &&
-        !operator_is_elementwise(symbols_text(site_table_symbols(finder->sites), facts->site.op));
+    *is_plain = facts && facts->context == CONTEXT_OTHER &&
+                facts->site.any_python_frame != NO_FRAME &&
+                may_join(symbols_text(site_table_symbols(finder->sites), facts->site.op));
     return facts != NULL;
 }
 

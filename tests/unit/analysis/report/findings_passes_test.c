@@ -474,9 +474,12 @@ END_TEST
 #define STACK_SUBTRACT                                                                             \
     CPP("at::_ops::sub_Tensor::call(x)") "," PY("add", "/home/u/metrics.py", 8) "," SCRIPT
 
+#define STACK_RESIZE                                                                               \
+    CPP("at::_ops::upsample_nearest2d::call(x)") "," PY("add", "/home/u/metrics.py", 8) "," SCRIPT
+
 /* An evaluation concatenates its scores, and needs the old and the new tensor at once. Tensors of
  * one size that replace each other gather nothing, nor do large ones that are freed first, nor
- * differences of larger and larger operands. */
+ * differences or interpolations of larger and larger operands. */
 START_TEST(results_that_are_concatenated)
 {
     uint64_t all = 0, before = 0, frees_first = _i == 2;
@@ -485,7 +488,7 @@ START_TEST(results_that_are_concatenated)
         uint64_t scores = born(1000, STACK_EVALUATION), size = _i == 1 ? 4000 : 1000 * batch;
         if (all > 0 && frees_first)
             capture_free(&capture, all, before, SCRIPT);
-        uint64_t joined = born(size, _i == 3 ? STACK_SUBTRACT : STACK_CAT);
+        uint64_t joined = born(size, _i == 3 ? STACK_SUBTRACT : _i == 4 ? STACK_RESIZE : STACK_CAT);
         if (all > 0 && !frees_first)
             capture_free(&capture, all, before, SCRIPT);
         capture_free(&capture, scores, 1000, SCRIPT);
@@ -676,7 +679,7 @@ TCase *findings_passes_tests(void)
     tcase_add_loop_test(tests, a_failed_pass_may_be_an_evaluation, 0, 3);
     tcase_add_test(tests, a_failed_pass_counts_the_calls_before_it);
     tcase_add_loop_test(tests, an_attempt_is_given_up, 0, 2);
-    tcase_add_loop_test(tests, results_that_are_concatenated, 0, 4);
+    tcase_add_loop_test(tests, results_that_are_concatenated, 0, 5);
     tcase_add_loop_test(tests, results_that_wait_to_be_concatenated, 0, 2);
     tcase_add_test(tests, one_step_has_larger_tensors);
     tcase_add_test(tests, steps_are_alike);
