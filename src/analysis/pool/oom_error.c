@@ -32,6 +32,20 @@ static bool is_making_states(const struct symbols *symbols, stack_id stack)
     return false;
 }
 
+/* True if one of PyTorch's functions was computing a loss from logits. */
+static bool is_computing_loss(const struct symbols *symbols, stack_id stack)
+{
+    static const char *const losses[] = {"cross_entropy", "log_softmax", "nll_loss"};
+    struct stack frames = symbols_stack_at(symbols, stack);
+    for (size_t i = 0; i < frames.count; i++) {
+        struct frame frame = symbols_frame_at(symbols, frames.frames[i]);
+        if (text_is_one_of(symbols_text(symbols, frame.name), losses, 3) &&
+            text_find(symbols_text(symbols, frame.file), "torch/nn/functional.py"))
+            return true;
+    }
+    return false;
+}
+
 static bool name_asker(struct site_table *sites, stack_id stack, char **asker, struct error *err)
 {
     struct buffer text = BUFFER_INIT;
@@ -56,6 +70,7 @@ static bool explain(const struct oom_log *log, struct site_table *sites, enum un
     error->verdict =
         oom_judge_message(message, &error->account, is_pinning(log->symbols, message->stack));
     error->makes_states = is_making_states(log->symbols, message->stack);
+    error->computes_loss = is_computing_loss(log->symbols, message->stack);
     oom_error_write_sentences(error, unit);
     return true;
 }

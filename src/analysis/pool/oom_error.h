@@ -30,7 +30,8 @@ struct oom_error {
     const struct oom_entry *entry;
     struct oom_account account;
     enum oom_verdict verdict;
-    bool makes_states; /* the traceback shows that an optimizer was making its first states */
+    bool makes_states;  /* the traceback shows that an optimizer was making its first states */
+    bool computes_loss; /* the same, that a loss was computed from logits */
     char sentence[512], next[512]; /* raw bytes: escape them for display */
     char *asker;                   /* label of the call site, or NULL */
 };

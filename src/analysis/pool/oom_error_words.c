@@ -261,6 +261,14 @@ static void say_room(const struct words *words, const struct oom_error *error)
         SIZE(unused), SIZE(account->used_bytes));
 }
 
+#define LEAST_LOGITS 20 /* one 20th of what is in use; smaller requests of a loss matter little */
+
+static bool is_for_logits(const struct oom_error *error)
+{
+    return error->computes_loss &&
+           error->entry->message.requested.bytes >= error->account.used_bytes / LEAST_LOGITS;
+}
+
 static void say_next(const struct words *words, const struct oom_error *error)
 {
     const struct oom_message *message = &error->entry->message;
@@ -286,6 +294,14 @@ static void say_next(const struct words *words, const struct oom_error *error)
     if (error->makes_states &&
         (error->verdict == OOM_SHORTAGE || error->verdict == OOM_FRAGMENTATION)) {
         say_states(words);
+        return;
+    }
+    if (is_for_logits(error) &&
+        (error->verdict == OOM_SHORTAGE || error->verdict == OOM_FRAGMENTATION)) {
+        say(words, "compute the logits and the loss for a part of the tokens or samples at a "
+                   "time, each part under torch.utils.checkpoint if a backward pass follows: the "
+                   "request is for what the loss computes from the logits. A backward pass needs "
+                   "at least as much again");
         return;
     }
     switch (error->verdict) {

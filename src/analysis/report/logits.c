@@ -91,10 +91,16 @@ static bool fails_at(const struct logits *logits, uint32_t item)
     return false;
 }
 
+#define LEAST_REQUEST 20 /* one 20th of what is in use */
+
 void logits_mark_ooms(const struct logits *logits, struct ooms *ooms)
 {
-    for (size_t i = 0; i < ooms->count; i++)
-        ooms->items[i].of_logits = fails_at(logits, (uint32_t)ooms->items[i].item);
+    for (size_t i = 0; i < ooms->count; i++) {
+        struct oom_row *row = &ooms->items[i];
+        bool is_large =
+            (double)row->requested_bytes * LEAST_REQUEST >= (double)row->at.active_bytes;
+        row->of_logits = is_large && fails_at(logits, (uint32_t)row->item);
+    }
 }
 
 void logits_release(struct logits *logits)

@@ -22,7 +22,7 @@ struct logits {
  * as those of all layers before, which are deeper in the model. */
 bool logits_find(struct logits *logits, const struct timeline *timeline, struct site_table *sites,
                  struct error *err);
-/* Sets `of_logits` of the rows. */
+/* Sets `of_logits` of the rows whose requests are not small: those of few classes matter little. */
 void logits_mark_ooms(const struct logits *logits, struct ooms *ooms);
 void logits_release(struct logits *logits);
 

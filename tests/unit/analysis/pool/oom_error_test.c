@@ -131,6 +131,19 @@ START_TEST(an_optimizer_that_makes_its_states)
 }
 END_TEST
 
+/* Only the functions of PyTorch count. */
+START_TEST(a_loss_over_logits)
+{
+    judge(LINE("/v/model.py", "forward")
+              LINE("/v/torch/nn/functional.py", "cross_entropy") "torch.OutOfMemoryError: " TEXT(
+                  "0.50 GiB", "", "14.00 GiB", "", "0.75 GiB"),
+          "fragmentation", "512.00 MiB free", "compute the logits and the loss for a part");
+    judge(LINE("/v/model.py", "cross_entropy") "torch.OutOfMemoryError: " TEXT(
+              "0.50 GiB", "", "14.00 GiB", "", "0.75 GiB"),
+          "fragmentation", "512.00 MiB free", "expandable_segments:True");
+}
+END_TEST
+
 START_TEST(errors_of_other_memory)
 {
     judge("cuda runtime error (2) : out of memory at THCStorage.cu:58", "unknown",
@@ -233,6 +246,7 @@ TCase *oom_error_tests(void)
     tcase_add_test(tests, verdicts);
     tcase_add_test(tests, other_devices);
     tcase_add_test(tests, an_optimizer_that_makes_its_states);
+    tcase_add_test(tests, a_loss_over_logits);
     tcase_add_test(tests, errors_of_other_memory);
     tcase_add_test(tests, parts_sum_to_the_device);
     tcase_add_test(tests, the_own_process_may_look_like_another);

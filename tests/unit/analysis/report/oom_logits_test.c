@@ -79,8 +79,8 @@ START_TEST(the_logits_themselves)
 }
 END_TEST
 
-/* A copy for a norm, the products of attention, a first wide layer, a layer within others, other
- * operators. */
+/* A small loss, a copy for a norm, the products of attention, a first wide layer, a layer within
+ * others, other operators. */
 START_TEST(other_requests)
 {
     static const struct {
@@ -94,6 +94,7 @@ START_TEST(other_requests)
         {3, 0, FORWARD("mm", 8), LOGITS},
         {LAYERS, 0, LAYER("mm", 8), LOGITS},
         {LAYERS, LOGITS, FORWARD("gelu", 9), LOGITS},
+        {LAYERS, 512, LOSS("_log_softmax"), 512},
         {LAYERS, LOGITS, FORWARD("_to_copy", 9), HIDDEN},
     };
     layers(requests[_i].layers);
@@ -128,7 +129,7 @@ TCase *oom_logits_tests(void)
     tcase_add_test(tests, the_softmax_of_the_first_step);
     tcase_add_loop_test(tests, the_copy_of_logits, 0, 2);
     tcase_add_test(tests, the_logits_themselves);
-    tcase_add_loop_test(tests, other_requests, 0, 6);
+    tcase_add_loop_test(tests, other_requests, 0, 7);
     tcase_add_loop_test(tests, lines_that_made_logits_before, 0, 3);
     return tests;
 }
