@@ -241,8 +241,12 @@ static bool is_own_step(enum frame_role role)
  * of the user's but the closure, which computes the loss. */
 static enum frame_role optimizer_role(struct stack_reader *reader, enum frame_role role)
 {
-    if (is_own_step(role) && reader->facts.site.user_frame != NO_FRAME)
+    if (is_own_step(role) && reader->facts.site.user_frame != NO_FRAME) {
         reader->in_closure = true;
+        /* the optimizer has turned autograd on again, although its step() runs without */
+        if (reader->facts.grad_mode <= GRAD_PROBABLY_OFF)
+            reader->facts.grad_mode = GRAD_ON;
+    }
     reader->facts.is_history |= role == ROLE_HISTORY && !reader->in_closure;
     reader->facts.is_sparse_adam |= role == ROLE_SPARSE && !reader->in_closure;
     return reader->in_closure ? ROLE_NONE : ROLE_OPTIMIZER;

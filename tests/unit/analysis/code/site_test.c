@@ -227,6 +227,30 @@ START_TEST(contexts)
 }
 END_TEST
 
+#define DECORATED PY("decorate_context", TORCH "utils/_contextlib.py", 116)
+
+/* Before PyTorch 2.10, the frame of a decorator does not name the mode. A closure runs with
+ * autograd on, although the optimizer's step() is under no_grad. */
+START_TEST(decorators_turn_autograd_off)
+{
+    static const struct {
+        const char *frames;
+        enum grad_mode mode;
+    } cases[] = {
+        {PY("generate", "/home/u/model.py", 3) "," DECORATED "," SCRIPT, GRAD_PROBABLY_OFF},
+        {PY("loss", "/home/u/loss.py", 4) "," PY("step", TORCH "optim/adam.py", 230) "," DECORATED
+                                                                                     "," SCRIPT,
+         GRAD_ON},
+        {PY("closure", "/home/u/loss.py", 4) "," DECORATED "," PY("step", TORCH "optim/lbfgs.py",
+                                                                  330) "," DECORATED "," SCRIPT,
+         GRAD_ON},
+        {PY("no_grad", TORCH "utils/_contextlib.py", 116) "," SCRIPT, GRAD_NO_GRAD},
+        {SCRIPT, GRAD_UNKNOWN},
+    };
+    ck_assert_int_eq(facts_of(cases[_i].frames)->grad_mode, cases[_i].mode);
+}
+END_TEST
+
 #define EMPTY       CPP("at::_ops::empty_strided::call(x)") "," CPP("at::_ops::zeros::call(x)")
 #define WRAPPER(_n) PY(_n, "/home/u/pool.py", 3)
 #define CALLER      PY("forward", "/home/u/model.py", 39)
@@ -304,6 +328,7 @@ TCase *site_tests(void)
     tcase_add_test(tests, a_node_is_the_operator_where_there_is_no_other);
     tcase_add_loop_test(tests, labels_of_poor_stacks, 0, 6);
     tcase_add_loop_test(tests, contexts, 0, 18);
+    tcase_add_loop_test(tests, decorators_turn_autograd_off, 0, 5);
     tcase_add_loop_test(tests, functions_that_pass_calls_on_give_way_to_their_callers, 0, 15);
     tcase_add_test(tests, workspaces_and_communication);
     tcase_add_test(tests, communication_is_judged_by_the_innermost_code);
