@@ -33,6 +33,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/optimizer_states.c \
 	src/analysis/category/persistent.c \
 	src/analysis/category/plain_batches.c \
+	src/analysis/category/plain_models.c \
 	src/analysis/category/plain_reason.c \
 	src/analysis/category/plain_results.c \
 	src/analysis/category/plain_weights.c \

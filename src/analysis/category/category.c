@@ -15,7 +15,7 @@ static void summarize_runs(struct classifier *classifier)
 {
     const struct phases *phases = classifier->phases;
     classifier->first_backward_run = classifier->last_backward_run = NO_RUN;
-    classifier->transform_run = NO_RUN;
+    classifier->transform_run = classifier->model_run = NO_RUN;
     classifier->first_step_run = (uint32_t)phases->count;
     for (uint32_t run = (uint32_t)phases->count; run-- > 0;) {
         if (phases->runs[run].phase > PHASE_DATA)

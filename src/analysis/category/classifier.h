@@ -68,9 +68,10 @@ struct classifier {
     bool passes_make_states; /* without stacks: blocks that passes leave for good are optimizer
                                 states */
     struct left_gradients left;
-    uint32_t batch_run;        /* the run in which the last batch was made; 0 if none */
-    uint32_t copied_run;       /* the last run in which plain code copied something to the device */
-    double copied_bytes;       /* that it has copied in that run */
+    uint32_t batch_run;  /* the run in which the last batch was made; 0 if none */
+    uint32_t copied_run; /* the last run in which plain code copied something to the device */
+    double copied_bytes; /* that it has copied in that run */
+    uint32_t model_run;  /* the last run of plain code that computes with a model; NO_RUN if none */
     struct last_lines results; /* that plain code kept */
     struct last_lines batches; /* that operators do not tell */
     struct live_inputs inputs;

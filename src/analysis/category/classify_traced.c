@@ -334,6 +334,7 @@ bool classify_traced(struct classifier *classifier, struct categories *categorie
         classifier->shows_copies = classifier->shows_copies || evidence.birth->to_device;
         if (evidence.birth->is_transformed && evidence.birth->context == CONTEXT_BACKWARD)
             classifier->transform_run = evidence.birth_run;
+        plain_note_model(classifier, &evidence);
         enum reason reason = REASON_FILE;
         enum category category = CATEGORY_COUNT;
         if (evidence.birth->own != OWN_RULES_NONE) {

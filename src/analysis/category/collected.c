@@ -16,12 +16,16 @@ static bool is_functional(const struct classifier *classifier, stack_id id)
     return text_ends(file, "torch/nn/functional.py") || text_ends(file, "torch\\nn\\functional.py");
 }
 
+bool op_picks_rows(struct text op)
+{
+    static const char *const names[] = {"aten::index", "aten::index_select", "aten::gather"};
+    return text_is_one_of(op, names, sizeof(names) / sizeof(names[0]));
+}
+
 /* True for operators that put a batch together from stored data. */
 static bool op_collects(struct text op)
 {
-    static const char *const names[] = {"aten::stack", "aten::cat", "aten::index",
-                                        "aten::index_select", "aten::gather"};
-    return text_is_one_of(op, names, sizeof(names) / sizeof(names[0]));
+    return text_equals(op, "aten::stack") || text_equals(op, "aten::cat") || op_picks_rows(op);
 }
 
 /* True if an allocation is a copy, in another type or layout, of a tensor that was put together

@@ -3,6 +3,7 @@
 
 #include "analysis/phase/births.h"
 #include "base/bisect.h"
+#include "base/text.h"
 
 #define LEAST_FLAT 4096 /* bytes; smaller sums match other sizes by chance */
 
@@ -74,11 +75,24 @@ static uint32_t pass_before_step(const struct classifier *classifier,
     return NO_RUN;
 }
 
+/* True for operators that sum over elements. No vector of weights is made by one: weights are
+ * joined or computed each by itself. But embeddings of a graph, as large as all tables, are. */
+static bool is_reduced(const struct classifier *classifier, const struct evidence *evidence)
+{
+    static const char *const names[] = {"aten::mean",  "aten::sum",        "aten::mm",
+                                        "aten::addmm", "aten::_sparse_mm", "aten::bmm"};
+    return text_is_one_of(
+        symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op), names,
+        sizeof(names) / sizeof(names[0]));
+}
+
 /* Without stacks, a batch may be as large as some of the weights by chance. */
 bool is_flat_weight(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint64_t size = evidence_size(classifier, evidence);
     const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
+    if (is_reduced(classifier, evidence) || plain_is_of_module(classifier, evidence))
+        return false;
     if (tally && tally->is_vector)
         return true;
     uint32_t pass = pass_before_step(classifier, evidence);

@@ -205,6 +205,8 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
         (plain_is_kept_result(classifier, evidence) ||
          (trains && plain_is_collected_result(classifier, evidence))))
         return REASON_AFTER_FORWARD;
+    if (!by_operator && end != birth && plain_is_model_result(classifier, evidence))
+        return REASON_AFTER_FORWARD;
     if (goes_in && !trains && prepares_batch(classifier, evidence))
         return REASON_BEFORE_FORWARD;
     if (goes_in && trains && evidence->birth->context == CONTEXT_OTHER &&

@@ -83,6 +83,18 @@ static bool may_be_batch(const struct classifier *classifier, const struct evide
            !plain_has_input(classifier, evidence, after);
 }
 
+/* False if an allocation may be the batch for the forward pass in run `after`, because the program
+ * trains in that pass and the operator is not known. What takes the place of an earlier result is
+ * none, and neither is what a model computes and outlives the batch of that pass. */
+static bool is_no_batch(const struct classifier *classifier, const struct evidence *evidence,
+                        uint32_t after)
+{
+    return !classifier->phases->runs[after].is_saved || !plain_collects(classifier, evidence) ||
+           takes_over(classifier, &classifier->results, evidence) ||
+           (plain_runs_model(classifier, evidence) &&
+            plain_outlives_batch(classifier, evidence, after));
+}
+
 bool plain_is_kept_result(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t before, after;
@@ -92,8 +104,7 @@ bool plain_is_kept_result(const struct classifier *classifier, const struct evid
            !is_drawn(classifier, evidence) && !is_like_batch(classifier, evidence) &&
            step_near(classifier, evidence->birth_run, 1, &after) == PHASE_FORWARD &&
            !may_be_batch(classifier, evidence, before, after) &&
-           (takes_over(classifier, &classifier->results, evidence) ||
-            !(classifier->phases->runs[after].is_saved && plain_collects(classifier, evidence))) &&
+           is_no_batch(classifier, evidence, after) &&
            (evidence->end_run == NO_RUN || evidence->end_run > after + 1 ||
             last_like(classifier, evidence) ||
             (evidence->end_run > after && precedes_batch(classifier, evidence, after)));

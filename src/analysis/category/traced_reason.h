@@ -89,6 +89,28 @@ void plain_note_line(struct classifier *classifier, const struct evidence *evide
 void plain_note_input(struct classifier *classifier, const struct evidence *evidence,
                       enum reason reason);
 
+/* plain_models.c, for what plain code computes by a model without calling a module. */
+
+/* True if the line that makes an allocation also computes for modules that are called. */
+bool plain_is_of_module(const struct classifier *classifier, const struct evidence *evidence);
+
+/* Notes the run of plain code in which an allocation shows that a model runs there. */
+void plain_note_model(struct classifier *classifier, const struct evidence *evidence);
+
+/* True if a model has run in the same run of plain code before an allocation, which is not just
+ * storage. Only known for programs that train. */
+bool plain_runs_model(const struct classifier *classifier, const struct evidence *evidence);
+
+/* True if an allocation is still live when the batch for the forward pass in run `pass` has been
+ * used up and its line makes another one, after which the next pass begins. The batch must be
+ * made after the allocation, and not of it. */
+bool plain_outlives_batch(const struct classifier *classifier, const struct evidence *evidence,
+                          uint32_t pass);
+
+/* True if plain code after a step computes an allocation by a model, and keeps it longer than the
+ * next batch, or its line has made a result before that was kept so. */
+bool plain_is_model_result(const struct classifier *classifier, const struct evidence *evidence);
+
 #define MOST_PLAIN_RUNS 4 /* runs that are searched for the next phase of a step */
 
 /* The phase of the nearest run of a step before or after `run`, and its number in *near;
@@ -122,6 +144,9 @@ bool is_batch_after_update(const struct classifier *classifier, const struct evi
 /* collected.c: true for what plain code puts together from stored data, or copies from what it has
  * just put together; also if the operator is not known. */
 bool plain_collects(const struct classifier *classifier, const struct evidence *evidence);
+
+/* collected.c: true for operators that take rows of a tensor. */
+bool op_picks_rows(struct text op);
 
 /* True if a backward pass left gradients of the size. With `or_used`, also if a backward pass made
  * blocks of the size and used them up, which may have been gradients. */

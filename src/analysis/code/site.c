@@ -69,6 +69,15 @@ void site_at_model_call(struct site_table *table, stack_id id, struct site *site
         site->user_frame = (uint32_t)caller;
 }
 
+bool site_is_of_module(struct site_table *table, stack_id stack, const struct site *site)
+{
+    struct frame_facts spare;
+    return site->user_frame != NO_FRAME &&
+           site_frame_facts(table, symbols_stack_at(table->symbols, stack).frames[site->user_frame],
+                            &spare)
+               ->is_of_module;
+}
+
 bool site_in_function(struct site_table *table, stack_id id, const struct site *site)
 {
     struct stack stack = symbols_stack_at(table->symbols, id);

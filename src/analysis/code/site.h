@@ -159,6 +159,9 @@ bool site_in_function(struct site_table *table, stack_id stack, const struct sit
 /* Makes the next user frame that is outward of the one of `site` its user frame; false if there is
  * none. */
 bool site_at_caller(struct site_table *table, stack_id stack, struct site *site);
+/* True if the line of a site also computes for a module that is called, in a stack that was looked
+ * up before: then it is part of a model, whoever calls it. */
+bool site_is_of_module(struct site_table *table, stack_id stack, const struct site *site);
 /* True for the stack of a copy of a gradient that a hook makes: the copy is not in .grad, and
  * no zero_grad() frees it. Only for stacks that were looked up before, because it reports no
  * errors. */

@@ -11,6 +11,7 @@ struct frame_facts {
     bool is_top_level; /* of a script: "<module>" */
     bool is_wrapper;   /* frame_wraps_allocation() */
     bool is_torch;     /* Python of torch */
+    bool is_of_module; /* FRAME_USER: computes for a module that is called, in some stack */
     bool is_package;   /* FRAME_USER: Python of another installed package */
     uint8_t own;       /* category by the user's own rules, or OWN_RULES_NONE */
     uint8_t kind;      /* enum frame_kind */

@@ -33,6 +33,7 @@ struct stack_reader {
     bool in_transform;      /* torch.func itself runs, not the user's function in it */
     bool in_data_transform; /* a transform of torchvision runs; no model outside it is known yet */
     bool in_graph_code; /* torch.fx generated the code, and no code of the user's is known yet */
+    bool in_module;     /* the user frame is part of a module that is called */
     bool in_closure;    /* the code runs in a closure, which an optimizer step calls */
 };
 
@@ -275,6 +276,7 @@ static void read_python(struct stack_reader *reader, uint32_t index,
 {
     struct site *site = &reader->facts.site;
     enum frame_role role = (enum frame_role)facts->role;
+    reader->in_module |= role == ROLE_MODULE_CALL && site->user_frame != NO_FRAME;
     if (role == ROLE_OPTIMIZER || is_own_step(role))
         role = optimizer_role(reader, role);
     role = role_outside_transform(reader, facts, role);
@@ -403,6 +405,10 @@ bool stack_facts_compute(struct site_table *table, stack_id id, struct stack_fac
     leave_filled_buckets(table, &reader.facts);
     leave_wrappers(table, stack, &reader);
     reader.facts.context = (uint8_t)context_of(&reader);
+    if (reader.in_module && reader.facts.context == CONTEXT_FORWARD) {
+        struct frame_facts spare;
+        site_frame_facts(table, stack.frames[site->user_frame], &spare)->is_of_module = true;
+    }
     reader.facts.is_known = true;
     *facts = reader.facts;
     return true;

@@ -130,6 +130,105 @@ START_TEST(batches_between_passes_without_gradients)
 }
 END_TEST
 
+#define COPIED     OP("_to_copy") CPP("at::_ops::to_dtype_layout::call(x)") ","
+#define PROPAGATE  PY("propagate", "/home/u/model.py", 7) ","
+#define IN_FORWARD PROPAGATE FORWARD
+
+/* How a program evaluates its model after an epoch, or prepares its data. */
+enum between {
+    BY_PRODUCTS,   /* the script scores by matrix products, which only operators show */
+    BY_METHOD,     /* it calls a method that forward() calls as well; no operators are known */
+    PICKED_FROM,   /* each step takes its batch from what a product has made for an epoch */
+    FOR_EACH_STEP, /* each step makes its own by a product, and two passes of it use that */
+};
+
+/* A step whose batch a variable holds until the next one; two passes use it. */
+static void train_with_batch(uint64_t step, enum between between)
+{
+    bool is_named = between != BY_METHOD;
+    if (between == FOR_EACH_STEP) {
+        assign(SCORES + step, 700, OP("mm") EVALUATE(5));
+        assign(LABELS + step, 30, COPIED EVALUATE(4));
+    }
+    assign(BATCH + step, 300,
+           between == PICKED_FROM ? OP("index") EVALUATE(3)
+           : is_named             ? COPIED EVALUATE(3)
+                                  : EVALUATE(3));
+    if (!is_named) {
+        born(4, 40, IN_FORWARD);
+        freed(4, 40, IN_FORWARD);
+    }
+    train();
+    train();
+}
+
+/* An evaluation after each epoch keeps its last scores, and copies something on its own. */
+static void evaluate_plainly(uint64_t epoch, enum between between)
+{
+    bool is_named = between != BY_METHOD;
+    born(8, 90, is_named ? COPIED EVALUATE(8) : EVALUATE(8));
+    born(9, 650, is_named ? OP("mm") EVALUATE(9) : PROPAGATE EVALUATE(9));
+    assign(SCORES + epoch, 700, is_named ? OP("sigmoid") EVALUATE(5) : EVALUATE(5));
+    freed(9, 650, EVALUATE(9));
+    freed(8, 90, EVALUATE(8));
+}
+
+/* What plain code computes by a model is a result, if it lives longer than the next batch. But data
+ * may be made by the same operators. */
+START_TEST(evaluations_without_calls)
+{
+    enum between between = (enum between)_i;
+    born(1, 1000, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
+    for (uint64_t epoch = 0, step = 0; epoch < 8; epoch++) {
+        for (int i = 0; i < 3; i++, step++)
+            train_with_batch(step, between);
+        if (between != FOR_EACH_STEP)
+            evaluate_plainly(epoch, between);
+    }
+    capture_load(&capture);
+    expect(BATCH + 1, CATEGORY_INPUT);
+    expect(SCORES + 1, between <= BY_METHOD ? CATEGORY_ACTIVATION : CATEGORY_INPUT);
+    if (between <= BY_METHOD)
+        ck_assert_int_eq(capture_category(&capture, SCORES + 7), CATEGORY_ACTIVATION);
+}
+END_TEST
+
+static void train_tables(uint64_t step, const char *forward)
+{
+    assign(BATCH + step, 300, COPIED EVALUATE(3));
+    born(5, 500, forward);
+    born(6, 3000, STACK_BACKWARD);
+    born(7, 5000, STACK_BACKWARD);
+    freed(5, 500, STACK_BACKWARD);
+    born(8, 10, STACK_STEP);
+    freed(8, 10, STACK_STEP);
+    freed(6, 3000, SCRIPT);
+    freed(7, 5000, SCRIPT);
+}
+
+/* The embeddings of a graph are as large as all tables, as a vector of all weights is. */
+START_TEST(embeddings_are_no_vector_of_weights)
+{
+    bool is_vector = _i == 2, is_named = _i != 1;
+    born(1, 3000, PY("__init__", TORCH "nn/modules/sparse.py", 167) "," SCRIPT);
+    born(2, 5000, PY("__init__", TORCH "nn/modules/sparse.py", 167) "," SCRIPT);
+    for (uint64_t epoch = 0, step = 0; epoch < 8; epoch++) {
+        for (int i = 0; i < 3; i++, step++)
+            train_tables(step, is_named ? FORWARD : IN_FORWARD);
+        if (!is_vector)
+            born(9, 650, is_named ? OP("addmm") EVALUATE(9) : PROPAGATE EVALUATE(9));
+        assign(SCORES + epoch, 8000,
+               is_vector  ? OP("cat") EVALUATE(5)
+               : is_named ? OP("mean") EVALUATE(5)
+                          : PROPAGATE EVALUATE(5));
+        if (!is_vector)
+            freed(9, 650, EVALUATE(9));
+    }
+    capture_load(&capture);
+    expect(SCORES + 1, is_vector ? CATEGORY_PARAMETER : CATEGORY_ACTIVATION);
+}
+END_TEST
+
 TCase *category_evaluations_tests(void)
 {
     TCase *tests = tcase_create("evaluations");
@@ -138,5 +237,7 @@ TCase *category_evaluations_tests(void)
     tcase_add_loop_test(tests, batches_of_stored_data, 0, 2);
     tcase_add_test(tests, scores_of_a_line_with_temporaries);
     tcase_add_loop_test(tests, batches_between_passes_without_gradients, 0, 2);
+    tcase_add_loop_test(tests, evaluations_without_calls, BY_PRODUCTS, FOR_EACH_STEP + 1);
+    tcase_add_loop_test(tests, embeddings_are_no_vector_of_weights, 0, 3);
     return tests;
 }
