@@ -110,12 +110,6 @@ bool plain_is_kept_result(const struct classifier *classifier, const struct evid
             (evidence->end_run > after && precedes_batch(classifier, evidence, after)));
 }
 
-bool classifier_has_gradient_size(const struct classifier *classifier, uint64_t size, bool or_used)
-{
-    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
-    return tally && (tally->gradients.most > 0 || (or_used && tally->accumulated.most > 0));
-}
-
 #define MOST_RUNS_KEPT 256 /* runs that are searched for the pass after the next one */
 
 bool plain_is_collected_result(const struct classifier *classifier, const struct evidence *evidence)

@@ -150,7 +150,12 @@ bool op_picks_rows(struct text op);
 
 /* True if a backward pass left gradients of the size. With `or_used`, also if a backward pass made
  * blocks of the size and used them up, which may have been gradients. */
-bool classifier_has_gradient_size(const struct classifier *classifier, uint64_t size, bool or_used);
+static inline bool classifier_has_gradient_size(const struct classifier *classifier, uint64_t size,
+                                                bool or_used)
+{
+    const struct size_tally *tally = size_tallies_find(&classifier->tallies, size);
+    return tally && (tally->gradients.most > 0 || (or_used && tally->accumulated.most > 0));
+}
 
 /* True if a block of the size and the category was freed earlier, after the phase that made it. */
 bool classifier_has_twin(const struct classifier *classifier, uint64_t size,
