@@ -29,6 +29,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/last_results.c \
 	src/analysis/category/late_copies.c \
 	src/analysis/category/late_factors.c \
+	src/analysis/category/late_models.c \
 	src/analysis/category/leaked_sizes.c \
 	src/analysis/category/optimizer_states.c \
 	src/analysis/category/persistent.c \

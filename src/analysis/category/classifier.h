@@ -67,6 +67,7 @@ struct classifier {
                            each pass needs weights, the passes are not where they seem to be */
     bool passes_make_states; /* without stacks: blocks that passes leave for good are optimizer
                                 states */
+    bool has_late_models;    /* without stacks: the program makes further models between steps */
     struct left_gradients left;
     uint32_t batch_run;  /* the run in which the last batch was made; 0 if none */
     uint32_t copied_run; /* the last run in which plain code copied something to the device */
@@ -153,6 +154,11 @@ bool classifier_lacks_early(const struct classifier *classifier, uint64_t size);
 /* True if a block is freed by zero_grad(), as annotations show in a trace without stacks, and has
  * the size of a weight. */
 bool classifier_zero_grad_frees(const struct classifier *classifier, uint64_t size, uint32_t end);
+
+/* late_models.c: without stacks, but with annotated optimizer steps, notes the sizes of the weights
+ * of models that are made between steps, and sets has_late_models if later passes leave gradients
+ * of these sizes. */
+bool classifier_find_late_models(struct classifier *classifier, struct error *err);
 
 /* leaked_sizes.c: without stacks, counts for every early size the passes that leave blocks of it
  * for good; see size_tally_leaks(). */

@@ -207,7 +207,7 @@ bool classifier_count_early(struct classifier *classifier, struct error *err)
     classifier->passes_make_states = makes_states(classifier);
     if (!classifier->passes_make_states)
         classifier_find_leaks(classifier);
-    return true;
+    return classifier_find_late_models(classifier, err);
 }
 
 bool classifier_has_early(const struct classifier *classifier, uint64_t size)
@@ -241,5 +241,5 @@ bool classifier_is_no_gradient(const struct classifier *classifier, uint64_t siz
     if (tally && size_tally_leaks(tally))
         return true;
     return classifier->sizes_tell && !classifier_has_early(classifier, size) &&
-           !(tally && tally->is_flat);
+           !(tally && (tally->is_flat || (classifier->has_late_models && tally->is_late)));
 }

@@ -41,6 +41,7 @@ struct size_tally {
         persistent;    /* blocks of unknown role from the start of the trace that are never freed */
     uint32_t released; /* the persistent ones that are freed when the program ends */
     uint32_t placed;   /* the persistent ones whose role has been decided */
+    bool is_late;      /* of blocks that may be weights of a later model; for late_models.c */
     uint32_t early;    /* all blocks that existed before the first step and stay */
     uint32_t ended;    /* from before the trace, without a stack, freed in it */
     uint32_t replaced; /* from before the trace, without a stack, freed in an optimizer step */

@@ -114,6 +114,53 @@ START_TEST(a_step_may_run_the_passes_itself)
 }
 END_TEST
 
+#define SECOND 10u /* layers of a second model */
+
+static void second_step(bool keeps_gradients)
+{
+    born(61, 500, ""); /* the batch */
+    for (unsigned i = 0; i < SECOND; i++)
+        born(700 + i, 8000 + i, "");
+    born(900 + SECOND, 8000, "");
+    for (unsigned i = SECOND; i-- > 0;) {
+        born(800 + i, 9000 + 10 * i, "");
+        born(900 + i, 8000 + i, "");
+        freed(901 + i, 8000 + i, "");
+        freed(700 + i, 8000 + i, "");
+    }
+    freed(900, 8000, "");
+    freed(61, 500, "");
+    capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
+    born(60, 16, "");
+    freed(60, 16, "");
+    capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
+    for (unsigned i = 0; i < SECOND && !keeps_gradients; i++)
+        freed(800 + i, 9000 + 10 * i, "");
+}
+
+/* The sizes of a model that is made between two steps are those of later gradients. Results that
+ * the program keeps there are none of a model. */
+START_TEST(a_second_model_may_be_made_between_steps)
+{
+    bool is_model = _i == 0;
+    parameters_before();
+    for (unsigned step = 0; step < 4; step++)
+        annotated_step();
+    for (unsigned i = 0; i < SECOND; i++)
+        born(600 + i, 9000 + 10 * i + (is_model ? 0 : 5), "");
+    for (unsigned step = 0; step < 4; step++)
+        second_step(step == 3);
+    capture_load(&capture);
+    /* It is not certain whether the backward pass begins with the gradient of the last layer. */
+    for (unsigned i = 0; i + 1 < SECOND; i++) {
+        enum category list = capture_category(&capture, 600 + i);
+        enum category left = capture_category(&capture, 800 + i);
+        ck_assert_msg((list == CATEGORY_PARAMETER) == is_model, "%u: %s", i, category_name(list));
+        ck_assert_msg((left == CATEGORY_GRADIENT) == is_model, "%u: %s", i, category_name(left));
+    }
+}
+END_TEST
+
 START_TEST(without_the_annotation_little_is_known)
 {
     small_step();
@@ -133,6 +180,7 @@ TCase *category_annotated_tests(void)
     tcase_add_test(tests, an_annotated_step_has_passes_before_it);
     tcase_add_test(tests, a_step_that_allocates_nothing_has_passes_before_it);
     tcase_add_test(tests, a_step_may_run_the_passes_itself);
+    tcase_add_loop_test(tests, a_second_model_may_be_made_between_steps, 0, 2);
     tcase_add_test(tests, without_the_annotation_little_is_known);
     return tests;
 }
