@@ -164,7 +164,8 @@ static bool count_live_gradients(struct classifier *classifier, const struct cat
 
 static bool assign(struct classifier *classifier, struct categories *categories, struct error *err)
 {
-    if (!classifier_count_early(classifier, err) || !classify_traced(classifier, categories, err) ||
+    if (!classifier_count_early(classifier, err) || !classifier_find_late_models(classifier, err) ||
+        !classify_traced(classifier, categories, err) ||
         !count_live_gradients(classifier, categories, err) ||
         !classify_preexisting(classifier, categories, err) ||
         !classify_traced_persistent(classifier, categories, err))

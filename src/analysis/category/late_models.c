@@ -72,7 +72,8 @@ bool classifier_find_late_models(struct classifier *classifier, struct error *er
     const struct timeline *timeline = classifier->timeline;
     double list = 0, now = 0;
     uint32_t pass = NO_RUN;
-    if (classifier->steps.count == 0) /* then only lifetimes show the passes */
+    /* without annotations, only lifetimes show the passes */
+    if (classifier->phases->has_stacks || classifier->steps.count == 0)
         return true;
     if (!find_lists(classifier, &list, err))
         return false;
