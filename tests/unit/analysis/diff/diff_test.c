@@ -406,6 +406,7 @@ START_TEST(graphs_that_only_one_side_keeps)
     for (size_t i = 0; i < diff->next.count; i++)
         names_graphs |= strstr(diff->next.items[i], "last backward pass is over") != NULL;
     ck_assert_int_eq(names_graphs, _i == 0);
+    destroy();
 }
 END_TEST
 
