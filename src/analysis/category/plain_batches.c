@@ -1,4 +1,4 @@
-/* What tells the batches that plain code makes: the lines that make them, and until when they live.
+/* Batches that plain code makes are known by the lines that make them, and by how long they live.
  */
 #include "analysis/category/traced_reason.h"
 

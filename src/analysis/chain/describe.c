@@ -1,4 +1,5 @@
-/* What a chain says of its pass and of the trace. */
+/* Fills in the members of a chain that describe its pass, other passes and the peak of the trace.
+ */
 #include "analysis/chain/build.h"
 
 bool chain_find_passes(struct build *build, struct error *err)

@@ -8,8 +8,9 @@
  * call sites than this, the functions are not called. */
 #define DIFF_RENAMED_MOST 5000
 
-/* If each capture has exactly one file of which no call site is matched, or one outside of
- * installed packages, the two files count as one from now on. False if there is no such pair. */
+/* If each capture has exactly one file without a matched call site, the two files count as one from
+ * now on. If there are more, those of installed packages are left out. False if no pair is found.
+ */
 bool diff_join_files(struct diff_matcher *matcher);
 
 /* The same for functions of a file that allocate by the same operators for the same categories, in

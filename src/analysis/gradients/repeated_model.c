@@ -53,10 +53,12 @@ static bool is_most(uint64_t part, uint64_t of)
     return part > 0 && part >= of / 10 * 9;
 }
 
-/* What stays allocated at the end of the last cycle: gradients made before it, parameters made
- * between the optimizer step that begins it and its forward pass, and gradients that it made. */
+/* Sizes of what is still allocated when the last cycle ends. */
 struct stays {
-    struct sizes old, made, renewed;
+    struct sizes old;     /* gradients that are older than the cycle */
+    struct sizes made;    /* parameters made after the optimizer step that begins it, and before its
+                             forward pass */
+    struct sizes renewed; /* gradients that its backward pass made */
 };
 
 static bool collect(struct stays *stays, struct repeated_model *repeated, uint8_t *of_lifetime,

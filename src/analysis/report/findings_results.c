@@ -8,8 +8,8 @@
 #define LEAST_RESULTS 5
 #define LEAST_PILED   5
 
-/* What the program has joined collected results to, at the peak. Without the results, it would not
- * be there either. */
+/* Tensors live at the peak that the program made by joining collected results. Without these
+ * results, they would not exist either. */
 struct joined {
     int64_t bytes;
     int64_t more_bytes; /* of results that are joined, but not counted: that of the running pass */

@@ -39,7 +39,7 @@ static size_t depth_of(const struct logits_finder *finder, stack_id stack)
     return depth;
 }
 
-/* What the matrix products before a request are like. */
+/* The matrix products before a request: their number, sizes and depth in the model. */
 struct products {
     size_t count, deeper;     /* deeper: those with more frames than the head */
     uint64_t latest, largest; /* bytes of the latest one, and of the largest before that */
