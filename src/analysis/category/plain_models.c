@@ -86,17 +86,12 @@ static bool makes_before(const struct classifier *classifier, stack_id stack, ui
     return false;
 }
 
-#define MOST_RUNS_KEPT 256 /* runs that are searched for the next batch */
-
 bool plain_outlives_batch(const struct classifier *classifier, const struct evidence *evidence,
                           uint32_t pass)
 {
     const struct phase_run *runs = classifier->phases->runs;
     stack_id batch = last_batch(classifier, evidence, pass);
-    uint32_t limit = (uint32_t)classifier->phases->count;
-    limit = evidence->end_run < limit ? evidence->end_run : limit;
-    if (limit > pass + MOST_RUNS_KEPT)
-        limit = pass + MOST_RUNS_KEPT;
+    uint32_t limit = runs_kept(classifier, evidence, pass);
     for (uint32_t run = pass + 1; batch != STACK_NONE && run < limit; run++)
         if (runs[run].phase == PHASE_FORWARD && runs[run].pass != runs[pass].pass &&
             makes_before(classifier, batch, run,

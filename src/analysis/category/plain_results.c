@@ -110,8 +110,6 @@ bool plain_is_kept_result(const struct classifier *classifier, const struct evid
             (evidence->end_run > after && precedes_batch(classifier, evidence, after)));
 }
 
-#define MOST_RUNS_KEPT 256 /* runs that are searched for the pass after the next one */
-
 bool plain_is_collected_result(const struct classifier *classifier, const struct evidence *evidence)
 {
     uint32_t step, next, later;
@@ -123,10 +121,7 @@ bool plain_is_collected_result(const struct classifier *classifier, const struct
         step_near(classifier, evidence->birth_run, 1, &next) != PHASE_FORWARD)
         return false;
     const struct phase_run *runs = classifier->phases->runs;
-    uint32_t limit = (uint32_t)classifier->phases->count;
-    limit = evidence->end_run < limit ? evidence->end_run : limit;
-    if (limit > next + MOST_RUNS_KEPT)
-        limit = next + MOST_RUNS_KEPT;
+    uint32_t limit = runs_kept(classifier, evidence, next);
     for (later = next + 1; later < limit && (runs[later].phase != PHASE_FORWARD ||
                                              runs[later].pass == runs[next].pass);)
         later++;

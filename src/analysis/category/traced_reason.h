@@ -127,6 +127,18 @@ static inline enum phase step_near(const struct classifier *classifier, uint32_t
     return PHASE_UNKNOWN;
 }
 
+#define MOST_RUNS_KEPT 256 /* runs after a pass that are searched for what comes after it */
+
+/* The first run that such a search leaves out: the one that frees the allocation, unless that is
+ * too far from the pass in run `pass`. */
+static inline uint32_t runs_kept(const struct classifier *classifier,
+                                 const struct evidence *evidence, uint32_t pass)
+{
+    uint32_t limit = (uint32_t)classifier->phases->count;
+    limit = evidence->end_run < limit ? evidence->end_run : limit;
+    return limit > pass + MOST_RUNS_KEPT ? pass + MOST_RUNS_KEPT : limit;
+}
+
 /* flat_vectors.c: true if an annotated optimizer step lies between the last allocation of the
  * backward run `pass` and this allocation. Steps of SGD allocate nothing, so no run shows them. */
 bool has_stepped_since(const struct classifier *classifier, const struct evidence *evidence,

@@ -19,31 +19,32 @@ static bool is_pinning(const struct symbols *symbols, stack_id stack)
     return false;
 }
 
-/* True if one of PyTorch's optimizers was making the states of weights that have none yet. */
-static bool is_making_states(const struct symbols *symbols, stack_id stack)
+/* True if the traceback has one of the functions, in a file whose path contains `path`. */
+static bool has_function(const struct symbols *symbols, stack_id stack, const char *const *names,
+                         size_t count, const char *path)
 {
     struct stack frames = symbols_stack_at(symbols, stack);
     for (size_t i = 0; i < frames.count; i++) {
         struct frame frame = symbols_frame_at(symbols, frames.frames[i]);
-        if (text_equals(symbols_text(symbols, frame.name), "_init_group") &&
-            text_find(symbols_text(symbols, frame.file), "torch/optim/"))
+        if (text_is_one_of(symbols_text(symbols, frame.name), names, count) &&
+            text_find(symbols_text(symbols, frame.file), path))
             return true;
     }
     return false;
 }
 
+/* True if one of PyTorch's optimizers was making the states of weights that have none yet. */
+static bool is_making_states(const struct symbols *symbols, stack_id stack)
+{
+    static const char *const names[] = {"_init_group"};
+    return has_function(symbols, stack, names, 1, "torch/optim/");
+}
+
 /* True if one of PyTorch's functions was computing a loss from logits. */
 static bool is_computing_loss(const struct symbols *symbols, stack_id stack)
 {
-    static const char *const losses[] = {"cross_entropy", "log_softmax", "nll_loss"};
-    struct stack frames = symbols_stack_at(symbols, stack);
-    for (size_t i = 0; i < frames.count; i++) {
-        struct frame frame = symbols_frame_at(symbols, frames.frames[i]);
-        if (text_is_one_of(symbols_text(symbols, frame.name), losses, 3) &&
-            text_find(symbols_text(symbols, frame.file), "torch/nn/functional.py"))
-            return true;
-    }
-    return false;
+    static const char *const names[] = {"cross_entropy", "log_softmax", "nll_loss"};
+    return has_function(symbols, stack, names, 3, "torch/nn/functional.py");
 }
 
 static bool name_asker(struct site_table *sites, stack_id stack, char **asker, struct error *err)

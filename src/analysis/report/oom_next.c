@@ -81,23 +81,28 @@ bool oom_has_larger_batch(const struct oom_row *row)
     return row->step_bytes > 0 && row->like_times >= LARGER_BATCH;
 }
 
+/* Advises on what the request or its batch is, if that is known. */
+static bool advise_on_cause(struct oom_row *row, const char *step)
+{
+    if (row->of_temporaries)
+        advise_on_temporaries(row);
+    else if (oom_has_larger_batch(row))
+        advise_on_larger_batch(row, step);
+    else if (row->of_logits)
+        advise_on_logits(row);
+    else
+        return false;
+    return true;
+}
+
 void oom_next_add(struct ooms *ooms, const char *step, enum unit unit)
 {
     for (size_t i = 0; i < ooms->count; i++) {
         struct oom_row *row = &ooms->items[i];
         int64_t missing = oom_missing_bytes(row);
         bool lacks = row->verdict == OOM_SHORTAGE || row->verdict == OOM_FRAGMENTATION;
-        if (row->of_temporaries && lacks && row->attempt_bytes == 0) {
-            advise_on_temporaries(row);
+        if (lacks && row->attempt_bytes == 0 && advise_on_cause(row, step))
             continue;
-        }
-        if (lacks && row->attempt_bytes == 0 && (oom_has_larger_batch(row) || row->of_logits)) {
-            if (oom_has_larger_batch(row))
-                advise_on_larger_batch(row, step);
-            else
-                advise_on_logits(row);
-            continue;
-        }
         if (row->rest_is_unknown && advises_setting(row))
             advise_at_unknown(row, unit);
         if (missing <= 0 || row->attempt_bytes > 0)
