@@ -17,7 +17,7 @@ BEGIN {
     # those before it. The files that lie in the room itself come last.
     folders["decode"] = "core rows json pickle msgpack layers pprof profiler timeline log stats yaml run ."
     folders["dryrun"] = "core device"
-    folders["analysis"] = "code phase category live pool replay gradients growth report joint curves chain layers fit shard trend diff flame check run ranks"
+    folders["analysis"] = "code phase category live pool replay gradients growth oom findings report joint curves chain layers fit shard trend diff flame check run ranks"
     folders["solve"] = "chain cost backend cpu opencl cuda choice dp problem advice"
     folders["render"] = "core sqlite analyze diff check export flame layers suggest fit shard dump oom stats run replay summary ranks trend plot page ."
     folders["commands"] = "sandbox cli cluster summary analyze check diff dryrun export flame ranks suggest shard replay trend plot ."

@@ -214,6 +214,64 @@ libmemsnap_a_SOURCES += \
 	src/analysis/diff/warnings.c \
 	src/analysis/diff/words.c \
 	src/analysis/diff/words.h \
+	src/analysis/findings/all_pairs.c \
+	src/analysis/findings/all_pairs.h \
+	src/analysis/findings/attention.c \
+	src/analysis/findings/attention.h \
+	src/analysis/findings/benchmarks.c \
+	src/analysis/findings/benchmarks.h \
+	src/analysis/findings/concatenated.c \
+	src/analysis/findings/concatenated.h \
+	src/analysis/findings/earlier_model.c \
+	src/analysis/findings/earlier_model.h \
+	src/analysis/findings/elementwise.c \
+	src/analysis/findings/elementwise.h \
+	src/analysis/findings/failed_pass.c \
+	src/analysis/findings/failed_pass.h \
+	src/analysis/findings/findings.c \
+	src/analysis/findings/findings.h \
+	src/analysis/findings/findings_about.c \
+	src/analysis/findings/findings_activations.c \
+	src/analysis/findings/findings_add.c \
+	src/analysis/findings/findings_attention.c \
+	src/analysis/findings/findings_buckets.c \
+	src/analysis/findings/findings_gradients.c \
+	src/analysis/findings/findings_growth.c \
+	src/analysis/findings/findings_idle.c \
+	src/analysis/findings/findings_internal.h \
+	src/analysis/findings/findings_passes.c \
+	src/analysis/findings/findings_peak.c \
+	src/analysis/findings/findings_reserved.c \
+	src/analysis/findings/findings_results.c \
+	src/analysis/findings/findings_state.c \
+	src/analysis/findings/findings_weights.c \
+	src/analysis/findings/freed_stacks.c \
+	src/analysis/findings/freed_stacks.h \
+	src/analysis/findings/layer_buffers.c \
+	src/analysis/findings/layer_buffers.h \
+	src/analysis/findings/local_results.c \
+	src/analysis/findings/local_results.h \
+	src/analysis/findings/logits.c \
+	src/analysis/findings/logits.h \
+	src/analysis/findings/logits_failed.c \
+	src/analysis/findings/logits_forward.c \
+	src/analysis/findings/logits_internal.h \
+	src/analysis/findings/logits_parts.c \
+	src/analysis/findings/logits_parts.h \
+	src/analysis/findings/oom_finding.c \
+	src/analysis/findings/oom_finding.h \
+	src/analysis/findings/recast_weights.c \
+	src/analysis/findings/recast_weights.h \
+	src/analysis/findings/repeated_state.c \
+	src/analysis/findings/repeated_state.h \
+	src/analysis/findings/summed_losses.c \
+	src/analysis/findings/summed_losses.h \
+	src/analysis/findings/uneven_steps.c \
+	src/analysis/findings/uneven_steps.h \
+	src/analysis/findings/unused_logits.c \
+	src/analysis/findings/unused_logits.h \
+	src/analysis/findings/weight_copies.c \
+	src/analysis/findings/weight_copies.h \
 	src/analysis/fit/search.c \
 	src/analysis/fit/search.h \
 	src/analysis/fit/summary.c \
@@ -342,6 +400,34 @@ libmemsnap_a_SOURCES += \
 	src/analysis/live/when.h \
 	src/analysis/live/wrapper.c \
 	src/analysis/live/wrapper.h \
+	src/analysis/oom/account.c \
+	src/analysis/oom/attempt.c \
+	src/analysis/oom/attempt.h \
+	src/analysis/oom/error.c \
+	src/analysis/oom/error.h \
+	src/analysis/oom/error_words.c \
+	src/analysis/oom/error_words.h \
+	src/analysis/oom/next.c \
+	src/analysis/oom/next.h \
+	src/analysis/oom/oom.c \
+	src/analysis/oom/oom.h \
+	src/analysis/oom/pass.c \
+	src/analysis/oom/pass.h \
+	src/analysis/oom/replay.c \
+	src/analysis/oom/replay.h \
+	src/analysis/oom/rest.c \
+	src/analysis/oom/rest.h \
+	src/analysis/oom/sentence.c \
+	src/analysis/oom/sentence.h \
+	src/analysis/oom/shared_words.c \
+	src/analysis/oom/shared_words.h \
+	src/analysis/oom/source_words.c \
+	src/analysis/oom/source_words.h \
+	src/analysis/oom/state.c \
+	src/analysis/oom/state.h \
+	src/analysis/oom/verdict.c \
+	src/analysis/oom/words.c \
+	src/analysis/oom/words.h \
 	src/analysis/phase/anchors.c \
 	src/analysis/phase/births.c \
 	src/analysis/phase/births.h \
@@ -411,28 +497,12 @@ libmemsnap_a_SOURCES += \
 	src/analysis/pool/fragmentation.h \
 	src/analysis/pool/given_back.c \
 	src/analysis/pool/given_back.h \
-	src/analysis/pool/oom.c \
-	src/analysis/pool/oom.h \
-	src/analysis/pool/oom_account.c \
-	src/analysis/pool/oom_error.c \
-	src/analysis/pool/oom_error.h \
-	src/analysis/pool/oom_error_words.c \
-	src/analysis/pool/oom_error_words.h \
-	src/analysis/pool/oom_shared_words.c \
-	src/analysis/pool/oom_shared_words.h \
-	src/analysis/pool/oom_source_words.c \
-	src/analysis/pool/oom_source_words.h \
-	src/analysis/pool/oom_verdict.c \
-	src/analysis/pool/oom_words.c \
-	src/analysis/pool/oom_words.h \
 	src/analysis/pool/pinned.c \
 	src/analysis/pool/pinned.h \
 	src/analysis/pool/pools.c \
 	src/analysis/pool/pools.h \
 	src/analysis/pool/segment_map.c \
 	src/analysis/pool/segment_map.h \
-	src/analysis/pool/sentence.c \
-	src/analysis/pool/sentence.h \
 	src/analysis/ranks/groups.c \
 	src/analysis/ranks/internal.h \
 	src/analysis/ranks/missing.c \
@@ -479,90 +549,22 @@ libmemsnap_a_SOURCES += \
 	src/analysis/replay/storage.c \
 	src/analysis/replay/what_if.c \
 	src/analysis/replay/what_if.h \
-	src/analysis/report/all_pairs.c \
-	src/analysis/report/all_pairs.h \
-	src/analysis/report/attention.c \
-	src/analysis/report/attention.h \
-	src/analysis/report/benchmarks.c \
-	src/analysis/report/benchmarks.h \
-	src/analysis/report/concatenated.c \
-	src/analysis/report/concatenated.h \
-	src/analysis/report/earlier_model.c \
-	src/analysis/report/earlier_model.h \
-	src/analysis/report/elementwise.c \
-	src/analysis/report/elementwise.h \
 	src/analysis/report/explain.c \
 	src/analysis/report/explain.h \
-	src/analysis/report/failed_pass.c \
-	src/analysis/report/failed_pass.h \
-	src/analysis/report/findings.c \
-	src/analysis/report/findings.h \
-	src/analysis/report/findings_about.c \
-	src/analysis/report/findings_activations.c \
-	src/analysis/report/findings_add.c \
-	src/analysis/report/findings_attention.c \
-	src/analysis/report/findings_buckets.c \
-	src/analysis/report/findings_gradients.c \
-	src/analysis/report/findings_growth.c \
-	src/analysis/report/findings_idle.c \
-	src/analysis/report/findings_internal.h \
-	src/analysis/report/findings_passes.c \
-	src/analysis/report/findings_peak.c \
-	src/analysis/report/findings_reserved.c \
-	src/analysis/report/findings_results.c \
-	src/analysis/report/findings_state.c \
-	src/analysis/report/findings_weights.c \
-	src/analysis/report/freed_stacks.c \
-	src/analysis/report/freed_stacks.h \
 	src/analysis/report/grouping.c \
 	src/analysis/report/grouping.h \
-	src/analysis/report/layer_buffers.c \
-	src/analysis/report/layer_buffers.h \
-	src/analysis/report/local_results.c \
-	src/analysis/report/local_results.h \
-	src/analysis/report/logits.c \
-	src/analysis/report/logits.h \
-	src/analysis/report/logits_failed.c \
-	src/analysis/report/logits_forward.c \
-	src/analysis/report/logits_internal.h \
-	src/analysis/report/logits_parts.c \
-	src/analysis/report/logits_parts.h \
 	src/analysis/report/notice_list.c \
 	src/analysis/report/notice_list.h \
 	src/analysis/report/notices.c \
 	src/analysis/report/notices.h \
 	src/analysis/report/notices_flaws.c \
 	src/analysis/report/notices_profile.c \
-	src/analysis/report/oom_attempt.c \
-	src/analysis/report/oom_attempt.h \
-	src/analysis/report/oom_finding.c \
-	src/analysis/report/oom_finding.h \
-	src/analysis/report/oom_replay.c \
-	src/analysis/report/oom_replay.h \
-	src/analysis/report/oom_next.c \
-	src/analysis/report/oom_next.h \
-	src/analysis/report/oom_pass.c \
-	src/analysis/report/oom_pass.h \
-	src/analysis/report/oom_rest.c \
-	src/analysis/report/oom_rest.h \
-	src/analysis/report/oom_state.c \
-	src/analysis/report/oom_state.h \
-	src/analysis/report/recast_weights.c \
-	src/analysis/report/recast_weights.h \
-	src/analysis/report/repeated_state.c \
-	src/analysis/report/repeated_state.h \
+	src/analysis/report/open_annotations.c \
+	src/analysis/report/open_annotations.h \
 	src/analysis/report/report.c \
 	src/analysis/report/report.h \
 	src/analysis/report/rows.c \
 	src/analysis/report/rows.h \
-	src/analysis/report/summed_losses.c \
-	src/analysis/report/summed_losses.h \
-	src/analysis/report/uneven_steps.c \
-	src/analysis/report/uneven_steps.h \
-	src/analysis/report/unused_logits.c \
-	src/analysis/report/unused_logits.h \
-	src/analysis/report/weight_copies.c \
-	src/analysis/report/weight_copies.h \
 	src/analysis/run/check.c \
 	src/analysis/run/check_tables.c \
 	src/analysis/run/figures.c \

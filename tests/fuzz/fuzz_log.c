@@ -1,7 +1,7 @@
 /* libFuzzer entry: any bytes as a log. */
 #include <stdlib.h>
 
-#include "analysis/pool/oom_error.h"
+#include "analysis/oom/error.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

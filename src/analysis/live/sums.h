@@ -26,11 +26,11 @@ struct live_facts {
     const uint8_t *is_piled;        /* by lifetime: see growth/piled_results.h; NULL: none is */
     const uint8_t *is_result;       /* by lifetime: see growth/pass_results.h; NULL: none is */
     const uint8_t *is_layer_result; /* by lifetime: see growth/layer_results.h; NULL: none is */
-    const uint8_t *is_concatenated; /* by lifetime: see report/concatenated.h; NULL: none is */
-    const uint8_t *is_attention;    /* by lifetime: see report/attention.h; NULL: none is */
-    const uint8_t *is_logits;       /* by lifetime: see report/logits.h; NULL: none is */
-    const uint8_t *is_elementwise;  /* by lifetime: see report/elementwise.h; NULL: none is */
-    const uint8_t *is_freed_stack;  /* by stack: see report/freed_stacks.h; NULL: none is */
+    const uint8_t *is_concatenated; /* by lifetime: see findings/concatenated.h; NULL: none is */
+    const uint8_t *is_attention;    /* by lifetime: see findings/attention.h; NULL: none is */
+    const uint8_t *is_logits;       /* by lifetime: see findings/logits.h; NULL: none is */
+    const uint8_t *is_elementwise;  /* by lifetime: see findings/elementwise.h; NULL: none is */
+    const uint8_t *is_freed_stack;  /* by stack: see findings/freed_stacks.h; NULL: none is */
     uint32_t run;                   /* of phases in which the moment lies, or NO_RUN */
     bool trains;                    /* there is a backward pass */
     bool fails_at_logits;    /* trains nothing, and ran out of memory when it made logits: then

@@ -2,128 +2,20 @@
 
 #include <stdlib.h>
 
+#include "analysis/findings/oom_finding.h"
+#include "analysis/oom/attempt.h"
+#include "analysis/oom/next.h"
+#include "analysis/oom/pass.h"
+#include "analysis/oom/replay.h"
+#include "analysis/oom/rest.h"
+#include "analysis/oom/state.h"
 #include "analysis/pool/device_memory.h"
 #include "analysis/report/grouping.h"
 #include "analysis/report/notices.h"
-#include "analysis/report/oom_attempt.h"
-#include "analysis/report/oom_finding.h"
-#include "analysis/report/oom_next.h"
-#include "analysis/report/oom_pass.h"
-#include "analysis/report/oom_replay.h"
-#include "analysis/report/oom_rest.h"
-#include "analysis/report/oom_state.h"
 #include "analysis/report/rows.h"
 #include "base/background.h"
 
 #define ASIDE_FROM 50000 /* allocations; with fewer, a thread costs more than it saves */
-
-/* An annotation event at or before the moment, with its place in the file. */
-struct mark {
-    string_id name;
-    bool is_start;
-    int64_t time_us;
-    size_t order;
-};
-
-struct marks {
-    struct mark *items;
-    size_t count, capacity;
-};
-
-/* The time of an item, or of the nearest earlier item that has a time. -1 stands for the moment
- * just before the first event. */
-static int64_t time_of_item(const struct trace *trace, int64_t item)
-{
-    if (item < 0) {
-        int64_t first = trace->count > 0 ? trace_time(trace, 0) : TIME_NONE;
-        return first == TIME_NONE ? TIME_NONE : first - 1;
-    }
-    while (item >= 0 && trace_time(trace, (size_t)item) == TIME_NONE)
-        item--;
-    return item < 0 ? TIME_NONE : trace_time(trace, (size_t)item);
-}
-
-static int compare_by_name(const void *a, const void *b)
-{
-    const struct mark *x = a, *y = b;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    if (x->time_us != y->time_us)
-        return x->time_us < y->time_us ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static int compare_by_time(const void *a, const void *b)
-{
-    const struct mark *x = a, *y = b;
-    if (x->time_us != y->time_us)
-        return x->time_us < y->time_us ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static bool collect(const struct timeline *timeline, int64_t time, struct marks *marks,
-                    struct error *err)
-{
-    const struct snapshot *snapshot = timeline->snapshot;
-    struct annotation_range own = annotations_of(&snapshot->annotation_index, timeline->device);
-    for (size_t i = 0; i < own.count; i++) {
-        const struct annotation_row *row = &snapshot->annotations[own.items[i].index];
-        bool is_start = row->stage == ANNOTATION_START;
-        if (is_start ? row->time_us > time : row->time_us >= time)
-            continue;
-        if (!vec_reserve(marks->items, marks->capacity, marks->count + 1, snapshot->budget, err))
-            return false;
-        marks->items[marks->count++] =
-            (struct mark){row->name, is_start, row->time_us, own.items[i].index};
-    }
-    return true;
-}
-
-/* Keeps only the STARTs that no END of the same name closes. Marks are sorted by name. */
-static void drop_closed(struct marks *marks)
-{
-    size_t kept = 0, bottom = 0; /* [bottom, kept): open marks of the current name */
-    for (size_t i = 0; i < marks->count; i++) {
-        struct mark mark = marks->items[i];
-        if (kept > 0 && marks->items[kept - 1].name != mark.name)
-            bottom = kept;
-        if (mark.is_start)
-            marks->items[kept++] = mark;
-        else if (kept > bottom)
-            kept--;
-    }
-    marks->count = kept;
-}
-
-/* Lists annotations of the timeline's device that START at or before the time of `item` and do not
- * END before it, outermost first. An END closes the latest open START of its name. Finds none if
- * the events have no time. */
-static bool annotations_open(const struct timeline *timeline, int64_t item,
-                             struct open_annotations *open, struct error *err)
-{
-    struct budget *budget = timeline->snapshot->budget;
-    struct marks marks = {0};
-    int64_t time = time_of_item(timeline->trace, item);
-    if (time != TIME_NONE && !collect(timeline, time, &marks, err)) {
-        vec_free(marks.items, marks.capacity, sizeof(*marks.items), budget);
-        return false;
-    }
-    if (marks.count > 0) {
-        qsort(marks.items, marks.count, sizeof(*marks.items), compare_by_name);
-        drop_closed(&marks);
-        qsort(marks.items, marks.count, sizeof(*marks.items), compare_by_time);
-    }
-    struct open_annotation *made = calloc(marks.count + 1, sizeof(*made));
-    if (made) {
-        for (size_t i = 0; i < marks.count; i++)
-            made[i] = (struct open_annotation){marks.items[i].name, marks.items[i].time_us};
-        *open = (struct open_annotations){made, marks.count};
-    } else {
-        error_out_of_memory(err);
-    }
-    vec_free(marks.items, marks.capacity, sizeof(*marks.items), budget);
-    return made != NULL;
-}
 
 static bool choose_moment(struct device_report *report, const struct when *when,
                           struct site_table *sites, struct error *err)
@@ -208,42 +100,44 @@ static bool assign_categories(struct device_report *report, struct site_table *s
     return background_end(&curves, ok, err) && ok;
 }
 
+/* Finds the out-of-memory errors, and what each of them asks for and could have had. */
+static bool find_ooms(struct device_report *report, const struct live_set *set,
+                      const struct report_options *options, struct error *err)
+{
+    const struct timeline *timeline = report->timeline;
+    const struct phases *phases = &report->phases;
+    struct ooms *ooms = &report->ooms;
+    const struct oom_question question = {options->device_bytes, options->unit,
+                                          phases_have(phases, PHASE_BACKWARD)};
+    if (!ooms_make(set, &question, ooms, err) ||
+        !oom_replay_add(ooms, timeline, set->sites, options->unit, err) ||
+        !logits_find(&report->logits, timeline, set->sites, err))
+        return false;
+    logits_mark_ooms(&report->logits, ooms);
+    oom_attempt_add(ooms, timeline, set->sites, &report->steps, &report->all, options->unit);
+    oom_rest_add(ooms, timeline, phases, &report->steps, &report->all);
+    oom_pass_add(ooms, timeline, phases, &report->steps, &report->all);
+    bool ok = oom_state_add(ooms, timeline, set->sites, phases, &report->all, err);
+    oom_next_add(ooms, steps_are_calls(&report->steps) ? "forward pass" : "step", options->unit);
+    return ok;
+}
+
 /* Fills in everything about the moment: categories, call sites, largest allocations. */
 static bool sum_up(struct device_report *report, struct live_set *set, struct live_list *live,
                    const struct report_options *options, struct error *err)
 {
-    bool ok = assign_categories(report, set->sites, err) && report_baseline_make(report, err) &&
-              timeline_live(report->timeline, report->at_item, live, err);
-    if (ok) {
-        if (live->count > 0)
-            qsort(live->items, live->count, sizeof(*live->items), compare_live);
-        live_set_take(set, live);
-        set->categories = &report->all;
-        sum_categories(report, set);
-        ok = report_rows_make(report, set, options->top, err) &&
-             report_groups_make(report, set, options, err) &&
-             fragmentation_make(set, &report->at, options->unit, &report->fragmentation, err) &&
-             ooms_make(set,
-                       &(struct oom_question){options->device_bytes, options->unit,
-                                              phases_have(&report->phases, PHASE_BACKWARD)},
-                       &report->ooms, err) &&
-             oom_replay_add(&report->ooms, report->timeline, set->sites, options->unit, err) &&
-             logits_find(&report->logits, report->timeline, set->sites, err);
-        if (ok) {
-            logits_mark_ooms(&report->logits, &report->ooms);
-            oom_attempt_add(&report->ooms, report->timeline, set->sites, &report->steps,
-                            &report->all, options->unit);
-            oom_rest_add(&report->ooms, report->timeline, &report->phases, &report->steps,
-                         &report->all);
-            oom_pass_add(&report->ooms, report->timeline, &report->phases, &report->steps,
-                         &report->all);
-            ok = oom_state_add(&report->ooms, report->timeline, set->sites, &report->phases,
-                               &report->all, err);
-            oom_next_add(&report->ooms, steps_are_calls(&report->steps) ? "forward pass" : "step",
-                         options->unit);
-        }
-    }
-    return ok;
+    if (!assign_categories(report, set->sites, err) || !report_baseline_make(report, err) ||
+        !timeline_live(report->timeline, report->at_item, live, err))
+        return false;
+    if (live->count > 0)
+        qsort(live->items, live->count, sizeof(*live->items), compare_live);
+    live_set_take(set, live);
+    set->categories = &report->all;
+    sum_categories(report, set);
+    return report_rows_make(report, set, options->top, err) &&
+           report_groups_make(report, set, options, err) &&
+           fragmentation_make(set, &report->at, options->unit, &report->fragmentation, err) &&
+           find_ooms(report, set, options, err);
 }
 
 struct gradient_finder {

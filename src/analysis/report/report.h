@@ -6,6 +6,8 @@
 #include "analysis/category/category.h"
 #include "analysis/code/labels.h"
 #include "analysis/code/site.h"
+#include "analysis/findings/findings.h"
+#include "analysis/findings/logits.h"
 #include "analysis/growth/dropped_graphs.h"
 #include "analysis/growth/growth.h"
 #include "analysis/growth/pending.h"
@@ -13,11 +15,10 @@
 #include "analysis/growth/retained_graphs.h"
 #include "analysis/live/sites.h"
 #include "analysis/live/when.h"
+#include "analysis/oom/oom.h"
 #include "analysis/phase/rows.h"
 #include "analysis/pool/fragmentation.h"
-#include "analysis/pool/oom.h"
-#include "analysis/report/findings.h"
-#include "analysis/report/logits.h"
+#include "analysis/report/open_annotations.h"
 #include "base/units.h"
 #include "model/timeline.h"
 
@@ -89,15 +90,6 @@ struct live_row {
     int64_t born_item;  /* trace item, -1: before the trace */
     int64_t freed_item; /* free_completed, -1: never in the trace */
     string_id annotation;
-};
-
-/* The annotations open at a time, outermost first. */
-struct open_annotations {
-    struct open_annotation {
-        string_id name;
-        int64_t time_us;
-    } * items; /* malloc'ed */
-    size_t count;
 };
 
 enum notice_kind {

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "analysis/report/oom_next.h"
+#include "analysis/oom/next.h"
 #include "render/analyze/growth_advice.h"
 #include "render/analyze/internal.h"
 #include "render/analyze/memory.h"

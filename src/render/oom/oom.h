@@ -2,7 +2,7 @@
 #ifndef MEMSNAP_RENDER_OOM_OOM_H
 #define MEMSNAP_RENDER_OOM_OOM_H
 
-#include "analysis/pool/oom_error.h"
+#include "analysis/oom/error.h"
 #include "render/core/page.h"
 
 struct oom_report {

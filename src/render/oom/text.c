@@ -1,8 +1,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/pool/oom_error_words.h"
-#include "analysis/pool/oom_source_words.h"
+#include "analysis/oom/error_words.h"
+#include "analysis/oom/source_words.h"
 #include "render/core/device_use.h"
 #include "render/core/escape.h"
 #include "render/core/table.h"

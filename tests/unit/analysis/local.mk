@@ -18,8 +18,8 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/cousins_test.c \
 	tests/unit/analysis/category/early_results_test.c \
 	tests/unit/analysis/category/ends_test.c \
-	tests/unit/analysis/category/events.h \
 	tests/unit/analysis/category/evaluations_test.c \
+	tests/unit/analysis/category/events.h \
 	tests/unit/analysis/category/factored_states_test.c \
 	tests/unit/analysis/category/factors_test.c \
 	tests/unit/analysis/category/first_states_test.c \
@@ -31,10 +31,10 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/humps_test.c \
 	tests/unit/analysis/category/inference_test.c \
 	tests/unit/analysis/category/kept_lists_test.c \
-	tests/unit/analysis/category/late_copies_test.c \
 	tests/unit/analysis/category/kept_scores_test.c \
-	tests/unit/analysis/category/late_factors_test.c \
 	tests/unit/analysis/category/large_results_test.c \
+	tests/unit/analysis/category/late_copies_test.c \
+	tests/unit/analysis/category/late_factors_test.c \
 	tests/unit/analysis/category/late_test.c \
 	tests/unit/analysis/category/layer_passes.h \
 	tests/unit/analysis/category/lines_test.c \
@@ -80,6 +80,21 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/curves/bands_test.c \
 	tests/unit/analysis/diff/diff_test.c \
 	tests/unit/analysis/diff/summaries_test.c \
+	tests/unit/analysis/findings/elementwise_test.c \
+	tests/unit/analysis/findings/findings_attention_test.c \
+	tests/unit/analysis/findings/findings_benchmark_test.c \
+	tests/unit/analysis/findings/findings_copies_test.c \
+	tests/unit/analysis/findings/findings_inference_test.c \
+	tests/unit/analysis/findings/findings_locals_test.c \
+	tests/unit/analysis/findings/findings_logits_test.c \
+	tests/unit/analysis/findings/findings_operators_test.c \
+	tests/unit/analysis/findings/findings_pairs_test.c \
+	tests/unit/analysis/findings/findings_passes_test.c \
+	tests/unit/analysis/findings/findings_peak_test.c \
+	tests/unit/analysis/findings/findings_test.c \
+	tests/unit/analysis/findings/findings_training_test.c \
+	tests/unit/analysis/findings/findings_weights_test.c \
+	tests/unit/analysis/findings/oom_finding_test.c \
 	tests/unit/analysis/fit/search_test.c \
 	tests/unit/analysis/fit/summary_test.c \
 	tests/unit/analysis/flame/flame_test.c \
@@ -106,6 +121,11 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/one_capture.h \
 	tests/unit/analysis/one_growth.h \
 	tests/unit/analysis/one_report.h \
+	tests/unit/analysis/oom/error_test.c \
+	tests/unit/analysis/oom/logits_test.c \
+	tests/unit/analysis/oom/more_test.c \
+	tests/unit/analysis/oom/oom_test.c \
+	tests/unit/analysis/oom/rest_test.c \
 	tests/unit/analysis/phase/forward_test.c \
 	tests/unit/analysis/phase/rollouts_test.c \
 	tests/unit/analysis/phase/steps_fixture.h \
@@ -113,8 +133,6 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/phase/steps_test.c \
 	tests/unit/analysis/phase/training_test.c \
 	tests/unit/analysis/pool/fragmentation_test.c \
-	tests/unit/analysis/pool/oom_error_test.c \
-	tests/unit/analysis/pool/oom_test.c \
 	tests/unit/analysis/pool/segment_map_test.c \
 	tests/unit/analysis/ranks/rank_name_test.c \
 	tests/unit/analysis/ranks/ranks_test.c \
@@ -124,24 +142,6 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/replay/lives_test.c \
 	tests/unit/analysis/replay/torch_programs.c \
 	tests/unit/analysis/replay/torch_programs.h \
-	tests/unit/analysis/report/elementwise_test.c \
-	tests/unit/analysis/report/findings_attention_test.c \
-	tests/unit/analysis/report/findings_benchmark_test.c \
-	tests/unit/analysis/report/findings_copies_test.c \
-	tests/unit/analysis/report/findings_inference_test.c \
-	tests/unit/analysis/report/findings_locals_test.c \
-	tests/unit/analysis/report/findings_logits_test.c \
-	tests/unit/analysis/report/findings_operators_test.c \
-	tests/unit/analysis/report/findings_pairs_test.c \
-	tests/unit/analysis/report/findings_passes_test.c \
-	tests/unit/analysis/report/findings_peak_test.c \
-	tests/unit/analysis/report/findings_test.c \
-	tests/unit/analysis/report/findings_training_test.c \
-	tests/unit/analysis/report/findings_weights_test.c \
-	tests/unit/analysis/report/oom_finding_test.c \
-	tests/unit/analysis/report/oom_logits_test.c \
-	tests/unit/analysis/report/oom_more_test.c \
-	tests/unit/analysis/report/oom_rest_test.c \
 	tests/unit/analysis/report/report_notices_test.c \
 	tests/unit/analysis/report/report_test.c \
 	tests/unit/analysis/shard/by_hand.c \

@@ -1,5 +1,5 @@
 /* Results of layers that the program holds until its forward pass is over. */
-#include "analysis/report/findings.h"
+#include "analysis/findings/findings.h"
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/one_capture.h"
 

@@ -1,0 +1,182 @@
+#include "analysis/findings/attention.h"
+
+#include <string.h>
+
+#include "analysis/phase/births.h"
+#include "base/text.h"
+#include "model/peak_without.h"
+
+#define WINDOW 24 /* allocations from one matrix product to the next */
+
+/* A softmax may be written by hand: exponentials, divided by their sums. */
+enum step { STEP_OTHER, STEP_PRODUCT, STEP_ADDITION, STEP_EXP, STEP_DIVISION, STEP_SOFTMAX };
+
+/* The latest steps; SIZE_MAX: there is none. */
+struct search {
+    size_t product, addition, exp, softmax;
+};
+
+static uint64_t size_of(const struct timeline *timeline, size_t index)
+{
+    return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
+}
+
+static bool step_of(const struct timeline *timeline, struct site_table *sites, size_t index,
+                    enum step *step, struct error *err)
+{
+    static const struct {
+        const char *op;
+        enum step step;
+    } steps[] = {{"aten::bmm", STEP_PRODUCT},  {"aten::baddbmm", STEP_PRODUCT},
+                 {"aten::add", STEP_ADDITION}, {"aten::exp", STEP_EXP},
+                 {"aten::div", STEP_DIVISION}, {"aten::_softmax", STEP_SOFTMAX}};
+    stack_id stack = timeline->trace->stack[timeline->lifetimes[index].alloc];
+    const struct stack_facts *facts = site_stack_facts(sites, stack, err);
+    if (!facts)
+        return false;
+    struct text op = symbols_text(site_table_symbols(sites), facts->site.op);
+    *step = STEP_OTHER;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        if (facts_are_forward(facts) && !facts->is_workspace && text_equals(op, steps[i].op))
+            *step = steps[i].step;
+    return true;
+}
+
+/* True if a block has as many elements as the result of softmax: in its type, in half or twice the
+ * width, or one byte each as for a mask. With short sequences, queries and values are as large too.
+ */
+static bool is_matrix(uint64_t size, uint64_t softmax)
+{
+    return size == softmax || size == softmax / 2 || size / 2 == softmax || size == softmax / 4;
+}
+
+/* True if a softmax may be that of a product: it has as many elements, in the same type or in one
+ * twice or half as wide. */
+static bool fits(uint64_t product, uint64_t softmax)
+{
+    return product == softmax || product == softmax / 2 || product / 2 == softmax;
+}
+
+static void mark(struct attention *attention, const struct timeline *timeline, size_t first,
+                 size_t softmax, size_t end)
+{
+    uint64_t size = size_of(timeline, softmax);
+    for (size_t i = first; i < end; i++)
+        if (is_matrix(size_of(timeline, i), size))
+            attention->is_part[i] = true;
+}
+
+static bool is_near(const struct search *search, size_t index)
+{
+    return search->product != SIZE_MAX && index - search->product <= WINDOW;
+}
+
+/* True if the program reads the result of softmax after the pass, which no backward pass frees. */
+static bool is_returned(const struct phases *phases, size_t softmax)
+{
+    struct lifetime_runs runs = phases->of_lifetime[softmax];
+    return runs.end != NO_RUN && runs.end != runs.birth &&
+           phases->runs[runs.end].phase != PHASE_BACKWARD;
+}
+
+/* Marks the matrices from one product to the next, lifetime `index`, if a softmax is between them.
+ */
+static void take_product(struct search *search, struct attention *attention,
+                         const struct timeline *timeline, const struct phases *phases, size_t index)
+{
+    size_t addition = search->addition;
+    if (search->softmax != SIZE_MAX && is_near(search, index) &&
+        !is_returned(phases, search->softmax)) {
+        mark(attention, timeline, search->product, search->softmax, index);
+        attention->is_biased |= addition != SIZE_MAX && addition > search->product &&
+                                addition < search->softmax && attention->is_part[addition];
+    }
+    *search = (struct search){index, addition, SIZE_MAX, SIZE_MAX};
+}
+
+static void take(struct search *search, struct attention *attention,
+                 const struct timeline *timeline, const struct phases *phases, size_t index,
+                 enum step step)
+{
+    bool may_be_softmax = is_near(search, index) &&
+                          fits(size_of(timeline, search->product), size_of(timeline, index));
+    switch (step) {
+    case STEP_PRODUCT:
+        take_product(search, attention, timeline, phases, index);
+        break;
+    case STEP_ADDITION:
+        search->addition = index;
+        break;
+    case STEP_EXP:
+        search->exp = may_be_softmax ? index : SIZE_MAX;
+        break;
+    case STEP_DIVISION:
+        if (may_be_softmax && search->exp != SIZE_MAX)
+            search->softmax = index;
+        break;
+    case STEP_SOFTMAX:
+        search->softmax = may_be_softmax ? index : SIZE_MAX;
+        break;
+    case STEP_OTHER:
+        break;
+    }
+}
+
+bool attention_find(struct attention *attention, const struct timeline *timeline,
+                    struct site_table *sites, const struct phases *phases, int64_t item,
+                    struct error *err)
+{
+    struct attention made = {.budget = timeline->snapshot->budget};
+    struct search search = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    bool ok =
+        vec_reserve(made.is_part, made.capacity, timeline->lifetime_count + 1, made.budget, err);
+    if (ok)
+        memset(made.is_part, 0, timeline->lifetime_count + 1);
+    /* the second product may come after the item */
+    size_t end = item < 0 ? 0 : births_from(timeline, (uint32_t)item + 1) + WINDOW;
+    for (size_t i = 0; ok && i < timeline->lifetime_count && i < end; i++) {
+        enum step step;
+        ok = step_of(timeline, sites, i, &step, err);
+        if (ok)
+            take(&search, &made, timeline, phases, i, step);
+    }
+    if (!ok) {
+        attention_release(&made);
+        return false;
+    }
+    *attention = made;
+    return true;
+}
+
+bool attention_saving(const struct timeline *timeline, struct site_table *sites,
+                      const struct phases *phases, enum attention_code code, int64_t *save_bytes,
+                      struct error *err)
+{
+    struct attention all;
+    struct absence *absences = NULL;
+    size_t count = 0, capacity = 0;
+    int64_t peak = timeline->active.peak_bytes;
+    if (!attention_find(&all, timeline, sites, phases, (int64_t)timeline->trace->count, err))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
+        if (!all.is_part[i])
+            continue;
+        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
+        const struct stack_facts *facts = site_stack_facts(sites, stack, err);
+        ok = facts && (facts->attention != code || vec_push(absences, count, capacity, all.budget,
+                                                            err, absence_of_lifetime(timeline, i)));
+    }
+    ok = ok && timeline_peak_without(timeline, absences, count, &peak, err);
+    *save_bytes = timeline->active.peak_bytes - peak;
+    vec_free(absences, capacity, sizeof(*absences), all.budget);
+    attention_release(&all);
+    return ok;
+}
+
+void attention_release(struct attention *attention)
+{
+    vec_free(attention->is_part, attention->capacity, sizeof(*attention->is_part),
+             attention->budget);
+    *attention = (struct attention){0};
+}

@@ -1,0 +1,30 @@
+/* Attention that no fused kernel computes: a matrix product, softmax, perhaps dropout, and another
+ * product. It keeps matrices of the square of the sequence's length for the backward pass, which
+ * fused attention computes again instead. Where the program reads the result of softmax after the
+ * pass, as attention weights, there are none: fused attention cannot return it. */
+#ifndef MEMSNAP_ANALYSIS_FINDINGS_ATTENTION_H
+#define MEMSNAP_ANALYSIS_FINDINGS_ATTENTION_H
+
+#include "analysis/code/site.h"
+#include "analysis/phase/phases.h"
+
+struct attention {
+    uint8_t *is_part; /* a flag for each lifetime: one of these matrices */
+    bool is_biased;   /* something is added to the products somewhere: a bias, or a mask */
+    size_t capacity;
+    struct budget *budget; /* not owned */
+};
+
+/* Finds the matrices among what is allocated up to an item of the trace (-1: nothing). The
+ * operators are known by C++ frames. */
+bool attention_find(struct attention *attention, const struct timeline *timeline,
+                    struct site_table *sites, const struct phases *phases, int64_t item,
+                    struct error *err);
+/* Sets `*save_bytes` to how much lower the active peak would be without the matrices that the code
+ * has made. A program that trains saves more, because its backward pass makes gradients of them. */
+bool attention_saving(const struct timeline *timeline, struct site_table *sites,
+                      const struct phases *phases, enum attention_code code, int64_t *save_bytes,
+                      struct error *err);
+void attention_release(struct attention *attention);
+
+#endif

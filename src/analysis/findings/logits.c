@@ -1,0 +1,110 @@
+#include "analysis/findings/logits_internal.h"
+
+#include <string.h>
+
+/* Marks what lies between the layer that made the logits and lifetime `end`, after their softmax.
+ * Nothing is marked if there is no such layer. */
+static bool mark_softmax(struct logits_finder *finder, size_t softmax, size_t end,
+                         struct error *err)
+{
+    const struct logits_request request = {softmax, finder->timeline->lifetimes[softmax].alloc,
+                                           logits_size_of(finder, softmax)};
+    size_t layer;
+    if (!logits_mark_forward(finder, &request, end, &layer, err))
+        return false;
+    if (layer != LOGITS_NONE)
+        finder->latest = softmax;
+    finder->in_loss = finder->of_latest = layer != LOGITS_NONE;
+    return true;
+}
+
+/* Looks at the next allocation. A softmax may be that of attention, whose result a matrix product
+ * takes, so only the last one before the backward pass is that of a loss. */
+static bool look_at(struct logits_finder *finder, size_t index, struct error *err)
+{
+    enum logits_part part;
+    if (!logits_part_of(finder->sites, logits_stack_of(finder, index), &part, err))
+        return false;
+    switch (part) {
+    case LOGITS_LAYER:
+        finder->softmax = LOGITS_NONE;
+        finder->in_loss = finder->of_latest = false;
+        return true;
+    case LOGITS_SOFTMAX:
+        finder->softmax = index;
+        break;
+    case LOGITS_LOG_SOFTMAX:
+        finder->softmax = LOGITS_NONE;
+        return mark_softmax(finder, index, index + 1, err);
+    case LOGITS_LOSS:
+        finder->in_loss = false; /* a penalty on the weights may follow */
+        break;
+    case LOGITS_LOSS_BACKWARD:
+        finder->in_loss = finder->latest != LOGITS_NONE;
+        /* fall through */
+    case LOGITS_LAYER_BACKWARD:
+    case LOGITS_BACKWARD:
+        if (finder->softmax != LOGITS_NONE && !mark_softmax(finder, finder->softmax, index, err))
+            return false;
+        finder->softmax = LOGITS_NONE;
+        finder->of_latest = false;
+        finder->in_loss = finder->in_loss && part != LOGITS_LAYER_BACKWARD;
+        break;
+    default:
+        break;
+    }
+    bool is_loss = part == LOGITS_LOSS_BACKWARD || (finder->in_loss && part != LOGITS_OTHER);
+    if (finder->latest != LOGITS_NONE && is_loss)
+        finder->logits->is_part[index] =
+            logits_fit(logits_size_of(finder, index), logits_size_of(finder, finder->latest));
+    return true;
+}
+
+bool logits_find(struct logits *logits, const struct timeline *timeline, struct site_table *sites,
+                 struct error *err)
+{
+    struct logits made = {.budget = timeline->snapshot->budget};
+    struct logits_finder finder = {.timeline = timeline,
+                                   .sites = sites,
+                                   .logits = &made,
+                                   .softmax = LOGITS_NONE,
+                                   .latest = LOGITS_NONE};
+    if (!vec_reserve(made.is_part, made.capacity, timeline->lifetime_count + 1, made.budget, err))
+        return false;
+    memset(made.is_part, 0, timeline->lifetime_count + 1);
+    bool ok = true;
+    for (size_t i = 0; ok && i < timeline->lifetime_count; i++)
+        ok = look_at(&finder, i, err);
+    if (!ok || !logits_find_failed(&finder, err)) {
+        logits_release(&made);
+        return false;
+    }
+    *logits = made;
+    return true;
+}
+
+static bool fails_at(const struct logits *logits, uint32_t item)
+{
+    for (size_t i = 0; i < logits->failed_count; i++)
+        if (logits->failed[i] == item)
+            return true;
+    return false;
+}
+
+#define LEAST_REQUEST 20 /* one 20th of what is in use */
+
+void logits_mark_ooms(const struct logits *logits, struct ooms *ooms)
+{
+    for (size_t i = 0; i < ooms->count; i++) {
+        struct oom_row *row = &ooms->items[i];
+        bool is_large =
+            (double)row->requested_bytes * LEAST_REQUEST >= (double)row->at.active_bytes;
+        row->of_logits = is_large && fails_at(logits, (uint32_t)row->item);
+    }
+}
+
+void logits_release(struct logits *logits)
+{
+    vec_free(logits->is_part, logits->capacity, sizeof(*logits->is_part), logits->budget);
+    *logits = (struct logits){0};
+}

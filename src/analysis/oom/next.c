@@ -1,0 +1,115 @@
+#include "analysis/oom/next.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LARGER_BATCH 1.5 /* times the activations of an earlier step at the same request */
+
+#define SETTING "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+
+int64_t oom_missing_bytes(const struct oom_row *row)
+{
+    int64_t most;
+    if (row->step_bytes == 0 ||
+        __builtin_add_overflow(row->at.reserved_bytes, row->device_free_bytes, &most))
+        return 0;
+    return row->step_bytes - most;
+}
+
+static void advise_on_states(struct oom_row *row)
+{
+    snprintf(row->next, sizeof(row->next),
+             "keep less optimizer state: states of 8 bits, an optimizer with fewer or factored "
+             "states (Adafactor), fewer trained weights (LoRA), or states that FSDP or "
+             "ZeroRedundancyOptimizer divides among ranks. A smaller batch does not make them "
+             "smaller");
+}
+
+static void advise_on_temporaries(struct oom_row *row)
+{
+    snprintf(row->next, sizeof(row->next),
+             "pass fused=True to the optimizer, or foreach=False where it has no fused "
+             "implementation: the request is for one of the temporaries with which the foreach "
+             "implementation computes a step, and more of them follow. A smaller batch does not "
+             "make them smaller");
+}
+
+static void advise_on_larger_batch(struct oom_row *row, const char *step)
+{
+    snprintf(row->next, sizeof(row->next),
+             "limit the size of the largest batches: at this request, the %s holds %.1f times the "
+             "activations that %s %lld held. If its samples are longer or larger, group samples of "
+             "similar size, or limit the tokens of a batch instead of its samples",
+             step, row->like_times, step, (long long)row->like_step);
+}
+
+static void advise_on_logits(struct oom_row *row)
+{
+    snprintf(row->next, sizeof(row->next),
+             "compute the logits and the loss for a part of the tokens or samples at a time, each "
+             "part under torch.utils.checkpoint if a backward pass follows: the request is for "
+             "logits, or for what the loss computes from them");
+}
+
+/* The setting is the first advice for fragmentation, if it would let the request through. */
+static void advise_beyond_setting(struct oom_row *row, int64_t missing, enum unit unit)
+{
+    char bytes[UNITS_TEXT_SIZE];
+    snprintf(row->next, sizeof(row->next),
+             "save %s or more, for example with a smaller batch or sequence, because the rest of "
+             "the step does not fit either. " SETTING " would only let this request through",
+             units_bytes(bytes, missing, unit));
+}
+
+/* The rest of the step is needed as well, but nothing shows how much it is. */
+static void advise_at_unknown(struct oom_row *row, enum unit unit)
+{
+    char bytes[UNITS_TEXT_SIZE];
+    snprintf(row->next, sizeof(row->next),
+             "use a smaller batch or sequence, because more is needed after this request. " SETTING
+             ", set before the first CUDA call, makes at most %s more usable",
+             units_bytes(bytes, (int64_t)row->layout.pool_bytes, unit));
+}
+
+static bool advises_setting(const struct oom_row *row)
+{
+    return row->verdict == OOM_FRAGMENTATION && strstr(row->next, "set " SETTING) == row->next;
+}
+
+bool oom_has_larger_batch(const struct oom_row *row)
+{
+    return row->step_bytes > 0 && row->like_times >= LARGER_BATCH;
+}
+
+/* Advises on what the request or its batch is, if that is known. */
+static bool advise_on_cause(struct oom_row *row, const char *step)
+{
+    if (row->of_temporaries)
+        advise_on_temporaries(row);
+    else if (oom_has_larger_batch(row))
+        advise_on_larger_batch(row, step);
+    else if (row->of_logits)
+        advise_on_logits(row);
+    else
+        return false;
+    return true;
+}
+
+void oom_next_add(struct ooms *ooms, const char *step, enum unit unit)
+{
+    for (size_t i = 0; i < ooms->count; i++) {
+        struct oom_row *row = &ooms->items[i];
+        int64_t missing = oom_missing_bytes(row);
+        bool lacks = row->verdict == OOM_SHORTAGE || row->verdict == OOM_FRAGMENTATION;
+        if (lacks && row->attempt_bytes == 0 && advise_on_cause(row, step))
+            continue;
+        if (row->rest_is_unknown && advises_setting(row))
+            advise_at_unknown(row, unit);
+        if (missing <= 0 || row->attempt_bytes > 0)
+            continue;
+        if (row->state_rest_bytes > 0 && lacks)
+            advise_on_states(row);
+        else if (advises_setting(row))
+            advise_beyond_setting(row, missing, unit);
+    }
+}
