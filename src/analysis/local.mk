@@ -403,6 +403,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/oom/account.c \
 	src/analysis/oom/attempt.c \
 	src/analysis/oom/attempt.h \
+	src/analysis/oom/earlier.c \
+	src/analysis/oom/earlier.h \
 	src/analysis/oom/error.c \
 	src/analysis/oom/error.h \
 	src/analysis/oom/error_words.c \

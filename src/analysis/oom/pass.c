@@ -1,8 +1,8 @@
 #include "analysis/oom/pass.h"
 
+#include "analysis/oom/earlier.h"
 #include "analysis/phase/births.h"
 #include "model/allocator_rules.h"
-#include "model/curve_cursor.h"
 #include "model/sums.h"
 
 #define LEAST_KEPT  16  /* tensors that a pass keeps, with autograd or in a cache */
@@ -86,28 +86,7 @@ static bool depends_on_batch(enum category category)
 /* What a step has made and still holds before `item`, and what depends on its batch. */
 static double held_by(const struct finder *finder, const struct step *step, uint32_t item)
 {
-    const struct timeline *timeline = finder->timeline;
-    double bytes = 0;
-    for (size_t i = births_from(timeline, step->first);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < item; i++)
-        if (timeline->lifetimes[i].free_completed >= item &&
-            depends_on_batch((enum category)finder->categories->of_lifetime[i]))
-            bytes += (double)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
-    return bytes;
-}
-
-/* How much the active curve rises from before `item` to its highest value up to `last`. */
-static int64_t rise(const struct timeline *timeline, uint32_t item, uint32_t last)
-{
-    struct curve_cursor cursor = curve_cursor_begin(timeline);
-    int64_t before = 0, highest = INT64_MIN;
-    while (cursor.item <= last) {
-        before = cursor.item == item ? cursor.active : before;
-        bool counts = cursor.item >= item;
-        int64_t active = curve_cursor_step(&cursor);
-        highest = counts && active > highest ? active : highest;
-    }
-    return highest - before;
+    return oom_held(finder->timeline, finder->categories, step->first, item, depends_on_batch);
 }
 
 static void find(const struct finder *finder, struct oom_row *row)
@@ -128,7 +107,7 @@ static void find(const struct finder *finder, struct oom_row *row)
     double expected = like.times * held_by(finder, earlier, like.item);
     if (held > LIKE_ENOUGH * expected || expected > LIKE_ENOUGH * held)
         return;
-    double rest = like.times * (double)rise(timeline, like.item, earlier->last);
+    double rest = like.times * (double)oom_rise(timeline, like.item, like.item, earlier->last + 1);
     if (rest + (double)row->at.active_bytes >= (double)LARGEST_SUM)
         return;
     row->step_bytes = row->at.active_bytes + (int64_t)rest;

@@ -1,8 +1,8 @@
 #include "analysis/oom/rest.h"
 
+#include "analysis/oom/earlier.h"
 #include "analysis/phase/births.h"
 #include "model/allocator_rules.h"
-#include "model/curve_cursor.h"
 
 struct finder {
     const struct timeline *timeline;
@@ -73,32 +73,15 @@ static int64_t gradients_at(const struct finder *finder, uint32_t item)
     return bytes;
 }
 
-/* How much the active curve rises from before `item` to its highest value in the items [from, end).
- */
-static int64_t rise(const struct timeline *timeline, uint32_t item, uint32_t from, uint32_t end)
+static bool is_activation(enum category category)
 {
-    struct curve_cursor cursor = curve_cursor_begin(timeline);
-    int64_t before = 0, highest = INT64_MIN;
-    while (cursor.item < end) {
-        before = cursor.item == item ? cursor.active : before;
-        bool counts = cursor.item >= from;
-        int64_t active = curve_cursor_step(&cursor);
-        highest = counts && active > highest ? active : highest;
-    }
-    return highest == INT64_MIN ? 0 : highest - before;
+    return category == CATEGORY_ACTIVATION;
 }
 
 /* The activations that a step has made and still holds before `item`. */
 static double held_by(const struct finder *finder, const struct step *step, uint32_t item)
 {
-    const struct timeline *timeline = finder->timeline;
-    double bytes = 0;
-    for (size_t i = births_from(timeline, step->first);
-         i < timeline->lifetime_count && timeline->lifetimes[i].alloc < item; i++)
-        if (finder->categories->of_lifetime[i] == CATEGORY_ACTIVATION &&
-            timeline->lifetimes[i].free_completed >= item)
-            bytes += (double)trace_size(timeline->trace, timeline->lifetimes[i].alloc);
-    return bytes;
+    return oom_held(finder->timeline, finder->categories, step->first, item, is_activation);
 }
 
 static bool may_be_result(const struct finder *finder, size_t lifetime)
@@ -200,11 +183,12 @@ static void find(const struct finder *finder, struct oom_row *row)
         return;
     int64_t more = gradients_at(finder, now_item) - gradients_at(finder, item);
     uint32_t begin = item > backward.begin ? item : backward.begin;
-    int64_t forward = (int64_t)(scale * (double)rise(finder->timeline, item, item, begin));
+    int64_t forward = (int64_t)(scale * (double)oom_rise(finder->timeline, item, item, begin));
     int64_t again = set_again(finder, item, backward.begin, now_item) -
                     was_set_again(finder, like->first, item, backward.begin);
-    int64_t rest = (int64_t)(scale * (double)rise(finder->timeline, item, begin, backward.end)) -
-                   (more > 0 ? more : 0) - (again > 0 ? again : 0);
+    int64_t rest =
+        (int64_t)(scale * (double)oom_rise(finder->timeline, item, begin, backward.end)) -
+        (more > 0 ? more : 0) - (again > 0 ? again : 0);
     row->step_bytes = row->at.active_bytes + (forward > rest ? forward : rest);
     row->like_step = like->number;
     row->like_times = scale;
