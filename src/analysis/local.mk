@@ -158,12 +158,14 @@ libmemsnap_a_SOURCES += \
 	src/analysis/code/frames.h \
 	src/analysis/code/labels.c \
 	src/analysis/code/labels.h \
+	src/analysis/code/native_frames.c \
 	src/analysis/code/operators.c \
 	src/analysis/code/operators.h \
 	src/analysis/code/own_rules.c \
 	src/analysis/code/own_rules.h \
 	src/analysis/code/paths.c \
 	src/analysis/code/paths.h \
+	src/analysis/code/python_frames.c \
 	src/analysis/code/reason.c \
 	src/analysis/code/reason.h \
 	src/analysis/code/regex.c \
@@ -178,6 +180,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/code/site_table.c \
 	src/analysis/code/site_table.h \
 	src/analysis/code/stack_reader.c \
+	src/analysis/code/stack_reader.h \
 	src/analysis/curves/bands.c \
 	src/analysis/curves/bands.h \
 	src/analysis/curves/category_curves.c \
