@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/phase/births.h"
+#include "analysis/phase/failures.h"
 #include "base/text.h"
 #include "model/peak_without.h"
 
@@ -16,13 +17,22 @@ struct search {
     size_t product, addition, exp, softmax;
 };
 
+#define NOTHING_FOUND                                                                              \
+    {                                                                                              \
+        SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX                                                     \
+    }
+
 static uint64_t size_of(const struct timeline *timeline, size_t index)
 {
     return trace_size(timeline->trace, timeline->lifetimes[index].alloc);
 }
 
-static bool step_of(const struct timeline *timeline, struct site_table *sites, size_t index,
-                    enum step *step, struct error *err)
+static stack_id stack_of(const struct timeline *timeline, size_t index)
+{
+    return timeline->trace->stack[timeline->lifetimes[index].alloc];
+}
+
+static bool step_of(struct site_table *sites, stack_id stack, enum step *step, struct error *err)
 {
     static const struct {
         const char *op;
@@ -30,7 +40,6 @@ static bool step_of(const struct timeline *timeline, struct site_table *sites, s
     } steps[] = {{"aten::bmm", STEP_PRODUCT},  {"aten::baddbmm", STEP_PRODUCT},
                  {"aten::add", STEP_ADDITION}, {"aten::exp", STEP_EXP},
                  {"aten::div", STEP_DIVISION}, {"aten::_softmax", STEP_SOFTMAX}};
-    stack_id stack = timeline->trace->stack[timeline->lifetimes[index].alloc];
     const struct stack_facts *facts = site_stack_facts(sites, stack, err);
     if (!facts)
         return false;
@@ -122,25 +131,74 @@ static void take(struct search *search, struct attention *attention,
     }
 }
 
+/* True if the same line and operator have made such a matrix before. */
+static bool is_made_before(const struct attention *attention, const struct timeline *timeline,
+                           uint32_t item)
+{
+    stack_id stack = timeline->trace->stack[item];
+    for (size_t i = births_from(timeline, item); stack != STACK_NONE && i-- > 0;)
+        if (attention->is_part[i] && stack_of(timeline, i) == stack)
+            return true;
+    return false;
+}
+
+/* Looks at a request that failed. If it is for a matrix, those before it, from the product on, are
+ * matrices as well, although the second product never came. */
+static bool look_at_failed(struct attention *attention, const struct timeline *timeline,
+                           struct site_table *sites, const struct phases *phases, uint32_t item,
+                           struct error *err)
+{
+    struct search search = NOTHING_FOUND;
+    size_t index = births_from(timeline, item);
+    uint64_t size = trace_size(timeline->trace, item);
+    enum step step;
+    for (size_t i = index > WINDOW ? index - WINDOW : 0; i < index; i++) {
+        if (!step_of(sites, stack_of(timeline, i), &step, err))
+            return false;
+        take(&search, attention, timeline, phases, i, step);
+    }
+    if (!step_of(sites, timeline->trace->stack[item], &step, err))
+        return false;
+    bool is_known = is_made_before(attention, timeline, item);
+    bool may_be_part = is_near(&search, index) && fits(size_of(timeline, search.product), size);
+    if (!is_known && !(may_be_part && (step == STEP_SOFTMAX || search.softmax != SIZE_MAX)))
+        return true;
+    attention->failed[attention->failed_count++] = item;
+    for (size_t i = search.product; may_be_part && i < index; i++)
+        attention->is_part[i] |= is_matrix(size_of(timeline, i), size);
+    return true;
+}
+
+static bool find_failed(struct attention *attention, const struct timeline *timeline,
+                        struct site_table *sites, const struct phases *phases, struct error *err)
+{
+    struct failures failures;
+    if (!failures_find(&failures, timeline, err))
+        return false;
+    bool ok = true;
+    for (size_t i = failures.count > OOMS_MOST ? failures.count - OOMS_MOST : 0;
+         ok && i < failures.count; i++)
+        ok = look_at_failed(attention, timeline, sites, phases, failures.items[i], err);
+    failures_release(&failures);
+    return ok;
+}
+
 bool attention_find(struct attention *attention, const struct timeline *timeline,
-                    struct site_table *sites, const struct phases *phases, int64_t item,
-                    struct error *err)
+                    struct site_table *sites, const struct phases *phases, struct error *err)
 {
     struct attention made = {.budget = timeline->snapshot->budget};
-    struct search search = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    struct search search = NOTHING_FOUND;
     bool ok =
         vec_reserve(made.is_part, made.capacity, timeline->lifetime_count + 1, made.budget, err);
     if (ok)
         memset(made.is_part, 0, timeline->lifetime_count + 1);
-    /* the second product may come after the item */
-    size_t end = item < 0 ? 0 : births_from(timeline, (uint32_t)item + 1) + WINDOW;
-    for (size_t i = 0; ok && i < timeline->lifetime_count && i < end; i++) {
+    for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
         enum step step;
-        ok = step_of(timeline, sites, i, &step, err);
+        ok = step_of(sites, stack_of(timeline, i), &step, err);
         if (ok)
             take(&search, &made, timeline, phases, i, step);
     }
-    if (!ok) {
+    if (!ok || !find_failed(&made, timeline, sites, phases, err)) {
         attention_release(&made);
         return false;
     }
@@ -148,29 +206,38 @@ bool attention_find(struct attention *attention, const struct timeline *timeline
     return true;
 }
 
-bool attention_saving(const struct timeline *timeline, struct site_table *sites,
-                      const struct phases *phases, enum attention_code code, int64_t *save_bytes,
+#define LEAST_REQUEST 20 /* one 20th of what is in use */
+
+void attention_mark_ooms(const struct attention *attention, struct ooms *ooms)
+{
+    for (size_t i = 0; i < ooms->count; i++) {
+        struct oom_row *row = &ooms->items[i];
+        bool is_large =
+            (double)row->requested_bytes * LEAST_REQUEST >= (double)row->at.active_bytes;
+        for (size_t k = 0; is_large && k < attention->failed_count; k++)
+            row->of_attention |= attention->failed[k] == row->item;
+    }
+}
+
+bool attention_saving(const struct attention *attention, const struct timeline *timeline,
+                      struct site_table *sites, enum attention_code code, int64_t *save_bytes,
                       struct error *err)
 {
-    struct attention all;
     struct absence *absences = NULL;
     size_t count = 0, capacity = 0;
     int64_t peak = timeline->active.peak_bytes;
-    if (!attention_find(&all, timeline, sites, phases, (int64_t)timeline->trace->count, err))
-        return false;
     bool ok = true;
     for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
-        if (!all.is_part[i])
+        if (!attention->is_part[i])
             continue;
-        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
-        const struct stack_facts *facts = site_stack_facts(sites, stack, err);
-        ok = facts && (facts->attention != code || vec_push(absences, count, capacity, all.budget,
-                                                            err, absence_of_lifetime(timeline, i)));
+        const struct stack_facts *facts = site_stack_facts(sites, stack_of(timeline, i), err);
+        ok = facts &&
+             (facts->attention != code || vec_push(absences, count, capacity, attention->budget,
+                                                   err, absence_of_lifetime(timeline, i)));
     }
     ok = ok && timeline_peak_without(timeline, absences, count, &peak, err);
     *save_bytes = timeline->active.peak_bytes - peak;
-    vec_free(absences, capacity, sizeof(*absences), all.budget);
-    attention_release(&all);
+    vec_free(absences, capacity, sizeof(*absences), attention->budget);
     return ok;
 }
 

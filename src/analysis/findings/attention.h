@@ -6,24 +6,30 @@
 #define MEMSNAP_ANALYSIS_FINDINGS_ATTENTION_H
 
 #include "analysis/code/site.h"
+#include "analysis/oom/oom.h"
 #include "analysis/phase/phases.h"
 
 struct attention {
     uint8_t *is_part; /* a flag for each lifetime: one of these matrices */
     bool is_biased;   /* something is added to the products somewhere: a bias, or a mask */
     size_t capacity;
-    struct budget *budget; /* not owned */
+    struct budget *budget;      /* not owned */
+    uint32_t failed[OOMS_MOST]; /* the `oom` events whose requests are for such a matrix */
+    size_t failed_count;
 };
 
-/* Finds the matrices among what is allocated up to an item of the trace (-1: nothing). The
- * operators are known by C++ frames. */
+/* Finds the matrices in the whole trace. The operators are known by C++ frames. Of the requests
+ * that failed, the last OOMS_MOST are looked at. One is for such a matrix if it is near a product,
+ * as large, and for a softmax or after one; or if the same line and operator have made such a
+ * matrix before. */
 bool attention_find(struct attention *attention, const struct timeline *timeline,
-                    struct site_table *sites, const struct phases *phases, int64_t item,
-                    struct error *err);
+                    struct site_table *sites, const struct phases *phases, struct error *err);
+/* Sets `of_attention` of the rows whose requests are not small. */
+void attention_mark_ooms(const struct attention *attention, struct ooms *ooms);
 /* Sets `*save_bytes` to how much lower the active peak would be without the matrices that the code
  * has made. A program that trains saves more, because its backward pass makes gradients of them. */
-bool attention_saving(const struct timeline *timeline, struct site_table *sites,
-                      const struct phases *phases, enum attention_code code, int64_t *save_bytes,
+bool attention_saving(const struct attention *attention, const struct timeline *timeline,
+                      struct site_table *sites, enum attention_code code, int64_t *save_bytes,
                       struct error *err);
 void attention_release(struct attention *attention);
 

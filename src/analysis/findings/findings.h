@@ -98,6 +98,7 @@ struct evidence_of_all {
     const struct unused_passes *unused;
     const struct growth *growth;
     const struct pending_frees *pending;
+    const struct attention *attention;
     const struct logits *logits;
     const struct dropped_graphs *dropped;
     const struct retained_graphs *retained;

@@ -120,7 +120,7 @@ static bool about_running(struct findings_maker *maker, const struct live_sum *s
 {
     const struct live_set *set = maker->evidence->at_peak;
     int64_t save_bytes;
-    if (!attention_saving(set->timeline, set->sites, maker->evidence->phases, code, &save_bytes,
+    if (!attention_saving(maker->evidence->attention, set->timeline, set->sites, code, &save_bytes,
                           maker->err))
         return false;
     return save_bytes <= 0 ||

@@ -131,7 +131,6 @@ struct marks {
     struct pass_results results;
     struct concatenated concatenated;
     struct layer_results layer_results;
-    struct attention attention;
     struct elementwise elementwise;
     struct freed_stacks freed;
 };
@@ -142,7 +141,6 @@ static void marks_release(struct marks *marks)
     pass_results_release(&marks->results);
     concatenated_release(&marks->concatenated);
     layer_results_release(&marks->layer_results);
-    attention_release(&marks->attention);
     elementwise_release(&marks->elementwise);
     freed_stacks_release(&marks->freed);
 }
@@ -158,8 +156,6 @@ static bool marks_find(struct marks *marks, const struct findings_maker *maker)
         !concatenated_find(&made.concatenated, set, maker->evidence->phases, maker->err) ||
         !layer_results_find(&made.layer_results, set->timeline, maker->evidence->phases, item,
                             maker->err) ||
-        !attention_find(&made.attention, set->timeline, set->sites, maker->evidence->phases, item,
-                        maker->err) ||
         !freed_stacks_find(&made.freed, set->timeline, site_table_symbols(set->sites),
                            maker->evidence->phases, maker->err) ||
         !elementwise_find(&made.elementwise, set->timeline, set->sites, set->categories, item,
@@ -347,14 +343,14 @@ bool findings_of_sums(struct findings_maker *maker)
         .in_unused_pass = maker->evidence->unused->at_peak,
         .is_kept = maker->evidence->kept ? maker->evidence->kept->is_kept : NULL,
         .is_concatenated = marks.concatenated.is_concatenated,
-        .is_attention = marks.attention.is_part,
+        .is_attention = maker->evidence->attention->is_part,
         .is_logits = maker->evidence->logits->is_part,
         .is_elementwise = marks.elementwise.is_part,
         .is_freed_stack = marks.freed.is_freed,
         .fails_at_logits = finding_fails_at_logits(maker),
     };
     maker->concatenated_save_bytes = marks.concatenated.save_bytes;
-    maker->is_biased = marks.attention.is_biased;
+    maker->is_biased = maker->evidence->attention->is_biased;
     place(maker->evidence->phases, maker->evidence->peak->item, &facts);
     place_training(maker->evidence->phases, &facts);
     bool ok = live_sums(maker->evidence->at_peak, &facts, questions, SUMS, sums, maker->err);

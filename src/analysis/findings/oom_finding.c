@@ -49,7 +49,8 @@ static const char *const remedies[FINDING_KINDS] = {
  * is the one that the finding names. */
 static bool removes_request(const struct finding *finding, const struct oom_row *row)
 {
-    if (finding->kind == FINDING_LOGITS && row->of_logits)
+    if ((finding->kind == FINDING_LOGITS && row->of_logits) ||
+        (finding->kind == FINDING_ATTENTION && row->of_attention))
         return row->requested_bytes <= LARGEST_SUM;
     return (finding->kind == FINDING_CONCATENATED || finding->kind == FINDING_ALL_PAIRS ||
             finding->kind == FINDING_ATTENTION || finding->kind == FINDING_LOGITS) &&
@@ -111,8 +112,30 @@ static void write(char *text, size_t size, const struct oom_row *row, const stru
 /* True if the advice says already what the finding is about. */
 static bool is_same(const struct oom_row *row, const struct finding *finding)
 {
-    return oom_has_larger_batch(row) ? finding->kind == FINDING_UNEVEN_STEPS
-                                     : row->of_logits && finding->kind == FINDING_LOGITS;
+    switch (oom_cause_of(row)) {
+    case OOM_CAUSE_BATCH:
+        return finding->kind == FINDING_UNEVEN_STEPS;
+    case OOM_CAUSE_ATTENTION:
+        return finding->kind == FINDING_ATTENTION;
+    case OOM_CAUSE_LOGITS:
+        return finding->kind == FINDING_LOGITS;
+    case OOM_CAUSE_NONE:
+    case OOM_CAUSE_TEMPORARIES:
+        break;
+    }
+    return false;
+}
+
+/* Adds to advice of `size` bytes what a batch like the earlier ones would have needed. */
+static void add_batch(struct oom_row *row, size_t size)
+{
+    char text[sizeof(row->next)];
+    int added = snprintf(text, sizeof(text),
+                         "; or limit the size of the largest batches: the request is %.1f times as "
+                         "large as any earlier one here",
+                         row->larger_times);
+    if (size + (size_t)added < sizeof(row->next))
+        memcpy(row->next + size, text, (size_t)added + 1);
 }
 
 /* Replaces the advice if too much was in use; else adds to it. */
@@ -123,10 +146,12 @@ static void advise(struct oom_row *row, const struct finding *finding, enum unit
     size_t begin = strlen(row->next), end = begin + strlen(joint);
     write(text, sizeof(text), row, finding, unit);
     size_t size = strlen(text) + 1;
-    bool is_specific = row->of_logits || oom_has_larger_batch(row);
+    bool is_specific = oom_cause_of(row) != OOM_CAUSE_NONE;
     bool replaces = row->verdict == OOM_SHORTAGE || oom_gains_little(row);
     if (is_same(row, finding) || (replaces && !is_specific)) {
         memcpy(row->next, text, size);
+        if (oom_has_larger_request(row))
+            add_batch(row, size - 1);
     } else if (end + size <= sizeof(row->next)) {
         memcpy(row->next + begin, joint, end - begin);
         memcpy(row->next + end, text, size);

@@ -34,13 +34,56 @@ static void advise_on_temporaries(struct oom_row *row)
              "make them smaller");
 }
 
+static bool has_larger_step(const struct oom_row *row)
+{
+    return row->step_bytes > 0 && row->like_times >= LARGER_BATCH;
+}
+
+bool oom_has_larger_request(const struct oom_row *row)
+{
+    return row->larger_times >= LARGER_BATCH;
+}
+
+enum oom_cause oom_cause_of(const struct oom_row *row)
+{
+    if (row->of_temporaries)
+        return OOM_CAUSE_TEMPORARIES;
+    if (has_larger_step(row))
+        return OOM_CAUSE_BATCH;
+    if (row->of_attention)
+        return OOM_CAUSE_ATTENTION;
+    if (oom_has_larger_request(row))
+        return OOM_CAUSE_BATCH;
+    return row->of_logits ? OOM_CAUSE_LOGITS : OOM_CAUSE_NONE;
+}
+
 static void advise_on_larger_batch(struct oom_row *row, const char *step)
 {
-    snprintf(row->next, sizeof(row->next),
-             "limit the size of the largest batches: at this request, the %s holds %.1f times the "
-             "activations that %s %lld held. If its samples are longer or larger, group samples of "
-             "similar size, or limit the tokens of a batch instead of its samples",
-             step, row->like_times, step, (long long)row->like_step);
+    static const char group[] = "If its samples are longer or larger, group samples of similar "
+                                "size, or limit the tokens of a batch instead of its samples";
+    static const char limit[] = "limit the size of the largest batches";
+    if (has_larger_step(row))
+        snprintf(row->next, sizeof(row->next),
+                 "%s: at this request, the %s holds %.1f times the activations that %s %lld held. "
+                 "%s",
+                 limit, step, row->like_times, step, (long long)row->like_step, group);
+    else
+        snprintf(row->next, sizeof(row->next),
+                 "%s: the request is %.1f times as large as any that an earlier %s made here. %s",
+                 limit, row->larger_times, step, group);
+}
+
+static void advise_on_attention(struct oom_row *row, const char *step)
+{
+    int size = snprintf(row->next, sizeof(row->next),
+                        "let a fused kernel of scaled_dot_product_attention() compute the "
+                        "attention, because the request is for a matrix of all pairs of tokens, "
+                        "which no fused kernel makes");
+    if (oom_has_larger_request(row))
+        snprintf(row->next + size, sizeof(row->next) - (size_t)size,
+                 ". The request is also %.1f times as large as any that an earlier %s made here: "
+                 "group samples of similar size, or limit the tokens of a batch",
+                 row->larger_times, step);
 }
 
 static void advise_on_logits(struct oom_row *row)
@@ -76,22 +119,25 @@ static bool advises_setting(const struct oom_row *row)
     return row->verdict == OOM_FRAGMENTATION && strstr(row->next, "set " SETTING) == row->next;
 }
 
-bool oom_has_larger_batch(const struct oom_row *row)
-{
-    return row->step_bytes > 0 && row->like_times >= LARGER_BATCH;
-}
-
 /* Advises on what the request or its batch is, if that is known. */
 static bool advise_on_cause(struct oom_row *row, const char *step)
 {
-    if (row->of_temporaries)
+    switch (oom_cause_of(row)) {
+    case OOM_CAUSE_TEMPORARIES:
         advise_on_temporaries(row);
-    else if (oom_has_larger_batch(row))
+        break;
+    case OOM_CAUSE_BATCH:
         advise_on_larger_batch(row, step);
-    else if (row->of_logits)
+        break;
+    case OOM_CAUSE_ATTENTION:
+        advise_on_attention(row, step);
+        break;
+    case OOM_CAUSE_LOGITS:
         advise_on_logits(row);
-    else
+        break;
+    case OOM_CAUSE_NONE:
         return false;
+    }
     return true;
 }
 

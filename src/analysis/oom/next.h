@@ -9,8 +9,20 @@
  * known. */
 int64_t oom_missing_bytes(const struct oom_row *row);
 
-/* True if the step that failed has a larger batch than the one that it is compared with. */
-bool oom_has_larger_batch(const struct oom_row *row);
+/* True if no earlier pass made a request that comes near this one in size, at the same place. */
+bool oom_has_larger_request(const struct oom_row *row);
+
+/* What a request is for, or what is unusual about its batch. */
+enum oom_cause {
+    OOM_CAUSE_NONE,        /* nothing is known of it */
+    OOM_CAUSE_TEMPORARIES, /* of_temporaries */
+    OOM_CAUSE_BATCH,       /* the batch is larger than those of earlier steps */
+    OOM_CAUSE_ATTENTION,   /* of_attention */
+    OOM_CAUSE_LOGITS,      /* of_logits */
+};
+
+/* The cause that `next` gives advice on. */
+enum oom_cause oom_cause_of(const struct oom_row *row);
 
 /* Rewrites `next` of such rows, after oom_rest_add(), oom_pass_add() and oom_state_add(). `step` is
  * what `like_step` counts, such as "step". */

@@ -104,6 +104,8 @@ struct oom_row {
     int64_t step_bytes;
     int64_t like_step;    /* the number of that step; not set if state_rest_bytes is */
     double like_times;    /* how many times as many activations the step holds as that one did */
+    double larger_times;  /* how many times as large the request is as the largest one of its place
+                             in earlier passes without training; 0: not known. See oom/pass.h */
     bool rest_is_unknown; /* the request is of a forward pass that keeps more and more, for a
                              backward pass or in a cache, and step_bytes is not known */
     /* The optimizer states that exist and those that the step has still to make, if the request is
@@ -111,6 +113,8 @@ struct oom_row {
     int64_t state_made_bytes, state_rest_bytes;
     bool of_temporaries; /* the request is for a list of tensors, one for each gradient, with which
                             torch.optim's foreach implementation computes a step */
+    bool of_attention;   /* the request is for a matrix of attention that no fused kernel computes:
+                            see findings/attention.h */
     bool of_logits;      /* the request is for logits, or for what a loss computes from them: see
                             findings/logits.h */
     /* The part of the live bytes that an earlier failed attempt still holds; 0 if it is small. See

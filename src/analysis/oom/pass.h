@@ -13,9 +13,9 @@
 #include "analysis/oom/oom.h"
 #include "analysis/phase/steps.h"
 
-/* Fills `step_bytes`, `like_step` and `like_times` of rows that have none, after oom_rest_add().
- * Sets `rest_is_unknown` if nothing shows the rest of a pass that keeps a result of layer after
- * layer. */
+/* Fills `larger_times`, and `step_bytes`, `like_step` and `like_times` of rows that have none,
+ * after oom_rest_add(). Sets `rest_is_unknown` if nothing shows the rest of a pass that keeps a
+ * result of layer after layer. */
 void oom_pass_add(struct ooms *ooms, const struct timeline *timeline, const struct phases *phases,
                   const struct steps *steps, const struct categories *categories);
 

@@ -111,8 +111,10 @@ static bool find_ooms(struct device_report *report, const struct live_set *set,
                                           phases_have(phases, PHASE_BACKWARD)};
     if (!ooms_make(set, &question, ooms, err) ||
         !oom_replay_add(ooms, timeline, set->sites, options->unit, err) ||
-        !logits_find(&report->logits, timeline, set->sites, err))
+        !logits_find(&report->logits, timeline, set->sites, err) ||
+        !attention_find(&report->attention, timeline, set->sites, phases, err))
         return false;
+    attention_mark_ooms(&report->attention, ooms);
     logits_mark_ooms(&report->logits, ooms);
     oom_attempt_add(ooms, timeline, set->sites, &report->steps, &report->all, options->unit);
     oom_rest_add(ooms, timeline, phases, &report->steps, &report->all);
@@ -201,6 +203,7 @@ static bool find(struct device_report *report, const struct live_set *set,
                                              .unused = &report->unused,
                                              .growth = &report->growth,
                                              .pending = &report->pending,
+                                             .attention = &report->attention,
                                              .logits = &report->logits,
                                              .dropped = &report->dropped,
                                              .retained = &report->retained,
@@ -253,6 +256,7 @@ void device_report_destroy(struct device_report *report)
     steps_release(&report->steps);
     growth_release(&report->growth);
     pending_release(&report->pending);
+    attention_release(&report->attention);
     logits_release(&report->logits);
     dropped_graphs_release(&report->dropped);
     retained_graphs_release(&report->retained);

@@ -6,6 +6,7 @@
 #include "analysis/category/category.h"
 #include "analysis/code/labels.h"
 #include "analysis/code/site.h"
+#include "analysis/findings/attention.h"
 #include "analysis/findings/findings.h"
 #include "analysis/findings/logits.h"
 #include "analysis/growth/dropped_graphs.h"
@@ -151,6 +152,7 @@ struct device_report {
     struct steps steps;
     struct growth growth;
     struct pending_frees pending;
+    struct attention attention;
     struct logits logits;
     struct dropped_graphs dropped;
     struct retained_graphs retained;

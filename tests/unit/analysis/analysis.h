@@ -103,6 +103,7 @@ TCase *layer_results_tests(void);
 TCase *layers_report_tests(void);
 TCase *oom_error_tests(void);
 TCase *oom_finding_tests(void);
+TCase *oom_attention_tests(void);
 TCase *oom_logits_tests(void);
 TCase *oom_more_tests(void);
 TCase *oom_rest_tests(void);

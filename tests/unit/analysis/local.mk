@@ -121,6 +121,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/one_capture.h \
 	tests/unit/analysis/one_growth.h \
 	tests/unit/analysis/one_report.h \
+	tests/unit/analysis/oom/attention_test.c \
 	tests/unit/analysis/oom/error_test.c \
 	tests/unit/analysis/oom/logits_test.c \
 	tests/unit/analysis/oom/more_test.c \

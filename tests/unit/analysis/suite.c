@@ -31,6 +31,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_preexisting_tests());
     suite_add_tcase(suite, findings_tests());
     suite_add_tcase(suite, oom_finding_tests());
+    suite_add_tcase(suite, oom_attention_tests());
     suite_add_tcase(suite, oom_logits_tests());
     suite_add_tcase(suite, oom_more_tests());
     suite_add_tcase(suite, oom_rest_tests());

@@ -189,7 +189,9 @@ START_TEST(a_setting_for_one_request_is_no_remedy)
                                                   : 1050,
                           .rest_is_unknown = _i == 3,
                           .of_temporaries = _i == 4,
-                          .of_logits = _i >= 5,
+                          .of_logits = _i == 5 || _i == 6,
+                          .of_attention = _i == 7 || _i == 8,
+                          .larger_times = _i >= 8 ? 9 : 0,
                           .like_times = _i == 6 ? 3 : 1,
                           .like_step = 7,
                           .state_rest_bytes = _i == 2 ? 300 : 0};
@@ -204,6 +206,8 @@ START_TEST(a_setting_for_one_request_is_no_remedy)
     ck_assert((strstr(row.next, "the logits and the loss for a part") != NULL) == (_i == 5));
     ck_assert((strstr(row.next, "3.0 times the activations that step 7 held") != NULL) ==
               (_i == 6));
+    ck_assert((strstr(row.next, "a fused kernel") != NULL) == (_i == 7 || _i == 8));
+    ck_assert((strstr(row.next, "9.0 times as large as any") != NULL) == (_i >= 8));
 }
 END_TEST
 
@@ -212,7 +216,7 @@ TCase *oom_more_tests(void)
     TCase *tests = tcase_create("rest of a pass");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_loop_test(tests, an_earlier_pass_shows_the_rest, 0, 3);
-    tcase_add_loop_test(tests, a_setting_for_one_request_is_no_remedy, 0, 7);
+    tcase_add_loop_test(tests, a_setting_for_one_request_is_no_remedy, 0, 10);
     tcase_add_loop_test(tests, a_first_pass_that_keeps_results_needs_more, 0, 2);
     tcase_add_loop_test(tests, an_optimizer_needs_the_other_states, 0, 2);
     tcase_add_test(tests, an_optimizer_needs_states_of_thawed_weights);
