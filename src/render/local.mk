@@ -18,6 +18,7 @@ libmemsnap_a_SOURCES += \
 	src/render/analyze/live.c \
 	src/render/analyze/memory.h \
 	src/render/analyze/oom.c \
+	src/render/analyze/oom_json.c \
 	src/render/analyze/phases.c \
 	src/render/analyze/stack.c \
 	src/render/analyze/summary.c \
