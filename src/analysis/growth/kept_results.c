@@ -248,15 +248,49 @@ static bool find_replaced(struct finder *finder, struct error *err)
     return true;
 }
 
+/* True if a block of the same code takes the place of another in a variable. */
+static bool takes_place(const struct finder *finder, size_t old, size_t new)
+{
+    const struct lifetime *lifetimes = finder->timeline->lifetimes;
+    uint32_t end = lifetime_end(&lifetimes[old]);
+    return end != EVENT_NEVER && end > lifetimes[new].alloc &&
+           lifetime_end(&lifetimes[new]) > end &&
+           births_from(finder->timeline, end) - new <=
+               RESULT_REPLACED &&may_follow(finder, old, new);
+}
+
+/* Marks the code whose blocks from lifetime `first` on are replaced within their step, as in the
+ * loop of an evaluation. The last of them stays in its variable. */
+static bool mark_replaced(struct finder *finder, size_t first, struct error *err)
+{
+    const struct timeline *timeline = finder->timeline;
+    size_t *latest = NULL, capacity = 0; /* by stack: 1 + the lifetime; 0: none yet */
+    size_t stacks = symbols_stack_count(timeline->snapshot->symbols);
+    if (!vec_reserve(latest, capacity, stacks, finder->budget, err))
+        return false;
+    memset(latest, 0, stacks * sizeof(*latest));
+    for (size_t i = first; i < timeline->lifetime_count; i++) {
+        stack_id stack = timeline->trace->stack[timeline->lifetimes[i].alloc];
+        if (!may_be_result(finder, i))
+            continue;
+        finder->is_replaced[stack] |=
+            latest[stack] > 0 && takes_place(finder, latest[stack] - 1, i);
+        latest[stack] = i + 1;
+    }
+    vec_free(latest, capacity, sizeof(*latest), finder->budget);
+    return true;
+}
+
 /* Adds those of the last complete step, if the trace ends after it, as when memory runs out, and
  * those of the step in which it ends, if that has begun another pass. */
 static bool find_last(struct finder *finder, struct error *err)
 {
     const struct timeline *timeline = finder->timeline;
     const struct steps *steps = finder->steps;
-    size_t step = steps->count - 2;
-    for (size_t i = births_from(timeline, steps->items[step].first); i < timeline->lifetime_count;
-         i++) {
+    size_t step = steps->count - 2, first = births_from(timeline, steps->items[step].first);
+    if (!mark_replaced(finder, first, err))
+        return false;
+    for (size_t i = first; i < timeline->lifetime_count; i++) {
         uint32_t alloc = timeline->lifetimes[i].alloc;
         if (alloc > steps->items[step].last)
             step = steps->count - 1;

@@ -8,9 +8,10 @@
  * another pass after its backward pass, as where the gradients of several batches are accumulated,
  * a tensor that is replaced within the step counts from the end of its backward pass.
  * Older tensors of the step that are freed together with it count, too, such as an autograd graph
- * that backward(retain_graph=True) has kept. A tensor of the last step counts if earlier tensors of
- * the same code did. Weights, gradients (except copies that a hook makes, and those of
- * held_gradients.h), optimizer states, caches and allocations without a stack do not count.
+ * that backward(retain_graph=True) has kept. A tensor of the last steps counts if earlier tensors
+ * of the same code did, or if one of them was replaced in the loop of one step, as in that of an
+ * evaluation. Weights, gradients (except copies that a hook makes, and those of held_gradients.h),
+ * optimizer states, caches and allocations without a stack do not count.
  *
  * The next iteration may need such a tensor, as the state of a recurrent network. The trace does
  * not tell. */

@@ -100,6 +100,7 @@ bool live_waits_for_backward(const struct live_set *set, const struct live_facts
         return false;
     if (end == EVENT_NEVER)
         return is_left_over(facts, birth) && mode_of(set, live) < GRAD_PROBABLY_OFF &&
+               !live_is_kept(set, facts, live, source) &&
                !(live->in_trace && facts->is_result && facts->is_result[live->index]);
     if (live->in_trace && failures_between(facts->failures, birth, end))
         return true;

@@ -64,34 +64,61 @@ START_TEST(what_is_saved_ends_with_another_peak)
 }
 END_TEST
 
+#define SCORES CPP("at::_ops::cat::call(x)") "," AT(8)
+
+/* A step that keeps nothing. */
+static void train_once(void)
+{
+    uint64_t batch = born(30, CPP("at::_ops::_to_copy::call(x)") "," AT(3));
+    uint64_t saved = born(2000, MODEL);
+    uint64_t gradient = born(10, STACK_BACKWARD);
+    capture_free(&capture, saved, 2000, ENGINE);
+    capture_free(&capture, born(5, STACK_STEP), 5, STACK_STEP);
+    capture_free(&capture, gradient, 10, STACK_STEP);
+    capture_free(&capture, batch, 30, AT(3));
+}
+
+/* Two parts, whose scores go to the variable `held`, unless a list stores them; returns it. */
+static uint64_t evaluate(uint64_t held, bool stores)
+{
+    for (unsigned part = 0; part < 2; part++) {
+        capture_free(&capture, born(40, MODEL), 40, AT(7));
+        uint64_t scores = born(LOGITS, SCORES);
+        if (held && !stores)
+            capture_free(&capture, held, LOGITS, AT(8));
+        held = scores;
+    }
+    return held;
+}
+
 /* An evaluation after two steps leaves its scores in a variable for the next epoch, until the next
  * evaluation. With `_i`, the program deletes them. */
 START_TEST(an_evaluation_leaves_its_last_result)
 {
-#define SCORES CPP("at::_ops::cat::call(x)") "," AT(8)
     uint64_t held = 0;
     for (unsigned epoch = 0; epoch < 3; epoch++) {
-        for (unsigned step = 0; step < 2; step++) {
-            uint64_t batch = born(30, CPP("at::_ops::_to_copy::call(x)") "," AT(3));
-            uint64_t saved = born(2000, MODEL);
-            uint64_t gradient = born(10, STACK_BACKWARD);
-            capture_free(&capture, saved, 2000, ENGINE);
-            capture_free(&capture, born(5, STACK_STEP), 5, STACK_STEP);
-            capture_free(&capture, gradient, 10, STACK_STEP);
-            capture_free(&capture, batch, 30, AT(3));
-        }
-        for (unsigned part = 0; part < 2; part++) {
-            capture_free(&capture, born(40, MODEL), 40, AT(7));
-            uint64_t scores = born(LOGITS, SCORES);
-            if (held)
-                capture_free(&capture, held, LOGITS, AT(8));
-            held = scores;
-        }
+        train_once();
+        train_once();
+        held = evaluate(held, false);
         if (_i == 1) {
             capture_free(&capture, held, LOGITS, AT(9));
             held = 0;
         }
     }
+    expect(_i == 0 ? LOGITS : 0, _i == 0 ? LOGITS : 0);
+}
+END_TEST
+
+/* Memory runs out before a second evaluation sets the variable again. The parts of the first one
+ * show that it is a variable. */
+START_TEST(an_evaluation_that_no_other_follows)
+{
+    train_once();
+    train_once();
+    evaluate(0, _i == 1);
+    train_once();
+    born(2000, MODEL);
+    capture_event(&capture, "oom", 0, 4000, MODEL);
     expect(_i == 0 ? LOGITS : 0, _i == 0 ? LOGITS : 0);
 }
 END_TEST
@@ -248,6 +275,7 @@ TCase *kept_results_tests(void)
     tcase_add_test(tests, a_variable_is_set_again);
     tcase_add_test(tests, what_is_saved_ends_with_another_peak);
     tcase_add_loop_test(tests, an_evaluation_leaves_its_last_result, 0, 2);
+    tcase_add_loop_test(tests, an_evaluation_that_no_other_follows, 0, 2);
     tcase_add_test(tests, a_deleted_variable_keeps_nothing);
     tcase_add_test(tests, a_list_is_no_variable);
     tcase_add_test(tests, the_last_step_may_end_before_it_sets_the_variable);
