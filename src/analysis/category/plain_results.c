@@ -74,12 +74,14 @@ static bool uses_up_result(const struct classifier *classifier, const struct evi
 }
 
 /* True if only its place after the forward pass in run `before` tells that an allocation is a
- * result, and it may be the batch that the pass in run `after` needs. */
+ * result, and it may be the batch that the pass in run `after` needs. Plain code that runs a model
+ * goes on computing from results, as a world model does that imagines further steps. */
 static bool may_be_batch(const struct classifier *classifier, const struct evidence *evidence,
                          uint32_t before, uint32_t after)
 {
     return evidence->birth->site.op == STRING_EMPTY && plain_collects(classifier, evidence) &&
-           !last_like(classifier, evidence) && !uses_up_result(classifier, evidence, before) &&
+           !last_like(classifier, evidence) && !plain_runs_model(classifier, evidence) &&
+           !uses_up_result(classifier, evidence, before) &&
            !plain_has_input(classifier, evidence, after);
 }
 

@@ -5,6 +5,7 @@
 
 #define EVALUATE(line) PY("evaluate", "/home/u/train.py", line) "," SCRIPT
 #define FORWARD        PY("forward", "/home/u/model.py", 3) "," CALL "," SCRIPT
+#define SAMPLE         PY("sample", "/home/u/model.py", 8)
 #define OP(name)       CPP("at::_ops::" name "::call(x)") ","
 
 #define BATCH  100
@@ -106,17 +107,23 @@ END_TEST
 
 /* An agent acts, draws a batch, and asks a target network, before it learns from the batch. The
  * target network has no other input. But several passes over one batch have one, and leave results.
- */
+ * And where plain code calls a method of the model, it computes what it hands to the target. */
 START_TEST(batches_between_passes_without_gradients)
 {
     born(1, 1000, PY("__init__", TORCH "nn/modules/linear.py", 105) "," SCRIPT);
     for (uint64_t step = 0; step < 6; step++) {
-        bool is_drawn = _i == 0;
+        bool is_drawn = _i != 1;
         if (!is_drawn)
             assign(LABELS + step, 300, EVALUATE(2));
         born(5, 60, FORWARD);
+        born(9, 20, SAMPLE "," FORWARD);
+        freed(9, 20, FORWARD);
         freed(5, 60, FORWARD);
+        if (_i == 2)
+            born(9, 20, SAMPLE "," SCRIPT);
         assign(BATCH + step, 300, EVALUATE(3));
+        if (_i == 2)
+            freed(9, 20, SCRIPT);
         born(5, 400, FORWARD);
         freed(5, 400, FORWARD);
         born(9, 20, EVALUATE(4));
@@ -236,7 +243,7 @@ TCase *category_evaluations_tests(void)
     tcase_add_loop_test(tests, scores_by_lines, 0, 2);
     tcase_add_loop_test(tests, batches_of_stored_data, 0, 2);
     tcase_add_test(tests, scores_of_a_line_with_temporaries);
-    tcase_add_loop_test(tests, batches_between_passes_without_gradients, 0, 2);
+    tcase_add_loop_test(tests, batches_between_passes_without_gradients, 0, 3);
     tcase_add_loop_test(tests, evaluations_without_calls, BY_PRODUCTS, FOR_EACH_STEP + 1);
     tcase_add_loop_test(tests, embeddings_are_no_vector_of_weights, 0, 3);
     return tests;
