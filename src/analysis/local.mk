@@ -10,6 +10,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/constructors.c \
 	src/analysis/category/early_results.c \
 	src/analysis/category/early_sizes.c \
+	src/analysis/category/epoch_results.c \
 	src/analysis/category/first_batches.c \
 	src/analysis/category/first_states.c \
 	src/analysis/category/flat_buffers.c \

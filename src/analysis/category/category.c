@@ -186,7 +186,8 @@ static bool assign(struct classifier *classifier, struct categories *categories,
     if (!classify_early_results(classifier, categories, err) ||
         !classify_first_batches(classifier, categories, err) ||
         !classify_last_results(classifier, categories, err) ||
-        !classify_kept_scores(classifier, categories, err))
+        !classify_kept_scores(classifier, categories, err) ||
+        !classify_epoch_results(classifier, categories, err))
         return false;
     if (!classify_held_graphs(classifier, categories, err) ||
         !classify_kv_cache(classifier, categories, err))

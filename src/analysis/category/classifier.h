@@ -267,6 +267,9 @@ bool classify_last_results(const struct classifier *classifier, struct categorie
 /* kept_scores.c: the same without stacks, for results that live while the program trains. */
 bool classify_kept_scores(const struct classifier *classifier, struct categories *categories,
                           struct error *err);
+/* epoch_results.c: the same without stacks, for what an evaluation computes after training. */
+bool classify_epoch_results(const struct classifier *classifier, struct categories *categories,
+                            struct error *err);
 /* first_batches.c: corrects what was taken for a weight, if the line that makes batches made it. */
 bool classify_first_batches(const struct classifier *classifier, struct categories *categories,
                             struct error *err);

@@ -8,6 +8,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/annotated_test.c \
 	tests/unit/analysis/category/bare_events.h \
 	tests/unit/analysis/category/bare_test.c \
+	tests/unit/analysis/category/bare_training.h \
 	tests/unit/analysis/category/block_stacks_test.c \
 	tests/unit/analysis/category/buckets_test.c \
 	tests/unit/analysis/category/caches_test.c \
@@ -18,6 +19,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/cousins_test.c \
 	tests/unit/analysis/category/early_results_test.c \
 	tests/unit/analysis/category/ends_test.c \
+	tests/unit/analysis/category/epoch_results_test.c \
 	tests/unit/analysis/category/evaluations_test.c \
 	tests/unit/analysis/category/events.h \
 	tests/unit/analysis/category/factored_states_test.c \

@@ -1,41 +1,11 @@
 /* What variables of an evaluation keep while the program goes on training, in traces without
  * stacks. */
 #include "unit/analysis/analysis.h"
-#include "unit/analysis/category/bare_events.h"
+#include "unit/analysis/category/bare_training.h"
 
-#define WEIGHT 4000u
-#define LAYERS 6u
-#define PASS   20u /* blocks of a pass of the evaluation */
+#define PASS 20u /* blocks of a pass of the evaluation */
 
 enum { BATCH = 100, SCORES = 200 };
-
-static void train(unsigned steps)
-{
-    for (unsigned step = 0; step < steps; step++) {
-        born(10, 90);
-        for (unsigned i = 0; i < LAYERS; i++)
-            born(20 + i, 600 + i);
-        for (unsigned i = LAYERS; i-- > 0;) {
-            born(30 + i, WEIGHT + i);
-            freed(20 + i, 600 + i);
-        }
-        capture_annotate(&capture, "START", "Optimizer.step#SGD.step", 0);
-        born(60, 16);
-        freed(60, 16);
-        capture_annotate(&capture, "END", "Optimizer.step#SGD.step", 0);
-        for (unsigned i = 0; i < LAYERS; i++)
-            freed(30 + i, WEIGHT + i);
-        freed(10, 90);
-    }
-}
-
-static void compute(unsigned blocks)
-{
-    for (unsigned i = 0; i < blocks; i++) {
-        born(50, 800 + i);
-        freed(50, 800 + i);
-    }
-}
 
 /* Makes block `addr`, and drops the one that its variable held. */
 static void assign(uint64_t addr, uint64_t size)
@@ -49,8 +19,7 @@ static void assign(uint64_t addr, uint64_t size)
  * much after the scores, they may be a batch, too. */
 START_TEST(the_last_scores_of_an_evaluation)
 {
-    for (unsigned i = 0; i < LAYERS; i++)
-        capture_block(&capture, 1 + i, WEIGHT + i, "");
+    make_weights();
     for (uint64_t epoch = 0, part = 0; epoch < 3; epoch++) {
         train(3);
         for (int i = 0; i < 2; i++, part++) {
