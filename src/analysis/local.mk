@@ -333,6 +333,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/dropped_graphs.h \
 	src/analysis/growth/dropped_last.c \
 	src/analysis/growth/dropped_last.h \
+	src/analysis/growth/call_results.c \
+	src/analysis/growth/call_results.h \
 	src/analysis/growth/early_ends.c \
 	src/analysis/growth/early_ends.h \
 	src/analysis/growth/fit.c \

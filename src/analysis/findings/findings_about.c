@@ -18,7 +18,11 @@ bool finding_about_dropped(struct findings_maker *maker, const struct live_sum *
     if (finding_share(maker, save) < LEAST_SHARE || maker->grows_dropped)
         return true;
     return finding_add(
-        maker, (struct finding){.kind = FINDING_NO_GRAD, .save_bytes = save, .at_least = true},
+        maker,
+        (struct finding){.kind = FINDING_NO_GRAD,
+                         .save_bytes = save,
+                         .at_least = !maker->evidence->dropped->saves_at_most,
+                         .at_most = maker->evidence->dropped->saves_at_most},
         sum->top_is_shared
             ? "That line also computes what a backward pass uses. Run only the call that none uses "
               "under torch.no_grad() or torch.inference_mode()."
@@ -34,8 +38,10 @@ static bool about_handed(struct findings_maker *maker, const struct live_sum *su
     char passes[UNITS_TEXT_SIZE];
     return finding_add(
         maker,
-        (struct finding){
-            .kind = FINDING_RETAINED, .save_bytes = retained->save_bytes, .at_least = true},
+        (struct finding){.kind = FINDING_RETAINED,
+                         .save_bytes = retained->save_bytes,
+                         .at_least = !retained->saves_at_most,
+                         .at_most = retained->saves_at_most},
         "Detach what a pass hands on to the next, such as the state of a recurrent network (state "
         "= state.detach()), and leave retain_graph=True out of backward(): each backward pass then "
         "frees its graph. Gradients no longer flow from one pass to those before it.",
@@ -55,7 +61,11 @@ bool finding_about_retained(struct findings_maker *maker, const struct live_sum 
     if (maker->evidence->retained->handed_bytes > sum->bytes / 2)
         return about_handed(maker, sum, most);
     return finding_add(
-        maker, (struct finding){.kind = FINDING_RETAINED, .save_bytes = save, .at_least = true},
+        maker,
+        (struct finding){.kind = FINDING_RETAINED,
+                         .save_bytes = save,
+                         .at_least = !maker->evidence->retained->saves_at_most,
+                         .at_most = maker->evidence->retained->saves_at_most},
         "Leave retain_graph=True, and create_graph=True, out of the last backward() or "
         "torch.autograd.grad() through it: that pass then frees what the graph has saved.",
         "At the peak, an autograd graph still keeps %s, although the last backward pass through it "

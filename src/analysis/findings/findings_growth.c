@@ -209,7 +209,8 @@ static bool add_next(const struct findings_maker *maker, const char *next, struc
     if (maker->grows_dropped)
         buffer_printf(text,
                       " No backward pass uses these graphs: run the calls that make them, and no "
-                      "others, under torch.no_grad(), which saves at least %s.",
+                      "others, under torch.no_grad(), which saves %s %s.",
+                      maker->evidence->dropped->saves_at_most ? "up to" : "at least",
                       finding_size(maker, maker->evidence->dropped->save_bytes).text);
     if (growth->graph == GRAPH_KEPT &&
         finding_share(maker, growth->input_save_bytes) >= LEAST_SHARE)
@@ -257,7 +258,8 @@ static bool add_subject(const struct findings_maker *maker, struct buffer *text)
 static struct finding growth_saving(const struct findings_maker *maker, bool trains)
 {
     const struct growth *growth = maker->evidence->growth;
-    int64_t dropped = maker->grows_dropped ? maker->evidence->dropped->save_bytes : 0;
+    const struct dropped_graphs *graphs = maker->evidence->dropped;
+    int64_t dropped = maker->grows_dropped && !graphs->saves_at_most ? graphs->save_bytes : 0;
     struct finding finding = {.kind = FINDING_GROWTH};
     finding.at_least = growth->graph == GRAPH_KEPT || leaves_useless(growth);
     finding.save_bytes = growth->graph == GRAPH_KEPT ? saving_of_growth(growth, trains)

@@ -331,9 +331,12 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
                                                        categories, phases, err));
         if (ok && finder.any_dropped)
             count_passes(&finder);
-        ok = ok && (made.at_peak_bytes == 0 ||
-                    early_ends_save(timeline, sites, categories, made.is_dropped, NULL,
-                                    &made.save_bytes, err));
+        struct early_saving saving = {0};
+        ok = ok &&
+             (made.at_peak_bytes == 0 ||
+              early_ends_save(timeline, sites, categories, made.is_dropped, NULL, &saving, err));
+        if (ok)
+            made.save_bytes = early_saving_bound(&saving, &made.saves_at_most);
     }
     failures_release(&finder.failures);
     vec_free(finder.ends, finder.end_capacity, sizeof(*finder.ends), made.budget);

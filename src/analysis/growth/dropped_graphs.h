@@ -29,9 +29,9 @@ struct dropped_graphs {
     int64_t at_peak_bytes;
     uint8_t *is_dropped; /* NULL if count is 0 */
     size_t capacity;
-    /* How much lower the active peak would be without these graphs. Assumes that a tensor is then
-     * freed when the call that received it returns, or when the same code replaces it. */
+    /* How much lower the active peak would be without these graphs: early_saving_bound(). */
     int64_t save_bytes;
+    bool saves_at_most;
     struct budget *budget; /* not owned */
 };
 

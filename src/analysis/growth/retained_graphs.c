@@ -344,10 +344,12 @@ static bool measure(struct finder *finder, struct retained_graphs *retained, str
     const struct phases *phases = finder->phases;
     retained->in_backward_bytes = sum_in_backward(finder);
     sum_at_peak(finder, retained);
+    struct early_saving saving = {0};
     if (retained->at_peak_bytes > 0 &&
         !early_ends_save(finder->timeline, finder->sites, finder->categories, finder->is_held,
-                         finder->from, &retained->save_bytes, err))
+                         finder->from, &saving, err))
         return false;
+    retained->save_bytes = early_saving_bound(&saving, &retained->saves_at_most);
     for (size_t n = 0; n < phases->outliving_count; n++) {
         uint32_t index = phases->outliving[n];
         finder->is_held[index] = is_at_peak(finder, index);

@@ -32,9 +32,10 @@ struct retained_graphs {
     size_t handed_passes;
     uint8_t *is_retained; /* by lifetime: counts at the active peak; NULL: none does */
     size_t capacity;
-    /* How much lower the active peak would be if the last backward pass had freed all of them.
-     * Makes the assumptions of early_ends.h. */
+    /* How much lower the active peak would be if the last backward pass had freed all of them:
+     * early_saving_bound(). */
     int64_t save_bytes;
+    bool saves_at_most;
     /* If a backward pass runs at the peak that keeps its graph, and is the last one through it:
      * what the graph keeps then. Otherwise, the pass would have freed a part of it by then. */
     int64_t in_backward_bytes;

@@ -57,9 +57,10 @@ START_TEST(a_graph_that_is_dropped)
     ck_assert_ptr_nonnull(finding);
     ck_assert_uint_eq(report->dropped.count, 10);
     ck_assert_int_eq(report->dropped.at_peak_bytes, 1000);
-    /* Each tensor of the first turn is replaced in the second: at most six of them would live at
-     * once, or five and the result. */
+    /* Each tensor of the first turn is replaced in the second, but that of the last line: at most
+     * six of them would live at once. */
     ck_assert_int_eq(finding->save_bytes, 1050 - 600);
+    ck_assert(finding->at_least && !finding->at_most);
     ck_assert_ptr_null(find(FINDING_ACTIVATIONS));
     /* the code that can turn autograd off, not the model's */
     ck_assert_ptr_nonnull(strstr(finding->what, "the largest part at train.py:9"));
@@ -151,7 +152,7 @@ END_TEST
 START_TEST(dropped_graphs_under_autocast)
 {
     const bool ends_early = _i == 1;
-    const int64_t copy = 5000, calls = 1000 + 2000, turn = 500;
+    const int64_t copy = 5000, calls = 1000 + 2000, results = 4 * 100; /* of four layers */
     capture_event(&capture, "alloc", 50, 10000, WEIGHT);
     capture_event(&capture, "alloc", 60, 30, WEIGHT);
     capture_event(&capture, "alloc", 80, 15, CAST);
@@ -174,7 +175,7 @@ START_TEST(dropped_graphs_under_autocast)
     ck_assert_ptr_nonnull(finding);
     ck_assert_int_eq(capture_category(&capture, 70), CATEGORY_CAST_CACHE);
     ck_assert_int_eq(report->dropped.at_peak_bytes, copy + calls);
-    ck_assert_int_eq(finding->save_bytes, calls - turn + (ends_early ? copy : 0));
+    ck_assert_int_eq(finding->save_bytes, calls - results + (ends_early ? copy : 0));
 }
 END_TEST
 
@@ -478,13 +479,80 @@ START_TEST(a_graph_that_several_passes_share)
 }
 END_TEST
 
+/* How much lower the peak is if only a graph holds what each line makes, of 100 each. */
+static struct early_saving saving_of(const char *const *lines, size_t count)
+{
+    uint8_t category[64], is_held[64];
+    struct early_saving saving;
+    struct error err;
+    memset(category, CATEGORY_ACTIVATION, sizeof(category));
+    memset(is_held, 1, sizeof(is_held));
+    const struct categories categories = {.of_lifetime = category};
+    for (size_t i = 0; i < count; i++)
+        capture_event(&capture, "alloc", 10 + i, 100, lines[i]);
+    capture_load(&capture);
+    ck_assert(early_ends_save(capture.timeline, capture.sites, &categories, is_held, NULL, &saving,
+                              &err));
+    return saving;
+}
+
+/* A model may keep the results of all layers, but what a layer computes on the way is local. */
+START_TEST(results_of_layers_may_be_kept)
+{
+    const char *const lines[] = {LAYER(1), LAYER(2), LAYER(3), LAYER(1), LAYER(2), LAYER(3),
+                                 LAYER(1), LAYER(2), LAYER(3), NET(21),  SCRIPT};
+    struct early_saving saving = saving_of(lines, 11);
+    /* At the third layer, and still when NET(21) allocates: the results of two layers, and all
+     * three of a layer. Afterwards, the model has returned its last result. */
+    ck_assert_int_eq(saving.least_bytes, 1100 - 500);
+    ck_assert_int_eq(saving.most_bytes, 1100 - 100);
+}
+END_TEST
+
+#define SEQUENTIAL(file, line)                                                                     \
+    PY("forward", file, line)                                                                      \
+    "," CALL "," PY("forward", TORCH "nn/modules/container.py", 250) "," CALL "," NET(20)
+
+/* Sequential passes the result of each module on to the next, and keeps none. */
+START_TEST(results_in_sequential)
+{
+    const char *const lines[] = {
+        SEQUENTIAL("/home/u/a.py", 1), SEQUENTIAL("/home/u/b.py", 1), SEQUENTIAL("/home/u/a.py", 1),
+        SEQUENTIAL("/home/u/b.py", 1), SEQUENTIAL("/home/u/a.py", 1), SEQUENTIAL("/home/u/b.py", 1),
+    };
+    ck_assert_int_eq(saving_of(lines, 6).least_bytes, 600 - 200);
+}
+END_TEST
+
+#define NORM                                                                                       \
+    CPP("at::_ops::layer_norm::call(x)") "," PY("forward", "/home/u/norm.py", 1) "," LAYER(3)
+
+/* What a line makes is an argument of the function that it calls then: norm(a + b). */
+START_TEST(an_argument_is_no_result)
+{
+    const char *const lines[] = {LAYER(1), LAYER(3), NORM,     LAYER(1), LAYER(3),
+                                 NORM,     LAYER(1), LAYER(3), NORM};
+    ck_assert_int_eq(saving_of(lines, 9).least_bytes, 900 - 500);
+}
+END_TEST
+
+/* Another thread has calls of its own. */
+START_TEST(stacks_of_another_thread)
+{
+    static const char other[] = PY("run", "/usr/lib/python3.11/threading.py",
+                                   1) "," PY("_bootstrap", "/usr/lib/python3.11/threading.py", 2);
+    const char *const lines[] = {LAYER(1), other, LAYER(2), other, LAYER(3), other};
+    ck_assert_int_eq(saving_of(lines, 6).least_bytes, 0);
+}
+END_TEST
+
 /* Two layers with a cache of keys each, which a concatenation makes anew for each of four tokens.
  * Those of a token are needed while the next one is computed. */
 START_TEST(a_cache_that_generation_needs)
 {
     static const char concatenates[] = CPP("at::_ops::cat::call(x)") "," NET(7);
     uint8_t category[8], is_held[8];
-    int64_t save_bytes;
+    struct early_saving saving;
     struct error err;
     memset(category, CATEGORY_KV_CACHE, sizeof(category));
     memset(is_held, 1, sizeof(is_held));
@@ -492,9 +560,9 @@ START_TEST(a_cache_that_generation_needs)
     for (uint64_t i = 0; i < 8; i++)
         capture_event(&capture, "alloc", 10 + i, 100 * (i / 2 + 1), concatenates);
     capture_load(&capture);
-    ck_assert(early_ends_save(capture.timeline, capture.sites, &categories, is_held, NULL,
-                              &save_bytes, &err));
-    ck_assert_int_eq(save_bytes, 2 * (100 + 200));
+    ck_assert(early_ends_save(capture.timeline, capture.sites, &categories, is_held, NULL, &saving,
+                              &err));
+    ck_assert_int_eq(saving.least_bytes, 2 * (100 + 200));
 }
 END_TEST
 
@@ -585,6 +653,10 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, a_pass_that_is_differentiated);
     tcase_add_test(tests, a_graph_that_several_passes_share);
     tcase_add_test(tests, a_cache_that_generation_needs);
+    tcase_add_test(tests, results_of_layers_may_be_kept);
+    tcase_add_test(tests, results_in_sequential);
+    tcase_add_test(tests, an_argument_is_no_result);
+    tcase_add_test(tests, stacks_of_another_thread);
     tcase_add_test(tests, an_evaluation_without_no_grad);
     tcase_add_test(tests, layers_of_an_evaluation_without_no_grad);
     tcase_add_test(tests, a_pass_that_ran_out_of_memory);
