@@ -74,6 +74,8 @@ libmemsnap_a_SOURCES += \
 	src/decode/log/rows.h \
 	src/decode/log/sizes.c \
 	src/decode/log/sizes.h \
+	src/decode/log/streams.c \
+	src/decode/log/streams.h \
 	src/decode/log/traceback.c \
 	src/decode/log/traceback.h \
 	src/decode/msgpack/value.c \

@@ -1,51 +1,25 @@
 #include "decode/log/oom_log.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "decode/log/escaped.h"
 #include "decode/log/lines.h"
-#include "decode/log/message.h"
 #include "decode/log/record.h"
-#include "decode/log/traceback.h"
+#include "decode/log/streams.h"
 
-#define STREAMS_MOST  1024 /* processes with an open traceback or text; 30 MiB */
-#define MESSAGE_MOST  ((size_t)4096)
 #define MESSAGE_LINES 12    /* a text of one line may have been broken into more */
 #define OPEN_LINES    1024  /* lines after which an incomplete error is given up */
 #define STACKS_MOST   10000 /* a log with more errors than this needs no more stacks */
 
-/* The output of one process. */
-struct stream {
-    int64_t rank, pid;
-    uint64_t container; /* a hash of its name */
-    uint64_t worker;    /* the last process of a DataLoader that the log says was killed; 0: none */
-    uint64_t used;      /* the number of its last line */
-    struct traceback traceback;
-    bool has_message;
-    struct oom_message message; /* its text is complete later */
-    unsigned message_lines;
-    size_t text_size;
-    char text[MESSAGE_MOST];
-};
-
 struct log {
     struct symbols *symbols;
-    struct budget *budget;
     const struct oom_sink *sink;
-    struct stream *streams[STREAMS_MOST];
-    size_t stream_count, last, open_count;
+    struct log_streams streams;
+    size_t open_count;
     uint64_t swept; /* number of a line: see sweep() */
     uint64_t stacks;
     bool any_told; /* an error was passed on */
 };
-
-/* True if lines that hold nothing of interest by themselves matter for the stream. */
-static bool is_open(const struct stream *stream)
-{
-    return stream->has_message || stream->traceback.count > 0;
-}
 
 /* The line that a library prints before the exception that it raises for the same error. */
 static bool is_announcement(struct text text)
@@ -53,14 +27,14 @@ static bool is_announcement(struct text text)
     return text_starts(text, "THCudaCheck FAIL") || text_starts(text, "Unexpected bus error");
 }
 
-static bool is_announced(const struct stream *stream)
+static bool is_announced(const struct log_stream *stream)
 {
     return stream->has_message && is_announcement((struct text){stream->text, stream->text_size});
 }
 
 /* The death of one worker raises two exceptions in a row. The second one leaves out the reason, so
  * it is not reported. */
-static bool is_told(struct stream *stream)
+static bool is_told(struct log_stream *stream)
 {
     const struct oom_message *message = &stream->message;
     bool is_same =
@@ -72,14 +46,14 @@ static bool is_told(struct stream *stream)
 }
 
 /* torchrun kills the other processes where one has failed, so an error before explains it. */
-static bool is_explained(const struct log *log, const struct stream *stream)
+static bool is_explained(const struct log *log, const struct log_stream *stream)
 {
     return log->any_told &&
            text_starts((struct text){stream->text, stream->text_size}, OOM_TEXT_SIGKILL);
 }
 
 /* Parses the text and passes the message on. */
-static bool finish_message(struct log *log, struct stream *stream, struct error *err)
+static bool finish_message(struct log *log, struct log_stream *stream, struct error *err)
 {
     if (!stream->has_message)
         return true;
@@ -93,8 +67,8 @@ static bool finish_message(struct log *log, struct stream *stream, struct error 
 }
 
 /* Finishes the message before the text of another. */
-static bool finish_before(struct log *log, struct stream *stream, uint64_t line, struct text next,
-                          struct error *err)
+static bool finish_before(struct log *log, struct log_stream *stream, uint64_t line,
+                          struct text next, struct error *err)
 {
     /* a bus error announces the death of a worker; THCudaCheck announces any other error */
     bool is_same = is_announced(stream) && !is_announcement(next) &&
@@ -104,90 +78,20 @@ static bool finish_before(struct log *log, struct stream *stream, uint64_t line,
     return finish_message(log, stream, err);
 }
 
-static void append(struct stream *stream, struct text piece)
-{
-    static const char bar[] = "\xe2\x94\x82"; /* U+2502 of Rich's frame */
-    const char *bytes = piece.bytes, *end = bytes + piece.size;
-    while (bytes < end && stream->text_size < MESSAGE_MOST) {
-        bool is_bar = end - bytes >= 3 && memcmp(bytes, bar, 3) == 0;
-        bool is_feed = end - bytes >= 2 && bytes[0] == '\\' &&
-                       bytes[1] == 'n'; /* an escaped line feed in JSON */
-        stream->text[stream->text_size++] = is_bar || is_feed ? ' ' : *bytes;
-        bytes += is_bar ? 3 : is_feed ? 2 : 1;
-    }
-}
-
-static void append_line(struct stream *stream, struct text line)
-{
-    append(stream, (struct text){"\n", 1});
-    append(stream, line);
-    stream->message_lines++;
-}
-
-static struct stream *stream_reuse(struct log *log)
-{
-    size_t oldest = 0;
-    for (size_t i = 1; i < log->stream_count; i++)
-        if (log->streams[i]->used < log->streams[oldest]->used)
-            oldest = i;
-    log->last = oldest;
-    return log->streams[oldest];
-}
-
-static struct stream *stream_new(struct log *log, struct error *err)
-{
-    if (!budget_take(log->budget, sizeof(struct stream), err))
-        return NULL;
-    struct stream *stream = malloc(sizeof(*stream));
-    if (!stream) {
-        budget_give(log->budget, sizeof(*stream));
-        error_out_of_memory(err);
-        return NULL;
-    }
-    log->last = log->stream_count;
-    log->streams[log->stream_count++] = stream;
-    return stream;
-}
-
-static uint64_t container_of(const struct log_prefix *prefix)
-{
-    return hash_bytes(prefix->container.bytes, prefix->container.size, hash_seed());
-}
-
-static bool is_of(const struct stream *stream, const struct log_prefix *prefix, uint64_t container)
-{
-    return stream->rank == prefix->rank && stream->pid == prefix->pid &&
-           stream->container == container;
-}
-
+/* Finds the stream of a line. If it takes the place of another one, finishes that one's message. */
 static bool find_stream(struct log *log, const struct log_prefix *prefix, uint64_t line,
-                        struct stream **found, struct error *err)
+                        struct log_stream **found, struct error *err)
 {
-    struct stream *stream = NULL;
-    uint64_t container = container_of(prefix);
-    if (log->stream_count > 0 && is_of(log->streams[log->last], prefix, container))
-        stream = log->streams[log->last];
-    for (size_t i = 0; !stream && i < log->stream_count; i++)
-        if (is_of(log->streams[i], prefix, container)) {
-            stream = log->streams[i];
-            log->last = i;
-        }
-    if (!stream) {
-        bool is_full = log->stream_count == STREAMS_MOST;
-        stream = is_full ? stream_reuse(log) : stream_new(log, err);
-        if (!stream)
+    bool is_other;
+    struct log_stream *stream = log_streams_find(&log->streams, prefix, line, &is_other, err);
+    if (!stream)
+        return false;
+    if (is_other) {
+        log->open_count -= log_stream_is_open(stream);
+        if (!finish_message(log, stream, err))
             return false;
-        log->open_count -= is_full && is_open(stream);
-        if (is_full && !finish_message(log, stream, err))
-            return false;
-        stream->rank = prefix->rank;
-        stream->pid = prefix->pid;
-        stream->container = container;
-        stream->worker = 0;
-        stream->has_message = false;
-        traceback_clear(&stream->traceback);
+        log_stream_begin(stream, prefix);
     }
-    stream->used = line;
     *found = stream;
     return true;
 }
@@ -210,8 +114,9 @@ static bool take_exception(struct log *log, struct text line, const char *at,
     return symbols_string(log->symbols, begin, size, &message->exception, err);
 }
 
-static bool begin_message(struct log *log, struct stream *stream, const struct log_prefix *prefix,
-                          const struct log_line *line, const char *at, struct error *err)
+static bool begin_message(struct log *log, struct log_stream *stream,
+                          const struct log_prefix *prefix, const struct log_line *line,
+                          const char *at, struct error *err)
 {
     struct oom_message *message = &stream->message;
     *message = (struct oom_message){.line = line->number,
@@ -236,7 +141,7 @@ static bool begin_message(struct log *log, struct stream *stream, const struct l
 }
 
 /* Takes in the frames of a traceback within a string; false if there are none. */
-static bool take_escaped(struct stream *stream, struct text text)
+static bool take_escaped(struct log_stream *stream, struct text text)
 {
     struct escaped_lines lines;
     struct text line;
@@ -253,17 +158,17 @@ static bool take_escaped(struct stream *stream, struct text text)
 static bool take_text(struct log *log, const struct log_prefix *prefix, const struct log_line *line,
                       struct text before, struct text text, const char *next, struct error *err)
 {
-    struct stream *stream;
+    struct log_stream *stream;
     if (!find_stream(log, prefix, line->number, &stream, err))
         return false;
-    bool was_open = is_open(stream);
+    bool was_open = log_stream_is_open(stream);
     if (!finish_before(log, stream, line->number, text, err))
         return false;
     take_escaped(stream, before);
     if (!begin_message(log, stream, prefix, line, text.bytes, err))
         return false;
-    append(stream, next ? (struct text){text.bytes, (size_t)(next - text.bytes)} : text);
-    log->open_count += is_open(stream);
+    log_stream_append(stream, next ? (struct text){text.bytes, (size_t)(next - text.bytes)} : text);
+    log->open_count += log_stream_is_open(stream);
     log->open_count -= was_open;
     return true;
 }
@@ -289,10 +194,11 @@ static bool take_texts(struct log *log, struct log_prefix prefix, const struct l
 }
 
 /* Takes in a line of an open stream, or one that may begin a traceback. */
-static bool take_other(struct log *log, struct stream *stream, struct text line, struct error *err)
+static bool take_other(struct log *log, struct log_stream *stream, struct text line,
+                       struct error *err)
 {
     if (stream->has_message && stream->message_lines < MESSAGE_LINES)
-        append_line(stream, line);
+        log_stream_append_line(stream, line);
     else if (!is_announced(stream) && !finish_message(log, stream, err))
         return false;
     if (!take_escaped(stream, line))
@@ -306,14 +212,14 @@ static bool sweep(struct log *log, uint64_t line, struct error *err)
 {
     log->swept = line;
     log->open_count = 0;
-    for (size_t i = 0; i < log->stream_count; i++) {
-        struct stream *stream = log->streams[i];
+    for (size_t i = 0; i < log->streams.count; i++) {
+        struct log_stream *stream = log->streams.items[i];
         if (stream->used + OPEN_LINES < line) {
             traceback_clear(&stream->traceback);
             if (!finish_message(log, stream, err))
                 return false;
         }
-        log->open_count += is_open(stream);
+        log->open_count += log_stream_is_open(stream);
     }
     return true;
 }
@@ -335,12 +241,12 @@ static bool take_line(struct log *log, const struct log_line *line, struct error
     if (at)
         return take_texts(log, prefix, &narrowed, at, after, err);
     struct text rest = {line->text.bytes + prefix.size, prefix.end - prefix.size};
-    struct stream *stream;
+    struct log_stream *stream;
     if (!find_stream(log, &prefix, line->number, &stream, err))
         return false;
-    bool was_open = is_open(stream);
+    bool was_open = log_stream_is_open(stream);
     bool ok = take_other(log, stream, rest, err);
-    log->open_count += is_open(stream);
+    log->open_count += log_stream_is_open(stream);
     log->open_count -= was_open;
     return ok;
 }
@@ -358,8 +264,8 @@ static bool take_lines(struct log *log, struct log_lines *lines, struct error *e
             (log->sink->line && !log->sink->line(log->sink->self, &line, err)))
             return false;
     }
-    for (size_t i = 0; i < log->stream_count; i++)
-        if (!finish_message(log, log->streams[i], err))
+    for (size_t i = 0; i < log->streams.count; i++)
+        if (!finish_message(log, log->streams.items[i], err))
             return false;
     return true;
 }
@@ -367,16 +273,13 @@ static bool take_lines(struct log *log, struct log_lines *lines, struct error *e
 bool decode_oom_log(struct source *source, struct symbols *symbols, const struct oom_sink *sink,
                     uint64_t *lines, struct error *err)
 {
-    struct log log = {.symbols = symbols, .budget = source->budget, .sink = sink};
+    struct log log = {.symbols = symbols, .streams = {.budget = source->budget}, .sink = sink};
     struct log_lines reader;
     if (!log_lines_open(&reader, source, err))
         return false;
     bool ok = take_lines(&log, &reader, err);
     *lines = reader.count;
-    for (size_t i = 0; i < log.stream_count; i++) {
-        free(log.streams[i]);
-        budget_give(log.budget, sizeof(*log.streams[i]));
-    }
+    log_streams_release(&log.streams);
     log_lines_close(&reader);
     return ok;
 }
