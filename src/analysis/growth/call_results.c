@@ -7,6 +7,7 @@
 
 #define LEVELS 512 /* of Python calls; deeper calls count as the deepest */
 #define NONE   UINT32_MAX
+#define LOOP   3 /* calls at one line that make it a loop */
 
 /* What a frame means for the results of a call. */
 enum role {
@@ -21,8 +22,16 @@ struct result {
     uint32_t next;         /* in the list of its call */
     uint32_t next_of_line; /* in the list of its line; only while it may be replaced */
     frame_id line;         /* of the call that holds it */
-    bool is_handed;        /* a function that the call has called made it */
+    uint32_t arrival; /* number of the return, or of the allocation, with which it came there */
+    bool is_handed;   /* a function that the call has called made it */
     bool is_over;
+};
+
+/* What functions that were called at a line have returned there. */
+struct loop {
+    uint32_t returns;      /* that are not visited yet */
+    uint32_t last_arrival; /* of the last one that was visited */
+    bool is_loop;
 };
 
 /* A call in progress. */
@@ -39,10 +48,12 @@ struct call_results {
     struct budget *budget;
     call_results_end *end;
     void *context;
-    uint8_t *roles;    /* by frame */
-    uint32_t *of_line; /* by frame: results of earlier turns that its next ones replace */
+    uint8_t *roles;     /* by frame */
+    uint32_t *of_line;  /* by frame: results of earlier turns that its next ones replace */
+    struct loop *loops; /* by frame; scratch */
+    uint32_t arrivals;
     struct result *results;
-    size_t count, result_capacity, role_capacity, line_capacity;
+    size_t count, result_capacity, role_capacity, line_capacity, loop_capacity;
     size_t depth;
     bool is_lost; /* the last item's stack shows no call in progress */
     struct call calls[LEVELS];
@@ -62,12 +73,14 @@ struct call_results *call_results_create(struct site_table *sites, size_t most,
         .sites = sites, .budget = budget, .end = end, .context = context, .is_lost = true};
     if (!vec_reserve(results->roles, results->role_capacity, frames + 1, budget, err) ||
         !vec_reserve(results->of_line, results->line_capacity, frames + 1, budget, err) ||
+        !vec_reserve(results->loops, results->loop_capacity, frames + 1, budget, err) ||
         !vec_reserve(results->results, results->result_capacity, most + 1, budget, err)) {
         call_results_destroy(results);
         return NULL;
     }
     memset(results->roles, ROLE_UNSEEN, frames);
     memset(results->of_line, 0xFF, frames * sizeof(*results->of_line));
+    memset(results->loops, 0, frames * sizeof(*results->loops));
     return results;
 }
 
@@ -77,6 +90,7 @@ void call_results_destroy(struct call_results *results)
         return;
     vec_free(results->roles, results->role_capacity, sizeof(*results->roles), results->budget);
     vec_free(results->of_line, results->line_capacity, sizeof(*results->of_line), results->budget);
+    vec_free(results->loops, results->loop_capacity, sizeof(*results->loops), results->budget);
     vec_free(results->results, results->result_capacity, sizeof(*results->results),
              results->budget);
     free(results);
@@ -125,6 +139,7 @@ static void replace(struct call_results *results, struct call *call, bool is_han
     results->of_line[call->line] = NONE;
     call->last = call->line;
     call->last_is_handed = is_handed;
+    results->arrivals++;
     if (role_of(results, call->line) == ROLE_SEQUENTIAL) {
         end_list(results, call->results, item);
         call->results = NONE;
@@ -136,8 +151,50 @@ static void put(struct call_results *results, struct call *call, bool is_handed,
     struct result *result = &results->results[index];
     result->line = call->line;
     result->is_handed = is_handed;
+    result->arrival = results->arrivals;
     result->next = call->results;
     call->results = index;
+}
+
+/* Counts the returns at each line of a call that holds results of them. */
+static void count_returns(struct call_results *results, const struct call *call)
+{
+    for (uint32_t i = call->results; i != NONE; i = results->results[i].next)
+        results->loops[results->results[i].line] = (struct loop){.last_arrival = NONE};
+    for (uint32_t i = call->results; i != NONE; i = results->results[i].next) {
+        const struct result *result = &results->results[i];
+        struct loop *loop = &results->loops[result->line];
+        loop->returns += result->is_handed && result->arrival != loop->last_arrival;
+        loop->last_arrival = result->arrival;
+    }
+    for (uint32_t i = call->results; i != NONE; i = results->results[i].next) {
+        struct loop *loop = &results->loops[results->results[i].line];
+        loop->is_loop = loop->is_loop || loop->returns >= LOOP;
+        loop->last_arrival = NONE;
+    }
+}
+
+/* Leaves out what a list may hold for good: the results of a loop that calls functions, and the
+ * result before it, which may be its input. The trace does not show how long the list lives. */
+static void leave_lists(struct call_results *results, struct call *call)
+{
+    uint32_t *link = &call->results, input = NONE;
+    count_returns(results, call);
+    while (*link != NONE) {
+        struct result *result = &results->results[*link];
+        struct loop *loop = &results->loops[result->line];
+        bool is_first = result->is_handed && result->arrival != loop->last_arrival;
+        loop->last_arrival = result->arrival;
+        if (is_first && --loop->returns == 0 && loop->is_loop)
+            input = result->arrival;
+        bool is_input = input != NONE && result->arrival < input;
+        if (is_input)
+            input = NONE;
+        if (is_input || (loop->is_loop && result->is_handed))
+            *link = result->next;
+        else
+            link = &result->next;
+    }
 }
 
 /* Hands the results of the last line of a call to its caller. Those of other lines are left. */
@@ -148,6 +205,8 @@ static void hand_on(struct call_results *results, size_t level, size_t item)
     if (level == 0 || call->last == NO_FRAME)
         return;
     replace(results, caller, true, item);
+    if (role_of(results, call->line) != ROLE_SEQUENTIAL)
+        leave_lists(results, call);
     for (uint32_t i = call->results, next; i != NONE; i = next) {
         struct result *result = &results->results[i];
         next = result->next;

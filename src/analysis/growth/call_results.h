@@ -2,10 +2,10 @@
  *
  * What a function makes, or receives from the functions that it calls, counts as held until it
  * returns. Then its caller holds the last results: what the line made that allocated last, or else
- * what it received from a function, but not both: the one is an argument of the other. If this line
- * is in a loop, the results of all turns count, so that a list of the results of all layers is
- * held. Other results do not leave the function that made them. torch.nn.Sequential holds only the
- * result of the last module that it called.
+ * what it received from a function, but not both: the one is an argument of the other. Results of a
+ * line that calls functions three times or more, and what precedes them, count as held for good, as
+ * in a list of the results of all layers. Other results do not leave the function that made them.
+ * torch.nn.Sequential holds only the result of the last module that it called.
  *
  * A function has returned if its caller goes on to another line, or calls another function. If an
  * earlier line of a function follows a later one, it runs a loop, or the same line of its caller

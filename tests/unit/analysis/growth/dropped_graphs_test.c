@@ -509,6 +509,18 @@ START_TEST(results_of_layers_may_be_kept)
 }
 END_TEST
 
+#define ONE_LINE PY("forward", "/home/u/layer.py", 1) "," CALL "," NET(20)
+#define OTHER    PY("forward", "/home/u/other.py", 1) "," CALL "," NET(20)
+
+/* The program may keep a list of the results of all layers after the model has returned. */
+START_TEST(results_of_layers_may_be_kept_in_a_list)
+{
+    const char *const lines[] = {NET(19),  ONE_LINE, OTHER,   ONE_LINE, OTHER,
+                                 ONE_LINE, OTHER,    NET(21), SCRIPT,   SCRIPT};
+    ck_assert_int_eq(saving_of(lines, 10).least_bytes, 0);
+}
+END_TEST
+
 #define SEQUENTIAL(file, line)                                                                     \
     PY("forward", file, line)                                                                      \
     "," CALL "," PY("forward", TORCH "nn/modules/container.py", 250) "," CALL "," NET(20)
@@ -654,6 +666,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, a_graph_that_several_passes_share);
     tcase_add_test(tests, a_cache_that_generation_needs);
     tcase_add_test(tests, results_of_layers_may_be_kept);
+    tcase_add_test(tests, results_of_layers_may_be_kept_in_a_list);
     tcase_add_test(tests, results_in_sequential);
     tcase_add_test(tests, an_argument_is_no_result);
     tcase_add_test(tests, stacks_of_another_thread);
