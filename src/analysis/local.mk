@@ -339,6 +339,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/early_ends.h \
 	src/analysis/growth/fit.c \
 	src/analysis/growth/fit.h \
+	src/analysis/growth/grown_model.c \
+	src/analysis/growth/grown_model.h \
 	src/analysis/growth/growth.c \
 	src/analysis/growth/growth.h \
 	src/analysis/growth/handed_graphs.c \

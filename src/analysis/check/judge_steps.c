@@ -54,6 +54,17 @@ static int64_t growth_of_line(const struct judge *judge, const struct growth_row
     return bytes;
 }
 
+/* Names the growth that is no leak, if no advice names the cause. */
+static bool add_excuse(const struct judge *judge, struct check_row *row)
+{
+    if (row->passed || row->why || row->next || judge->at->growth.graph == GRAPH_KEPT)
+        return true;
+    return check_copy_words(&row->next,
+                            "A pool of limited size that is not full yet grows, too: record until "
+                            "it is full.",
+                            judge->err);
+}
+
 bool check_blame_growth(struct judge *judge, struct check_row *row)
 {
     const struct growth *growth = &judge->at->growth;
@@ -63,5 +74,5 @@ bool check_blame_growth(struct judge *judge, struct check_row *row)
                                growth_of_line(judge, most), row))
             return false;
     }
-    return check_advise(judge, judge->peak, FINDING_GROWTH, row);
+    return check_advise(judge, judge->peak, FINDING_GROWTH, row) && add_excuse(judge, row);
 }

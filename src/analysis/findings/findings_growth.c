@@ -69,11 +69,13 @@ static struct growth_words words_of_growth(const struct findings_maker *maker, b
     bool has_loss = growth->scalar_row != NO_ROW;
     struct growth_words words = {
         "the largest part at",
-        trains ? "Find what still refers to this memory: a list, a cache, a hook, a closure, a "
+        trains ? "A pool of limited size that is not full yet grows like this. Otherwise, find "
+                 "what still refers to this memory: a list, a cache, a hook, a closure, a "
                  "stored exception or a reference cycle. A sum over the steps, or a state that "
                  "each step passes on to the next, keeps its autograd graph, too: add "
                  "tensor.detach() to it."
-               : "Find what still refers to this memory: a list, a cache, a hook, a closure, a "
+               : "A pool of limited size that is not full yet grows like this. Otherwise, find "
+                 "what still refers to this memory: a list, a cache, a hook, a closure, a "
                  "stored exception or a reference cycle.",
     };
     if (growth->pools.kind == PRIVATE_CAPTURES) {
@@ -92,9 +94,10 @@ static struct growth_words words_of_growth(const struct findings_maker *maker, b
         words.next = next_of_graphs(has_loss, trains);
     } else if (growth->grow_models) {
         words.where = "mostly parameters and the states of optimizers; the parameters are made at";
-        words.next = "If they belong to models of earlier runs, find what still refers to these "
-                     "models or their optimizers, such as a list of results, a closure or a "
-                     "reference cycle. Keep numbers instead, or the weights in host "
+        words.next = "If one model is to grow, take parameters that no longer train out of its "
+                     "optimizer. If they belong to models of earlier runs, find what still refers "
+                     "to these models or their optimizers, such as a list of results, a closure "
+                     "or a reference cycle. Keep numbers instead, or the weights in host "
                      "memory: " KEEP_ON_HOST;
     } else if (maker->grows_copied) {
         words.where = "copies of the weights made at";
@@ -104,9 +107,11 @@ static struct growth_words words_of_growth(const struct findings_maker *maker, b
                      "such as what generate() returns with return_dict_in_generate=True "
                      "(past_key_values), or use a cache again for the next request.";
     } else if (growth->graph == GRAPH_NONE) {
-        words.next = "No autograd graph keeps it, so loss.item() changes nothing: find the list, "
-                     "cache, hook or closure that stores these tensors, and move them to the host "
-                     "(tensor.cpu()) or keep less of them.";
+        words.next =
+            "No autograd graph keeps it, so loss.item() changes nothing. A pool of limited "
+            "size that is not full yet grows like this. Otherwise, find the list, cache, "
+            "hook or closure that stores these tensors, and move them to the host "
+            "(tensor.cpu()) or keep less of them.";
     } else if (growth_is_of_gradients(growth)) {
         words.next =
             "Find what stores gradients of earlier steps (parameter.grad, or the result of "

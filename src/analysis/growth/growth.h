@@ -32,11 +32,11 @@ struct growth_row {
     int64_t bytes_at_end;   /* at the end of the last */
     uint64_t blocks_at_end; /* allocations */
     /* The reduction of the active peak without it. GROWTH_GROWING: the bytes left over from earlier
-     * steps (without stacks, at least these), but 0 for a cache in use, which needs them;
+     * steps (without stacks, at least these), but 0 if in use, because they are needed;
      * GROWTH_KEPT_GRADIENTS: see gradients.h; other kinds: 0. */
     int64_t save_bytes;
     bool in_use; /* GROWTH_GROWING: a cache of keys and values that grows with its sequence, without
-                    caches of earlier sequences */
+                    caches of earlier sequences; or of a model that grows (grown_model.h) */
     enum growth_keeper keeper; /* GROWTH_STOPPED only */
 };
 
@@ -51,7 +51,7 @@ struct growth {
     /* Sums over all call sites that are GROWTH_GROWING. */
     int64_t bytes_per_step;
     size_t growing; /* number of call sites; may exceed the rows, some of which may be left out */
-    size_t in_use;  /* the number of those that are caches in use, which are no leaks */
+    size_t in_use;  /* the number of those that are in use, which are no leaks */
     int64_t in_use_bytes_per_step;
     int64_t activation_bytes_per_step;
     int64_t gradient_bytes_per_step;
@@ -70,6 +70,7 @@ struct growth {
     /* Parameters grow, and optimizer states do with them: each is of a model of its own, or a model
      * gets more and more of them. */
     bool grow_models;
+    bool grows_one_model; /* grow_models, and it is one model, which goes on training */
     enum growth_graph graph;
     bool has_variables; /* more grows than graphs keep: see kept_graph.h */
     struct private_growth pools;

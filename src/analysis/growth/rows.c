@@ -4,6 +4,7 @@
 
 #include "analysis/growth/cache_use.h"
 #include "analysis/growth/candidates.h"
+#include "analysis/growth/grown_model.h"
 #include "analysis/growth/holder.h"
 #include "analysis/growth/keeper.h"
 #include "base/bisect.h"
@@ -190,7 +191,7 @@ static bool measure_left_over(const struct growth_builder *builder, struct candi
     enum category category = survivors->groups.items[candidate->group].category;
     *most = 0;
     if (candidate->in_use)
-        return true; /* the next token needs all of it */
+        return true; /* the next token, or step, needs all of it */
     if (category == CATEGORY_KV_CACHE && !trains(builder)) {
         uint32_t item = older_than(builder, candidate->outlived);
         bool ok =
@@ -223,6 +224,15 @@ static bool find_models(const struct growth_builder *builder, const struct candi
         states = states || category == CATEGORY_OPTIMIZER_STATE;
     }
     return parameters && states;
+}
+
+/* A model that grows needs its parameters, and its optimizer their states. */
+static void mark_model(const struct growth_builder *builder, struct candidate *candidates,
+                       size_t count)
+{
+    for (size_t i = 0; i < count && candidates[i].fit.kind == GROWTH_GROWING; i++)
+        if (is_of_model(builder->survivors.groups.items[candidates[i].group].category))
+            candidates[i].in_use = true;
 }
 
 /* True if a step of the program is a forward pass that generates a token, as caches of keys and
@@ -357,6 +367,11 @@ static bool make_rows(struct growth_builder *builder, struct candidate *candidat
     if (count > 0)
         qsort(candidates, count, sizeof(*candidates), compare_candidates);
     growth->grow_models = find_models(builder, candidates, count);
+    if (growth->grow_models &&
+        !grown_model_find(builder, candidates, count, &growth->grows_one_model, err))
+        return false;
+    if (growth->grows_one_model)
+        mark_model(builder, candidates, count);
     if (!sum_growing(builder, candidates, count, err) || !judge_keepers(builder, candidates, err))
         return false;
     growth->row_count = count < GROWTH_ROWS ? count : GROWTH_ROWS;

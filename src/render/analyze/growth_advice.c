@@ -159,7 +159,8 @@ static void stored_advice(const struct device_report *report, struct buffer *tex
     add_caller(text, growth);
     buffer_printf(text,
                   ": no autograd graph keeps what is made there. The tensors themselves are "
-                  "stored, in a list, a dictionary or an attribute to which %s %s adds. Move them "
+                  "stored, in a list, a dictionary or an attribute to which %s %s adds. If it is "
+                  "a pool of limited size, it grows only until it is full. Otherwise, move them "
                   "to the host (tensor.cpu()), or store only what is needed of them%s.",
                   adding_steps(growth), growth_step(report),
                   report->steps.source == STEPS_FORWARD
@@ -196,12 +197,21 @@ static void site_advice(const struct page *page, const struct device_report *rep
                           "until its sequence ends. Limit the length of sequences or their "
                           "number, keep it in fewer bits, or allocate it once for the longest "
                           "sequence: torch.cat in a loop needs the old and the new copy at once.");
+    } else if (report->growth.grows_one_model && largest->in_use) {
+        growth_add_label(text, largest);
+        add_caller(text, &report->growth);
+        buffer_puts(text,
+                    " adds more and more to one model, whose older parameters train, too. Such "
+                    "growth is no leak if the model is to grow, as by a head or an adapter for "
+                    "each task. Take parameters that no longer train out of the optimizer, "
+                    "which keeps states for them.");
     } else if (report->growth.grow_models) {
         growth_add_label(text, &report->growth.rows[growth_holder(&report->growth)]);
         add_caller(text, &report->growth);
         buffer_puts(text,
-                    " makes more and more parameters, and optimizers keep states for them. If "
-                    "they belong to models of earlier runs, look for what still refers to these "
+                    " makes more and more parameters, and optimizers keep states for them. If one "
+                    "model is to grow, this is no leak. If they belong to models of earlier runs, "
+                    "look for what still refers to these "
                     "models or their optimizers, such as a list of results, a closure or a "
                     "reference cycle.");
     } else if (largest->category == CATEGORY_PARAMETER) {
@@ -226,7 +236,8 @@ static void site_advice(const struct page *page, const struct device_report *rep
         buffer_puts(text, " replaces its memory with a larger block at every step (torch.cat in a "
                           "loop?): allocate the full size once, or limit it.");
     } else {
-        buffer_puts(text, "Look at ");
+        buffer_puts(text, "A pool of limited size that is not full yet grows like this. Otherwise, "
+                          "look at ");
         growth_add_label(text, largest);
         add_caller(text, &report->growth);
         buffer_printf(text,

@@ -117,6 +117,28 @@ START_TEST(what_is_not_there_cannot_pass)
 }
 END_TEST
 
+/* What grows little has no advice of its own, and may be a pool that is not full yet. */
+START_TEST(a_pool_that_is_not_full)
+{
+    char name[] = "ProfilerStep#0";
+    capture_event(&capture, "alloc", 0x1000, 1000000, LINE("/u/b.py", 5));
+    for (uint64_t step = 0; step < 6; step++, name[13]++) {
+        capture.time_us++;
+        capture_annotate(&capture, "START", name, 0);
+        capture_event(&capture, "alloc", 0x10000000 + step, 100, LINE("/u/a.py", 3));
+        capture.time_us++;
+        capture_annotate(&capture, "END", name, 0);
+    }
+    capture_load(&capture);
+    rule("no-leaks", NULL);
+    ck_assert_msg(judge(NULL), "%s", err.text);
+    ck_assert_uint_eq(result.count, 1);
+    ck_assert(result.rows[0].judged && !result.rows[0].passed);
+    ck_assert_ptr_nonnull(result.rows[0].next);
+    ck_assert_ptr_nonnull(strstr(result.rows[0].next, "pool of limited size"));
+}
+END_TEST
+
 START_TEST(other_rules_are_judged_nevertheless)
 {
     load();
@@ -280,6 +302,7 @@ TCase *check_tests(void)
     tcase_add_test(tcase, a_line_is_blamed_with_all_its_operators);
     tcase_add_test(tcase, sites_sum_up);
     tcase_add_test(tcase, what_is_not_there_cannot_pass);
+    tcase_add_test(tcase, a_pool_that_is_not_full);
     tcase_add_test(tcase, other_rules_are_judged_nevertheless);
     tcase_add_test(tcase, an_increase_is_measured_and_blamed);
     tcase_add_test(tcase, an_increase_is_not_that_of_a_whole_function);

@@ -92,6 +92,46 @@ START_TEST(models_that_stay)
 }
 END_TEST
 
+#define PARTS 5 /* parameters of a model, or of a trunk */
+
+/* Trains a trunk with a new head for each of four tasks, or four models as large as both. */
+static void train_tasks(bool with_trunk)
+{
+    for (unsigned step = 0; step < 8; step++) {
+        annotate("START", step);
+        for (unsigned i = 0; i < PARTS && step % 2 == 0 && (step == 0 || !with_trunk); i++)
+            born(100 * (step + 1) + i, 500, STACK_MODEL);
+        if (step % 2 == 0)
+            born(1000 + step, 1000, STACK_MODEL);
+        born(1, 10, STACK_FORWARD);
+        for (unsigned i = 0; i < PARTS; i++)
+            born(4000 + i, 500, STACK_BACKWARD);
+        born(2, 1000, STACK_BACKWARD);
+        freed(1, 10, STACK_BACKWARD);
+        if (step % 2 == 0) {
+            born(2000 + step, 1000, STACK_ADAM);
+            born(3000 + step, 1000, STACK_ADAM);
+        }
+        for (unsigned i = 0; i < PARTS; i++)
+            freed(4000 + i, 500, SCRIPT);
+        freed(2, 1000, SCRIPT);
+        annotate("END", step);
+    }
+}
+
+/* The gradients of the trunk show that it goes on training: what is added to it is no leak. */
+START_TEST(a_model_that_grows)
+{
+    train_tasks(_i == 0);
+    const struct growth *growth = find();
+    ck_assert(growth->grow_models);
+    ck_assert_int_eq(growth->grows_one_model, _i == 0);
+    ck_assert_uint_eq(growth->growing, 2);
+    ck_assert_uint_eq(growth->in_use, _i == 0 ? 2 : 0);
+    ck_assert_int_eq(report_finding(report, FINDING_GROWTH) == NULL, _i == 0);
+}
+END_TEST
+
 /* A server adds an adapter before each request. */
 START_TEST(adapters_that_stay)
 {
@@ -548,7 +588,8 @@ static enum private_kind kind_in(unsigned high, unsigned low, uint64_t more)
 START_TEST(results_in_the_default_pool)
 {
     ck_assert_int_eq(kind_in(0, 0, 0), PRIVATE_NONE);
-    ck_assert(!strstr(report_finding(report, FINDING_GROWTH)->next, "pool"));
+    ck_assert(!strstr(report_finding(report, FINDING_GROWTH)->next, "private pool"));
+    ck_assert(!strstr(report_finding(report, FINDING_GROWTH)->next, "CUDA graph"));
 }
 END_TEST
 
@@ -642,6 +683,7 @@ TCase *growth_tests(void)
     tcase_add_loop_test(tests, graphs_that_stay_are_no_cache, 0, 2);
     tcase_add_test(tests, a_workspace_is_no_cache);
     tcase_add_test(tests, models_that_stay);
+    tcase_add_loop_test(tests, a_model_that_grows, 0, 2);
     tcase_add_test(tests, adapters_that_stay);
     tcase_add_test(tests, gradients_of_more_layers);
     tcase_add_test(tests, gradients_of_more_layers_without_stacks);
