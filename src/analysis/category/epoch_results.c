@@ -11,6 +11,7 @@
 
 #define LEAST_BEFORE  5   /* blocks of an evaluation before a result. A batch may be prepared */
 #define MOST_SINCE    4   /* blocks from an operand to its result */
+#define MOST_SCRATCH  2   /* blocks that an operator makes and frees besides its result */
 #define LEAST_OPERAND 128 /* an operand is not less than 1/128 of its result; indices may be */
 
 #define OLD UINT32_MAX /* number of a block that is older than the trace */
@@ -55,17 +56,26 @@ static bool may_be_result(const struct classifier *classifier, const struct cate
            classifier_phase(classifier, run) <= PHASE_DATA && is_kept(classifier, index);
 }
 
+/* True if all blocks made after lifetime `index` up to an item are freed before it, and are only a
+ * few: a matrix product has a workspace. */
+static bool is_next(const struct timeline *timeline, size_t index, uint32_t item)
+{
+    for (size_t i = index + 1; i < timeline->lifetime_count && timeline->lifetimes[i].alloc < item;
+         i++)
+        if (i - index > MOST_SCRATCH || lifetime_end(&timeline->lifetimes[i]) > item)
+            return false;
+    return true;
+}
+
 /* True if one of the blocks made right before a block is freed when it exists. */
 static bool uses_up_operand(const struct classifier *classifier, size_t index)
 {
     const struct timeline *timeline = classifier->timeline;
     const struct lifetime_runs *lives = classifier->phases->of_lifetime;
-    uint32_t birth = timeline->lifetimes[index].alloc;
-    uint32_t next =
-        index + 1 < timeline->lifetime_count ? timeline->lifetimes[index + 1].alloc : EVENT_NEVER;
     for (size_t i = index; i-- > 0 && index - i <= MOST_SINCE;) {
         uint32_t end = lifetime_end(&timeline->lifetimes[i]);
-        if (lives[i].birth == lives[index].birth && end > birth && end < next &&
+        if (lives[i].birth == lives[index].birth && end != EVENT_NEVER &&
+            end > timeline->lifetimes[index].alloc && is_next(timeline, index, end) &&
             size_of(classifier, i) >= size_of(classifier, index) / LEAST_OPERAND)
             return true;
     }

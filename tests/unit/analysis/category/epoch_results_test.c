@@ -17,6 +17,8 @@ static void make(unsigned epoch, enum shape shape)
     if (shape != BATCH)
         born(51, 700);
     born(MADE + epoch, 700);
+    born(52, 32); /* a workspace */
+    freed(52, 32);
     if (shape != BATCH)
         freed(51, 700);
     if (epoch > 0)
