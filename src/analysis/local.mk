@@ -8,6 +8,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/classify_traced.c \
 	src/analysis/category/collected.c \
 	src/analysis/category/constructors.c \
+	src/analysis/category/dropped_models.c \
 	src/analysis/category/early_results.c \
 	src/analysis/category/early_sizes.c \
 	src/analysis/category/epoch_results.c \

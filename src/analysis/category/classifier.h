@@ -270,6 +270,10 @@ bool classify_kept_scores(const struct classifier *classifier, struct categories
 /* epoch_results.c: the same without stacks, for what an evaluation computes after training. */
 bool classify_epoch_results(const struct classifier *classifier, struct categories *categories,
                             struct error *err);
+/* dropped_models.c: without stacks, finds the weights of models that a program makes, computes
+ * with, and drops. */
+void classify_dropped_models(const struct classifier *classifier, struct categories *categories);
+
 /* first_batches.c: corrects what was taken for a weight, if the line that makes batches made it. */
 bool classify_first_batches(const struct classifier *classifier, struct categories *categories,
                             struct error *err);

@@ -17,6 +17,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/collected_test.c \
 	tests/unit/analysis/category/constructors_test.c \
 	tests/unit/analysis/category/cousins_test.c \
+	tests/unit/analysis/category/dropped_models_test.c \
 	tests/unit/analysis/category/early_results_test.c \
 	tests/unit/analysis/category/ends_test.c \
 	tests/unit/analysis/category/epoch_results_test.c \
