@@ -998,30 +998,37 @@ class ExpectRun:
               file=sys.stderr)
 
 
-class Turns:
-    """The forward of a module that runs several times in a step, with checkpoints around some of its calls. A step
-    continues with the next run of the model as long as no backward pass has reached a result of the module."""
+class Step:
+    """Whether a step goes on with the next run of a model: until a backward pass reaches what one of its modules made.
+    The modules share it, because the results of some have no gradients, such as a padding of the input."""
 
-    def __init__(self, model, forward, total):
-        self.forward, self.total = forward, total
+    def __init__(self):
+        self.goes_on = False
+
+    def reach(self, _gradient):
+        self.goes_on = False
+
+
+class Turns:
+    """The forward of a module that runs several times in a step, with checkpoints around some of its calls."""
+
+    def __init__(self, model, forward, total, step):
+        self.forward, self.total, self.step = forward, total, step
         self.parts = {}  # forwards of parts, by the number of the call
-        self.turn, self.goes_on, self.before = 0, False, []
+        self.turn, self.before = 0, []
         self.is_off = False  # True in trial runs that look for calls
         model.register_forward_pre_hook(self.begin)
         model.register_forward_hook(self.end, always_call=True)
 
     def begin(self, _model, _args):
         self.before.append(self.turn)
-        if not self.goes_on:
+        if not self.step.goes_on:
             self.turn = 0
 
     def end(self, _model, _args, _result):
         before = self.before.pop()
         if not torch.is_grad_enabled():
             self.turn = before
-
-    def reach(self, _gradient):
-        self.goes_on = False
 
     def __call__(self, *args, **kwargs):
         if self.is_off or not self.before or is_backward():
@@ -1031,8 +1038,8 @@ class Turns:
         if torch.is_grad_enabled() and not is_compiling():
             made = [value for value in tree_flatten(result)[0] if isinstance(value, torch.Tensor) and value.requires_grad]
             if made:
-                self.goes_on = True
-                made[0].register_hook(self.reach)
+                self.step.goes_on = True
+                made[0].register_hook(self.step.reach)
         return result
 
 
@@ -1041,6 +1048,7 @@ def replace_turns(model, plan, several=None):
     its modules, each with its turn and the number of turns; the operators whose results it keeps; and the results that
     each call changes in place, if known. `several` has the replacements for other turns."""
     several = {} if several is None else several
+    step = next((turns.step for turns in several.values()), None) or Step()
     for module, turns in several.items():
         module.forward = turns.forward
     prepare(model, [find_module(model, name) for calls, *_ in plan for name, _, _ in calls])
@@ -1052,7 +1060,7 @@ def replace_turns(model, plan, several=None):
         for k, (module, (_, turn, total)) in enumerate(zip(modules, calls)):
             if total > 1:
                 if module not in several:
-                    several[module] = Turns(model, forwards[k], total)
+                    several[module] = Turns(model, forwards[k], total, step)
                 several[module].parts[turn] = partial(parts[-1].forward, k)
                 module.forward = forwards[k]
     for module, turns in several.items():
@@ -1075,7 +1083,7 @@ def prove_in_next_run(model, parts, several, is_first=False, tries=100):
 
 
 def prove_or_wait(model, args, kwargs, parts, several, is_first, tries):
-    if is_first or any(turns.goes_on for turns in several):
+    if is_first or any(turns.step.goes_on for turns in several):
         left = prove(parts, model, args, kwargs)
         if left:
             prove_in_next_run(model, left, several)
@@ -1158,6 +1166,7 @@ def find_changes(model, args, kwargs, plan):
 
 # memsnap suggest prints what follows for plans of snapshots, which name calls by lines.
 import os
+from types import CodeType
 
 
 def allocations():
@@ -1175,6 +1184,17 @@ def is_of_package(frame):
         f"/{folder}/" in path for folder in ("site-packages", "dist-packages"))
 
 
+def codes_of(*functions):
+    """The code of functions, and of the functions within them."""
+    return {code for function in functions for code in (function.__code__, *function.__code__.co_consts)
+            if isinstance(code, CodeType)}
+
+
+# what runs between a module's call and the forward of its class once a plan is in the model
+PASS_ON = codes_of(OwnForward.__call__, CountOnce.__call__, InRow.__call__, Checkpointed.__call__, Part.pick, Part.forward,
+                   Turns.__call__)
+
+
 def line_at(frame):
     return os.path.basename(frame.f_code.co_filename) + ":" + str(frame.f_lineno)
 
@@ -1182,6 +1202,10 @@ def line_at(frame):
 def lines_of_call(call):
     """The lines of a call such as "run 1/2: model.py:50 [3/12] > block.py:12, allocations 60-71 of 310"."""
     return [step.partition(" [")[0] for step in call.rpartition(": ")[2].partition(", allocations ")[0].split(" > ")]
+
+
+def counts_allocations(model):
+    return any(parameter.is_cuda for parameter in model.parameters())
 
 
 class Runs:
@@ -1197,10 +1221,11 @@ class Runs:
         self.lines = {}  # by module and turn: the lines of its call and of the calls around it
         self.turns = dict(earlier.turns) if earlier else {}  # number of runs of each module
         self.earlier = earlier
+        self.is_strict = False  # True if "model", which is any container, is found only by its allocations
         self.model_runs = 1  # number of the model's runs in a step, according to the plan
         self.calls = []  # first and last allocation, depth and module of each call, outer calls first
         self.stack, self.caller = [], None
-        self.counts = any(parameter.is_cuda for parameter in model.parameters())  # True if allocations are counted
+        self.counts = counts_allocations(model)
         self.handles = [handle for module in self.names for handle in (
             module.register_forward_pre_hook(self.before), module.register_forward_hook(self.after, always_call=True))]
 
@@ -1211,8 +1236,8 @@ class Runs:
         """The frame that makes a call: the innermost one outside of torch, or the forward() of a module of torch that is
         not a container. Functions of packages that only pass the call on, such as a __call__() around that of the module,
         come after it: they are passed over if that leads to a line of the plan."""
-        while frame.f_back is not None and is_of_torch(frame) and (
-                frame.f_code.co_name != "forward" or frame.f_code is container):
+        while frame.f_back is not None and (frame.f_code in PASS_ON or (is_of_torch(frame) and (
+                frame.f_code.co_name != "forward" or frame.f_code is container))):
             frame = frame.f_back
         outer = frame
         while outer is not None and line_at(outer) not in self.wanted and outer.f_code.co_name != "forward" and (
@@ -1223,12 +1248,15 @@ class Runs:
     def before(self, module, _args):
         container = torch.nn.Sequential.forward
         frame = self.caller_of(sys._getframe(1), container.__code__)
-        line = call = made_by = ()  # the model itself has no line
+        line = call = made_by = around = ()
+        name = None  # the model itself has no line
         if not self.stack:
             self.caller = frame.f_code  # the code, since a frame would hold results
+            name = self.helper = self.earlier.helper if self.earlier else None
         else:
             _, around, *_ = self.stack[-1]
-            name = line_at(frame) if frame.f_code is not self.caller else "model"  # then the model is a container
+            name = line_at(frame) if frame.f_code is not self.caller else self.helper or "model"  # the model is a container
+        if name is not None:
             line = made_by = (*around, name)
             call = (*around, (name, self.times.get(line, 0)))
             if type(module).forward is container:
@@ -1264,7 +1292,6 @@ class Runs:
     def remove(self):
         for handle in self.handles:
             handle.remove()
-        self.caller = None  # its frame refers to the result of the run, and in the end to this object
 
     def between(self, first, end):
         """The outermost modules that make no allocations outside of [first, end], and those after them that allocate
@@ -1381,6 +1408,8 @@ class Runs:
             found = self.exactly(begins + numbers[0][0] - 1, begins + numbers[-1][1]) if numbers else []
             if found and all(self.is_within(call, part) for call in found):
                 return found
+            if self.is_strict and numbers and part[0].rpartition(": ")[2].startswith("model"):
+                return []
         elif self.counts and numbers and all(total == ends - begins for _, _, total in numbers):
             return self.between(begins + numbers[0][0] - 1, begins + numbers[-1][1])
         found = [self.modules(call) for call, *_ in written]
@@ -1482,6 +1511,19 @@ class Earlier:
 
     def __init__(self):
         self.times, self.turns, self.allocations, self.end = {}, {}, 0, None  # when the last run ended
+        self.caller = None  # the code that called the first model
+        self.helper = None
+
+    def note_caller(self, frame):
+        """Sets `helper` to the line that calls a model, if that is in a function that the caller of the first model
+        calls. A snapshot takes such a function for a part of the model."""
+        while frame.f_back is not None and is_of_torch(frame):
+            frame = frame.f_back
+        self.caller = self.caller or frame.f_code  # the code, since a frame would hold results
+        outer = frame
+        while outer is not None and outer.f_code is not self.caller:
+            outer = outer.f_back
+        self.helper = None if outer is None or outer is frame else line_at(frame)
 
 
 @contextmanager
@@ -1496,10 +1538,60 @@ def without_turns(turns):
             several.is_off = False
 
 
+class Weakly:
+    """Calls a method of an object without keeping the object."""
+
+    def __init__(self, method):
+        self.method = weakref.WeakMethod(method)
+
+    def __call__(self, *given):
+        method = self.method()
+        return None if method is None else method(*given)
+
+
+class Outermost:
+    """Watches the modules that a step calls, apart from those that run within them, and numbers them as a snapshot
+    shows them: a stretch has successive calls of one line with no allocation between them. Without a model on the GPU,
+    each call is a stretch."""
+
+    def __init__(self, models):
+        self.models = models
+        self.depth, self.stretch, self.line, self.end = 0, 0, None, 0  # end: allocations up to the end of the last call
+        module = torch.nn.modules.module
+        self.handles = [module.register_module_forward_pre_hook(Weakly(self.before)),
+                        module.register_module_forward_hook(Weakly(self.after), always_call=True)]
+        for handle in self.handles:
+            weakref.finalize(self, handle.remove)
+
+    def __reduce__(self):
+        return Outermost, (self.models,)  # a copy watches, too
+
+    def before(self, _module, _args):
+        if is_compiling():
+            return
+        self.depth += 1
+        if self.depth == 1 and not is_backward():
+            frame = sys._getframe(2)
+            while frame.f_back is not None and is_of_torch(frame):
+                frame = frame.f_back
+            line = frame.f_code.co_filename, frame.f_lineno
+            self.stretch += line != self.line or allocations() != self.end or not any(map(counts_allocations, self.models))
+            self.line = line
+
+    def after(self, _module, _args, _result):
+        if not is_compiling():
+            self.depth = max(self.depth - 1, 0)
+            self.end = allocations() if self.depth == 0 else self.end
+
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
+
+
 class Several:
-    """Several modules that a step calls for one loss. Each module finds its calls of the plan when it runs and it is
-    its turn. Parts that are not found in one pass may be in the next, such as those of a generator after a
-    discriminator's pass."""
+    """Several modules that a step calls for one loss, or one that several lines call. Each module finds its calls of the
+    plan when it runs and it is its turn. Parts that are not found in one pass may be in the next, such as those of a
+    generator after a discriminator's pass."""
 
     def __init__(self, models, plan, keep, one_by_one):
         self.left, self.keep, self.one_by_one = list(plan), keep or {}, one_by_one
@@ -1507,6 +1599,7 @@ class Several:
         self.turns = {model: {} for model in models}
         self.depth, self.passes, self.ran = 0, 4, False
         self.called, self.differences = set(), {}  # models; by first call of a part
+        self.outermost = Outermost(models)
         self.begin_pass()
         for model in models:
             model.register_forward_pre_hook(self.before, with_kwargs=True)
@@ -1514,10 +1607,11 @@ class Several:
         atexit.register(self.tell)
 
     def begin_pass(self):
-        self.earlier, self.first, self.number, self.is_over = Earlier(), None, 0, False
+        self.earlier, self.first, self.is_over = Earlier(), None, False
+        self.number, self.stretch = 0, None  # of the run, and its stretch of calls
         for several in self.turns.values():
             for turns in several.values():
-                turns.goes_on = False  # also if its results are detached, such as those of a generator
+                turns.step.goes_on = False  # also if its results are detached, such as those of a generator
 
     def reach(self, _gradient):
         self.is_over = True
@@ -1533,15 +1627,24 @@ class Several:
             self.begin_pass()
         if self.passes == 0 or not self.left:
             return self.finish()
-        forward = getattr(type(model).forward, "__code__", None)
-        if self.first is None:
-            self.first = forward
-        elif forward is self.first and self.has_runs:
-            self.earlier.times, self.earlier.allocations, self.earlier.end = {}, 0, None
-            self.number += 1
+        self.number_run(model)
+        self.earlier.note_caller(sys._getframe(1))
         if self.earlier.end is not None:
             self.earlier.allocations += allocations() - self.earlier.end
         self.put(model, args, kwargs)
+
+    def number_run(self, model):
+        """The next run begins with the first stretch of calls after that of the last run in which the forward of the
+        first model is called again."""
+        forward = getattr(type(model).forward, "__code__", None)
+        if self.first is None:
+            self.first = forward
+        elif forward is not self.first or self.outermost.stretch == self.stretch:
+            return
+        elif self.has_runs:
+            self.earlier.times, self.earlier.allocations, self.earlier.end = {}, 0, None
+            self.number += 1
+        self.stretch = self.outermost.stretch
 
     def after(self, _model, _args, result):
         self.depth -= 1
@@ -1556,6 +1659,7 @@ class Several:
         with without_turns(self.turns[model].values()):
             try_out(model, args, kwargs)  # libraries allocate workspaces when they first run
             runs = Runs(model, self.left, self.earlier)
+            runs.is_strict = self.passes > 2  # the pass of another model may come first
             try_out(model, args, kwargs, partial(saves_nothing, model))
         runs.remove()
         found = [(part, list(dict.fromkeys(self.modules_of(runs, part)))) for part in self.left]
@@ -1586,7 +1690,7 @@ class Several:
         for module, turns in self.turns[model].items():
             if module not in known:
                 turns.turn = self.earlier.turns.get(module, -1) + 1  # earlier runs in this step had no checkpoints
-                turns.goes_on = turns.turn > 0
+                turns.step.goes_on |= turns.turn > 0
                 turns.begin(model, args)  # a hook that is added during a run is not called in it
         if not self.one_by_one:
             tell_refused(prove(made, model, args, kwargs))
@@ -1594,6 +1698,7 @@ class Several:
     def finish(self):
         """Stops looking for calls."""
         atexit.unregister(self.tell)
+        self.outermost = self.outermost and self.outermost.remove()
         self.tell()
         self.left = []
 
@@ -1614,7 +1719,7 @@ def checkpoint_calls_of_several(model, plan, keep=None, one_by_one=False):
     """
     models = models_of(model)
     is_one = models == [model] or (isinstance(model, (list, tuple)) and len(models) == 1)  # [net, net] is one, too
-    if is_one:
+    if is_one and not any(call.startswith("run ") for part in plan for call in part):
         checkpoint_calls(models[0], plan, keep, one_by_one)
     else:
         Several(models, plan, keep, one_by_one)

@@ -90,11 +90,9 @@ struct chain_call {
     uint32_t number, total; /* position and count among the calls of this line in the enclosing call
                              */
     uint32_t first_allocation, end_allocation; /* the allocations of the call, counted from the
-                                                * model's first; unknown ones are larger than any
-                                                * allocation of the model */
-    uint32_t of_allocations; /* the number of allocations that these are counted among: of the
-                              * model or, for another model of the same run, up to the end of the
-                              * last model; 0 if the position among them is not known */
+                                                * first one of the run that it is in */
+    uint32_t of_allocations; /* the number of allocations that these are counted among: of the run
+                              * or, for another model after it, up to the end of the last model */
     uint32_t run, runs; /* the run of the model that the call is in, and the number of runs in the
                            pass; 0 runs if there is only one */
     uint32_t model; /* calls with the same number are in the same outermost forward; 0 if stacks do

@@ -49,32 +49,28 @@ static void write_path(struct writer *writer, const struct module_call *call)
     write_line(writer, call);
 }
 
-/* The first allocation of a run of the model. Allocations of different runs can be compared by
- * number only if both runs make equally many. If not, returns that of the first run, so that the
- * numbers of this run are larger than any of the model. */
-static uint32_t first_of_model(const struct writer *writer, const struct forward_chain *chain,
-                               uint32_t model_run)
+/* The lifetime that the allocations of a call are counted from: the first one of its run of the
+ * model. */
+static uint32_t first_of_run(const struct writer *writer, const struct module_call *call)
 {
     const struct call_tree *tree = writer->tree;
-    if (model_run == 0 || writer->calls->model_run_count == 0)
+    if (call->model_run == 0 || writer->calls->model_run_count == 0)
         return tree->first_inside;
-    struct model_run run = writer->calls->model_runs[model_run];
-    uint32_t first = tree->runs[run.first_run].lifetime, end = tree->runs[run.end_run].lifetime;
-    return end - first == chain->allocations ? first : tree->first_inside;
+    return tree->runs[writer->calls->model_runs[call->model_run].first_run].lifetime;
 }
 
-/* The number of allocations that those of a call are counted among, from `begin` on; 0 if it is not
- * known where the call is among them. */
+/* The number of allocations that those of a call are counted among, from `begin` on: those of its
+ * run of the model or, for a call after it, of all calls up to the next run. */
 static uint32_t counted_among(const struct writer *writer, const struct forward_chain *chain,
                               const struct module_call *call, uint32_t begin)
 {
     const struct call_tree *tree = writer->tree;
     const struct module_calls *calls = writer->calls;
-    if (tree->runs[call->end_run].lifetime - begin <= chain->allocations)
-        return chain->allocations;
-    if (call->model_run > 0 && begin == tree->first_inside)
-        return 0;
-    uint32_t next = call->model_run + 1;
+    uint32_t of_run = chain->allocations, next = call->model_run + 1;
+    if (call->model_run > 0)
+        of_run = tree->runs[calls->model_runs[call->model_run].end_run].lifetime - begin;
+    if (tree->runs[call->end_run].lifetime - begin <= of_run)
+        return of_run;
     uint32_t end = next < calls->model_run_count ? calls->model_runs[next].first_run
                                                  : calls->items[calls->outermost - 1].end_run;
     return tree->runs[end].lifetime - begin;
@@ -140,7 +136,7 @@ static bool add_to_chain(struct writer *writer, struct forward_chain *chain,
     const struct call_tree *tree = writer->tree;
     uint32_t first = call->first_run == 0 ? tree->first_alike[call->frame]
                                           : tree->runs[call->first_run].lifetime;
-    uint32_t begin = first_of_model(writer, chain, call->model_run);
+    uint32_t begin = first_of_run(writer, call);
     struct chain_call made = {.number = call->number,
                               .total = call->total,
                               .first_allocation = first - begin,

@@ -121,6 +121,8 @@ static bool make_path(struct chain_paths *paths, stack_id id, uint32_t *slot, st
         paths->skipped = frames.forward > 0 ? frames.forward - 1 : 0;
     }
     size_t from = paths->skipped < frames.count ? paths->skipped : frames.count;
+    if (frames.forward < from + paths->callers) /* called less deep than the first one */
+        from = frames.forward > 0 ? frames.forward - 1 : 0;
     size_t size = frames.count - from < CALL_MOST_LEVELS ? frames.count - from : CALL_MOST_LEVELS;
     stack_id path;
     if (!symbols_stack(paths->symbols, size > 0 ? paths->frames + from : NULL, size, &path, err))

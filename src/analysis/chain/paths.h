@@ -39,7 +39,8 @@ bool chain_paths_filter(struct chain_paths *paths, stack_id id, struct path_fram
 
 /* Finds the path of a stack; STACK_NONE if no frame counts. The number of frames that paths leave
  * out is taken from the first stack with a forward. Stacks of code that is called from elsewhere,
- * such as a loss function, may have other frames there. */
+ * such as a loss function, may have other frames there. But a path always has its own outermost
+ * forward, and the caller of that. */
 bool chain_paths_find(struct chain_paths *paths, stack_id id, stack_id *path, bool *checkpointed,
                       struct error *err);
 

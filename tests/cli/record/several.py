@@ -9,7 +9,9 @@ from torch import nn
 from torch.utils import checkpoint
 
 with open(__file__) as file:
-    LINE = 1 + next(i for i, line in enumerate(file) if "x = block(x)" in line and "line" not in line)
+    LINES = file.read().splitlines()
+LINE = 1 + next(i for i, line in enumerate(LINES) if "x = block(x)" in line and "line" not in line)
+HELPER = 1 + next(i for i, line in enumerate(LINES) if line.endswith("# the helper"))
 
 
 class Block(nn.Module):
@@ -74,6 +76,15 @@ def two(first, second):
     return (first(a) @ second(b).T).logsumexp(1).mean()
 
 
+def with_helper(first, second):
+    x = first(a)
+    return (x @ help_with(second).T).logsumexp(1).mean()
+
+
+def help_with(model):
+    return model(b)  # the helper
+
+
 def check_allocations():
     """Allocations of the second model are counted from the first one's on, and tell its calls where numbers of calls do
     not. But another line has not made the calls."""
@@ -90,6 +101,24 @@ def check_allocations():
     train(models, lambda first, second: (first(x) @ second(x).T).logsumexp(1).mean())
     found = [[k for k, block in enumerate(model.blocks) if "forward" in vars(block)] for model in models]
     assert found == [[], [0, 2]], found
+
+
+def check_lines():
+    """A line that calls a model twice, and another line that calls it once: each run numbers its own calls. The first
+    module gets no gradients."""
+    model = nn.Sequential(nn.Flatten(), nn.Linear(8, 32), nn.Tanh(), nn.Linear(32, 8)).cuda()
+    x, y, z = (torch.randn(4, 2, 4).cuda() for _ in range(3))
+
+    def compute(model):
+        first, second = model(x), model(y)
+        together = first - second
+        return (together * model(z)).square().mean()
+
+    memsnap_record.checkpoint_calls_of_several(model, [
+        ["run 0/2: model [3/6]", "run 0/2: model [4/6]", "run 0/2: model [5/6]"], ["run 1/2: model [0/3]"]])
+    count = train([model], compute)[1]
+    found = [sorted(module.forward.parts) for module in list(model)[1:]]
+    assert (count, found) == (2, [[1, 2], [1], [1]]), (count, found)
 
 
 class Coder(nn.Module):
@@ -136,6 +165,10 @@ twice = Encoder(4)
 check([twice, twice], lambda model, _: on_one_line(model), calls, True, 4)
 check([Encoder(4), Encoder(4)], two, calls, True, 4)
 
+# A snapshot takes a function that calls the second model for a part of the model.
+inner = [f"several.py:{HELPER} > several.py:{LINE} [{k}/4]" for k in (1, 2)]
+check([Encoder(4), Encoder(4)], with_helper, [calls[0], inner], True, 2)
+
 # Modules that have checkpoints in the second run only are found in that run.
 by_runs = [[f"run {run}/2: several.py:{LINE} [{k}/4]" for k in (2 * run, 2 * run + 1)] for run in range(2)]
 check([Encoder(4), nn.Linear(8, 8)], lambda model, head: head(on_one_line(model) + a).square().mean(), by_runs, True, 2)
@@ -148,5 +181,6 @@ check([nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8
 check([Encoder(4), Encoder(4)], two, [["other.py:1 [0/3]"], *calls], True, 4)
 if torch.cuda.is_available():
     check_allocations()
+    check_lines()
 check_told()
 print("all is right")

@@ -132,6 +132,47 @@ START_TEST(each_run_of_the_model_numbers_its_calls)
 }
 END_TEST
 
+/* One line calls the model twice, and another line once. The allocations of each run are counted
+ * from its own first one. */
+START_TEST(runs_of_different_length_count_their_own_allocations)
+{
+    for (int i = 0; i < 6; i++)
+        block("t9 m53", 50);
+    keep(8, "t10 l4");
+    for (int i = 0; i < 3; i++)
+        block("t11 m53", 50);
+    backward(1);
+    build();
+    uint32_t counts[2] = {0};
+    for (uint32_t k = 0; k < chain.call_count; k++) {
+        const struct chain_call *call = &chain.calls[k];
+        ck_assert_uint_eq(call->runs, 2);
+        ck_assert_uint_lt(call->run, 2);
+        uint32_t i = counts[call->run]++;
+        expect_call(k, "model.py:53", i, call->run == 0 ? 6 : 3);
+        ck_assert_uint_eq(call->first_allocation, 4 * i);
+        ck_assert_uint_eq(call->of_allocations, call->run == 0 ? 24 : 12);
+    }
+    ck_assert_uint_eq(counts[0], 6);
+    ck_assert_uint_eq(counts[1], 3);
+}
+END_TEST
+
+/* A function of the program calls the first model, and the step itself calls the second one. */
+START_TEST(a_model_may_be_called_less_deep_than_the_first)
+{
+    for (int i = 0; i < 3; i++)
+        block("t9 l4 m53", 50);
+    for (int i = 0; i < 2; i++)
+        block("t12 a5", 30);
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.call_count, 5);
+    for (uint32_t k = 0; k < chain.call_count; k++)
+        expect_call(k, k < 3 ? "model.py:53" : "attention.py:5", k < 3 ? k : k - 3, k < 3 ? 3 : 2);
+}
+END_TEST
+
 /* Between two models that the step calls, it calls the first one without gradients, and holds the
  * result. That call is no run of the model, and its calls are not counted. The allocations of the
  * other model are counted from the first one's on. */
@@ -505,6 +546,8 @@ TCase *chain_calls_tests(void)
     tcase_add_test(tests, code_beside_a_block_reads_its_result);
     tcase_add_test(tests, a_block_reads_its_own_result);
     tcase_add_test(tests, each_run_of_the_model_numbers_its_calls);
+    tcase_add_test(tests, runs_of_different_length_count_their_own_allocations);
+    tcase_add_test(tests, a_model_may_be_called_less_deep_than_the_first);
     tcase_add_test(tests, calls_without_gradients_are_no_runs);
     tcase_add_test(tests, models_of_one_file_are_told_apart);
     tcase_add_test(tests, calls_have_the_allocations_that_they_make);
