@@ -1204,6 +1204,15 @@ def lines_of_call(call):
     return [step.partition(" [")[0] for step in call.rpartition(": ")[2].partition(", allocations ")[0].split(" > ")]
 
 
+def has_moved(lines, to):
+    """True if lines such as "model.py:50" are in the same files, and all lines of a file are as far from where they were.
+    """
+    places = [(*before.rpartition(":"), *after.rpartition(":")) for before, after in zip(lines, to)]
+    moved = {(file, int(new) - int(old)) for file, colon, old, _, _, new in places if colon and new.isdigit()}
+    return len(lines) == len(to) and len(moved) == len({file for file, _ in moved}) and all(
+        file == other and (colon or old == new) for file, colon, old, other, _, new in places)
+
+
 def counts_allocations(model):
     return any(parameter.is_cuda for parameter in model.parameters())
 
@@ -1438,9 +1447,10 @@ class Runs:
         return f"{type(self.model).__name__} makes {ends - begins} allocations here; the plan counts {numbers.rpartition(' of ')[2] or 'none'}"
 
     def is_within(self, module, part):
-        """True if the lines of a call of the part make this call of a module, or a call around it."""
+        """True if the lines of a call of the part make this call of a module, or a call around it. They may have moved
+        since the recording, as by the import that applies the plan."""
         lines = self.lines[module]
-        return any(lines[:len(of_call)] == of_call for of_call in map(lines_of_call, part))
+        return any(has_moved(of_call, lines[:len(of_call)]) for of_call in map(lines_of_call, part))
 
 
 def tell_missing(part, difference):
