@@ -183,6 +183,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/code/site_table.h \
 	src/analysis/code/stack_reader.c \
 	src/analysis/code/stack_reader.h \
+	src/analysis/code/torch_functions.c \
+	src/analysis/code/torch_functions.h \
 	src/analysis/curves/bands.c \
 	src/analysis/curves/bands.h \
 	src/analysis/curves/category_curves.c \
@@ -223,6 +225,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/findings/all_pairs.h \
 	src/analysis/findings/attention.c \
 	src/analysis/findings/attention.h \
+	src/analysis/findings/attention_steps.c \
+	src/analysis/findings/attention_steps.h \
 	src/analysis/findings/benchmarks.c \
 	src/analysis/findings/benchmarks.h \
 	src/analysis/findings/concatenated.c \
@@ -326,6 +330,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/gradients/summed_gradients.h \
 	src/analysis/growth/cache_use.c \
 	src/analysis/growth/cache_use.h \
+	src/analysis/growth/call_results.c \
+	src/analysis/growth/call_results.h \
 	src/analysis/growth/candidates.h \
 	src/analysis/growth/closed_passes.c \
 	src/analysis/growth/closed_passes.h \
@@ -334,8 +340,6 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/dropped_graphs.h \
 	src/analysis/growth/dropped_last.c \
 	src/analysis/growth/dropped_last.h \
-	src/analysis/growth/call_results.c \
-	src/analysis/growth/call_results.h \
 	src/analysis/growth/early_ends.c \
 	src/analysis/growth/early_ends.h \
 	src/analysis/growth/fit.c \

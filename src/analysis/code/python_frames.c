@@ -164,6 +164,8 @@ void read_python_frame(struct stack_reader *reader, uint32_t index, const struct
     if (site->any_python_frame == NO_FRAME) {
         site->any_python_frame = index;
         site->by_node = facts->is_torch;
+        if (index == 0)
+            reader->facts.function = facts->function;
     }
     if (site->user_frame == NO_FRAME && facts->kind == FRAME_USER)
         site->user_frame = index;

@@ -2,6 +2,7 @@
 
 #include "analysis/code/frames.h"
 #include "analysis/code/site_table.h"
+#include "analysis/code/torch_functions.h"
 
 const struct stack_facts *site_stack_facts(struct site_table *table, stack_id stack,
                                            struct error *err)
@@ -34,6 +35,12 @@ bool site_stacks_include(struct site_table *table, struct stacks_include *includ
     }
     *include = table->include;
     return true;
+}
+
+struct text site_operator(const struct site_table *table, const struct stack_facts *facts)
+{
+    return facts->site.op != STRING_EMPTY ? symbols_text(table->symbols, facts->site.op)
+                                          : torch_function_op((enum torch_function)facts->function);
 }
 
 bool site_is_hook_copy(struct site_table *table, stack_id stack)

@@ -120,6 +120,8 @@ struct stack_facts {
     bool evaluates;           /* a node of a graph runs, unlike where autograd's thread drops what
                                  the pass before has left to it */
     uint8_t grad_mode;        /* enum grad_mode */
+    uint8_t function; /* enum torch_function, if no C++ frame is inside of the innermost Python
+                         frame */
 };
 
 /* True for what a forward pass computes, or a checkpoint that repeats part of one inside a backward
@@ -127,6 +129,12 @@ struct stack_facts {
 static inline bool facts_are_forward(const struct stack_facts *facts)
 {
     return !facts->site.has_backward || facts->context == CONTEXT_RECOMPUTE;
+}
+
+/* True if Python's frames were recorded, but not the C++ frames inside of them. */
+static inline bool facts_are_of_python(const struct stack_facts *facts)
+{
+    return facts->site.any_python_frame == 0 && facts->site.op == STRING_EMPTY;
 }
 
 struct site_table; /* the classification of every frame and stack in some symbols, made on demand */
@@ -166,6 +174,9 @@ bool site_is_of_module(struct site_table *table, stack_id stack, const struct si
  * no zero_grad() frees it. Only for stacks that were looked up before, because it reports no
  * errors. */
 bool site_is_hook_copy(struct site_table *table, stack_id stack);
+/* The operator of an allocation: `site.op` or, without C++ frames, the one that torch's innermost
+ * Python function calls; "" if neither is known. */
+struct text site_operator(const struct site_table *table, const struct stack_facts *facts);
 /* NULL on failure. Valid until stacks are added to the symbols. */
 const struct stack_facts *site_stack_facts(struct site_table *table, stack_id stack,
                                            struct error *err);

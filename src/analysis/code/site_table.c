@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/code/frames.h"
+#include "analysis/code/torch_functions.h"
 #include "base/traceback.h"
 
 struct site_table *site_table_create(struct symbols *symbols, struct error *err)
@@ -146,6 +147,9 @@ static struct frame_facts frame_facts_compute(struct site_table *table, frame_id
         facts.role = (uint8_t)native_classify(name, unused);
     } else {
         facts.role = (uint8_t)frame_python_role(file, of_file, name);
+        struct text path = {file.bytes + of_file.module, file.size - of_file.module};
+        if (facts.is_torch)
+            facts.function = (uint8_t)torch_function_of(path, name);
     }
     return facts;
 }

@@ -16,6 +16,7 @@ struct frame_facts {
     uint8_t own;       /* category by the user's own rules, or OWN_RULES_NONE */
     uint8_t kind;      /* enum frame_kind */
     uint8_t role;      /* enum frame_role of a Python frame, enum native_role of another */
+    uint8_t function;  /* enum torch_function */
     string_id name;    /* of an operator or node; filled on demand */
 };
 

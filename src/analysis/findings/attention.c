@@ -2,15 +2,14 @@
 
 #include <string.h>
 
+#include "analysis/findings/attention_steps.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/failures.h"
-#include "base/text.h"
 #include "model/peak_without.h"
 
 #define WINDOW 24 /* allocations from one matrix product to the next */
 
-/* A softmax may be written by hand: exponentials, divided by their sums. */
-enum step { STEP_OTHER, STEP_PRODUCT, STEP_ADDITION, STEP_EXP, STEP_DIVISION, STEP_SOFTMAX };
+#define TINY 64 /* times: what is that much smaller than the matrices is no product of them */
 
 /* The latest steps; SIZE_MAX: there is none. */
 struct search {
@@ -30,25 +29,6 @@ static uint64_t size_of(const struct timeline *timeline, size_t index)
 static stack_id stack_of(const struct timeline *timeline, size_t index)
 {
     return timeline->trace->stack[timeline->lifetimes[index].alloc];
-}
-
-static bool step_of(struct site_table *sites, stack_id stack, enum step *step, struct error *err)
-{
-    static const struct {
-        const char *op;
-        enum step step;
-    } steps[] = {{"aten::bmm", STEP_PRODUCT},  {"aten::baddbmm", STEP_PRODUCT},
-                 {"aten::add", STEP_ADDITION}, {"aten::exp", STEP_EXP},
-                 {"aten::div", STEP_DIVISION}, {"aten::_softmax", STEP_SOFTMAX}};
-    const struct stack_facts *facts = site_stack_facts(sites, stack, err);
-    if (!facts)
-        return false;
-    struct text op = symbols_text(site_table_symbols(sites), facts->site.op);
-    *step = STEP_OTHER;
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-        if (facts_are_forward(facts) && !facts->is_workspace && text_equals(op, steps[i].op))
-            *step = steps[i].step;
-    return true;
 }
 
 /* True if a block has as many elements as the result of softmax: in its type, in half or twice the
@@ -103,30 +83,48 @@ static void take_product(struct search *search, struct attention *attention,
     *search = (struct search){index, addition, SIZE_MAX, SIZE_MAX};
 }
 
+/* Takes a tensor that may be anything: the first of several as large as the softmax is the product,
+ * those after it are masks, and the next one of another size is the second product. */
+static void take_unknown(struct search *search, struct attention *attention,
+                         const struct timeline *timeline, const struct phases *phases, size_t index)
+{
+    uint64_t size = size_of(timeline, index);
+    if (search->softmax != SIZE_MAX) {
+        uint64_t matrix = size_of(timeline, search->softmax);
+        if (!is_matrix(size, matrix) && size > matrix / TINY)
+            take_product(search, attention, timeline, phases, index);
+    } else if (!is_near(search, index) || !fits(size_of(timeline, search->product), size)) {
+        search->product = index;
+    }
+}
+
 static void take(struct search *search, struct attention *attention,
                  const struct timeline *timeline, const struct phases *phases, size_t index,
-                 enum step step)
+                 enum attention_step step)
 {
     bool may_be_softmax = is_near(search, index) &&
                           fits(size_of(timeline, search->product), size_of(timeline, index));
     switch (step) {
-    case STEP_PRODUCT:
+    case ATTENTION_STEP_PRODUCT:
         take_product(search, attention, timeline, phases, index);
         break;
-    case STEP_ADDITION:
+    case ATTENTION_STEP_ADDITION:
         search->addition = index;
         break;
-    case STEP_EXP:
+    case ATTENTION_STEP_EXP:
         search->exp = may_be_softmax ? index : SIZE_MAX;
         break;
-    case STEP_DIVISION:
+    case ATTENTION_STEP_DIVISION:
         if (may_be_softmax && search->exp != SIZE_MAX)
             search->softmax = index;
         break;
-    case STEP_SOFTMAX:
+    case ATTENTION_STEP_SOFTMAX:
         search->softmax = may_be_softmax ? index : SIZE_MAX;
         break;
-    case STEP_OTHER:
+    case ATTENTION_STEP_UNKNOWN:
+        take_unknown(search, attention, timeline, phases, index);
+        break;
+    case ATTENTION_STEP_OTHER:
         break;
     }
 }
@@ -145,23 +143,24 @@ static bool is_made_before(const struct attention *attention, const struct timel
 /* Looks at a request that failed. If it is for a matrix, those before it, from the product on, are
  * matrices as well, although the second product never came. */
 static bool look_at_failed(struct attention *attention, const struct timeline *timeline,
-                           struct site_table *sites, const struct phases *phases, uint32_t item,
-                           struct error *err)
+                           struct attention_steps *steps, const struct phases *phases,
+                           uint32_t item, struct error *err)
 {
     struct search search = NOTHING_FOUND;
     size_t index = births_from(timeline, item);
     uint64_t size = trace_size(timeline->trace, item);
-    enum step step;
+    enum attention_step step;
     for (size_t i = index > WINDOW ? index - WINDOW : 0; i < index; i++) {
-        if (!step_of(sites, stack_of(timeline, i), &step, err))
+        if (!attention_step_of(steps, stack_of(timeline, i), &step, err))
             return false;
         take(&search, attention, timeline, phases, i, step);
     }
-    if (!step_of(sites, timeline->trace->stack[item], &step, err))
+    if (!attention_step_of(steps, timeline->trace->stack[item], &step, err))
         return false;
     bool is_known = is_made_before(attention, timeline, item);
     bool may_be_part = is_near(&search, index) && fits(size_of(timeline, search.product), size);
-    if (!is_known && !(may_be_part && (step == STEP_SOFTMAX || search.softmax != SIZE_MAX)))
+    if (!is_known &&
+        !(may_be_part && (step == ATTENTION_STEP_SOFTMAX || search.softmax != SIZE_MAX)))
         return true;
     attention->failed[attention->failed_count++] = item;
     for (size_t i = search.product; may_be_part && i < index; i++)
@@ -170,7 +169,8 @@ static bool look_at_failed(struct attention *attention, const struct timeline *t
 }
 
 static bool find_failed(struct attention *attention, const struct timeline *timeline,
-                        struct site_table *sites, const struct phases *phases, struct error *err)
+                        struct attention_steps *steps, const struct phases *phases,
+                        struct error *err)
 {
     struct failures failures;
     if (!failures_find(&failures, timeline, err))
@@ -178,7 +178,7 @@ static bool find_failed(struct attention *attention, const struct timeline *time
     bool ok = true;
     for (size_t i = failures.count > OOMS_MOST ? failures.count - OOMS_MOST : 0;
          ok && i < failures.count; i++)
-        ok = look_at_failed(attention, timeline, sites, phases, failures.items[i], err);
+        ok = look_at_failed(attention, timeline, steps, phases, failures.items[i], err);
     failures_release(&failures);
     return ok;
 }
@@ -188,17 +188,22 @@ bool attention_find(struct attention *attention, const struct timeline *timeline
 {
     struct attention made = {.budget = timeline->snapshot->budget};
     struct search search = NOTHING_FOUND;
+    struct attention_steps steps;
+    if (!attention_steps_open(&steps, sites, made.budget, err))
+        return false;
     bool ok =
         vec_reserve(made.is_part, made.capacity, timeline->lifetime_count + 1, made.budget, err);
     if (ok)
         memset(made.is_part, 0, timeline->lifetime_count + 1);
     for (size_t i = 0; ok && i < timeline->lifetime_count; i++) {
-        enum step step;
-        ok = step_of(sites, stack_of(timeline, i), &step, err);
+        enum attention_step step;
+        ok = attention_step_of(&steps, stack_of(timeline, i), &step, err);
         if (ok)
             take(&search, &made, timeline, phases, i, step);
     }
-    if (!ok || !find_failed(&made, timeline, sites, phases, err)) {
+    ok = ok && find_failed(&made, timeline, &steps, phases, err);
+    attention_steps_close(&steps);
+    if (!ok) {
         attention_release(&made);
         return false;
     }

@@ -18,10 +18,11 @@ struct attention {
     size_t failed_count;
 };
 
-/* Finds the matrices in the whole trace. The operators are known by C++ frames. Of the requests
- * that failed, the last OOMS_MOST are looked at. One is for such a matrix if it is near a product,
- * as large, and for a softmax or after one; or if the same line and operator have made such a
- * matrix before. */
+/* Finds the matrices in the whole trace. The operators are known by C++ frames. Python frames alone
+ * show torch's softmax() where a function or its file is named after attention, and the products by
+ * their sizes. Of the requests that failed, the last OOMS_MOST are looked at. One is for such a
+ * matrix if it is near a product, as large, and for a softmax or after one; or if the same line and
+ * operator have made such a matrix before. */
 bool attention_find(struct attention *attention, const struct timeline *timeline,
                     struct site_table *sites, const struct phases *phases, struct error *err);
 /* Sets `of_attention` of the rows whose requests are not small. */

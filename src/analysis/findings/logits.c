@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#define FEW_CLASSES  8    /* a loss for each position is that many times smaller than its logits */
+#define MANY_CLASSES 1024 /* what is that many times smaller is no result of a layer */
+
 /* Marks what lies between the layer that made the logits and lifetime `end`, after their softmax.
  * Nothing is marked if there is no such layer. */
 static bool mark_softmax(struct logits_finder *finder, size_t softmax, size_t end,
@@ -15,7 +18,35 @@ static bool mark_softmax(struct logits_finder *finder, size_t softmax, size_t en
     if (layer != LOGITS_NONE)
         finder->latest = softmax;
     finder->in_loss = finder->of_latest = layer != LOGITS_NONE;
+    finder->unseen = layer != LOGITS_NONE ? LOGITS_BEFORE : 0;
+    finder->has_gradient = false;
     return true;
+}
+
+/* True for the results of cross_entropy() beside that of log_softmax: Python frames name both
+ * alike.
+ */
+static bool is_loss_of_latest(const struct logits_finder *finder, size_t index)
+{
+    return finder->of_latest &&
+           logits_stack_of(finder, index) == logits_stack_of(finder, finder->latest) &&
+           logits_size_of(finder, index) < logits_size_of(finder, finder->latest) / FEW_CLASSES;
+}
+
+/* Looks at an allocation without frames. The backward pass of a loss begins with gradients as large
+ * as the logits. The next large one is the gradient of what the layer read. */
+static void look_at_unseen(struct logits_finder *finder, size_t index)
+{
+    finder->in_loss = finder->of_latest = false;
+    if (finder->unseen == 0)
+        return;
+    uint64_t size = logits_size_of(finder, index);
+    uint64_t latest = logits_size_of(finder, finder->latest);
+    bool fits = logits_fit(size, latest);
+    bool ends = !fits && finder->has_gradient && size > latest / MANY_CLASSES;
+    finder->logits->is_part[index] = fits;
+    finder->has_gradient = finder->has_gradient || fits;
+    finder->unseen = ends ? 0 : finder->unseen - !fits;
 }
 
 /* Looks at the next allocation. A softmax may be that of attention, whose result a matrix product
@@ -29,16 +60,25 @@ static bool look_at(struct logits_finder *finder, size_t index, struct error *er
     case LOGITS_LAYER:
         finder->softmax = LOGITS_NONE;
         finder->in_loss = finder->of_latest = false;
+        finder->unseen = 0;
         return true;
     case LOGITS_SOFTMAX:
         finder->softmax = index;
         break;
     case LOGITS_LOG_SOFTMAX:
         finder->softmax = LOGITS_NONE;
-        return mark_softmax(finder, index, index + 1, err);
+        if (!is_loss_of_latest(finder, index))
+            return mark_softmax(finder, index, index + 1, err);
+        /* fall through */
     case LOGITS_LOSS:
         finder->in_loss = false; /* a penalty on the weights may follow */
         break;
+    case LOGITS_UNSEEN:
+        if (finder->softmax != LOGITS_NONE && !mark_softmax(finder, finder->softmax, index, err))
+            return false;
+        finder->softmax = LOGITS_NONE;
+        look_at_unseen(finder, index);
+        return true;
     case LOGITS_LOSS_BACKWARD:
         finder->in_loss = finder->latest != LOGITS_NONE;
         /* fall through */

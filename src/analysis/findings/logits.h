@@ -15,7 +15,8 @@ struct logits {
     size_t failed_count;
 };
 
-/* Finds them in the whole trace. The operators are known by C++ frames. Of the requests that
+/* Finds them in the whole trace. The operators are known by C++ frames or, without these, by
+ * torch's Python functions and layers. Of the requests that
  * failed, the last OOMS_MOST are looked at. One is for such a tensor if its operator is
  * log_softmax; if the same line and operator have made such a tensor before; or if it is for the
  * result of a matrix product, or for a copy of it in another type, that is at least twice as large

@@ -16,9 +16,8 @@ static bool forward_op(const struct logits_finder *finder, stack_id stack, struc
     const struct stack_facts *facts = site_stack_facts(finder->sites, stack, err);
     if (!facts)
         return false;
-    *op = facts->site.has_backward || facts->is_workspace
-              ? (struct text){0}
-              : symbols_text(site_table_symbols(finder->sites), facts->site.op);
+    *op = facts->site.has_backward || facts->is_workspace ? (struct text){0}
+                                                          : site_operator(finder->sites, facts);
     return true;
 }
 
@@ -82,12 +81,12 @@ static bool look_back(const struct logits_finder *finder, size_t index, struct p
  * those of all layers before it, and that the model itself calls: the layer has an output for each
  * word or class. */
 static bool is_of_head(const struct logits_finder *finder, const struct logits_request *request,
-                       struct text op, bool *is, struct error *err)
+                       enum logits_part part, struct text op, bool *is, struct error *err)
 {
     struct products products = {0};
     bool is_layer = is_linear(op);
     *is = false;
-    if (!is_layer && !text_equals(op, "aten::_to_copy"))
+    if (!is_layer && part != LOGITS_UNKNOWN && !text_equals(op, "aten::_to_copy"))
         return true;
     if (is_layer)
         products.depth = depth_of(finder, finder->timeline->trace->stack[request->item]);
@@ -122,8 +121,8 @@ static bool is_gradient(const struct logits_finder *finder, const struct logits_
                         enum logits_part part)
 {
     bool is = false;
-    for (size_t i = request->index;
-         part == LOGITS_LOSS_BACKWARD && !is && i-- > 0 && request->index - i <= LOGITS_BEFORE;)
+    for (size_t i = request->index; (part == LOGITS_LOSS_BACKWARD || part == LOGITS_UNSEEN) &&
+                                    !is && i-- > 0 && request->index - i <= LOGITS_BEFORE;)
         is = finder->logits->is_part[i] && logits_fit(request->size, logits_size_of(finder, i));
     return is;
 }
@@ -139,9 +138,9 @@ static bool look_at(struct logits_finder *finder, uint32_t item, struct error *e
         !forward_op(finder, trace->stack[item], &op, err))
         return false;
     bool is = is_made_before(finder, item) || is_gradient(finder, &request, part);
-    if (!is && !is_of_head(finder, &request, op, &is, err))
+    if (!is && !is_of_head(finder, &request, part, op, &is, err))
         return false;
-    bool is_computed = op.size > 0 && !is_linear(op);
+    bool is_computed = part == LOGITS_UNKNOWN || (op.size > 0 && !is_linear(op));
     if (is_computed && (is || part == LOGITS_LOG_SOFTMAX)) {
         size_t layer;
         if (!logits_mark_forward(finder, &request, request.index, &layer, err))

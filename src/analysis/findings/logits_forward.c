@@ -34,9 +34,18 @@ static bool may_be_cut(const struct logits_finder *finder, size_t layer, uint64_
         site_stack_facts(finder->sites, logits_stack_of(finder, layer), err);
     if (!facts)
         return false;
-    struct text op = symbols_text(site_table_symbols(finder->sites), facts->site.op);
+    struct text op = site_operator(finder->sites, facts);
     *may_be = logits_is_product(op) && size >= softmax / 2 && size / LEFT_OUT <= softmax;
     return true;
+}
+
+/* True for a tensor that is gone before the next one is made, as a workspace of a product is:
+ * nothing is computed from it. C++ frames name workspaces, Python frames alone do not. */
+static bool is_scratch(const struct logits_finder *finder, size_t index)
+{
+    const struct timeline *timeline = finder->timeline;
+    return index + 1 < timeline->lifetime_count &&
+           lifetime_end(&timeline->lifetimes[index]) < timeline->lifetimes[index + 1].alloc;
 }
 
 /* Finds the layer whose result the softmax takes, or the first of several in a row whose results
@@ -54,7 +63,7 @@ static bool find_layer(const struct logits_finder *finder, const struct logits_r
             break;
         if (!logits_part_of(finder->sites, logits_stack_of(finder, --i), &part, err))
             return false;
-        if (part == LOGITS_OTHER)
+        if (part == LOGITS_OTHER || (part == LOGITS_LAYER && is_scratch(finder, i)))
             continue;
         if (part != LOGITS_LAYER) { /* the end of a row of layers */
             found = *layer != LOGITS_NONE;
@@ -94,11 +103,34 @@ static bool find_layer_apart(const struct logits_finder *finder,
     return true;
 }
 
+/* Finds the first of the tensors as large as a softmax that lines of Python make right before it. A
+ * product has no frame of its own: `x @ weight.T` and F.linear(x, weight) make the logits of tied
+ * weights. Sets *layer to LOGITS_NONE if there is none. */
+static bool find_unknown(const struct logits_finder *finder, const struct logits_request *softmax,
+                         size_t *layer, struct error *err)
+{
+    *layer = LOGITS_NONE;
+    for (size_t i = softmax->index; i > 0 && softmax->index - i < LOGITS_BEFORE;) {
+        enum logits_part part;
+        bool fits = logits_fit(logits_size_of(finder, --i), softmax->size);
+        if (is_scratch(finder, i) ||
+            (!fits && logits_size_of(finder, i) < softmax->size / LEFT_OUT))
+            continue;
+        if (!logits_part_of(finder->sites, logits_stack_of(finder, i), &part, err))
+            return false;
+        if (part != LOGITS_UNKNOWN || !fits)
+            break;
+        *layer = i;
+    }
+    return true;
+}
+
 bool logits_mark_forward(struct logits_finder *finder, const struct logits_request *softmax,
                          size_t end, size_t *layer, struct error *err)
 {
     size_t apart = LOGITS_NONE;
     if (!find_layer(finder, softmax, layer, err) ||
+        (*layer == LOGITS_NONE && !find_unknown(finder, softmax, layer, err)) ||
         (*layer == LOGITS_NONE && !find_layer_apart(finder, softmax, &apart, err)))
         return false;
     if (apart != LOGITS_NONE) {

@@ -12,11 +12,14 @@ struct logits_finder {
     const struct timeline *timeline;
     struct site_table *sites;
     struct logits *logits;
-    size_t softmax; /* a softmax after which no layer came yet, or LOGITS_NONE */
-    size_t latest;  /* the latest softmax or log_softmax of logits, or LOGITS_NONE */
-    bool in_loss;   /* since then, no layer came, and no backward pass of one */
-    bool of_latest; /* the same; the result of a loss does not end it, because a loss may be
-                       computed for a part of the logits at a time */
+    size_t softmax;    /* a softmax after which no layer came yet, or LOGITS_NONE */
+    size_t latest;     /* the latest softmax or log_softmax of logits, or LOGITS_NONE */
+    bool in_loss;      /* since then, no layer came, and no backward pass of one */
+    bool of_latest;    /* the same; the result of a loss does not end it, because a loss may be
+                          computed for a part of the logits at a time */
+    size_t unseen;     /* allocations without frames that may come before the gradients of the loss;
+                          0: the next ones are not of its backward pass */
+    bool has_gradient; /* one of these was a gradient of the loss */
 };
 
 /* A softmax, or a request for its result or for something else that is computed from logits. */

@@ -48,6 +48,17 @@ static enum logits_part backward_part(struct text node, struct text op)
     return text_starts_with_one_of(node, layers, 6) ? LOGITS_LAYER_BACKWARD : LOGITS_BACKWARD;
 }
 
+/* The operator of a stack without C++ frames is known for few functions. The backward pass runs in
+ * a thread of autograd, where no Python or only torch's own is running. */
+static enum logits_part part_without_op(const struct symbols *symbols, stack_id stack,
+                                        const struct stack_facts *facts)
+{
+    bool is_empty = stack == STACK_NONE || symbols_stack_at(symbols, stack).count == 0;
+    if (!is_empty && !facts_are_of_python(facts))
+        return LOGITS_FORWARD;
+    return facts->site.user_frame != NO_FRAME ? LOGITS_UNKNOWN : LOGITS_UNSEEN;
+}
+
 bool logits_part_of(struct site_table *sites, stack_id stack, enum logits_part *part,
                     struct error *err)
 {
@@ -55,12 +66,14 @@ bool logits_part_of(struct site_table *sites, stack_id stack, enum logits_part *
     if (!facts)
         return false;
     const struct symbols *symbols = site_table_symbols(sites);
-    struct text op = symbols_text(symbols, facts->site.op);
+    struct text op = site_operator(sites, facts);
     if (facts->is_workspace)
         *part = LOGITS_OTHER;
     else if (facts->site.has_backward)
         *part = backward_part(symbols_text(symbols, facts->site.node), op);
-    else
+    else if (op.size > 0)
         *part = forward_part(op);
+    else
+        *part = part_without_op(symbols, stack, facts);
     return true;
 }

@@ -11,9 +11,11 @@ enum logits_part {
     LOGITS_LOG_SOFTMAX,
     LOGITS_LOSS, /* nll_loss, whose result is small */
     LOGITS_FORWARD,
+    LOGITS_UNKNOWN, /* of a line that Python frames alone show: an operator, a method, a product */
     LOGITS_LOSS_BACKWARD, /* of log_softmax and nll_loss */
     LOGITS_LAYER_BACKWARD,
     LOGITS_BACKWARD,
+    LOGITS_UNSEEN, /* of no line: where only Python frames are recorded, the backward pass */
 };
 
 bool logits_part_of(struct site_table *sites, stack_id stack, enum logits_part *part,

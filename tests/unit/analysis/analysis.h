@@ -81,6 +81,7 @@ TCase *findings_operators_tests(void);
 TCase *findings_pairs_tests(void);
 TCase *findings_passes_tests(void);
 TCase *findings_peak_tests(void);
+TCase *findings_python_tests(void);
 TCase *findings_tests(void);
 TCase *findings_training_tests(void);
 TCase *fit_search_tests(void);

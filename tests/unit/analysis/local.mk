@@ -94,6 +94,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/findings/findings_pairs_test.c \
 	tests/unit/analysis/findings/findings_passes_test.c \
 	tests/unit/analysis/findings/findings_peak_test.c \
+	tests/unit/analysis/findings/findings_python_test.c \
 	tests/unit/analysis/findings/findings_test.c \
 	tests/unit/analysis/findings/findings_training_test.c \
 	tests/unit/analysis/findings/findings_weights_test.c \

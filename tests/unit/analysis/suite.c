@@ -47,6 +47,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, findings_passes_tests());
     suite_add_tcase(suite, findings_inference_tests());
     suite_add_tcase(suite, findings_peak_tests());
+    suite_add_tcase(suite, findings_python_tests());
     suite_add_tcase(suite, findings_training_tests());
     suite_add_tcase(suite, category_ends_tests());
     suite_add_tcase(suite, category_annotated_tests());
