@@ -15,12 +15,23 @@ static bool mark_softmax(struct logits_finder *finder, size_t softmax, size_t en
     size_t layer;
     if (!logits_mark_forward(finder, &request, end, &layer, err))
         return false;
-    if (layer != LOGITS_NONE)
+    if (layer != LOGITS_NONE) {
         finder->latest = softmax;
+        finder->whole = logits_size_of(finder, layer);
+    }
     finder->in_loss = finder->of_latest = layer != LOGITS_NONE;
     finder->unseen = layer != LOGITS_NONE ? LOGITS_BEFORE : 0;
     finder->has_gradient = false;
     return true;
+}
+
+/* True for a tensor as large as the latest softmax, or as the logits that a part was taken from for
+ * it, which another loss may read whole. */
+static bool fits_latest(const struct logits_finder *finder, size_t index)
+{
+    uint64_t size = logits_size_of(finder, index);
+    return logits_fit(size, logits_size_of(finder, finder->latest)) ||
+           logits_fit(size, finder->whole);
 }
 
 /* True for the results of cross_entropy() beside that of log_softmax: Python frames name both
@@ -41,9 +52,9 @@ static void look_at_unseen(struct logits_finder *finder, size_t index)
     if (finder->unseen == 0)
         return;
     uint64_t size = logits_size_of(finder, index);
-    uint64_t latest = logits_size_of(finder, finder->latest);
-    bool fits = logits_fit(size, latest);
-    bool ends = !fits && finder->has_gradient && size > latest / MANY_CLASSES;
+    bool fits = fits_latest(finder, index);
+    bool ends = !fits && finder->has_gradient &&
+                size > logits_size_of(finder, finder->latest) / MANY_CLASSES;
     finder->logits->is_part[index] = fits;
     finder->has_gradient = finder->has_gradient || fits;
     finder->unseen = ends ? 0 : finder->unseen - !fits;
@@ -95,8 +106,7 @@ static bool look_at(struct logits_finder *finder, size_t index, struct error *er
     }
     bool is_loss = part == LOGITS_LOSS_BACKWARD || (finder->in_loss && part != LOGITS_OTHER);
     if (finder->latest != LOGITS_NONE && is_loss)
-        finder->logits->is_part[index] =
-            logits_fit(logits_size_of(finder, index), logits_size_of(finder, finder->latest));
+        finder->logits->is_part[index] = fits_latest(finder, index);
     return true;
 }
 

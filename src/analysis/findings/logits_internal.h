@@ -14,6 +14,7 @@ struct logits_finder {
     struct logits *logits;
     size_t softmax;    /* a softmax after which no layer came yet, or LOGITS_NONE */
     size_t latest;     /* the latest softmax or log_softmax of logits, or LOGITS_NONE */
+    uint64_t whole;    /* bytes of the logits that it reads, perhaps only a part of them */
     bool in_loss;      /* since then, no layer came, and no backward pass of one */
     bool of_latest;    /* the same; the result of a loss does not end it, because a loss may be
                           computed for a part of the logits at a time */

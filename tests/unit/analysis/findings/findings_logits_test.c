@@ -273,6 +273,27 @@ START_TEST(a_penalty_on_weights_is_no_loss_over_logits)
 }
 END_TEST
 
+/* Two losses over the same logits: one reads a part of them, as where a student learns from a
+ * teacher at some positions. */
+START_TEST(a_loss_over_a_part_beside_one_over_all)
+{
+    uint64_t logits = born(LOGITS, FORWARD("mm", 3));
+    uint64_t softmax = born(LOGITS, LOSS("_log_softmax"));
+    uint64_t part = born(LOGITS / 5, LOSS("_log_softmax"));
+    uint64_t loss = born(8, LOSS("nll_loss_forward"));
+    uint64_t of_part = born(LOGITS / 5, BACKWARD("_log_softmax", "LogSoftmaxBackward0"));
+    uint64_t derived = born(LOGITS, BACKWARD("nll_loss_backward", "NllLossBackward0"));
+    uint64_t gradient = born(LOGITS, BACKWARD("_log_softmax", "LogSoftmaxBackward0"));
+    const uint64_t whole[] = {logits, softmax, derived, gradient};
+    for (unsigned i = 0; i < 4; i++)
+        capture_free(&capture, whole[i], LOGITS, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, part, LOGITS / 5, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, of_part, LOGITS / 5, BACKWARD("mm", "MmBackward0"));
+    capture_free(&capture, loss, 8, SCRIPT);
+    ck_assert_int_eq(saving(), 4 * LOGITS + 2 * LOGITS / 5);
+}
+END_TEST
+
 TCase *findings_logits_tests(void)
 {
     TCase *tests = tcase_create("findings of logits");
@@ -282,6 +303,7 @@ TCase *findings_logits_tests(void)
     tcase_add_test(tests, what_follows_may_be_of_another_size);
     tcase_add_test(tests, logits_of_a_compiled_backward_pass);
     tcase_add_test(tests, logits_after_a_prompt);
+    tcase_add_test(tests, a_loss_over_a_part_beside_one_over_all);
     tcase_add_loop_test(tests, logits_before_other_heads, 0, 2);
     tcase_add_test(tests, logits_that_are_collected);
     tcase_add_test(tests, logits_of_a_pass_that_is_offloaded);
