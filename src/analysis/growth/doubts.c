@@ -6,6 +6,7 @@
 #include "analysis/growth/larger_batch.h"
 #include "base/bisect.h"
 #include "base/budget.h"
+#include "model/sums.h"
 
 /* Marks parts of growth as doubtful. Categories are inferred, and may differ between allocations
  * that one line adds in step after step; then a part of them seems to have stopped growing. Nothing
@@ -27,6 +28,89 @@ static bool doubt_parts(const struct growth_builder *builder, struct candidate *
             bsearch(&groups->items[i].source.shown, growing, count, sizeof(*growing), compare_32))
             candidates[i].fit.kind = GROWTH_UNCLEAR;
     vec_free(growing, capacity, sizeof(*growing), groups->budget);
+    return true;
+}
+
+/* A group and the stack that it is shown with. */
+struct part {
+    stack_id shown;
+    uint32_t group;
+};
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    if (x->shown != y->shown)
+        return x->shown < y->shown ? -1 : 1;
+    return (x->group > y->group) - (x->group < y->group);
+}
+
+static void get_series(const struct growth_builder *builder, uint32_t group,
+                       struct growth_series *series)
+{
+    survivors_series(&builder->survivors, builder->timeline, group, builder->ends.count, 0, series);
+}
+
+/* True if a part has grown, but the line that it is of keeps as much as it did when the part first
+ * grew. `whole` has the bytes of the line at each end. */
+static bool is_constant_since(const int64_t *whole, const struct growth_series *part)
+{
+    size_t from = 0, last = part->count - 1;
+    int64_t most = 0;
+    while (from < last && part->bytes[from] <= part->bytes[0])
+        from++;
+    for (size_t k = from; k <= last; k++)
+        most = whole[k] > most ? whole[k] : most;
+    return most - whole[from] < (part->bytes[last] - part->bytes[from]) / 2;
+}
+
+/* Doubts the growth of those parts of one line. */
+static void doubt_line(const struct growth_builder *builder, const struct part *parts, size_t count,
+                       struct candidate *candidates)
+{
+    int64_t whole[GROWTH_STEPS] = {0};
+    struct growth_series part;
+    for (size_t i = 0; i < count; i++) {
+        get_series(builder, parts[i].group, &part);
+        for (size_t k = 0; k < part.count; k++)
+            sum_add_capped(&whole[k], part.bytes[k]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct growth_fit *fit = &candidates[parts[i].group].fit;
+        if (fit->kind != GROWTH_GROWING)
+            continue;
+        get_series(builder, parts[i].group, &part);
+        if (!is_constant_since(whole, &part))
+            continue;
+        fit->kind = GROWTH_UNCLEAR;
+        fit->bytes_per_step = 0;
+    }
+}
+
+/* The other way round: the latest of what a line keeps may be of another category than what it kept
+ * before and has freed since. Then a part seems to grow, although the line keeps as much as ever.
+ */
+static bool doubt_lines(const struct growth_builder *builder, struct candidate *candidates,
+                        struct error *err)
+{
+    const struct site_groups *groups = &builder->survivors.groups;
+    struct part *parts = NULL;
+    size_t count = 0, capacity = 0;
+    if (!vec_reserve(parts, capacity, groups->count + 1, groups->budget, err))
+        return false;
+    for (size_t i = 0; i < groups->count; i++)
+        if (groups->items[i].source.shown != STACK_NONE)
+            parts[count++] = (struct part){groups->items[i].source.shown, (uint32_t)i};
+    if (count > 1)
+        qsort(parts, count, sizeof(*parts), compare_parts);
+    for (size_t i = 0, next; i < count; i = next) {
+        bool any = false;
+        for (next = i; next < count && parts[next].shown == parts[i].shown; next++)
+            any |= candidates[parts[next].group].fit.kind == GROWTH_GROWING;
+        if (any && next - i > 1)
+            doubt_line(builder, &parts[i], next - i, candidates);
+    }
+    vec_free(parts, capacity, sizeof(*parts), groups->budget);
     return true;
 }
 
@@ -109,6 +193,6 @@ static bool doubt_known(const struct growth_builder *builder, struct candidate *
 bool growth_doubt(const struct growth_builder *builder, struct candidate *candidates,
                   struct error *err)
 {
-    return doubt_parts(builder, candidates, err) && doubt_known(builder, candidates, err) &&
-           doubt_results(builder, candidates, err);
+    return doubt_parts(builder, candidates, err) && doubt_lines(builder, candidates, err) &&
+           doubt_known(builder, candidates, err) && doubt_results(builder, candidates, err);
 }

@@ -53,6 +53,31 @@ START_TEST(growth_by_site)
 }
 END_TEST
 
+#define STACK_COPY CPP("at::_ops::clone::call(x)") "," PY("<module>", "/home/u/train.py", 8)
+
+/* A ring of the last copies. What it holds at the end is not freed, so its category is another than
+ * that of earlier copies, and this part of the ring grows. With `_i`, nothing is freed. */
+START_TEST(a_ring_that_is_full)
+{
+    enum { HELD = 4, STEPS = 12 };
+    for (unsigned step = 0; step < STEPS; step++) {
+        annotate("START", step);
+        born(1, 10, STACK_FORWARD);
+        born(2, 10, STACK_BACKWARD);
+        freed(1, 10, STACK_BACKWARD);
+        born(3, 10, STACK_STEP);
+        freed(3, 10, STACK_STEP);
+        freed(2, 10, STACK_STEP);
+        born(1000 + step, 100, STACK_COPY);
+        if (step >= HELD && _i == 0)
+            freed(1000 + step - HELD, 100, STACK_COPY);
+        annotate("END", step);
+    }
+    const struct growth *growth = find();
+    ck_assert_uint_eq(growth->growing, (unsigned)_i);
+}
+END_TEST
+
 #define STACK_MODEL                                                                                \
     PY("_apply", TORCH "nn/modules/module.py", 900)                                                \
     "," PY("build", "/home/u/build.py", 4) "," SCRIPT
@@ -677,6 +702,7 @@ TCase *growth_tests(void)
     TCase *tests = tcase_create("growth");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, growth_by_site);
+    tcase_add_loop_test(tests, a_ring_that_is_full, 0, 2);
     tcase_add_loop_test(tests, frees_that_wait_are_no_growth, 0, 2);
     tcase_add_loop_test(tests, packages_name_their_caller, 0, 2);
     tcase_add_loop_test(tests, what_a_function_may_store_in_its_context, 0, 2);
