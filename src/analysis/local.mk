@@ -422,6 +422,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/oom/error.h \
 	src/analysis/oom/error_words.c \
 	src/analysis/oom/error_words.h \
+	src/analysis/oom/larger.c \
+	src/analysis/oom/larger.h \
 	src/analysis/oom/next.c \
 	src/analysis/oom/next.h \
 	src/analysis/oom/oom.c \

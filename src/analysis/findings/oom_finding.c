@@ -70,8 +70,22 @@ static int64_t freed_bytes(const struct finding *finding, const struct oom_row *
     return finding->save_bytes - (peak->active_bytes - row->at.active_bytes);
 }
 
-/* The number of the finding that frees most, from 1 on; 0 if none frees enough. One whose saving is
- * only an upper bound comes after all that are sure. */
+#define FAR_MORE 4 /* times: an upper bound that is so much larger comes before what is sure */
+
+/* True if a finding that frees `bytes` is better advice than the best one so far, which frees
+ * `most`. One whose saving is only an upper bound comes after all that are sure, unless more is
+ * needed after the request and it is far larger. */
+static bool is_better(const struct finding *finding, int64_t bytes, const struct finding *best,
+                      int64_t most, bool needs_more)
+{
+    if (!best || finding->at_most == best->at_most)
+        return bytes > most;
+    if (!needs_more)
+        return !finding->at_most;
+    return finding->at_most ? bytes / FAR_MORE > most : bytes >= most / FAR_MORE;
+}
+
+/* The number of the finding that is the best advice, from 1 on; 0 if none frees enough. */
 static size_t choose(const struct findings *findings, const struct oom_row *row,
                      const struct moment *peak)
 {
@@ -82,14 +96,12 @@ static size_t choose(const struct findings *findings, const struct oom_row *row,
         int64_t freed = freed_bytes(finding, row, peak);
         if (removes_request(finding, row))
             sum_add_capped(&freed, (int64_t)row->requested_bytes);
-        if (freed <= 0 || (uint64_t)freed < row->requested_bytes)
+        if (freed <= 0 || (uint64_t)freed < row->requested_bytes ||
+            !is_better(finding, freed, best > 0 ? &findings->items[best - 1] : NULL, most,
+                       row->rest_is_unknown))
             continue;
-        bool is_surer = best > 0 && findings->items[best - 1].at_most && !finding->at_most;
-        bool is_less_sure = best > 0 && !findings->items[best - 1].at_most && finding->at_most;
-        if (!is_less_sure && (is_surer || freed > most)) {
-            best = i + 1;
-            most = freed;
-        }
+        best = i + 1;
+        most = freed;
     }
     return best;
 }
@@ -133,7 +145,7 @@ static void add_batch(struct oom_row *row, size_t size)
     int added = snprintf(text, sizeof(text),
                          "; or limit the size of the largest batches: the request is %.1f times as "
                          "large as any earlier one here",
-                         row->larger_times);
+                         oom_larger_times(row));
     if (size + (size_t)added < sizeof(row->next))
         memcpy(row->next + size, text, (size_t)added + 1);
 }
@@ -150,7 +162,7 @@ static void advise(struct oom_row *row, const struct finding *finding, enum unit
     bool replaces = row->verdict == OOM_SHORTAGE || oom_gains_little(row);
     if (is_same(row, finding) || (replaces && !is_specific)) {
         memcpy(row->next, text, size);
-        if (oom_has_larger_request(row))
+        if (oom_larger_times(row) > 0)
             add_batch(row, size - 1);
     } else if (end + size <= sizeof(row->next)) {
         memcpy(row->next + begin, joint, end - begin);

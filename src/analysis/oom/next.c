@@ -39,20 +39,37 @@ static bool has_larger_step(const struct oom_row *row)
     return row->step_bytes > 0 && row->like_times >= LARGER_BATCH;
 }
 
-bool oom_has_larger_request(const struct oom_row *row)
+double oom_larger_times(const struct oom_row *row)
 {
-    return row->larger_times >= LARGER_BATCH;
+    double times =
+        row->earlier_bytes > 0 ? (double)row->requested_bytes / (double)row->earlier_bytes : 0;
+    return times >= LARGER_BATCH ? times : 0;
+}
+
+static bool advises_setting(const struct oom_row *row)
+{
+    return row->verdict == OOM_FRAGMENTATION && strstr(row->next, "set " SETTING) == row->next;
+}
+
+/* True if the setting that `next` names lets the rest of the step through as well, judged by an
+ * earlier step. */
+static bool setting_is_enough(const struct oom_row *row)
+{
+    return advises_setting(row) && row->setting_fits && row->step_bytes > 0 &&
+           oom_missing_bytes(row) <= 0;
 }
 
 enum oom_cause oom_cause_of(const struct oom_row *row)
 {
     if (row->of_temporaries)
         return OOM_CAUSE_TEMPORARIES;
+    if (setting_is_enough(row))
+        return OOM_CAUSE_NONE;
     if (has_larger_step(row))
         return OOM_CAUSE_BATCH;
     if (row->of_attention)
         return OOM_CAUSE_ATTENTION;
-    if (oom_has_larger_request(row))
+    if (oom_larger_times(row) > 0)
         return OOM_CAUSE_BATCH;
     return row->of_logits ? OOM_CAUSE_LOGITS : OOM_CAUSE_NONE;
 }
@@ -70,7 +87,7 @@ static void advise_on_larger_batch(struct oom_row *row, const char *step)
     else
         snprintf(row->next, sizeof(row->next),
                  "%s: the request is %.1f times as large as any that an earlier %s made here. %s",
-                 limit, row->larger_times, step, group);
+                 limit, oom_larger_times(row), step, group);
 }
 
 static void advise_on_attention(struct oom_row *row, const char *step)
@@ -79,11 +96,11 @@ static void advise_on_attention(struct oom_row *row, const char *step)
                         "let a fused kernel of scaled_dot_product_attention() compute the "
                         "attention, because the request is for a matrix of all pairs of tokens, "
                         "which no fused kernel makes");
-    if (oom_has_larger_request(row))
+    if (oom_larger_times(row) > 0)
         snprintf(row->next + size, sizeof(row->next) - (size_t)size,
                  ". The request is also %.1f times as large as any that an earlier %s made here: "
                  "group samples of similar size, or limit the tokens of a batch",
-                 row->larger_times, step);
+                 oom_larger_times(row), step);
 }
 
 static void advise_on_logits(struct oom_row *row)
@@ -112,11 +129,6 @@ static void advise_at_unknown(struct oom_row *row, enum unit unit)
              "use a smaller batch or sequence, because more is needed after this request. " SETTING
              ", set before the first CUDA call, makes at most %s more usable",
              units_bytes(bytes, (int64_t)row->layout.pool_bytes, unit));
-}
-
-static bool advises_setting(const struct oom_row *row)
-{
-    return row->verdict == OOM_FRAGMENTATION && strstr(row->next, "set " SETTING) == row->next;
 }
 
 /* Advises on what the request or its batch is, if that is known. */

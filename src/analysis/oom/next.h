@@ -9,8 +9,9 @@
  * known. */
 int64_t oom_missing_bytes(const struct oom_row *row);
 
-/* True if no earlier pass made a request that comes near this one in size, at the same place. */
-bool oom_has_larger_request(const struct oom_row *row);
+/* How many times as large the request is as the largest one of the same code in earlier steps; 0:
+ * not known, or not much larger. */
+double oom_larger_times(const struct oom_row *row);
 
 /* What a request is for, or what is unusual about its batch. */
 enum oom_cause {
@@ -21,7 +22,7 @@ enum oom_cause {
     OOM_CAUSE_LOGITS,      /* of_logits */
 };
 
-/* The cause that `next` gives advice on. */
+/* The cause that `next` gives advice on. None if a setting is enough. */
 enum oom_cause oom_cause_of(const struct oom_row *row);
 
 /* Rewrites `next` of such rows, after oom_rest_add(), oom_pass_add() and oom_state_add(). `step` is

@@ -102,10 +102,13 @@ struct oom_row {
     /* The highest active memory that the whole step would have reached, estimated from an earlier
      * step; 0 if not known. See oom/rest.h, and for a forward pass oom/pass.h. */
     int64_t step_bytes;
-    int64_t like_step;    /* the number of that step; not set if state_rest_bytes is */
-    double like_times;    /* how many times as many activations the step holds as that one did */
-    double larger_times;  /* how many times as large the request is as the largest one of its place
-                             in earlier passes without training; 0: not known. See oom/pass.h */
+    int64_t like_step; /* the number of that step; not set if state_rest_bytes is */
+    double like_times; /* how many times as many activations the step holds as that one did */
+    /* The largest block that the same code allocated in earlier steps; 0: none, or the request is
+     * not for what depends on the batch. See oom/larger.h. */
+    uint64_t earlier_bytes;
+    bool setting_fits; /* replayed with the setting that `next` names, the whole trace fits, and so
+                          do the requests that failed */
     bool rest_is_unknown; /* the request is of a forward pass that keeps more and more, for a
                              backward pass or in a cache, and step_bytes is not known */
     /* The optimizer states that exist and those that the step has still to make, if the request is

@@ -20,8 +20,7 @@ struct finder {
 struct like {
     size_t step;
     uint32_t item;
-    double times;     /* the size of the failed request, divided by that of this one */
-    uint64_t largest; /* of the same request in all earlier passes */
+    double times; /* the size of the failed request, divided by that of this one */
 };
 
 /* How often a step had made requests of the stack before `end`. */
@@ -72,9 +71,8 @@ static struct like find_like(const struct finder *finder, size_t now, size_t num
         uint64_t block =
             allocator_round(&timeline->snapshot->rules, trace_size(timeline->trace, item));
         double times = block > 0 ? (double)row->requested_bytes / (double)block : 0;
-        like.largest = block > like.largest ? block : like.largest;
         if (times > 0 && (like.step == NO_STEP || distance(times) <= distance(like.times)))
-            like = (struct like){step, item, times, like.largest};
+            like = (struct like){step, item, times};
     }
     return like;
 }
@@ -102,8 +100,6 @@ static void find(const struct finder *finder, struct oom_row *row)
     const struct step *step = &steps->items[now];
     size_t number = 1 + count_requests(timeline, row->stack, step->first, item);
     struct like like = find_like(finder, now, number, row);
-    if (like.largest > 0)
-        row->larger_times = (double)row->requested_bytes / (double)like.largest;
     if (like.step == NO_STEP || distance(like.times) > MOST_TIMES)
         return;
     const struct step *earlier = &steps->items[like.step];

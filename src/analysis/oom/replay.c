@@ -16,6 +16,7 @@ static void add(struct oom_row *row, const struct replay_figure *figure, enum un
              "; replayed with it, the trace and what failed fit: %s reserved instead of %s",
              units_bytes(bytes, (int64_t)figure->fitting_bytes, unit),
              units_bytes(needed, (int64_t)figure->needed_bytes, unit));
+    row->setting_fits = true;
 }
 
 /* True if the request of an event fits, although others fail with the setting, too. Of those
@@ -34,16 +35,28 @@ static void add_alone(struct oom_row *row, const struct replay_figure *figure)
              row->item > figure->last_failed ? "an earlier one" : "a later one");
 }
 
-/* Takes back the advice to use the setting, which comes first, and keeps what follows it. */
+/* True if `next` names blocks whose segments, once released, would leave enough for the request. */
+static bool names_enough(const struct oom_row *row)
+{
+    uint64_t bytes;
+    return oom_names_pinned(row) &&
+           (__builtin_add_overflow(row->device_free_bytes, row->pinned.items[0].pinned_bytes,
+                                   &bytes) ||
+            bytes >= row->segment_bytes);
+}
+
+/* Takes back the advice to use the setting, which comes first. Keeps what follows it, unless that
+ * would not help either. */
 static void retract(struct oom_row *row)
 {
     static const char useless[] =
         "; " EXPANDABLE " would not help: replayed with it, the trace runs out of memory, too";
+    static const char smaller[] = "use a smaller batch or sequence";
     const char *rest = strstr(row->next, "; ");
-    bool is_pinned = rest && oom_names_pinned(row);
+    bool is_pinned = rest && oom_names_pinned(row), is_enough = names_enough(row);
     char next[sizeof(row->next)];
-    snprintf(next, sizeof(next), "%s%s%s", rest ? rest + 2 : "use a smaller batch or sequence",
-             is_pinned ? ": allocate them before the others, or copy them to the CPU" : "",
+    snprintf(next, sizeof(next), "%s%s%s", rest && (!is_pinned || is_enough) ? rest + 2 : smaller,
+             is_enough ? ": allocate them before the others, or copy them to the CPU" : "",
              useless);
     memcpy(row->next, next, sizeof(next));
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/findings/oom_finding.h"
 #include "analysis/oom/attempt.h"
+#include "analysis/oom/larger.h"
 #include "analysis/oom/next.h"
 #include "analysis/oom/pass.h"
 #include "analysis/oom/replay.h"
@@ -111,6 +112,7 @@ static bool find_ooms(struct device_report *report, const struct live_set *set,
                                           phases_have(phases, PHASE_BACKWARD)};
     if (!ooms_make(set, &question, ooms, err) ||
         !oom_replay_add(ooms, timeline, set->sites, options->unit, err) ||
+        !oom_larger_add(ooms, timeline, set->sites, &report->steps, err) ||
         !logits_find(&report->logits, timeline, set->sites, err) ||
         !attention_find(&report->attention, timeline, set->sites, phases, err))
         return false;

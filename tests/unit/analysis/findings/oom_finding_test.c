@@ -114,6 +114,22 @@ START_TEST(a_sure_saving_is_named_before_a_larger_bound)
 }
 END_TEST
 
+/* Unless more is needed after the request, and the bound is far larger. */
+START_TEST(a_far_larger_bound_is_named_if_more_is_needed)
+{
+    const struct finding bounds[] = {
+        {.kind = FINDING_LOGITS, .save_bytes = 5 * REQUEST, .at_most = true},
+        {.kind = FINDING_LOGITS, .save_bytes = 3 * REQUEST, .at_most = true}};
+    const struct finding sure = finding;
+    row.rest_is_unknown = true;
+    ck_assert_uint_eq(named(&bounds[_i], 1), _i == 0 ? 1 : 2);
+    create();
+    row.rest_is_unknown = true;
+    finding = bounds[_i];
+    ck_assert_uint_eq(named(&sure, 1), _i == 0 ? 2 : 1);
+}
+END_TEST
+
 START_TEST(the_larger_of_two_is_named)
 {
     const struct finding larger = {.kind = FINDING_COPIED_WEIGHTS, .save_bytes = REQUEST + 1};
@@ -165,6 +181,7 @@ TCase *oom_finding_tests(void)
     tcase_add_test(tests, a_moment_below_the_peak_gains_less);
     tcase_add_test(tests, what_grows_stays_after_the_peak);
     tcase_add_test(tests, a_sure_saving_is_named_before_a_larger_bound);
+    tcase_add_loop_test(tests, a_far_larger_bound_is_named_if_more_is_needed, 0, 2);
     tcase_add_test(tests, the_larger_of_two_is_named);
     tcase_add_test(tests, a_finding_on_a_whole_category_is_not_named);
     tcase_add_test(tests, fragmentation_has_two_remedies);

@@ -1,4 +1,4 @@
-/* Requests for matrices of attention that fail, and requests larger than all before. */
+/* Requests that fail: for matrices of attention, and larger ones than all before. */
 #include "unit/analysis/analysis.h"
 #include "unit/analysis/one_capture.h"
 
@@ -111,7 +111,25 @@ START_TEST(no_pass_before_has_made_such_a_request)
     }
     layer();
     struct device_report *report = failed(OP("gelu"), 20 * 512);
-    ck_assert_double_eq_tol(report->ooms.items[0].larger_times, _i == 0 ? 20 : 1.25, 0.001);
+    ck_assert_uint_eq(report->ooms.items[0].earlier_bytes, sizes[_i]);
+    device_report_destroy(report);
+}
+END_TEST
+
+/* Data comes to the device as a whole, and weights have their own sizes. */
+START_TEST(requests_that_no_batch_makes_larger)
+{
+    static const char *const stacks[] = {
+        CPP("at::_ops::_to_copy::call(x)") "," SCRIPT,
+        CPP("at::_ops::mm::call(x)") "," CPP(
+            "torch::autograd::generated::AddmmBackward0::apply(x)") "," ENGINE,
+    };
+    uint64_t kept = layer();
+    capture_free(&capture, born(512, stacks[_i]), 512, stacks[_i]);
+    capture_free(&capture, kept, QUERY, NO_GRAD);
+    layer();
+    struct device_report *report = failed(stacks[_i], 20 * 512);
+    ck_assert_uint_eq(report->ooms.items[0].earlier_bytes, 0);
     device_report_destroy(report);
 }
 END_TEST
@@ -124,5 +142,6 @@ TCase *oom_attention_tests(void)
     tcase_add_loop_test(tests, lines_that_made_matrices_before, 0, 3);
     tcase_add_loop_test(tests, other_requests, 0, 4);
     tcase_add_loop_test(tests, no_pass_before_has_made_such_a_request, 0, 2);
+    tcase_add_loop_test(tests, requests_that_no_batch_makes_larger, 0, 2);
     return tests;
 }

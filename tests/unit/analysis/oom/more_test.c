@@ -191,7 +191,8 @@ START_TEST(a_setting_for_one_request_is_no_remedy)
                           .of_temporaries = _i == 4,
                           .of_logits = _i == 5 || _i == 6,
                           .of_attention = _i == 7 || _i == 8,
-                          .larger_times = _i >= 8 ? 9 : 0,
+                          .requested_bytes = 4608,
+                          .earlier_bytes = _i >= 8 ? 512 : 0,
                           .like_times = _i == 6 ? 3 : 1,
                           .like_step = 7,
                           .state_rest_bytes = _i == 2 ? 300 : 0};
@@ -211,11 +212,34 @@ START_TEST(a_setting_for_one_request_is_no_remedy)
 }
 END_TEST
 
+/* With the setting, the rest of the step fits, too; with `_i`, nothing shows that. */
+START_TEST(a_setting_comes_before_a_cause)
+{
+    static const char setting[] = "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
+    struct oom_row row = {.verdict = OOM_FRAGMENTATION,
+                          .at = {.reserved_bytes = 900},
+                          .device_free_bytes = 50,
+                          .layout = {.pool_bytes = 70},
+                          .step_bytes = _i == 0   ? 940
+                                        : _i == 1 ? 960
+                                                  : 0,
+                          .like_times = 1,
+                          .setting_fits = _i != 3,
+                          .of_logits = true};
+    struct ooms ooms = {.items = &row, .count = 1};
+    strcpy(row.next, setting);
+    oom_next_add(&ooms, "step", UNIT_AUTO);
+    ck_assert((strstr(row.next, setting) == row.next) == (_i == 0));
+    ck_assert((strstr(row.next, "the logits and the loss for a part") != NULL) == (_i > 0));
+}
+END_TEST
+
 TCase *oom_more_tests(void)
 {
     TCase *tests = tcase_create("rest of a pass");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_loop_test(tests, an_earlier_pass_shows_the_rest, 0, 3);
+    tcase_add_loop_test(tests, a_setting_comes_before_a_cause, 0, 4);
     tcase_add_loop_test(tests, a_setting_for_one_request_is_no_remedy, 0, 10);
     tcase_add_loop_test(tests, a_first_pass_that_keeps_results_needs_more, 0, 2);
     tcase_add_loop_test(tests, an_optimizer_needs_the_other_states, 0, 2);
