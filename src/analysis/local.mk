@@ -342,6 +342,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/dropped_last.h \
 	src/analysis/growth/early_ends.c \
 	src/analysis/growth/early_ends.h \
+	src/analysis/growth/early_graph.c \
+	src/analysis/growth/early_graph.h \
 	src/analysis/growth/fit.c \
 	src/analysis/growth/fit.h \
 	src/analysis/growth/grown_model.c \

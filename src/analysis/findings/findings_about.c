@@ -52,6 +52,47 @@ static bool about_handed(struct findings_maker *maker, const struct live_sum *su
         most->bytes);
 }
 
+/* Adds "style.py:27 <module> and style.py:28 <module>". */
+static bool early_lines(const struct findings_maker *maker, const struct early_graph *early,
+                        struct buffer *text)
+{
+    for (size_t i = 0; i < early->line_count; i++) {
+        const struct site site = {.user_frame = early->indexes[i], .any_python_frame = NO_FRAME};
+        buffer_puts(text, i > 0 ? " and " : "");
+        site_label(maker->evidence->at_peak->sites, early->stacks[i], &site, text);
+    }
+    return !text->failed || error_out_of_memory(maker->err);
+}
+
+static bool about_early(struct findings_maker *maker, const struct live_sum *sum)
+{
+    const struct retained_graphs *retained = maker->evidence->retained;
+    int64_t early = retained->early.at_peak_bytes, others = sum->bytes - early;
+    struct buffer lines = BUFFER_INIT, also = BUFFER_INIT;
+    bool ok = early_lines(maker, &retained->early, &lines);
+    buffer_puts(&also, "");
+    if (finding_share(maker, others) >= LEAST_SHARE)
+        buffer_printf(&also, " Graphs of earlier passes hold %s for the same reason.",
+                      finding_size(maker, others).text);
+    ok = ok && (!also.failed || error_out_of_memory(maker->err));
+    ok = ok &&
+         finding_add(
+             maker,
+             (struct finding){.kind = FINDING_RETAINED,
+                              .save_bytes = retained->save_bytes,
+                              .at_least = true,
+                              .where = lines.bytes},
+             "If these lines compute targets, run them under torch.no_grad(). Then leave "
+             "retain_graph=True out of backward(), which frees what each pass has saved. Leaving "
+             "it out alone fails, because the second backward pass goes through that graph again.",
+             "At the peak, an autograd graph keeps %s that was made before the first backward "
+             "pass, at %s, and that no backward pass frees, because of retain_graph=True.%s",
+             finding_size(maker, early).text, lines.bytes, also.bytes);
+    buffer_release(&lines);
+    buffer_release(&also);
+    return ok;
+}
+
 bool finding_about_retained(struct findings_maker *maker, const struct live_sum *sum,
                             const struct buffer *most)
 {
@@ -60,6 +101,8 @@ bool finding_about_retained(struct findings_maker *maker, const struct live_sum 
         return true;
     if (maker->evidence->retained->handed_bytes > sum->bytes / 2)
         return about_handed(maker, sum, most);
+    if (maker->evidence->retained->early.at_peak_bytes > sum->bytes / 4)
+        return about_early(maker, sum);
     return finding_add(
         maker,
         (struct finding){.kind = FINDING_RETAINED,

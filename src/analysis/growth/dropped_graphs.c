@@ -327,8 +327,9 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
              stored_graphs_mark(made.is_dropped, finder.is_early, &finder.any_dropped,
                                 finder.is_untouched, finder.next_run, timeline, categories, phases,
                                 &finder.failures, err) &&
-             (!finder.any_dropped || dropped_last_mark(made.is_dropped, finder.is_early, timeline,
-                                                       categories, phases, err));
+             (!finder.any_dropped ||
+              dropped_last_mark(made.is_dropped, finder.is_early, finder.next_run, timeline,
+                                categories, phases, err));
         if (ok && finder.any_dropped)
             count_passes(&finder);
         struct early_saving saving = {0};

@@ -19,9 +19,11 @@ static inline bool dropped_last_may_hold(const struct categories *categories, si
 
 /* Extends the flags, one for each lifetime: also flags a tensor that is never freed if the same
  * stack made tensors that are flagged, and none that a backward pass freed. It is early if all of
- * these are. */
-bool dropped_last_mark(uint8_t *is_dropped, uint8_t *is_early, const struct timeline *timeline,
-                       const struct categories *categories, const struct phases *phases,
-                       struct error *err);
+ * these are. A loop over layers makes all of them with one stack, and may drop only the last ones:
+ * what it made before these does not count if a backward pass of the step may go through it.
+ * `next_run` has the backward run that follows each run in its step, or NO_RUN. */
+bool dropped_last_mark(uint8_t *is_dropped, uint8_t *is_early, const uint32_t *next_run,
+                       const struct timeline *timeline, const struct categories *categories,
+                       const struct phases *phases, struct error *err);
 
 #endif

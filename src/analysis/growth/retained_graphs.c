@@ -274,6 +274,7 @@ static bool flag(struct finder *finder, struct error *err)
         !vec_reserve(finder->from, finder->from_capacity, lifetimes + 1, finder->budget, err))
         return false;
     memset(finder->is_held, 0, lifetimes + 1);
+    memset(finder->from, 0, (lifetimes + 1) * sizeof(*finder->from));
     for (size_t i = 0; i < finder->count; i++) {
         const struct item *item = &finder->items[i];
         uint32_t run = keeps_graph(finder, item);
@@ -338,6 +339,23 @@ static void sum_at_peak(const struct finder *finder, struct retained_graphs *ret
     }
 }
 
+/* Adds the graph that is made before the first backward pass, if the program retains others. */
+static bool add_early(const struct finder *finder, struct retained_graphs *retained,
+                      struct error *err)
+{
+    stack_id later = STACK_NONE;
+    for (size_t i = finder->count; i-- > 0 && later == STACK_NONE;)
+        if (finder->items[i].forwards > 0 && keeps_graph(finder, &finder->items[i]) != NO_RUN)
+            later = finder->timeline->trace
+                        ->stack[finder->timeline->lifetimes[finder->items[i].lifetime].alloc];
+    if (later != STACK_NONE &&
+        !early_graph_mark(&retained->early, finder->is_held, later, finder->timeline, finder->sites,
+                          finder->categories, finder->phases, finder->is_dropped, err))
+        return false;
+    retained->at_peak_bytes += retained->early.at_peak_bytes;
+    return true;
+}
+
 /* Measures what counts at the peak, and keeps the flags of that alone. */
 static bool measure(struct finder *finder, struct retained_graphs *retained, struct error *err)
 {
@@ -345,6 +363,8 @@ static bool measure(struct finder *finder, struct retained_graphs *retained, str
     retained->in_backward_bytes = sum_in_backward(finder);
     sum_at_peak(finder, retained);
     struct early_saving saving = {0};
+    if (!add_early(finder, retained, err))
+        return false;
     if (retained->at_peak_bytes > 0 &&
         !early_ends_save(finder->timeline, finder->sites, finder->categories, finder->is_held,
                          finder->from, &saving, err))

@@ -16,21 +16,26 @@
  * attack on its input does: then a pass counts by itself. What is never freed counts if tensors of
  * the same code in earlier iterations do.
  *
+ * A graph that is made before the first backward pass counts as well if every backward pass goes
+ * through it (early_graph.h): without it, none would have to retain its own.
+ *
  * What variables of the program may hold as well does not count: the last result of each call of a
  * model, and of the last layer in it. */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_RETAINED_GRAPHS_H
 #define MEMSNAP_ANALYSIS_GROWTH_RETAINED_GRAPHS_H
 
 #include "analysis/category/category.h"
+#include "analysis/growth/early_graph.h"
 #include "analysis/phase/phases.h"
 
 struct retained_graphs {
-    int64_t at_peak_bytes; /* live at the active peak, with their backward passes over */
+    int64_t at_peak_bytes; /* live at the active peak, with backward passes through them over */
     /* The part that a pass handed on to the next (handed_graphs.h): it counts from the end of its
      * own backward pass on, although later ones go through it again. And the number of passes. */
     int64_t handed_bytes;
     size_t handed_passes;
-    uint8_t *is_retained; /* by lifetime: counts at the active peak; NULL: none does */
+    struct early_graph early; /* a part as well: passes go through it again and again */
+    uint8_t *is_retained;     /* by lifetime: counts at the active peak; NULL: none does */
     size_t capacity;
     /* How much lower the active peak would be if the last backward pass had freed all of them:
      * early_saving_bound(). */

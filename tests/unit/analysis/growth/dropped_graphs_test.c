@@ -436,6 +436,21 @@ START_TEST(a_graph_that_the_trace_ends_with)
 }
 END_TEST
 
+/* A loop over layers makes all of them with one stack. What comes after the result that the program
+ * keeps is dropped at once; the rest of the graph stays, and may serve a backward pass. */
+START_TEST(a_graph_whose_last_layers_are_dropped)
+{
+    for (uint64_t i = 0; i < 10; i++)
+        capture_event(&capture, "alloc", 100 + i, 100, LAYER(1));
+    for (uint64_t i = 6; i < 10; i++)
+        capture_free(&capture, 100 + i, 100, GRAPH_DIES);
+    capture_event(&capture, "alloc", 2, 100, STACK_BACKWARD);
+    capture_event(&capture, "alloc", 3, 100, STACK_STEP);
+    find(FINDING_NO_GRAD);
+    ck_assert_uint_eq(report->dropped.count, 4);
+}
+END_TEST
+
 /* backward(retain_graph=True) uses the graph and frees nothing of it. The loss between the model
  * and its second head is plain code, so the forward pass has two parts. */
 START_TEST(a_graph_that_is_retained)
@@ -661,6 +676,7 @@ TCase *dropped_graphs_tests(void)
     tcase_add_test(tests, graphs_that_a_list_stores_until_memory_runs_out);
     tcase_add_test(tests, a_backward_pass_that_begins_to_free_late);
     tcase_add_test(tests, a_graph_that_the_trace_ends_with);
+    tcase_add_test(tests, a_graph_whose_last_layers_are_dropped);
     tcase_add_test(tests, a_graph_that_is_retained);
     tcase_add_test(tests, a_pass_that_is_differentiated);
     tcase_add_test(tests, a_graph_that_several_passes_share);

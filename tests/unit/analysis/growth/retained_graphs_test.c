@@ -333,6 +333,41 @@ START_TEST(graphs_that_are_handed_on)
 }
 END_TEST
 
+#define TARGETS(line)                                                                              \
+    CPP("at::_ops::mm::call(x)")                                                                   \
+    "," PY("forward", "/home/u/layer.py", line) "," CALL "," PY(                                   \
+        "targets", "/home/u/train.py", 3) "," PY("<module>", "/home/u/train.py", 4)
+#define TARGET_TENSORS 9 /* the last of which a variable holds */
+
+/* Before the loop, the program computes targets with autograd on, or only results. */
+static void make_targets(bool have_graph)
+{
+    static const char *const lines[] = {TARGETS(1), TARGETS(2), TARGETS(3)};
+    for (unsigned i = 0; i < TARGET_TENSORS; i++)
+        capture_alloc(&capture, 100, lines[have_graph ? i % 3 : 0]);
+}
+
+START_TEST(a_graph_of_targets)
+{
+    make_targets(_i == 0);
+    train(_i == 2 ? SAVED : SAVED + 1, _i == 2 ? RELEASE_ALL : RELEASE_NONE);
+    make_report(0);
+    const struct finding *finding = report_finding(report, FINDING_RETAINED);
+    ck_assert_int_eq(report->retained.early.at_peak_bytes,
+                     _i == 0 ? 100 * (TARGET_TENSORS - 1) : 0);
+    if (_i > 0) {
+        ck_assert(!finding || !strstr(finding->next, "targets"));
+        return;
+    }
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_ptr_null(report_finding(report, FINDING_NO_GRAD));
+    ck_assert(finding->at_least);
+    ck_assert_int_eq(finding->save_bytes, 100 * (TARGET_TENSORS - 1 + SAVED));
+    ck_assert_str_eq(finding->where, "train.py:4 <module>");
+    ck_assert_ptr_nonnull(strstr(finding->next, "run them under torch.no_grad()"));
+}
+END_TEST
+
 TCase *retained_graphs_tests(void)
 {
     TCase *tests = tcase_create("retained graphs");
@@ -349,5 +384,6 @@ TCase *retained_graphs_tests(void)
     tcase_add_test(tests, a_part_that_the_backward_pass_leaves_alone);
     tcase_add_test(tests, a_backward_pass_of_something_else);
     tcase_add_test(tests, a_graph_that_a_later_pass_uses);
+    tcase_add_loop_test(tests, a_graph_of_targets, 0, 3);
     return tests;
 }
