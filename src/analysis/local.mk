@@ -17,6 +17,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/category/flat_buffers.c \
 	src/analysis/category/flat_buffers.h \
 	src/analysis/category/flat_vectors.c \
+	src/analysis/category/gradient_vectors.c \
 	src/analysis/category/held_graphs.c \
 	src/analysis/category/kept_lists.c \
 	src/analysis/category/kept_scores.c \
@@ -462,6 +463,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/phase/gradient_rows.h \
 	src/analysis/phase/held_graph.c \
 	src/analysis/phase/held_results.c \
+	src/analysis/phase/held_steps.c \
 	src/analysis/phase/hump_chain.c \
 	src/analysis/phase/hump_passes.c \
 	src/analysis/phase/humps.c \

@@ -181,6 +181,7 @@ static bool assign(struct classifier *classifier, struct categories *categories,
         !classify_swapped_weights(classifier, categories, err) ||
         !classify_replaced_gradients(classifier, categories, err))
         return false;
+    classify_gradient_vectors(classifier, categories);
     classify_dropped_models(classifier, categories);
     classify_late_factors(classifier, categories);
     classify_first_states(classifier, categories);

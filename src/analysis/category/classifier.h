@@ -240,6 +240,10 @@ bool classify_held_graphs(struct classifier *classifier, struct categories *cate
 bool classify_replaced_gradients(const struct classifier *classifier, struct categories *categories,
                                  struct error *err);
 
+/* gradient_vectors.c: finds vectors of gradients that plain code makes before the optimizer step.
+ */
+void classify_gradient_vectors(const struct classifier *classifier, struct categories *categories);
+
 /* first_states.c: corrects what was taken for memory that a pass saves, if it is states that hooks
  * make. */
 void classify_first_states(const struct classifier *classifier, struct categories *categories);

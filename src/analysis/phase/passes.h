@@ -165,6 +165,9 @@ bool passes_from_samples(struct pattern *pattern, struct error *err);
 /* anchors.c: adds the passes before each annotated optimizer step that has none yet, and
  * the update after the passes of a closure. Sorts the passes by time. */
 bool passes_from_anchors(struct pattern *pattern, struct error *err);
+/* held_steps.c: finds the passes before annotated steps whose graph is held over the step, and
+ * drops others there. The passes must be in order. */
+bool passes_from_held_steps(struct pattern *pattern, struct error *err);
 /* rooted_passes.c: adds the passes that roots of backward passes show, if there are no others and
  * no annotated steps. */
 bool passes_from_roots(struct pattern *pattern, struct error *err);

@@ -149,7 +149,8 @@ static bool find_all_passes(struct pattern *pattern, const struct timeline *time
 {
     if (!pattern_init(pattern, timeline, phases, steps, are_renewed, err) ||
         !passes_from_humps(pattern, err) || !passes_from_samples(pattern, err) ||
-        !passes_from_anchors(pattern, err) || !passes_from_roots(pattern, err))
+        !passes_from_anchors(pattern, err) || !passes_from_held_steps(pattern, err) ||
+        !passes_from_roots(pattern, err))
         return false;
     passes_correct_turns(pattern);
     passes_turn_at_roots(pattern);

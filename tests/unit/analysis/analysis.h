@@ -21,6 +21,7 @@ TCase *category_stored_rows_tests(void);
 TCase *category_late_copies_tests(void);
 TCase *category_factored_states_tests(void);
 TCase *category_kept_scores_tests(void);
+TCase *category_held_steps_tests(void);
 TCase *category_dropped_models_tests(void);
 TCase *category_epoch_results_tests(void);
 TCase *category_unnamed_tests(void);

@@ -30,6 +30,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/category/freed_gradients_test.c \
 	tests/unit/analysis/category/frozen_test.c \
 	tests/unit/analysis/category/guess_test.c \
+	tests/unit/analysis/category/held_steps_test.c \
 	tests/unit/analysis/category/hooks_test.c \
 	tests/unit/analysis/category/humps_test.c \
 	tests/unit/analysis/category/inference_test.c \

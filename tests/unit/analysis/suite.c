@@ -62,6 +62,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, category_late_copies_tests());
     suite_add_tcase(suite, category_factored_states_tests());
     suite_add_tcase(suite, category_kept_scores_tests());
+    suite_add_tcase(suite, category_held_steps_tests());
     suite_add_tcase(suite, category_dropped_models_tests());
     suite_add_tcase(suite, category_epoch_results_tests());
     suite_add_tcase(suite, category_unnamed_tests());
