@@ -194,8 +194,8 @@ static bool assign(struct classifier *classifier, struct categories *categories,
     if (!classify_held_graphs(classifier, categories, err) ||
         !classify_kv_cache(classifier, categories, err))
         return false;
-    classify_result_buffers(classifier, categories);
-    if (!classify_stored_rows(classifier, categories, err))
+    if (!classify_result_buffers(classifier, categories, err) ||
+        !classify_stored_rows(classifier, categories, err))
         return false;
     classify_rebuilt_buckets(classifier, categories);
     classify_ends_again(classifier, categories);

@@ -250,7 +250,8 @@ void classify_first_states(const struct classifier *classifier, struct categorie
 
 /* result_buffers.c: finds buffers for the results of passes without gradients. Call it after the
  * caches are known, which such passes fill, too. */
-void classify_result_buffers(const struct classifier *classifier, struct categories *categories);
+bool classify_result_buffers(const struct classifier *classifier, struct categories *categories,
+                             struct error *err);
 
 /* stored_rows.c: corrects what was taken for frozen weights, if batches are taken from it. */
 bool classify_stored_rows(const struct classifier *classifier, struct categories *categories,

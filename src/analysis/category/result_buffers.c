@@ -4,6 +4,8 @@
  * contents, and would usually be used by a single pass. Where the operator is not known, the sizes
  * of the results tell: each is smaller than the buffer, and all of them together fill it. The
  * passes must have another input, because data that they read in parts looks the same. */
+#include <string.h>
+
 #include "analysis/category/classifier.h"
 #include "analysis/category/traced_reason.h"
 #include "analysis/phase/births.h"
@@ -30,23 +32,73 @@ static uint32_t end_of_training(const struct phases *phases)
     return run;
 }
 
-/* True if a lifetime covers several forward passes, none of which a backward pass follows. A
- * buffer that lives while the program trains holds batches instead: rollouts fill it for the passes
- * that train after them. */
-static bool sees_passes(const struct phases *phases, const struct lifetime_runs *life,
-                        uint32_t untrained)
+/* 1 + the runs in which a stack makes its first and its last block; 0: it makes none. */
+struct line {
+    uint32_t first, last;
+};
+
+struct finder {
+    const struct classifier *classifier;
+    struct categories *categories;
+    uint32_t untrained, last_pass; /* runs: after the last that trains; the last backward pass */
+    struct line *lines;            /* by stack */
+    size_t capacity;
+};
+
+static bool list_lines(struct finder *finder, struct error *err)
 {
-    uint32_t last = life->end < phases->count ? life->end : (uint32_t)phases->count - 1;
-    uint32_t passes = 0;
-    for (uint32_t run = life->birth + 1; run <= last; run++) {
-        if (run - life->birth > MOST_RUNS || is_training(&phases->runs[run]))
-            return false;
+    const struct classifier *classifier = finder->classifier;
+    const struct timeline *timeline = classifier->timeline;
+    size_t stacks = symbols_stack_count(site_table_symbols(classifier->sites));
+    if (!vec_reserve(finder->lines, finder->capacity, stacks + 1, timeline->snapshot->budget, err))
+        return false;
+    memset(finder->lines, 0, stacks * sizeof(*finder->lines));
+    for (size_t i = 0; i < timeline->lifetime_count; i++) {
+        uint32_t run = classifier->phases->of_lifetime[i].birth + 1;
+        struct line *line = &finder->lines[timeline->trace->stack[timeline->lifetimes[i].alloc]];
+        line->first = line->last == 0 ? run : line->first;
+        line->last = run;
+    }
+    return true;
+}
+
+/* True if the line that makes a block belongs to an evaluation: the program trains before the first
+ * one, and not after the last one. */
+static bool is_of_evaluation(const struct finder *finder, size_t index)
+{
+    const struct timeline *timeline = finder->classifier->timeline;
+    stack_id stack = timeline->trace->stack[timeline->lifetimes[index].alloc];
+    const struct line *line = &finder->lines[stack];
+    return stack != STACK_NONE && line->last > finder->last_pass + 1 &&
+           line->first > finder->classifier->first_backward_run + 1;
+}
+
+/* The end of the runs in the lifetime of a block that lie before any training, if they have several
+ * forward passes; else 0. A buffer that lives while the program trains holds batches instead:
+ * rollouts fill it for the passes that train after them. But a variable may hold a buffer of an
+ * evaluation until the next one. */
+static uint32_t end_of_passes(const struct finder *finder, size_t index)
+{
+    const struct phases *phases = finder->classifier->phases;
+    struct lifetime_runs life = phases->of_lifetime[index];
+    uint32_t last = life.end < phases->count ? life.end : (uint32_t)phases->count - 1;
+    uint32_t passes = 0, last_forward = 0, run = life.birth + 1;
+    for (; run <= last && run - life.birth <= MOST_RUNS; run++) {
+        if (is_training(&phases->runs[run])) {
+            /* the forward pass of this backward pass is the last one */
+            bool is_backward = phases->runs[run].phase == PHASE_BACKWARD && passes > 0;
+            passes -= is_backward;
+            return passes < LEAST_PASSES || !is_of_evaluation(finder, index) ? 0
+                   : is_backward                                             ? last_forward
+                                                                             : run;
+        }
+        last_forward = phases->runs[run].phase == PHASE_FORWARD ? run : last_forward;
         passes += phases->runs[run].phase == PHASE_FORWARD &&
                   phases->runs[run].evidence <= PHASE_BY_ANNOTATION;
-        if (passes >= LEAST_PASSES && run >= untrained)
-            return true;
+        if (passes >= LEAST_PASSES && run >= finder->untrained)
+            return life.end;
     }
-    return passes >= LEAST_PASSES;
+    return passes >= LEAST_PASSES && run > last ? life.end : 0;
 }
 
 /* Cannot fail: the stack was looked up before. NULL if there is none. */
@@ -85,18 +137,17 @@ struct results {
     bool has_input; /* of later passes only */
 };
 
-/* `n`: the number of the block among those that outlive their run. */
+/* Up to run `end`. `n`: the number of the block among those that outlive their run. */
 static struct results results_of(const struct classifier *classifier,
-                                 const struct categories *categories, size_t n)
+                                 const struct categories *categories, size_t n, uint32_t end)
 {
     const struct timeline *timeline = classifier->timeline;
     const struct phases *phases = classifier->phases;
-    struct lifetime_runs life = phases->of_lifetime[phases->outliving[n]];
     struct results results = {0};
     for (size_t k = n + 1; k < phases->outliving_count && k - n <= MOST_BLOCKS; k++) {
         size_t i = phases->outliving[k];
         uint32_t run = phases->of_lifetime[i].birth;
-        if (run >= life.end)
+        if (run >= end)
             break;
         uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
         results.has_input = results.has_input ||
@@ -109,16 +160,16 @@ static struct results results_of(const struct classifier *classifier,
     return results;
 }
 
-/* True if the results of the passes in the lifetime of a block fill it. `inputs_end`: the last run
- * that sees an input from before the block. */
-static bool is_filled(const struct classifier *classifier, const struct categories *categories,
-                      size_t n, uint32_t inputs_end)
+/* True if the results of the passes that a block sees up to run `end` fill it. `inputs_end`: the
+ * last run that sees an input from before the block. */
+static bool is_filled(const struct finder *finder, size_t n, uint32_t end, uint32_t inputs_end)
 {
+    const struct classifier *classifier = finder->classifier;
     const struct timeline *timeline = classifier->timeline;
     size_t index = classifier->phases->outliving[n];
     uint32_t birth = classifier->phases->of_lifetime[index].birth;
     uint64_t size = trace_size(timeline->trace, timeline->lifetimes[index].alloc);
-    struct results results = results_of(classifier, categories, n);
+    struct results results = results_of(classifier, finder->categories, n, end);
     return (results.has_input || inputs_end > birth) && results.largest < size &&
            results.bytes * NARROWER >= (double)size && results.bytes <= (double)size * MOST_TIMES;
 }
@@ -137,18 +188,34 @@ static uint32_t end_as_input(const struct classifier *classifier,
     return is_input || may_be_input ? life.end : 0;
 }
 
-void classify_result_buffers(const struct classifier *classifier, struct categories *categories)
+static bool is_buffer(const struct finder *finder, size_t n, uint32_t inputs_end)
+{
+    const struct classifier *classifier = finder->classifier;
+    size_t i = classifier->phases->outliving[n];
+    enum reason reason = reason_of(finder->categories->why_lifetime[i]);
+    if (reason != REASON_NONE && reason != REASON_BEFORE_FORWARD && reason != REASON_FIRST_BATCH)
+        return false;
+    uint32_t end = end_of_passes(finder, i);
+    return end > 0 && (is_empty(classifier, i) ||
+                       (may_be_empty(classifier, i) && is_filled(finder, n, end, inputs_end)));
+}
+
+bool classify_result_buffers(const struct classifier *classifier, struct categories *categories,
+                             struct error *err)
 {
     const struct phases *phases = classifier->phases;
-    uint32_t untrained = end_of_training(phases), inputs_end = 0;
+    struct finder finder = {.classifier = classifier,
+                            .categories = categories,
+                            .untrained = end_of_training(phases),
+                            .last_pass = (uint32_t)phases->count};
+    uint32_t inputs_end = 0;
+    while (finder.last_pass > 0 && classifier_phase(classifier, finder.last_pass) != PHASE_BACKWARD)
+        finder.last_pass--;
+    if (!list_lines(&finder, err))
+        return false;
     for (size_t n = 0; n < phases->outliving_count; n++) {
         size_t i = phases->outliving[n];
-        enum reason reason = reason_of(categories->why_lifetime[i]);
-        bool is_open = reason == REASON_NONE || reason == REASON_BEFORE_FORWARD ||
-                       reason == REASON_FIRST_BATCH;
-        if (is_open && sees_passes(phases, &phases->of_lifetime[i], untrained) &&
-            (is_empty(classifier, i) ||
-             (may_be_empty(classifier, i) && is_filled(classifier, categories, n, inputs_end)))) {
+        if (is_buffer(&finder, n, inputs_end)) {
             categories->of_lifetime[i] = CATEGORY_ACTIVATION;
             categories->why_lifetime[i] = reason_byte(REASON_AFTER_FORWARD, DOUBT_NONE);
         } else {
@@ -156,4 +223,7 @@ void classify_result_buffers(const struct classifier *classifier, struct categor
             inputs_end = end > inputs_end ? end : inputs_end;
         }
     }
+    vec_free(finder.lines, finder.capacity, sizeof(*finder.lines),
+             classifier->timeline->snapshot->budget);
+    return true;
 }

@@ -65,22 +65,26 @@ START_TEST(other_blocks_are_inputs)
 }
 END_TEST
 
-/* The program trains a model first. The trace ends within the last passes, so nothing is known of
- * the picture. */
-START_TEST(a_buffer_may_outlive_the_trace)
+static void train(void)
 {
-    born(1, 4000, MODEL);
     for (uint64_t step = 0; step < 2; step++) {
-        born(50 + step, 700, LINE(10));
-        if (step > 0)
-            freed(50, 700, LINE(10));
+        born(50, 700, LINE(10));
         born(60, 5000, PASS);
         born(61, 4000, "");
         freed(60, 5000, "");
         born(62, 8, STEP);
         freed(62, 8, STEP);
         freed(61, 4000, LINE(12));
+        freed(50, 700, LINE(13));
     }
+}
+
+/* The program trains a model first. The trace ends within the last passes, so nothing is known of
+ * the picture. */
+START_TEST(a_buffer_may_outlive_the_trace)
+{
+    born(1, 4000, MODEL);
+    train();
     born(100 + PICTURE, 100, LINE(20));
     born(100 + BUFFER, 1200, LINE(21));
     for (uint64_t part = 0; part < 4; part++) {
@@ -95,6 +99,40 @@ START_TEST(a_buffer_may_outlive_the_trace)
 }
 END_TEST
 
+/* The variables of an evaluation hold its buffer and its picture while the program trains. Rollouts
+ * fill a buffer for the training that follows. */
+START_TEST(a_buffer_may_be_held)
+{
+    bool is_evaluation = _i == 0;
+    born(1, 4000, MODEL);
+    for (uint64_t epoch = 0; epoch < 3; epoch++) {
+        uint64_t at = 100 * (epoch + 1);
+        if (is_evaluation)
+            train();
+        born(at + PICTURE, 100, LINE(20));
+        born(at + BUFFER, 1200, LINE(21));
+        if (epoch > 0) {
+            freed(at - 100 + PICTURE, 100, LINE(20));
+            freed(at - 100 + BUFFER, 1200, LINE(21));
+        }
+        for (uint64_t part = 0; part < 4; part++) {
+            born(at + 10 + part, 350, PASS);
+            born(at + 20, 5000, PASS);
+            freed(at + 20, 5000, PASS);
+            freed(at + 10 + part, 350, LINE(31));
+        }
+        if (!is_evaluation)
+            train();
+    }
+    capture_load(&capture);
+    for (uint64_t at = 100; at <= 200; at += 100) {
+        ck_assert_int_eq(capture_category(&capture, at + PICTURE), CATEGORY_INPUT);
+        ck_assert_int_eq(capture_category(&capture, at + BUFFER),
+                         is_evaluation ? CATEGORY_ACTIVATION : CATEGORY_INPUT);
+    }
+}
+END_TEST
+
 TCase *category_result_buffers_tests(void)
 {
     TCase *tests = tcase_create("buffers for results");
@@ -102,6 +140,7 @@ TCase *category_result_buffers_tests(void)
     tcase_add_loop_test(tests, results_fill_a_buffer, 0, 2);
     tcase_add_test(tests, a_picture_is_read_in_parts);
     tcase_add_test(tests, a_buffer_may_outlive_the_trace);
+    tcase_add_loop_test(tests, a_buffer_may_be_held, 0, 2);
     tcase_add_loop_test(tests, other_blocks_are_inputs, 0, 2);
     return tests;
 }
