@@ -72,9 +72,10 @@ static bool about_discarded(struct findings_maker *maker, const struct idle_grad
                                            .save_bytes = idle->save_bytes,
                                            .at_least = true,
                                            .where = line.bytes},
-                          "Call .detach() on the result of these passes before another model "
-                          "computes its loss of it, or run them under torch.no_grad(): then "
-                          "nothing is kept for the gradients, and they are not computed at all.",
+                          "Run these passes under torch.no_grad(), or keep only their detached "
+                          "result, as in fake = generator(noise).detach(): then nothing is kept "
+                          "for the gradients, and they are not computed at all. A variable that "
+                          "holds the result itself would keep its graph.",
                           "zero_grad() frees %llu gradients (%s) before their optimizer uses them, "
                           "such as those that the loss of a critic makes for a generator.%s",
                           (unsigned long long)idle->count, finding_size(maker, idle->bytes).text,
