@@ -67,11 +67,18 @@ bool finding_about_piled_results(struct findings_maker *maker, const struct live
         (struct finding){.kind = FINDING_PILED_RESULTS,
                          .save_bytes = save + joined.bytes + joined.more_bytes,
                          .at_most = true},
-        "If a list or an attribute collects them, move each to the host (tensor.cpu()), or store "
-        "less of it. If nothing does, they are in reference cycles, which only Python's garbage "
-        "collector frees: look for objects that refer to each other, a stored exception, or a "
-        "nested function that calls itself.",
-        "Results of %s earlier %s, which the program later frees together, hold %s%s%s.",
+        piled->in_windows
+            ? "If the program needs fewer of them, lower the limit, such as collections.deque's "
+              "maxlen. Or keep them in a smaller dtype, or in host memory (tensor.cpu())."
+            : "If a list or an attribute collects them, move each to the host (tensor.cpu()), or "
+              "store less of it. If nothing does, they are in reference cycles, which only "
+              "Python's garbage collector frees: look for objects that refer to each other, a "
+              "stored exception, or a nested function that calls itself.",
+        piled->in_windows
+            ? "Results of the last %s %s, of which the program frees the oldest when "
+              "it has a new one, hold %s%s%s."
+            : "Results of %s earlier %s, which the program later frees together, hold "
+              "%s%s%s.",
         units_count(steps, piled->steps),
         maker->evidence->steps->source == STEPS_FORWARD ? "forward passes" : "steps",
         finding_size(maker, sum->bytes).text, most->bytes, joined.text);

@@ -31,6 +31,7 @@ struct finder {
     const struct categories *categories;
     const struct phases *phases;
     const struct steps *steps;
+    const struct result_windows *windows;
     const uint8_t *is_dropped, *is_retained;
     struct held_gradients gradients;
     struct closed_passes passes;
@@ -47,7 +48,8 @@ static bool may_be_result(const struct finder *finder, size_t index)
 {
     stack_id stack = finder->timeline->trace->stack[finder->timeline->lifetimes[index].alloc];
     if (stack == STACK_NONE || (finder->is_dropped && finder->is_dropped[index]) ||
-        (finder->is_retained && finder->is_retained[index]))
+        (finder->is_retained && finder->is_retained[index]) ||
+        result_windows_have(finder->windows, finder->timeline, index))
         return false;
     switch ((enum category)finder->categories->of_lifetime[index]) {
     case CATEGORY_ACTIVATION:
@@ -377,7 +379,8 @@ static bool mark(const struct finder *finder, struct kept_results *kept, struct 
 bool kept_results_find(struct kept_results *kept, const struct timeline *timeline,
                        struct site_table *sites, const struct categories *categories,
                        const struct phases *phases, const struct steps *steps,
-                       const uint8_t *is_dropped, const uint8_t *is_retained, struct error *err)
+                       const struct result_windows *windows, const uint8_t *is_dropped,
+                       const uint8_t *is_retained, struct error *err)
 {
     struct kept_results made = {.budget = timeline->snapshot->budget};
     struct finder finder = {.timeline = timeline,
@@ -385,6 +388,7 @@ bool kept_results_find(struct kept_results *kept, const struct timeline *timelin
                             .categories = categories,
                             .phases = phases,
                             .steps = steps,
+                            .windows = windows,
                             .is_dropped = is_dropped,
                             .is_retained = is_retained,
                             .budget = made.budget};

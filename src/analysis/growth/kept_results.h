@@ -11,7 +11,8 @@
  * that backward(retain_graph=True) has kept. A tensor of the last steps counts if earlier tensors
  * of the same code did, or if one of them was replaced in the loop of one step, as in that of an
  * evaluation. Weights, gradients (except copies that a hook makes, and those of held_gradients.h),
- * optimizer states, caches and allocations without a stack do not count.
+ * optimizer states, caches, allocations without a stack, and results that a window holds do not
+ * count.
  *
  * The next iteration may need such a tensor, as the state of a recurrent network. The trace does
  * not tell. */
@@ -19,7 +20,7 @@
 #define MEMSNAP_ANALYSIS_GROWTH_KEPT_RESULTS_H
 
 #include "analysis/category/category.h"
-#include "analysis/phase/steps.h"
+#include "analysis/growth/result_windows.h"
 
 /* The most allocations from that of a new result on up to the end of the old one whose place it
  * takes in a variable. What the code that made it frees in between does not count. */
@@ -42,7 +43,8 @@ struct kept_results {
 bool kept_results_find(struct kept_results *kept, const struct timeline *timeline,
                        struct site_table *sites, const struct categories *categories,
                        const struct phases *phases, const struct steps *steps,
-                       const uint8_t *is_dropped, const uint8_t *is_retained, struct error *err);
+                       const struct result_windows *windows, const uint8_t *is_dropped,
+                       const uint8_t *is_retained, struct error *err);
 void kept_results_release(struct kept_results *kept);
 
 #endif

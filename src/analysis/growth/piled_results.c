@@ -24,6 +24,7 @@ struct finder {
     const struct categories *categories;
     const struct phases *phases;
     const struct steps *steps;
+    const struct result_windows *windows;
     const uint8_t *is_dropped;
     size_t least;         /* LEAST_STEPS or LEAST_PASSES */
     uint8_t *is_of_piled; /* by stack: it made tensors that count */
@@ -118,7 +119,7 @@ static void find_bursts(struct finder *finder)
     qsort(finder->items, finder->count, sizeof(*finder->items), compare_bursts);
 }
 
-/* Keeps the tensors of each burst whose code made some in enough steps. */
+/* Keeps the tensors of each burst whose code made some in enough steps, and those in windows. */
 static void keep_piled(struct finder *finder)
 {
     size_t kept = 0;
@@ -129,7 +130,8 @@ static void keep_piled(struct finder *finder)
                            finder->items[next].stack == first->stack;
              next++)
             steps += finder->items[next].step != finder->items[next - 1].step;
-        if (steps < finder->least)
+        if (steps < finder->least &&
+            !result_windows_have(finder->windows, finder->timeline, first->lifetime))
             continue;
         finder->is_of_piled[first->stack] = 1;
         for (size_t j = i; j < next; j++)
@@ -185,6 +187,7 @@ static bool mark(const struct finder *finder, struct piled_results *piled, struc
     const struct timeline *timeline = finder->timeline;
     int64_t peak = timeline->active.peak_event;
     uint8_t *is_counted = NULL; /* by step */
+    uint64_t bytes = 0, window_bytes = 0;
     size_t capacity = 0, lifetimes = timeline->lifetime_count + 1;
     if (!vec_reserve(piled->is_piled, piled->capacity, lifetimes, finder->budget, err) ||
         !vec_reserve(is_counted, capacity, finder->steps->count, finder->budget, err))
@@ -196,18 +199,23 @@ static bool mark(const struct finder *finder, struct piled_results *piled, struc
         if (peak < (int64_t)counts_from(finder, item) ||
             peak >= (int64_t)timeline->lifetimes[item->lifetime].free_completed)
             continue;
+        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[item->lifetime].alloc);
         piled->is_piled[item->lifetime] = 1;
+        bytes += size;
+        window_bytes += result_windows_have(finder->windows, timeline, item->lifetime) ? size : 0;
         piled->steps += !is_counted[item->step];
         is_counted[item->step] = 1;
     }
     vec_free(is_counted, capacity, sizeof(*is_counted), finder->budget);
+    piled->in_windows = window_bytes > bytes / 2;
     return piled->steps == 0 || measure(finder, &piled->save_bytes, err);
 }
 
 bool piled_results_find(struct piled_results *piled, const struct timeline *timeline,
                         struct site_table *sites, const struct categories *categories,
                         const struct phases *phases, const struct steps *steps,
-                        const uint8_t *is_dropped, struct error *err)
+                        const struct result_windows *windows, const uint8_t *is_dropped,
+                        struct error *err)
 {
     struct piled_results made = {.budget = timeline->snapshot->budget};
     struct finder finder = {.timeline = timeline,
@@ -215,6 +223,7 @@ bool piled_results_find(struct piled_results *piled, const struct timeline *time
                             .categories = categories,
                             .phases = phases,
                             .steps = steps,
+                            .windows = windows,
                             .is_dropped = is_dropped,
                             .budget = made.budget};
     size_t stacks = symbols_stack_count(timeline->snapshot->symbols) + 1;

@@ -159,6 +159,22 @@ static bool find_gradients(void *self, struct error *err)
                                  &report->phases, err);
 }
 
+static bool find_results(struct device_report *report, struct site_table *sites, struct error *err)
+{
+    const struct timeline *timeline = report->timeline;
+    struct result_windows windows;
+    if (!result_windows_find(&windows, timeline, &report->all, &report->phases, &report->steps,
+                             err))
+        return false;
+    bool ok = kept_results_find(&report->kept, timeline, sites, &report->all, &report->phases,
+                                &report->steps, &windows, report->dropped.is_dropped,
+                                report->retained.is_retained, err) &&
+              piled_results_find(&report->piled, timeline, sites, &report->all, &report->phases,
+                                 &report->steps, &windows, report->dropped.is_dropped, err);
+    result_windows_release(&windows);
+    return ok;
+}
+
 static bool find_held(struct device_report *report, struct site_table *sites, struct error *err)
 {
     const struct timeline *timeline = report->timeline;
@@ -169,11 +185,7 @@ static bool find_held(struct device_report *report, struct site_table *sites, st
                                err) &&
            retained_graphs_find(&report->retained, timeline, sites, &report->all, &report->phases,
                                 report->dropped.is_dropped, err) &&
-           kept_results_find(&report->kept, timeline, sites, &report->all, &report->phases,
-                             &report->steps, report->dropped.is_dropped,
-                             report->retained.is_retained, err) &&
-           piled_results_find(&report->piled, timeline, sites, &report->all, &report->phases,
-                              &report->steps, report->dropped.is_dropped, err);
+           find_results(report, sites, err);
 }
 
 static bool compare_steps(struct device_report *report, struct site_table *sites, struct error *err)
