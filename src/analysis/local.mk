@@ -93,6 +93,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/gradient_sizes.h \
 	src/analysis/chain/held.c \
 	src/analysis/chain/held.h \
+	src/analysis/chain/largest.c \
 	src/analysis/chain/lists.c \
 	src/analysis/chain/lists.h \
 	src/analysis/chain/loops.c \
@@ -171,6 +172,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/code/python_frames.c \
 	src/analysis/code/reason.c \
 	src/analysis/code/reason.h \
+	src/analysis/code/recurrent.c \
+	src/analysis/code/recurrent.h \
 	src/analysis/code/regex.c \
 	src/analysis/code/regex.h \
 	src/analysis/code/regex_program.c \

@@ -102,6 +102,29 @@ check 'begins with the layer' grep -q '^Most of this peak is what one layer need
 out_has 'in the backward pass of model.py:3 forward. Checkpoints do not lower that'
 run suggest layer-2000000.json
 out_has_not 'one layer needs'
+
+# Or one layer keeps most of it in one allocation.
+for bytes in 20971520 2097152; do
+    {
+        printf '{"segments":[],"device_traces":[['
+        alloc 1 1048576 forward model.py 1
+        alloc 2 "$bytes" forward model.py 2
+        alloc 3 1048576 forward model.py 2
+        alloc 5 1048576 forward model.py 3
+        alloc 4 1024 backward /torch/_tensor.py 9
+        for i in 5 3; do
+            printf '{"action":"free_completed","addr":%s,"size":1048576,"stream":0},' "$i"
+        done
+        printf '{"action":"free_completed","addr":2,"size":%s,"stream":0},' "$bytes"
+        printf '{"action":"free_completed","addr":1,"size":1048576,"stream":0}]]}'
+    } >"allocation-$bytes.json"
+done
+COLUMNS=500 run suggest allocation-20971520.json
+check 'begins with the allocation' grep -q '^Most of what these layers keep is a single allocation: 20.00 MiB of 23.00 MiB, which model.py:2 ' .run/out
+out_has 'A smaller batch lowers it'
+out_has_not 'recurrent'
+run suggest allocation-2097152.json
+out_has_not 'single allocation'
 run suggest samples/train-loop.pickle.gz
 check 'begins with the answer' test "$(head -n 1 .run/out)" = 'Memory against recomputed activations, with one level of checkpoints'
 

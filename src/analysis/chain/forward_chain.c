@@ -219,6 +219,7 @@ bool chain_measure_elements(struct build *build, struct error *err)
         !chain_hold_read_results(chain, &measure, err))
         return false;
     chain_set_splits(chain, &measure);
+    chain_find_largest(chain, &measure);
     return chain_set_doubts(chain, &measure, err) && chain_set_times(chain, &measure, err) &&
            chain_set_operators(chain, &measure, err);
 }

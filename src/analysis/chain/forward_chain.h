@@ -261,6 +261,10 @@ struct forward_chain {
     int64_t backward_ns;
 
     int64_t activation_bytes; /* of all elements */
+    int64_t largest_bytes;  /* the largest allocation that is kept, other than a copy of weights: no
+                             * checkpoint divides it */
+    size_t largest_element; /* that makes it */
+    bool largest_recurrent; /* a recurrent layer makes it */
     /* All activations at the peak of the active curve, and those of this chain. The others belong
      * to other passes, or were recomputed in the backward pass. Activations of the chain that are
      * in neither sum were freed before the peak or allocated after it. */

@@ -2,22 +2,8 @@
 #include "analysis/chain/sizes.h"
 
 #include "analysis/chain/held.h"
-#include "analysis/code/paths.h"
+#include "analysis/code/recurrent.h"
 #include "analysis/phase/births.h"
-
-/* True if a run of allocations is in the forward() of torch.nn.LSTM, GRU or RNN. */
-static bool is_recurrent(const struct call_tree *tree, uint32_t run)
-{
-    struct stack path = symbols_stack_at(tree->symbols, tree->runs[run].path);
-    if (path.count == 0)
-        return false;
-    struct frame frame = symbols_frame_at(tree->symbols, path.frames[path.count - 1]);
-    struct text file = symbols_text(tree->symbols, frame.file);
-    struct file_facts facts = path_classify(file);
-    return facts.class == FILE_TORCH &&
-           text_equals((struct text){file.bytes + facts.module, file.size - facts.module},
-                       "nn/modules/rnn.py");
-}
 
 /* True if an operator runs between the ends of two lifetimes, as an allocation shows. */
 static bool end_apart(const struct timeline *timeline, uint32_t a, uint32_t b)
@@ -31,7 +17,7 @@ uint32_t chain_reserve_of(const struct chain_measure *measure, uint32_t run)
     const struct timeline *timeline = measure->timeline;
     const struct call_run *runs = measure->tree->runs;
     uint32_t last = EVENT_NEVER;
-    if (!is_recurrent(measure->tree, run))
+    if (!code_is_recurrent(measure->tree->symbols, runs[run].path))
         return EVENT_NEVER;
     for (uint32_t k = runs[run + 1].lifetime; k-- > runs[run].lifetime;) {
         uint32_t end = lifetime_end(&timeline->lifetimes[k]);

@@ -54,6 +54,8 @@ bool chain_hold_states(struct forward_chain *chain, const struct chain_measure *
  * output_from and output_passes. */
 bool chain_set_outputs(struct forward_chain *chain, const struct chain_measure *measure,
                        struct error *err);
+/* Sets largest_bytes, largest_element and largest_recurrent. Requires chain->kept. */
+void chain_find_largest(struct forward_chain *chain, const struct chain_measure *measure);
 /* Sets reader_item. */
 bool chain_set_readers(struct forward_chain *chain, const struct chain_measure *measure,
                        struct error *err);

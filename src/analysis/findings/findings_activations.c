@@ -1,4 +1,5 @@
 /* Findings on activations at the peak. Each kind of activation is freed in another way. */
+#include "analysis/code/recurrent.h"
 #include "analysis/findings/findings_internal.h"
 
 #define LEAST_ACTIVATIONS 10 /* in percent of the peak; smaller findings are left out */
@@ -17,6 +18,40 @@ static const char *next_checkpoints(const struct findings_maker *maker)
                "compiled, hold in the compiled code as well.";
     return "Recompute some of them instead of keeping them: `memsnap suggest` finds where "
            "checkpoints (torch.utils.checkpoint) cost least.";
+}
+
+/* The activation that makes most of a sum, or NULL if there is none: a checkpoint would make it
+ * again in one piece. */
+static const struct live *find_most(const struct findings_maker *maker, const struct live_sum *sum)
+{
+    const struct live_set *set = maker->evidence->at_peak;
+    if (maker->is_compiled || sum->largest_bytes <= sum->bytes / 3 * 2)
+        return NULL;
+    for (size_t i = 0; i < set->count; i++)
+        if ((int64_t)set->items[i].size == sum->largest_bytes &&
+            live_category(set, &set->items[i]) == CATEGORY_ACTIVATION)
+            return &set->items[i];
+    return NULL;
+}
+
+#define SMALLER_BATCH                                                                              \
+    "Checkpoints do not lower this: the backward pass would make that allocation again. Pass a "   \
+    "smaller batch; to train with the same number of samples, accumulate the gradients of "        \
+    "several batches."
+
+/* Adds a finding on activations most of which is one allocation. */
+static bool add_one(struct findings_maker *maker, const struct live_sum *sum,
+                    const struct buffer *most, const struct live *one)
+{
+    const struct symbols *symbols = site_table_symbols(maker->evidence->at_peak->sites);
+    return finding_add(
+        maker,
+        (struct finding){.kind = FINDING_ACTIVATIONS, .save_bytes = sum->bytes, .at_most = true},
+        code_is_recurrent(symbols, one->stack) ? SMALLER_BATCH " " RECURRENT_ADVICE : SMALLER_BATCH,
+        "Activations that wait for the backward pass hold %s%s. Of this, %s is a single "
+        "allocation.",
+        finding_amount(maker, sum->bytes).text, most->bytes,
+        finding_size(maker, (int64_t)one->size).text);
 }
 
 /* Adds "WHO hold 1.24 GiB, 12.0% of the peakWHY, the largest part at model.py:39 forward". */
@@ -46,6 +81,9 @@ bool finding_about_activations(struct findings_maker *maker, const struct live_s
                       : finding_fails_at_logits(maker)
                           ? "Activations, without the logits and the loss,"
                           : "Activations";
+    const struct live *one = trains ? find_most(maker, sum) : NULL;
+    if (one)
+        return add_one(maker, sum, most, one);
     return add(maker, FINDING_ACTIVATIONS, sum->bytes, sum, most, who, "",
                trains ? next_checkpoints(maker)
                       : "No backward pass was recorded. If none follows, run the model under "

@@ -1,5 +1,7 @@
 /* Says before an answer that most of the peak is what a single layer needs while it runs, such as
- * the copies of logits that a loss makes. Checkpoints do not lower that. */
+ * the copies of logits that a loss makes, or a single allocation that a layer keeps, such as what
+ * cuDNN reserves for a recurrent layer. Checkpoints do not lower that. */
+#include "analysis/code/recurrent.h"
 #include "render/suggest/parts.h"
 
 /* The peak of a pass without checkpoints. */
@@ -30,22 +32,47 @@ static struct pass_peak peak_of(const struct forward_chain *chain)
     return peak;
 }
 
+static void say_layer(const struct page *page, struct pass_peak peak, const char *name)
+{
+    char whole[UNITS_TEXT_SIZE], more[UNITS_TEXT_SIZE];
+    suggest_title(page,
+                  "Most of this peak is what one layer needs while it runs: %s of %s, in the %s "
+                  "pass of %s. Checkpoints do not lower that; 'memsnap analyze' tells what it is.",
+                  page_bytes(page, more, peak.more), page_bytes(page, whole, peak.bytes),
+                  peak.in_backward ? "backward" : "forward", name);
+    fputc('\n', page->out);
+}
+
+static void say_allocation(const struct page *page, const struct forward_chain *chain,
+                           const char *name)
+{
+    char whole[UNITS_TEXT_SIZE], bytes[UNITS_TEXT_SIZE];
+    suggest_title(page,
+                  "Most of what these layers keep is a single allocation: %s of %s, which %s keeps "
+                  "for its backward pass. Checkpoints do not lower that: with one around this "
+                  "layer, the backward pass makes the same allocation again. A smaller batch "
+                  "lowers it; to train with the same number of samples, accumulate the gradients "
+                  "of several batches.%s",
+                  page_bytes(page, bytes, chain->largest_bytes),
+                  page_bytes(page, whole, chain->activation_bytes), name,
+                  chain->largest_recurrent ? " " RECURRENT_ADVICE : "");
+    fputc('\n', page->out);
+}
+
 void suggest_one_layer_text(const struct page *page, const struct suggest_subject *subject)
 {
     const struct forward_chain *chain = subject->forward;
     struct pass_peak peak = peak_of(chain);
-    char whole[UNITS_TEXT_SIZE], more[UNITS_TEXT_SIZE];
+    bool is_layer = peak.more > peak.bytes / 3 * 2;
+    bool is_allocation = !is_layer && chain->largest_bytes > chain->activation_bytes / 3 * 2;
+    size_t element = is_layer ? peak.element : chain->largest_element;
     struct buffer name = BUFFER_INIT;
-    if (chain->unfinished || peak.more <= peak.bytes / 3 * 2)
+    if (chain->unfinished || (!is_layer && !is_allocation))
         return;
-    suggest_add_span(&name, subject->problem, peak.element, peak.element + 1);
-    if (!name.failed)
-        suggest_title(page,
-                      "Most of this peak is what one layer needs while it runs: %s of %s, in the "
-                      "%s pass of %s. Checkpoints do not lower that; 'memsnap analyze' tells what "
-                      "it is.",
-                      page_bytes(page, more, peak.more), page_bytes(page, whole, peak.bytes),
-                      peak.in_backward ? "backward" : "forward", name.bytes);
+    suggest_add_span(&name, subject->problem, element, element + 1);
+    if (!name.failed && is_layer)
+        say_layer(page, peak, name.bytes);
+    else if (!name.failed)
+        say_allocation(page, chain, name.bytes);
     buffer_release(&name);
-    fputc('\n', page->out);
 }

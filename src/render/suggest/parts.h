@@ -33,7 +33,7 @@ const char *suggest_comparison_remark(const char *name);
 void suggest_head_text(const struct page *page, const struct suggest_subject *subject);
 
 /* Says that most of the peak of the layers of a snapshot is what one of them needs while it runs,
- * if that is so. */
+ * or a single allocation that it keeps, if that is so. */
 void suggest_one_layer_text(const struct page *page, const struct suggest_subject *subject);
 
 /* True if, as far as is known, these are all layers that are live at the peak. Then the program

@@ -65,6 +65,18 @@ START_TEST(a_result_may_be_kept_by_its_operator)
 }
 END_TEST
 
+START_TEST(the_largest_allocation_is_known)
+{
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", i == 1 ? 500 : 50);
+    backward(1);
+    build();
+    ck_assert_int_eq(chain.largest_bytes, 500);
+    ck_assert_uint_eq(chain.largest_element, 1);
+    ck_assert(!chain.largest_recurrent);
+}
+END_TEST
+
 /* What cuDNN reserves for the backward pass of a recurrent layer is no result, whatever its size
  * and that of the layer's input. The state, which a decoder takes, is freed first, and is too small
  * to be the result. */
@@ -89,6 +101,8 @@ START_TEST(what_a_recurrent_layer_reserves_does_not_cross)
     ck_assert_uint_eq(chain.elements[1].reader_item, chain.backward + 5); /* its own backward */
     ck_assert_uint_eq(chain.held_count, 1);
     ck_assert_uint_eq(chain.held[0], chain.first + 2); /* the state */
+    ck_assert_int_eq(chain.largest_bytes, 640);
+    ck_assert(chain.largest_recurrent);
 }
 END_TEST
 
@@ -301,6 +315,7 @@ TCase *chain_sizes_tests(void)
     tcase_add_test(tests, what_is_there_at_the_end_of_a_line_crosses);
     tcase_add_test(tests, what_an_operator_keeps_for_itself_stays);
     tcase_add_test(tests, a_result_may_be_kept_by_its_operator);
+    tcase_add_test(tests, the_largest_allocation_is_known);
     tcase_add_test(tests, what_a_recurrent_layer_reserves_does_not_cross);
     tcase_add_test(tests, what_the_program_holds_crosses);
     tcase_add_test(tests, what_has_no_gradient_gives_way);

@@ -258,6 +258,37 @@ START_TEST(sparse_gradients_of_tables)
 }
 END_TEST
 
+#define LSTM_LAYER                                                                                 \
+    CPP("at::_ops::_cudnn_rnn::call(x)")                                                           \
+    "," PY("forward", "/venv/lib/python3.11/site-packages/torch/nn/modules/rnn.py",                \
+           1124) "," STACK_FORWARD
+
+/* A checkpoint would make the largest activation again, in one piece. A recurrent layer has another
+ * remedy, too. */
+START_TEST(one_activation_is_most)
+{
+    static const struct {
+        uint64_t size;
+        const char *frames;
+        bool is_one, is_recurrent;
+    } cases[] = {{900, STACK_FORWARD, true, false},
+                 {900, LSTM_LAYER, true, true},
+                 {100, LSTM_LAYER, false, false}};
+    keep(cases[_i].size, cases[_i].frames);
+    for (int i = 0; i < 3; i++)
+        keep(100, STACK_FORWARD);
+    free_kept();
+    capture_load(&capture);
+    struct device_report *report = capture_report(&capture, 10);
+    const struct finding *finding = report_finding(report, FINDING_ACTIVATIONS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(strstr(finding->next, "`memsnap suggest`") == NULL, cases[_i].is_one);
+    ck_assert_int_eq(strstr(finding->next, "smaller batch") != NULL, cases[_i].is_one);
+    ck_assert_int_eq(strstr(finding->next, "state.detach()") != NULL, cases[_i].is_recurrent);
+    device_report_destroy(report);
+}
+END_TEST
+
 TCase *findings_peak_tests(void)
 {
     TCase *tests = tcase_create("findings at the peak");
@@ -278,5 +309,6 @@ TCase *findings_peak_tests(void)
     tcase_add_test(tests, gradients_of_tables);
     tcase_add_test(tests, tables_of_which_a_step_uses_half);
     tcase_add_test(tests, sparse_gradients_of_tables);
+    tcase_add_loop_test(tests, one_activation_is_most, 0, 3);
     return tests;
 }
