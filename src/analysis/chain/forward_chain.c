@@ -13,6 +13,7 @@
 #include "analysis/chain/selective.h"
 #include "analysis/chain/sizes.h"
 #include "analysis/chain/splits.h"
+#include "analysis/growth/retained_graphs.h"
 #include "analysis/phase/births.h"
 
 const char *output_evidence_name(enum output_evidence evidence)
@@ -224,6 +225,20 @@ bool chain_measure_elements(struct build *build, struct error *err)
            chain_set_operators(chain, &measure, err);
 }
 
+/* Finds what retain_graph=True keeps: no backward pass frees it. */
+static bool find_retained(struct build *build, struct error *err)
+{
+    struct retained_graphs retained;
+    if (!retained_graphs_find(&retained, build->timeline, build->sites, &build->categories,
+                              &build->phases, NULL, err))
+        return false;
+    build->chain->retained_bytes = retained.at_peak_bytes > retained.in_backward_bytes
+                                       ? retained.at_peak_bytes
+                                       : retained.in_backward_bytes;
+    retained_graphs_release(&retained);
+    return true;
+}
+
 static bool find_chain(struct build *build, struct error *err)
 {
     const struct timeline *timeline = build->timeline;
@@ -234,7 +249,7 @@ static bool find_chain(struct build *build, struct error *err)
         chain->absence = !build->phases.has_stacks  ? CHAIN_NO_STACKS
                          : build->pass.any_backward ? CHAIN_NO_ACTIVATIONS
                                                     : CHAIN_NO_BACKWARD;
-        return true;
+        return chain->absence != CHAIN_NO_ACTIVATIONS || find_retained(build, err);
     }
     bool whole = build->options->level == CHAIN_LOOPS;
     if (whole)

@@ -199,6 +199,8 @@ enum chain_absence {
 
 struct forward_chain {
     enum chain_absence absence; /* the other members are valid only with CHAIN_FOUND */
+    int64_t retained_bytes;     /* with CHAIN_NO_ACTIVATIONS: what graphs keep beyond their backward
+                                 * passes, as retain_graph=True makes them */
     struct chain_element *elements;
     size_t count;
     struct chain_part *parts;

@@ -21,6 +21,7 @@ static bool explain_absence(const struct suggest_snapshot *snapshot,
 {
     uint32_t device = snapshot->device;
     const struct trace *trace = timeline->trace;
+    char bytes[UNITS_TEXT_SIZE];
     if (trace->unrecorded && !trace_has_lifetimes(trace))
         return error_set(err, STATUS_BAD_INPUT,
                          "the events of %s are without allocs or frees (skip_actions); record "
@@ -49,6 +50,13 @@ static bool explain_absence(const struct suggest_snapshot *snapshot,
                              ? "torch.profiler.profile(profile_memory=True, with_stack=True)"
                              : "torch.cuda.memory._record_memory_history(stacks=\"python\")");
     case CHAIN_NO_ACTIVATIONS:
+        if (snapshot->chain.retained_bytes > 0)
+            return error_set(err, STATUS_CHECK_FAILED,
+                             "nothing to checkpoint: backward passes on %s free nothing that "
+                             "forward passes save, since retain_graph=True keeps it (%s at the "
+                             "peak); record without that",
+                             DEVICE_WORDS(device),
+                             units_bytes(bytes, snapshot->chain.retained_bytes, UNIT_AUTO));
         return error_set(err, STATUS_CHECK_FAILED,
                          "nothing to checkpoint: the backward pass on %s needs nothing that "
                          "a forward pass in the trace allocated",

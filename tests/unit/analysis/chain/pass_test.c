@@ -111,6 +111,36 @@ START_TEST(a_backward_pass_may_keep_the_graph)
 }
 END_TEST
 
+#define LAYER(line)                                                                                \
+    CPP("at::_ops::mm::call(x)")                                                                   \
+    "," PY("forward", "/home/u/layer.py", line) "," CALL "," PY("forward", "/home/u/net.py",       \
+                                                                20) "," CALL "," SCRIPT
+#define GRAPH_DIES                                                                                 \
+    CPP("torch::autograd::SavedVariable::reset_data()")                                            \
+    "," CPP("torch::autograd::Node::~Node()") "," SCRIPT
+
+/* backward(retain_graph=True) leaves what the layers saved to the next forward pass. */
+START_TEST(a_graph_that_is_retained_is_in_no_pass)
+{
+    static const char *const layers[] = {LAYER(1), LAYER(2), LAYER(3), LAYER(4), LAYER(5)};
+    uint64_t graphs[3][5];
+    for (size_t step = 0; step < 3; step++) {
+        for (size_t i = 0; i < 5; i++)
+            graphs[step][i] = capture_alloc(&capture, 100, layers[i]);
+        for (size_t i = 0; step > 0 && i < 5; i++)
+            capture_free(&capture, graphs[step - 1][i], 100, GRAPH_DIES);
+        for (size_t i = 0; i < 5; i++) {
+            uint64_t computes = capture_alloc(&capture, 10, STACK_BACKWARD);
+            capture_free(&capture, computes, 10, STACK_BACKWARD);
+        }
+        capture_alloc(&capture, 1, STACK_STEP);
+    }
+    build();
+    ck_assert_int_eq(chain.absence, CHAIN_NO_ACTIVATIONS);
+    ck_assert_int_eq(chain.retained_bytes, 400); /* a variable may hold the last result */
+}
+END_TEST
+
 static void expect_absence(enum chain_absence absence)
 {
     build();
@@ -218,6 +248,7 @@ TCase *chain_pass_tests(void)
     tcase_add_test(tests, inference_keeps_nothing);
     tcase_add_test(tests, without_stacks_there_are_no_layers);
     tcase_add_test(tests, an_empty_trace_has_none);
+    tcase_add_test(tests, a_graph_that_is_retained_is_in_no_pass);
     tcase_add_test(tests, a_pass_may_run_out_of_memory);
     tcase_add_test(tests, a_backward_pass_may_run_out_of_memory);
     tcase_add_loop_test(tests, elements_cover_the_pass, 0, (int)unit_share(40));
