@@ -362,7 +362,8 @@ START_TEST(a_graph_of_targets)
     ck_assert_ptr_nonnull(finding);
     ck_assert_ptr_null(report_finding(report, FINDING_NO_GRAD));
     ck_assert(finding->at_least);
-    ck_assert_int_eq(finding->save_bytes, 100 * (TARGET_TENSORS - 1 + SAVED));
+    /* a list may hold the results of the last line */
+    ck_assert_int_eq(finding->save_bytes, 100 * (TARGET_TENSORS - TARGET_TENSORS / 3 + SAVED));
     ck_assert_str_eq(finding->where, "train.py:4 <module>");
     ck_assert_ptr_nonnull(strstr(finding->next, "run them under torch.no_grad()"));
 }
