@@ -248,6 +248,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/findings/findings_add.c \
 	src/analysis/findings/findings_attention.c \
 	src/analysis/findings/findings_buckets.c \
+	src/analysis/findings/findings_cache.c \
 	src/analysis/findings/findings_gradients.c \
 	src/analysis/findings/findings_growth.c \
 	src/analysis/findings/findings_idle.c \

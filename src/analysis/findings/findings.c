@@ -32,6 +32,7 @@ static const char *const names[] = {
     [FINDING_RECAST_WEIGHTS] = "recast_weights",
     [FINDING_EARLIER_MODEL] = "earlier_model",
     [FINDING_LAYER_BUFFERS] = "layer_buffers",
+    [FINDING_TRAINING_CACHE] = "training_cache",
     [FINDING_GRADIENT_BUCKETS] = "gradient_buckets",
     [FINDING_REDUCE_BUCKET] = "reduce_bucket",
     [FINDING_OPTIMIZER_STATE] = "optimizer_state",
@@ -68,9 +69,10 @@ static bool find_at_peak(struct findings_maker *maker)
            finding_of_empty_cache(maker) && finding_of_repeated_state(maker) &&
            finding_of_loaded_weights(maker) && finding_of_copied_weights(maker) &&
            finding_of_recast_weights(maker) && finding_of_earlier_model(maker) &&
-           finding_of_layer_buffers(maker) && finding_of_gradient_buckets(maker) &&
-           finding_of_reduce_bucket(maker) && finding_of_state(maker) &&
-           finding_of_table_gradients(maker) && finding_of_gradients(maker);
+           finding_of_layer_buffers(maker) && finding_of_training_cache(maker) &&
+           finding_of_gradient_buckets(maker) && finding_of_reduce_bucket(maker) &&
+           finding_of_state(maker) && finding_of_table_gradients(maker) &&
+           finding_of_gradients(maker);
 }
 
 /* Mistakes of a program: memory that serves nothing, and that a change of a line or two frees. What

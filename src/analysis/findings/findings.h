@@ -49,6 +49,7 @@ enum finding_kind {
     FINDING_RECAST_WEIGHTS,        /* converted to another dtype on the device */
     FINDING_EARLIER_MODEL,         /* that stays until the next one is complete */
     FINDING_LAYER_BUFFERS,         /* of one size, one or more in each layer */
+    FINDING_TRAINING_CACHE,        /* of keys and values, made by a forward pass that is trained */
     FINDING_GRADIENT_BUCKETS,      /* of DistributedDataParallel, beside the gradients */
     FINDING_REDUCE_BUCKET,         /* of DeepSpeed */
     FINDING_OPTIMIZER_STATE,       /* could be sharded */

@@ -84,6 +84,8 @@ finding_of finding_of_gradient_buckets, finding_of_reduce_bucket, finding_of_tab
 finding_of finding_of_loaded_weights, finding_of_copied_weights, finding_of_recast_weights,
     finding_of_earlier_model, finding_of_repeated_state, finding_of_layer_buffers, finding_of_state;
 
+/* findings_cache.c: needs evidence of the peak */
+finding_of finding_of_training_cache;
 /* findings_passes.c: sets `failed` and `attempt_bytes`; needs evidence of the peak */
 bool finding_find_failed_pass(struct findings_maker *maker);
 /* findings_passes.c: these need evidence of the peak */

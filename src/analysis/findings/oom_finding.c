@@ -36,6 +36,7 @@ static const char *const remedies[FINDING_KINDS] = {
     [FINDING_RECAST_WEIGHTS] = "convert the model before it is moved to the device",
     [FINDING_EARLIER_MODEL] = "delete the earlier model before the next one is made",
     [FINDING_LAYER_BUFFERS] = "share one buffer between the layers",
+    [FINDING_TRAINING_CACHE] = "turn off the cache of keys and values",
     [FINDING_GRADIENT_BUCKETS] = "pass gradient_as_bucket_view=True to DistributedDataParallel",
     [FINDING_KEPT_GRADIENTS] = "free the gradients of the previous step before the forward pass",
     [FINDING_IDLE_GRADIENTS] =

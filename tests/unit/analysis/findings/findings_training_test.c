@@ -356,12 +356,50 @@ START_TEST(states_that_fsdp_has_divided)
 }
 END_TEST
 
+#define CACHE_OF(around)                                                                           \
+    CPP("at::_ops::cat::call(x)")                                                                  \
+    "," PY("update", "/venv/site-packages/transformers/cache_utils.py",                            \
+           136) "," PY("forward", "/home/u/model.py", 3) "," CALL "," around SCRIPT
+#define OFF PY("decorate_context", TORCH "utils/_contextlib.py", 116) ","
+
+/* Training steps whose forward pass fills a cache. With `_i`, generation before each step does. */
+START_TEST(a_cache_that_training_fills)
+{
+    enum { STEPS = 3, LAYERS = 4, SIZE = 200 };
+    for (unsigned step = 0; step < STEPS; step++) {
+        uint64_t cache[LAYERS], saved[LAYERS];
+        for (unsigned i = 0; _i == 1 && i < LAYERS; i++)
+            cache[i] = capture_alloc(&capture, SIZE, CACHE_OF(OFF));
+        for (unsigned i = 0; i < LAYERS; i++) {
+            saved[i] = capture_alloc(&capture, SIZE, STACK_FORWARD);
+            if (_i == 0)
+                cache[i] = capture_alloc(&capture, SIZE, CACHE_OF(""));
+        }
+        uint64_t gradient = capture_alloc(&capture, 10, STACK_BACKWARD);
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_free(&capture, saved[i], SIZE, ENGINE);
+        for (unsigned i = 0; i < LAYERS; i++)
+            capture_free(&capture, cache[i], SIZE, SCRIPT);
+        capture_free(&capture, gradient, 10, STACK_STEP);
+        capture_free(&capture, capture_alloc(&capture, 5, STACK_STEP), 5, STACK_STEP);
+    }
+    make_report(0);
+    const struct finding *finding = report_finding(report, FINDING_TRAINING_CACHE);
+    ck_assert((finding != NULL) == (_i == 0));
+    if (finding) {
+        ck_assert(finding->at_most);
+        ck_assert_int_eq(finding->save_bytes, LAYERS * SIZE);
+    }
+}
+END_TEST
+
 TCase *findings_training_tests(void)
 {
     TCase *tests = tcase_create("findings_training");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, memory_given_back_and_asked_for_again);
     tcase_add_test(tests, memory_given_back_for_a_capture);
+    tcase_add_loop_test(tests, a_cache_that_training_fills, 0, 2);
     tcase_add_loop_test(tests, gradients_of_parameters, 0, 3);
     tcase_add_loop_test(tests, gradients_of_fsdp, 0, 3);
     tcase_add_loop_test(tests, gradients_without_stacks_and_weights, 0, 2);
