@@ -181,8 +181,10 @@ enum reason plain_reason(const struct classifier *classifier, const struct evide
     bool is_over = !classifier_stays(classifier, end_item) || birth > classifier->first_step_run;
     bool goes_in = is_over && goes_into_forward(classifier, evidence);
     uint32_t near;
+    /* After a backward pass, a gradient may be converted, but is on the device already. */
     bool is_batch =
-        goes_in && by_operator && step_near(classifier, birth, -1, &near) != PHASE_BACKWARD;
+        goes_in && by_operator &&
+        (step_near(classifier, birth, -1, &near) != PHASE_BACKWARD || evidence->birth->to_device);
     if (is_batch) /* also if zero_grad() frees it, since a sparse gradient keeps the indices */
         return REASON_BATCH;
     if (is_copied_result && (goes_in || end == NO_RUN))

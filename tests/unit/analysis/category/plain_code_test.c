@@ -75,6 +75,10 @@ START_TEST(the_loss_is_no_input)
 }
 END_TEST
 
+#define TO_DEVICE                                                                                  \
+    CPP("at::_ops::_to_copy::call(x)") "," CPP("at::_ops::to_dtype_layout::call(x)") "," SCRIPT
+
+/* A batch for the second pass may have the size of a gradient, but is copied to the device. */
 START_TEST(gradients_are_added_up_in_plain_code)
 {
     capture_block(&capture, 90, 1000, "");
@@ -85,6 +89,7 @@ START_TEST(gradients_are_added_up_in_plain_code)
         if (pass == 0) {
             born(3, 2000, SCRIPT); /* in fp32, until zero_grad frees it */
             born(4, 2000, SCRIPT); /* until plain code frees it after the step */
+            born(6, 2000, TO_DEVICE);
         }
         freed(2, 1000, SCRIPT);
     }
@@ -92,9 +97,11 @@ START_TEST(gradients_are_added_up_in_plain_code)
     freed(5, 16, STACK_STEP);
     freed(3, 2000, PY("zero_grad", TORCH "optim/optimizer.py", 960) "," SCRIPT);
     freed(4, 2000, SCRIPT);
+    freed(6, 2000, SCRIPT);
     capture_load(&capture);
     expect(3, CATEGORY_GRADIENT);
     expect(4, CATEGORY_GRADIENT);
+    expect(6, CATEGORY_INPUT);
 }
 END_TEST
 
