@@ -409,6 +409,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/layers/tree.h \
 	src/analysis/live/bundles.c \
 	src/analysis/live/bundles.h \
+	src/analysis/live/cast_tests.c \
 	src/analysis/live/sites.c \
 	src/analysis/live/sites.h \
 	src/analysis/live/source.c \

@@ -2,7 +2,7 @@
 #include "analysis/findings/findings_internal.h"
 
 /* In percent of the peak; smaller findings are left out. */
-#define LEAST_CASTS         5
+#define LEAST_CASTS         3
 #define LEAST_ELEMENTWISE   5
 #define LEAST_DATA          10
 #define LEAST_LOGITS        15
@@ -244,15 +244,27 @@ bool finding_about_elementwise(struct findings_maker *maker, const struct live_s
 static bool add_casts(struct findings_maker *maker, const struct live_sum *sum,
                       const struct buffer *most, const char *next)
 {
-    double share = finding_share(maker, sum->bytes);
-    if (share < LEAST_CASTS)
+    /* a tensor of half the size would be kept instead of each that is exchanged */
+    int64_t save = sum->bytes - maker->exchanged_bytes / 2;
+    if (finding_share(maker, save) < LEAST_CASTS)
         return true;
-    return finding_add(
-        maker, (struct finding){.kind = FINDING_CASTS, .save_bytes = sum->bytes, .at_most = true},
-        next,
-        "Of the activations, %s are copies converted to another dtype and kept for the "
-        "backward pass%s.",
-        finding_size(maker, sum->bytes).text, most->bytes);
+    struct buffer advice = BUFFER_INIT;
+    bool is_repeated = maker->repeated_bytes > save / 4;
+    if (!is_repeated || maker->repeated_bytes < save / 4 * 3)
+        buffer_printf(&advice, is_repeated ? "%s " : "%s", next);
+    if (is_repeated)
+        buffer_puts(&advice, "Convert a tensor that several layers read once, before them "
+                             "(x = x.to(torch.bfloat16)): autocast makes a copy for each layer.");
+    bool ok =
+        (!advice.failed || error_out_of_memory(maker->err)) &&
+        finding_add(maker,
+                    (struct finding){.kind = FINDING_CASTS, .save_bytes = save, .at_most = true},
+                    advice.bytes,
+                    "Of the activations, %s are copies converted to another dtype and kept for the "
+                    "backward pass%s.",
+                    finding_size(maker, sum->bytes).text, most->bytes);
+    buffer_release(&advice);
+    return ok;
 }
 
 bool finding_about_casts(struct findings_maker *maker, const struct live_sum *sum,

@@ -21,6 +21,8 @@ struct findings_maker {
      * hold at the peak is of lines that grow. */
     bool grows_dropped;
     const char *where; /* findings_peak.c: the line of the sum that is reported now; or NULL */
+    /* Parts of the copies in another dtype: see live_is_exchanged and live_is_repeated_cast. */
+    int64_t exchanged_bytes, repeated_bytes;
     int64_t concatenated_save_bytes; /* see concatenated.h */
     struct failed_pass failed;   /* see failed_pass.h; bytes 0: none, or too few for a finding */
     int64_t attempt_bytes;       /* see failed_pass.h; 0: none, or too few for a finding */

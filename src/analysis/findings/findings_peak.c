@@ -80,6 +80,8 @@ enum {
     SUM_ELEMENTWISE,
     SUM_CASTS,
     SUM_WIDENED,
+    SUM_EXCHANGED,
+    SUM_REPEATED,
     SUM_TEMPORARIES,
     SUM_WITHOUT_GRAD,
     SUM_INFERENCE_MODE,
@@ -323,6 +325,8 @@ bool findings_of_sums(struct findings_maker *maker)
         [SUM_ELEMENTWISE] = {.counts = live_is_elementwise},
         [SUM_CASTS] = {.counts = live_is_cast},
         [SUM_WIDENED] = {.counts = live_is_widened},
+        [SUM_EXCHANGED] = {.counts = live_is_exchanged},
+        [SUM_REPEATED] = {.counts = live_is_repeated_cast},
         [SUM_TEMPORARIES] = {.counts = live_is_optimizer_temporary},
         [SUM_WITHOUT_GRAD] = {.counts = live_is_without_grad},
         [SUM_INFERENCE_MODE] = {.counts = live_is_inference},
@@ -361,6 +365,8 @@ bool findings_of_sums(struct findings_maker *maker)
         maker->findings->without_grad_bytes = sums[SUM_WITHOUT_GRAD].bytes;
         maker->findings->inference_mode_bytes = sums[SUM_INFERENCE_MODE].bytes;
     }
+    maker->exchanged_bytes = sums[SUM_EXCHANGED].bytes;
+    maker->repeated_bytes = sums[SUM_REPEATED].bytes;
     maker->is_compiled = sums[SUM_COMPILED].bytes > sums[SUM_ACTIVATIONS].bytes / 2;
     ok = report(maker, sums);
     for (int k = 0; k < SUMS; k++)

@@ -260,34 +260,6 @@ bool live_is_plain_result(const struct live_set *set, const struct live_facts *f
     return operator_computes(op) || stack->fills_result;
 }
 
-#define CAST_WINDOW 8 /* allocations from the source of a conversion to its result */
-
-/* The allocation that a conversion may have made smaller, right before; SIZE_MAX if there is none.
- * It is there while the conversion runs. */
-static size_t larger_source(const struct live_set *set, const struct live *live)
-{
-    const struct timeline *timeline = set->timeline;
-    for (size_t i = live->index; live->in_trace && i-- > 0 && live->index - i <= CAST_WINDOW;) {
-        uint64_t size = trace_size(timeline->trace, timeline->lifetimes[i].alloc);
-        if ((size == 2 * live->size || size == 4 * live->size || size == 8 * live->size) &&
-            lifetime_end(&timeline->lifetimes[i]) >= timeline->lifetimes[live->index].alloc)
-            return i;
-    }
-    return SIZE_MAX;
-}
-
-/* True if a conversion made its source smaller, and the forward pass freed the source. Without the
- * conversion, autograd would keep the source. */
-static bool replaces_source(const struct live_set *set, const struct live_facts *facts,
-                            const struct live *live)
-{
-    size_t source = larger_source(set, live);
-    if (source == SIZE_MAX)
-        return false;
-    uint32_t run = phases_run_of(facts->phases, lifetime_end(&set->timeline->lifetimes[source]));
-    return run != NO_RUN && facts->phases->runs[run].phase != PHASE_BACKWARD;
-}
-
 bool live_is_resident_data(const struct live_set *set, const struct live_facts *facts,
                            const struct live *live, const struct live_source *source)
 {
@@ -336,25 +308,6 @@ bool live_is_layer_result(const struct live_set *set, const struct live_facts *f
     return live->in_trace && facts->is_layer_result && facts->is_layer_result[live->index] &&
            !live_is_dropped(set, facts, live, source) &&
            (category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY);
-}
-
-bool live_is_cast(const struct live_set *set, const struct live_facts *facts,
-                  const struct live *live, const struct live_source *source)
-{
-    struct text op = symbols_text(site_table_symbols(set->sites), source->site.op);
-    if (!live_waits_for_backward(set, facts, live, source) || !text_equals(op, "aten::_to_copy") ||
-        live_is_logits(set, facts, live, source) || replaces_source(set, facts, live))
-        return false;
-    const struct stack_facts *stack = facts_of(set, live);
-    return stack && !stack->to_device;
-}
-
-bool live_is_widened(const struct live_set *set, const struct live_facts *facts,
-                     const struct live *live, const struct live_source *source)
-{
-    const struct stack_facts *stack = facts_of(set, live);
-    return stack && stack->is_autocast && live_is_cast(set, facts, live, source) &&
-           larger_source(set, live) == SIZE_MAX;
 }
 
 bool live_is_elementwise(const struct live_set *set, const struct live_facts *facts,

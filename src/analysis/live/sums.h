@@ -70,7 +70,7 @@ struct live_question {
 
 /* One sum per question, at most LIVE_SUMS_MOST, in one pass over the set. On failure there is
  * nothing to release. */
-#define LIVE_SUMS_MOST 28
+#define LIVE_SUMS_MOST 30
 bool live_sums(const struct live_set *set, const struct live_facts *facts,
                const struct live_question *questions, size_t count, struct live_sum *sums,
                struct error *err);
@@ -124,10 +124,14 @@ live_test live_is_pass_result;    /* of a forward pass that kept no graph, and n
                                      backward pass */
 live_test live_is_movable_result; /* the same, outside of private pools: a CUDA graph writes its
                                      results to the same memory again */
-live_test live_is_cast;    /* live_waits_for_backward, and a copy in another dtype, but not of
-                              logits, nor of a larger tensor that is not kept. What may come from
-                              another device does not count */
-live_test live_is_widened; /* the same, made by autocast, and not from a larger tensor: autocast
+live_test live_is_cast;          /* live_waits_for_backward, and a copy in another dtype, but not of
+                                    logits, nor the first of a larger tensor that is not kept. What may
+                                    come from another device does not count */
+live_test live_is_repeated_cast; /* live_is_cast: a copy of what another operator has had converted
+                                    just before, as three layers that read one tensor have */
+live_test live_is_exchanged; /* live_is_widened, from a smaller tensor that the forward pass frees:
+                                without the conversion, autograd would keep that instead */
+live_test live_is_widened; /* live_is_cast, made by autocast, and not from a larger tensor: autocast
                               computes the operator that reads it in float32 */
 live_test live_is_optimizer_temporary;
 

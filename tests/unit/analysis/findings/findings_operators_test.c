@@ -129,6 +129,77 @@ START_TEST(a_copy_that_autocast_makes_wider)
 }
 END_TEST
 
+/* What the copy is made from is freed in the forward pass. Without the copy, the graph keeps it. */
+START_TEST(a_wider_copy_in_exchange_for_its_source)
+{
+    capture_event(&capture, "alloc", 1, 200, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 400, AUTOCAST);
+    capture_event(&capture, "alloc", 3, 900, STACK_FORWARD);
+    capture_free(&capture, 1, 200, SCRIPT);
+    capture_event(&capture, "alloc", 4, 300, STACK_FORWARD);
+    capture_event(&capture, "alloc", 5, 1, STACK_BACKWARD);
+    capture_free(&capture, 4, 300, ENGINE);
+    capture_free(&capture, 3, 900, ENGINE);
+    capture_free(&capture, 2, 400, ENGINE);
+    make_report(0);
+    const struct finding *finding = report_finding(report, FINDING_CASTS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 400 - 200);
+}
+END_TEST
+
+/* Two layers read a tensor, of which autocast makes a copy for each; or one operator reads two
+ * tensors, which are converted one right after the other. */
+START_TEST(a_tensor_that_autocast_converts_twice)
+{
+    capture_event(&capture, "alloc", 1, 800, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 400, AUTOCAST);
+    if (_i == 0)
+        capture_event(&capture, "alloc", 3, 400, STACK_FORWARD);
+    capture_event(&capture, "alloc", 4, 400, AUTOCAST);
+    capture_event(&capture, "alloc", 5, 450, STACK_FORWARD);
+    capture_free(&capture, 1, 800, SCRIPT);
+    capture_event(&capture, "alloc", 6, 850, STACK_FORWARD);
+    capture_event(&capture, "alloc", 7, 1, STACK_BACKWARD);
+    capture_free(&capture, 6, 850, ENGINE);
+    capture_free(&capture, 5, 450, ENGINE);
+    capture_free(&capture, 4, 400, ENGINE);
+    if (_i == 0)
+        capture_free(&capture, 3, 400, ENGINE);
+    capture_free(&capture, 2, 400, ENGINE);
+    make_report(0);
+    const struct finding *finding = report_finding(report, FINDING_CASTS);
+    ck_assert_int_eq(finding ? finding->save_bytes : -1, _i == 0 ? 400 : -1);
+    if (finding)
+        ck_assert_ptr_nonnull(strstr(finding->next, "that several layers read once"));
+}
+END_TEST
+
+/* Queries and keys, each of which autocast makes wider for a norm, one after the other. */
+START_TEST(copies_of_several_tensors_that_autocast_makes_wider)
+{
+    for (uint64_t i = 1; i <= 2; i++)
+        capture_event(&capture, "alloc", i, 200, STACK_FORWARD);
+    for (uint64_t i = 0; i < 2; i++) {
+        capture_event(&capture, "alloc", 3 + 2 * i, 400, AUTOCAST);
+        capture_event(&capture, "alloc", 4 + 2 * i, 400, STACK_FORWARD);
+    }
+    for (uint64_t i = 1; i <= 2; i++)
+        capture_free(&capture, i, 200, SCRIPT);
+    capture_event(&capture, "alloc", 7, 500, STACK_FORWARD);
+    capture_event(&capture, "alloc", 8, 1, STACK_BACKWARD);
+    capture_free(&capture, 7, 500, ENGINE);
+    for (uint64_t i = 3; i <= 6; i++)
+        capture_free(&capture, i, 400, ENGINE);
+    make_report(0);
+    const struct finding *finding = report_finding(report, FINDING_CASTS);
+    ck_assert_ptr_nonnull(finding);
+    ck_assert_int_eq(finding->save_bytes, 2 * (400 - 200));
+    ck_assert_ptr_nonnull(strstr(finding->next, "enabled=False"));
+    ck_assert_ptr_null(strstr(finding->next, "several layers"));
+}
+END_TEST
+
 START_TEST(a_tensor_that_may_come_from_another_device_is_no_conversion)
 {
     ck_assert_ptr_null(cast_of_source(MOVE, ENGINE));
@@ -145,6 +216,9 @@ TCase *findings_operators_tests(void)
     tcase_add_test(tests, a_conversion_of_what_is_kept_costs_memory);
     tcase_add_test(tests, a_conversion_may_save_memory);
     tcase_add_loop_test(tests, a_copy_that_autocast_makes_wider, 0, 2);
+    tcase_add_test(tests, a_wider_copy_in_exchange_for_its_source);
+    tcase_add_loop_test(tests, a_tensor_that_autocast_converts_twice, 0, 2);
+    tcase_add_test(tests, copies_of_several_tensors_that_autocast_makes_wider);
     tcase_add_test(tests, a_tensor_that_may_come_from_another_device_is_no_conversion);
     return tests;
 }
