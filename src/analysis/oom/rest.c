@@ -165,6 +165,40 @@ static double scale_of(const struct finder *finder, const struct step *now, uint
     return ignores_batch(finder, item) ? times(held, held_then) : 1;
 }
 
+/* What has the same size whatever the batch. */
+static bool is_constant(enum category category)
+{
+    return category == CATEGORY_GRADIENT || category == CATEGORY_WORKSPACE ||
+           category == CATEGORY_CAST_CACHE;
+}
+
+/* The first item from `from` on that makes a gradient of a weight; `end` if there is none. */
+static uint32_t first_gradient(const struct finder *finder, uint32_t from, uint32_t end)
+{
+    const struct timeline *timeline = finder->timeline;
+    size_t i = births_from(timeline, from);
+    while (i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end &&
+           finder->categories->of_lifetime[i] != CATEGORY_GRADIENT)
+        i++;
+    bool any = i < timeline->lifetime_count && timeline->lifetimes[i].alloc < end;
+    return any ? timeline->lifetimes[i].alloc : end;
+}
+
+/* How much memory rises from the request to [begin, end) if the batch is `scale` times as large:
+ * the gradients of the weights, which the backward pass makes one after the other, stay as they
+ * are. They may move the peak to the beginning of the pass. */
+static int64_t scaled_rise(const struct finder *finder, uint32_t item, uint32_t begin, uint32_t end,
+                           double scale)
+{
+    uint32_t at = begin;
+    double whole = (double)oom_rise_to(finder->timeline, item, begin, end, &at);
+    double constant = oom_held(finder->timeline, finder->categories, item, at + 1, is_constant);
+    double late = scale * (whole - constant) + constant;
+    double early =
+        scale * (double)oom_rise(finder->timeline, item, begin, first_gradient(finder, begin, end));
+    return (int64_t)(late > early ? late : early);
+}
+
 static void find(const struct finder *finder, struct oom_row *row)
 {
     const struct steps *steps = finder->steps;
@@ -183,12 +217,11 @@ static void find(const struct finder *finder, struct oom_row *row)
         return;
     int64_t more = gradients_at(finder, now_item) - gradients_at(finder, item);
     uint32_t begin = item > backward.begin ? item : backward.begin;
-    int64_t forward = (int64_t)(scale * (double)oom_rise(finder->timeline, item, item, begin));
+    int64_t forward = scaled_rise(finder, item, item, begin, scale);
     int64_t again = set_again(finder, item, backward.begin, now_item) -
                     was_set_again(finder, like->first, item, backward.begin);
-    int64_t rest =
-        (int64_t)(scale * (double)oom_rise(finder->timeline, item, begin, backward.end)) -
-        (more > 0 ? more : 0) - (again > 0 ? again : 0);
+    int64_t rest = scaled_rise(finder, item, begin, backward.end, scale) - (more > 0 ? more : 0) -
+                   (again > 0 ? again : 0);
     row->step_bytes = row->at.active_bytes + (forward > rest ? forward : rest);
     row->like_step = like->number;
     row->like_times = scale;

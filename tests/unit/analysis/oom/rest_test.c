@@ -74,7 +74,7 @@ START_TEST(a_batch_of_another_size_needs_that_much_more)
     step_with_workspace(1);
     born(3 * SAVED, STACK_FORWARD);
     capture_event(&capture, "oom", 0, 512, WORKSPACE);
-    expect(STATE + 3 * (SAVED + LATER + WEIGHT), 0);
+    expect(STATE + 3 * (SAVED + LATER) + WEIGHT, 0);
 }
 END_TEST
 
@@ -87,7 +87,7 @@ START_TEST(a_longer_batch_makes_larger_requests)
         born(3 * SAVED, STACK_FORWARD);
     capture_event(&capture, "oom", 0, 3 * (_i == 0 ? LATER : SAVED),
                   _i == 0 ? LATER_STACK : STACK_FORWARD);
-    expect(_i == 0 ? STATE + 3 * (SAVED + LATER + WEIGHT) : 0, 0);
+    expect(_i == 0 ? STATE + 3 * (SAVED + LATER) + WEIGHT : 0, 0);
 }
 END_TEST
 
