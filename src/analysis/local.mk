@@ -117,6 +117,7 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/replan.h \
 	src/analysis/chain/replan_again.c \
 	src/analysis/chain/replan_changes.c \
+	src/analysis/chain/replan_delay.c \
 	src/analysis/chain/replan_edit.c \
 	src/analysis/chain/replan_editor.h \
 	src/analysis/chain/replan_internal.h \

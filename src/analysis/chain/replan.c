@@ -155,9 +155,37 @@ static bool find_totals(const struct device_replay *replay, struct site_table *s
     return ok;
 }
 
+#define DELAYS      3   /* replays with other orders of frees */
+#define NEAR_BLOCKS 100 /* one 100th: an order of frees that needs more is unlike the program's */
+
+/* Sets with_most_bytes. */
+static bool run_delayed(const struct device_replay *replay, const struct program *edited,
+                        const struct item_range *passes, size_t count, struct replan *replan,
+                        struct error *err)
+{
+    replan->with_most_bytes = replan->with_bytes;
+    for (uint32_t seed = 1; seed <= DELAYS; seed++) {
+        struct program delayed;
+        struct what_if_result made;
+        if (!replan_delay(edited, passes, count, seed, &delayed, err))
+            return false;
+        bool ok = device_replay_other(replay, &delayed, &made, err);
+        replan_edit_release(&delayed);
+        if (!ok)
+            return false;
+        bool needs_more =
+            made.totals.peak_allocated > replan->with_blocks + replan->with_blocks / NEAR_BLOCKS;
+        if (made.totals.ooms == 0 && !needs_more &&
+            made.totals.peak_reserved > replan->with_most_bytes)
+            replan->with_most_bytes = made.totals.peak_reserved;
+    }
+    return true;
+}
+
 /* Replays the program as recorded and edited. */
 static bool run_both(const struct device_replay *replay, const struct program *edited,
-                     struct replan *replan, struct error *err)
+                     const struct item_range *passes, size_t count, struct replan *replan,
+                     struct error *err)
 {
     struct what_if_result without, with;
     if (!device_replay_other(replay, &replay->program, &without, err) ||
@@ -170,7 +198,7 @@ static bool run_both(const struct device_replay *replay, const struct program *e
     replan->with_blocks = with.totals.peak_allocated;
     if (!replan->is_known)
         snprintf(replan->why, sizeof(replan->why), "the replay runs out of memory");
-    return true;
+    return !replan->is_known || run_delayed(replay, edited, passes, count, replan, err);
 }
 
 static bool run_step(const struct device_replay *replay, const struct forward_chain *chain,
@@ -181,7 +209,8 @@ static bool run_step(const struct device_replay *replay, const struct forward_ch
     bool is_too_long;
     if (!replan_edit(&replay->program, chain, segments, count, false, &edited, &is_too_long, err))
         return false;
-    bool ok = is_too_long || run_both(replay, &edited, replan, err);
+    const struct item_range pass = {chain->first, chain->end};
+    bool ok = is_too_long || run_both(replay, &edited, &pass, 1, replan, err);
     replan_edit_release(&edited);
     if (is_too_long)
         snprintf(replan->why, sizeof(replan->why), "too many forward passes would run again");
@@ -204,8 +233,9 @@ static bool run_whole(const struct timeline *timeline, struct site_table *sites,
         return false;
     bool ok = !is_usable(chain, &replay, &made) || replay.program.ooms > 0 ||
               (replan_whole_edit(&whole, &replay.program, sites, chain, segments, count, err) &&
-               (whole.is_too_long || (run_both(&replay, &whole.program, &made, err) &&
-                                      replan_whole_peak(&whole, sites, &made, err))));
+               (whole.is_too_long ||
+                (run_both(&replay, &whole.program, whole.passes, whole.pass_count, &made, err) &&
+                 replan_whole_peak(&whole, sites, &made, err))));
     replan_whole_release(&whole);
     device_replay_release(&replay);
     if (ok && made.is_known) {

@@ -20,6 +20,8 @@ struct replan {
     bool is_whole; /* these are of the whole trace, with the segments in all passes of the model;
                     * otherwise of the step alone */
     uint64_t without_bytes, with_bytes; /* peaks of reserved memory, both from the replay */
+    uint64_t with_most_bytes; /* the highest with_bytes if some tensors are freed slightly later:
+                               * how memory is fragmented depends on the exact order of frees */
     /* Peaks of the blocks of these, as max_memory_allocated() counts them: a block may be larger
      * than what the program asked for. */
     uint64_t without_blocks, with_blocks;

@@ -123,4 +123,10 @@ bool replan_edit(const struct program *program, const struct forward_chain *chai
                  struct program *edited, bool *is_too_long, struct error *err);
 void replan_edit_release(struct program *edited);
 
+/* Makes the steps of `delayed`: those of `program`, but within the passes, which are in order,
+ * about half of all frees come after the next request. `seed` decides which. To be released with
+ * replan_edit_release(). */
+bool replan_delay(const struct program *program, const struct item_range *passes, size_t count,
+                  uint32_t seed, struct program *delayed, struct error *err);
+
 #endif

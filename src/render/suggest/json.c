@@ -82,6 +82,8 @@ static void put_reserved(struct json_writer *json, const struct suggest_subject 
     }
     json_put_string(json, "reserved_in", replan->is_whole ? "trace" : "step");
     json_put_integer(json, "reserved_peak_bytes", (int64_t)replan->with_bytes);
+    if (replan->with_most_bytes > replan->with_bytes)
+        json_put_count(json, "reserved_peak_at_most_bytes", replan->with_most_bytes);
     json_put_integer(json, "no_checkpoint_reserved_peak_bytes", (int64_t)replan->without_bytes);
     json_put_count(json, "allocated_peak_bytes", replan->with_blocks);
     json_put_count(json, "no_checkpoint_allocated_peak_bytes", replan->without_blocks);

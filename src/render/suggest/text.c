@@ -163,13 +163,33 @@ static void other_pass_text(const struct page *page, const struct replan *replan
             page_bytes(page, bytes, (int64_t)replan->own_total));
 }
 
+static void replayed_text(const struct page *page, const struct replan *replan)
+{
+    char with[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE];
+    char blocks[UNITS_TEXT_SIZE], blocks_without[UNITS_TEXT_SIZE];
+    bool is_range = replan->with_bytes < replan->with_most_bytes;
+    page_bytes(page, most, (int64_t)replan->with_most_bytes);
+    suggest_say(page,
+                "Replayed through PyTorch's allocator, %s then reserves about %s%s%s%s; without "
+                "checkpoints %s. torch.cuda.max_memory_allocated() then returns %s; without "
+                "checkpoints %s.%s",
+                replan->is_whole ? "the whole trace" : "the step alone",
+                page_bytes(page, with, (int64_t)replan->with_bytes), is_range ? ", or up to " : "",
+                is_range ? most : "", is_range ? ", depending on the exact order of frees" : "",
+                page_bytes(page, without, (int64_t)replan->without_bytes),
+                page_bytes(page, blocks, (int64_t)replan->with_blocks),
+                page_bytes(page, blocks_without, (int64_t)replan->without_blocks),
+                replan->is_whole ? ""
+                                 : " What earlier steps leave reserved may come on top: the whole "
+                                   "trace cannot be replayed.");
+}
+
 /* What the step reserves with the placement of that index. `peak`: of activations, with what layers
  * need while they run. */
 static void reserved_text(const struct page *page, const struct suggest_subject *subject,
                           size_t index, const struct placement *placement, int64_t peak)
 {
     char with[UNITS_TEXT_SIZE], without[UNITS_TEXT_SIZE];
-    char blocks[UNITS_TEXT_SIZE], blocks_without[UNITS_TEXT_SIZE];
     if (!subject->replans || placement->count == 0)
         return;
     const struct replan *replan = &subject->replans[index];
@@ -194,18 +214,7 @@ static void reserved_text(const struct page *page, const struct suggest_subject 
     if (replan->has_totals)
         elsewhere_text(page, subject->forward, replan);
     if (replan->is_known)
-        suggest_say(page,
-                    "Replayed through PyTorch's allocator, %s then reserves about %s; without "
-                    "checkpoints %s. torch.cuda.max_memory_allocated() then returns %s; without "
-                    "checkpoints %s.%s",
-                    replan->is_whole ? "the whole trace" : "the step alone",
-                    page_bytes(page, with, (int64_t)replan->with_bytes),
-                    page_bytes(page, without, (int64_t)replan->without_bytes),
-                    page_bytes(page, blocks, (int64_t)replan->with_blocks),
-                    page_bytes(page, blocks_without, (int64_t)replan->without_blocks),
-                    replan->is_whole ? ""
-                                     : " What earlier steps leave reserved may come on top: the "
-                                       "whole trace cannot be replayed.");
+        replayed_text(page, replan);
     else
         suggest_say(page, "How much memory the step then reserves is not known: %s.", replan->why);
 }

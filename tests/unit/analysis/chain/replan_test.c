@@ -458,6 +458,71 @@ START_TEST(rests_that_pass_are_held)
 }
 END_TEST
 
+#define ROUNDS 90
+
+/* Requests of which always three are live; slots are used again at once. */
+static void make_rounds(struct program_step steps[2 * ROUNDS], struct program *rounds)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        struct program_step one = {
+            .item = i, .slot = i % 3, .size = i, .kind = STEP_FREE_COMPLETED};
+        if (i >= 3)
+            steps[count++] = one;
+        one.kind = STEP_MALLOC;
+        steps[count++] = one;
+    }
+    *rounds =
+        (struct program){.steps = steps, .step_count = count, .slot_count = 3, .budget = &budget};
+}
+
+/* Returns the number of frees that come after the request that they came before, all of them in the
+ * pass. The others are where they were. */
+static size_t count_late(const struct program *delayed, struct item_range pass)
+{
+    uint64_t live[ROUNDS] = {0}, next = 0;
+    size_t late = 0, lives = 0;
+    ck_assert_uint_le(delayed->slot_count, ROUNDS);
+    for (size_t i = 0; i < delayed->step_count; i++) {
+        const struct program_step *one = &delayed->steps[i];
+        if (one->kind == STEP_MALLOC) {
+            ck_assert_uint_eq(live[one->slot], 0);
+            ck_assert_uint_eq(one->size, next);
+            live[one->slot] = ++next;
+            lives++;
+            continue;
+        }
+        ck_assert_uint_eq(live[one->slot], one->item - 3 + 1); /* what its request made */
+        live[one->slot] = 0;
+        lives--;
+        bool is_late = next > one->item;
+        ck_assert_uint_le(next, one->item + 1);
+        ck_assert(!is_late || (one->item >= pass.from && one->item < pass.to));
+        late += is_late;
+    }
+    ck_assert_uint_eq(next, ROUNDS);
+    ck_assert_uint_eq(lives, 3);
+    return late;
+}
+
+START_TEST(some_frees_come_after_the_next_request)
+{
+    static const struct item_range pass = {20, 70};
+    struct program_step steps[2 * ROUNDS];
+    struct program rounds, delayed;
+    struct error err;
+    for (uint32_t seed = 1; seed <= 3; seed++) {
+        make_rounds(steps, &rounds);
+        ck_assert(replan_delay(&rounds, &pass, 1, seed, &delayed, &err));
+        size_t late = count_late(&delayed, pass);
+        ck_assert_uint_gt(late, 10);
+        ck_assert_uint_lt(late, 40);
+        replan_edit_release(&delayed);
+    }
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
 TCase *replan_tests(void)
 {
     TCase *tests = tcase_create("replan");
@@ -478,5 +543,6 @@ TCase *replan_tests(void)
     tcase_add_test(tests, what_the_program_may_hold);
     tcase_add_test(tests, rests_that_pass_are_held);
     tcase_add_test(tests, too_many_runs);
+    tcase_add_test(tests, some_frees_come_after_the_next_request);
     return tests;
 }
