@@ -211,6 +211,19 @@ run suggest --budget 60% samples/leak.pickle.gz
 out_has "Replayed through PyTorch's allocator, the whole trace then reserves about"
 out_has '418.00 MiB; without checkpoints 478.00 MiB. torch.cuda.max_memory_allocated()'
 
+# A plan of lines is written by hand: that comes before its figures.
+for question in --checkpoints=3 --budget=90%; do
+    COLUMNS=500 run suggest "$question" --no-code samples/joined.pickle.gz
+    exits 0
+    check "tells what is left to do ($question)" awk '
+        /checkpoints are written by hand/ { told = NR }
+        /With parameters, gradients/ { figures = NR }
+        END { exit !(told > 0 && told < figures) }' .run/out
+    run suggest "$question" --no-code samples/train-loop.pickle.gz
+    exits 0
+    out_has_not 'by hand'
+done
+
 # Memory may be fragmented otherwise if tensors are freed in another order.
 COLUMNS=500 run suggest --checkpoints 3 --no-code samples/kept-gradients.pickle.gz
 exits 0

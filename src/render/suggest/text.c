@@ -219,6 +219,18 @@ static void reserved_text(const struct page *page, const struct suggest_subject 
         suggest_say(page, "How much memory the step then reserves is not known: %s.", replan->why);
 }
 
+/* Says before the figures that apply() cannot make all of the plan. */
+static void by_hand_text(const struct page *page, const struct suggest_subject *subject,
+                         const struct placement *placement)
+{
+    if (subject->forward && !subject->problem->by_calls && placement->count > 0)
+        suggest_say(page,
+                    "The layers of this plan are lines of code, not calls of modules: its "
+                    "checkpoints are written by hand, and the figures below are those of a program "
+                    "that has all of them. memsnap_record.apply() finds only lines that call a "
+                    "module.");
+}
+
 bool suggest_fairscale_text(const struct page *page, const struct suggest_subject *subject,
                             const struct fairscale_advice *advice)
 {
@@ -262,6 +274,7 @@ bool suggest_fairscale_text(const struct page *page, const struct suggest_subjec
                     "The code below makes each of the following checkpoints.");
     if (problem->has_totals)
         total_text(page, problem, problem->before_bytes + advice->best_outcome.total_bytes);
+    by_hand_text(page, subject, &advice->best);
     reserved_text(page, subject, 1, &advice->best, advice->best_outcome.peak_bytes);
     if (!suggest_placement_text(page, subject, &advice->best))
         return false;
@@ -334,6 +347,7 @@ static bool plan_text(const struct page *page, const struct suggest_subject *sub
         suggest_say(page, "It fits: no checkpoints are needed.");
     else
         method_text(page, plan);
+    by_hand_text(page, subject, &plan->segments);
     reserved_text(page, subject, index, &plan->segments, plan->peak_bytes);
     return suggest_placement_text(page, subject, &plan->segments);
 }
