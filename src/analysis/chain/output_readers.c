@@ -21,6 +21,23 @@ static bool reads_result(struct text name)
     return false;
 }
 
+/* True if a function of torch.nn.functional whose backward operator reads its result makes an
+ * allocation. Only this tells where stacks have no C++ frames. */
+static bool makes_read_result(const struct chain_measure *measure, uint32_t item)
+{
+    static const char *const names[] = {"relu", "sigmoid", "tanh", "softmax", "log_softmax"};
+    const struct symbols *symbols = site_table_symbols(measure->sites);
+    struct stack stack = symbols_stack_at(symbols, measure->timeline->trace->stack[item]);
+    if (stack.count == 0)
+        return false;
+    struct frame frame = symbols_frame_at(symbols, stack.frames[0]);
+    struct text file = symbols_text(symbols, frame.file);
+    return (text_ends(file, "torch/nn/functional.py") ||
+            text_ends(file, "torch\\nn\\functional.py")) &&
+           text_is_one_of(symbols_text(symbols, frame.name), names,
+                          sizeof(names) / sizeof(names[0]));
+}
+
 static bool operator_of(const struct chain_measure *measure, uint32_t item, string_id *name,
                         struct error *err)
 {
@@ -66,14 +83,15 @@ static void release_ends(struct ends *ends)
 }
 
 /* Sets the reader of an element's output to the operator that made allocation `last`, if its name
- * shows that it reads the output. */
+ * shows that it reads the output or, without a name, if the operator that made the output does. */
 static bool set_by_name(struct chain_element *element, const struct chain_measure *measure,
                         uint32_t last, struct error *err)
 {
     string_id name;
     if (!operator_of(measure, last, &name, err))
         return false;
-    if (reads_result(symbols_text(site_table_symbols(measure->sites), name)))
+    if (name == STRING_EMPTY ? makes_read_result(measure, element->output_item)
+                             : reads_result(symbols_text(site_table_symbols(measure->sites), name)))
         element->reader_item = last;
     return true;
 }

@@ -1,6 +1,8 @@
 /* The sizes, outputs and times of layers. */
 #include "unit/analysis/chain/pass.h"
 
+#define TORCH_FUNCTIONAL "/venv/lib/python3.11/site-packages/torch/nn/functional.py"
+
 START_TEST(extras_are_what_was_there)
 {
     for (int i = 0; i < 3; i++)
@@ -62,6 +64,22 @@ START_TEST(a_result_may_be_kept_by_its_operator)
     build();
     ck_assert_uint_eq(chain.count, 3);
     expect(1, "model.py:51 forward", 96, 32);
+}
+END_TEST
+
+/* The backward pass of a ReLU reads its result. Without C++ frames, only the Python function tells
+ * that there is one. */
+START_TEST(a_relu_reads_its_result)
+{
+    operator_frame =
+        _i == 0 ? PY("helper", "/home/u/helper.py", 1) : PY("relu", TORCH_FUNCTIONAL, 1777);
+    keep(10, "t9 m50");
+    keep(64, "t9 m51");
+    keep(3, "t9 m52");
+    backward(1);
+    build();
+    ck_assert_uint_eq(chain.count, 3);
+    ck_assert_int_eq(chain.elements[1].reader_item == EVENT_NEVER, _i == 0);
 }
 END_TEST
 
@@ -315,6 +333,7 @@ TCase *chain_sizes_tests(void)
     tcase_add_test(tests, what_is_there_at_the_end_of_a_line_crosses);
     tcase_add_test(tests, what_an_operator_keeps_for_itself_stays);
     tcase_add_test(tests, a_result_may_be_kept_by_its_operator);
+    tcase_add_loop_test(tests, a_relu_reads_its_result, 0, 2);
     tcase_add_test(tests, the_largest_allocation_is_known);
     tcase_add_test(tests, what_a_recurrent_layer_reserves_does_not_cross);
     tcase_add_test(tests, what_the_program_holds_crosses);
