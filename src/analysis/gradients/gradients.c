@@ -254,30 +254,28 @@ static bool sum_up(const struct finder *finder, struct stale_gradients *stale, s
 bool stale_gradients_find(struct stale_gradients *stale, const struct timeline *timeline,
                           struct site_table *sites, const struct phases *phases,
                           const struct categories *categories, struct cycles *cycles,
-                          const struct idle_gradients *idle, struct error *err)
+                          const struct idle_gradients *idle, const struct held_gradients *held,
+                          struct error *err)
 {
     struct stale_gradients made = {0};
-    struct held_gradients held = {0};
     struct finder finder = {.timeline = timeline,
                             .sites = sites,
                             .phases = phases,
                             .categories = categories,
                             .cycles = cycles,
                             .idle = idle,
-                            .held = &held,
+                            .held = held,
                             .budget = timeline->snapshot->budget};
     *stale = made;
     if (cycles->count == 0)
         return true;
     bool ok = collect_sizes(&finder, err) && find_zero_grad(&finder, err) &&
-              held_gradients_find(&held, timeline, sites, phases, categories, err) &&
               collect_gradients(&finder, err);
     if (ok) {
         count_stale(&finder);
         ok = sum_up(&finder, &made, err) &&
              (made.count == 0 || find_other_calls(&finder, &made.other_calls, err));
     }
-    held_gradients_release(&held);
     vec_free(finder.sizes, finder.sizes_capacity, sizeof(*finder.sizes), finder.budget);
     vec_free(finder.gradients, finder.capacity, sizeof(*finder.gradients), finder.budget);
     if (ok)

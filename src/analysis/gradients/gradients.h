@@ -13,6 +13,7 @@
 #ifndef MEMSNAP_ANALYSIS_GRADIENTS_GRADIENTS_H
 #define MEMSNAP_ANALYSIS_GRADIENTS_GRADIENTS_H
 
+#include "analysis/gradients/held_gradients.h"
 #include "analysis/gradients/idle_gradients.h"
 #include "analysis/gradients/summed_gradients.h"
 
@@ -38,6 +39,7 @@ struct stale_gradients {
 bool stale_gradients_find(struct stale_gradients *stale, const struct timeline *timeline,
                           struct site_table *sites, const struct phases *phases,
                           const struct categories *categories, struct cycles *cycles,
-                          const struct idle_gradients *idle, struct error *err);
+                          const struct idle_gradients *idle, const struct held_gradients *held,
+                          struct error *err);
 
 #endif

@@ -78,7 +78,8 @@ static bool stores_gradients(const struct growth *growth)
 
 bool growth_find_gradients(struct growth *growth, const struct timeline *timeline,
                            struct site_table *sites, const struct categories *categories,
-                           const struct phases *phases, struct error *err)
+                           const struct phases *phases, const struct held_gradients *held,
+                           struct error *err)
 {
     struct growth made = {.scalar_row = NO_ROW, .last_row = NO_ROW};
     struct cycles cycles = {0};
@@ -91,7 +92,7 @@ bool growth_find_gradients(struct growth *growth, const struct timeline *timelin
         ok = cycles_find(&cycles, timeline, phases, true, err);
     }
     ok = ok && stale_gradients_find(&made.gradients, timeline, sites, phases, categories, &cycles,
-                                    &made.idle, err);
+                                    &made.idle, held, err);
     cycles_release(&cycles);
     if (!ok) {
         growth_release(&made);

@@ -122,7 +122,8 @@ size_t growth_holder(const struct growth *growth);
  * `sites`, and leaves the symbols alone. */
 bool growth_find_gradients(struct growth *growth, const struct timeline *timeline,
                            struct site_table *sites, const struct categories *categories,
-                           const struct phases *phases, struct error *err);
+                           const struct phases *phases, const struct held_gradients *held,
+                           struct error *err);
 /* Fills in the rest. `is_dropped`, by lifetime, has the tensors of graphs that no backward pass
  * uses (dropped_graphs.h); NULL: none. Release `growth` also after a failure. */
 bool growth_find(struct growth *growth, const struct timeline *timeline, struct site_table *sites,

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/gradients/held_gradients.h"
 #include "analysis/growth/closed_passes.h"
 #include "analysis/phase/births.h"
 #include "base/text.h"
@@ -33,7 +32,7 @@ struct finder {
     const struct steps *steps;
     const struct result_windows *windows;
     const uint8_t *is_dropped, *is_retained;
-    struct held_gradients gradients;
+    const struct held_gradients *gradients;
     struct closed_passes passes;
     bool *is_replaced; /* by stack: a block that this code made was replaced */
     size_t stack_capacity;
@@ -60,7 +59,7 @@ static bool may_be_result(const struct finder *finder, size_t index)
         return true;
     case CATEGORY_GRADIENT:
         return site_is_hook_copy(finder->sites, stack) ||
-               (finder->gradients.is_held && finder->gradients.is_held[index]);
+               (finder->gradients->is_held && finder->gradients->is_held[index]);
     default:
         return false;
     }
@@ -379,8 +378,8 @@ static bool mark(const struct finder *finder, struct kept_results *kept, struct 
 bool kept_results_find(struct kept_results *kept, const struct timeline *timeline,
                        struct site_table *sites, const struct categories *categories,
                        const struct phases *phases, const struct steps *steps,
-                       const struct result_windows *windows, const uint8_t *is_dropped,
-                       const uint8_t *is_retained, struct error *err)
+                       const struct held_gradients *gradients, const struct result_windows *windows,
+                       const uint8_t *is_dropped, const uint8_t *is_retained, struct error *err)
 {
     struct kept_results made = {.budget = timeline->snapshot->budget};
     struct finder finder = {.timeline = timeline,
@@ -388,6 +387,7 @@ bool kept_results_find(struct kept_results *kept, const struct timeline *timelin
                             .categories = categories,
                             .phases = phases,
                             .steps = steps,
+                            .gradients = gradients,
                             .windows = windows,
                             .is_dropped = is_dropped,
                             .is_retained = is_retained,
@@ -399,10 +399,9 @@ bool kept_results_find(struct kept_results *kept, const struct timeline *timelin
     bool ok = vec_reserve(finder.is_replaced, finder.stack_capacity, stacks, made.budget, err);
     if (ok)
         memset(finder.is_replaced, 0, stacks * sizeof(*finder.is_replaced));
-    ok = ok && held_gradients_find(&finder.gradients, timeline, sites, phases, categories, err) &&
-         closed_passes_find(&finder.passes, timeline, phases, err) && find_replaced(&finder, err) &&
-         find_last(&finder, err) && (finder.count == 0 || mark(&finder, &made, err));
-    held_gradients_release(&finder.gradients);
+    ok = ok && closed_passes_find(&finder.passes, timeline, phases, err) &&
+         find_replaced(&finder, err) && find_last(&finder, err) &&
+         (finder.count == 0 || mark(&finder, &made, err));
     closed_passes_release(&finder.passes);
     vec_free(finder.is_replaced, finder.stack_capacity, sizeof(*finder.is_replaced), made.budget);
     vec_free(finder.outliving, finder.outliving_capacity, sizeof(*finder.outliving), made.budget);

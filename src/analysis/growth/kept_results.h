@@ -20,6 +20,7 @@
 #define MEMSNAP_ANALYSIS_GROWTH_KEPT_RESULTS_H
 
 #include "analysis/category/category.h"
+#include "analysis/gradients/held_gradients.h"
 #include "analysis/growth/result_windows.h"
 
 /* The most allocations from that of a new result on up to the end of the old one whose place it
@@ -43,8 +44,8 @@ struct kept_results {
 bool kept_results_find(struct kept_results *kept, const struct timeline *timeline,
                        struct site_table *sites, const struct categories *categories,
                        const struct phases *phases, const struct steps *steps,
-                       const struct result_windows *windows, const uint8_t *is_dropped,
-                       const uint8_t *is_retained, struct error *err);
+                       const struct held_gradients *gradients, const struct result_windows *windows,
+                       const uint8_t *is_dropped, const uint8_t *is_retained, struct error *err);
 void kept_results_release(struct kept_results *kept);
 
 #endif

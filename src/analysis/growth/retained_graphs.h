@@ -12,6 +12,12 @@
  * left: otherwise they may have left alone a part of the graph that the loss does not need. It
  * counts from the end of the last backward pass on.
  *
+ * An iteration may have several backward passes, of which each could go through the graph: then the
+ * code that made it may let it go only in the next iteration, where it sets its variables again. So
+ * a tensor counts as well if the graph frees it after the last backward pass before the next
+ * optimizer step, and not after more than two further optimizer steps. If there is more than one
+ * such step, it counts only if a tensor of the same code in another iteration is freed sooner.
+ *
  * Other backward passes of the step may free graphs of their own, as the training pass after an
  * attack on its input does: then a pass counts by itself. What is never freed counts if tensors of
  * the same code in earlier iterations do.

@@ -147,6 +147,7 @@ static bool sum_up(struct device_report *report, struct live_set *set, struct li
 struct gradient_finder {
     struct device_report *report;
     struct site_table *sites;
+    const struct held_gradients *held;
 };
 
 /* Queries only facts about stacks, which the table has from the categories, and no symbols: others
@@ -156,10 +157,11 @@ static bool find_gradients(void *self, struct error *err)
     const struct gradient_finder *finder = self;
     struct device_report *report = finder->report;
     return growth_find_gradients(&report->growth, report->timeline, finder->sites, &report->all,
-                                 &report->phases, err);
+                                 &report->phases, finder->held, err);
 }
 
-static bool find_results(struct device_report *report, struct site_table *sites, struct error *err)
+static bool find_results(struct device_report *report, struct site_table *sites,
+                         const struct held_gradients *held, struct error *err)
 {
     const struct timeline *timeline = report->timeline;
     struct result_windows windows;
@@ -167,7 +169,7 @@ static bool find_results(struct device_report *report, struct site_table *sites,
                              err))
         return false;
     bool ok = kept_results_find(&report->kept, timeline, sites, &report->all, &report->phases,
-                                &report->steps, &windows, report->dropped.is_dropped,
+                                &report->steps, held, &windows, report->dropped.is_dropped,
                                 report->retained.is_retained, err) &&
               piled_results_find(&report->piled, timeline, sites, &report->all, &report->phases,
                                  &report->steps, &windows, report->dropped.is_dropped, err);
@@ -175,7 +177,8 @@ static bool find_results(struct device_report *report, struct site_table *sites,
     return ok;
 }
 
-static bool find_held(struct device_report *report, struct site_table *sites, struct error *err)
+static bool find_held(struct device_report *report, struct site_table *sites,
+                      const struct held_gradients *held, struct error *err)
 {
     const struct timeline *timeline = report->timeline;
     return (timeline->device == DEVICE_HOST ||
@@ -185,21 +188,24 @@ static bool find_held(struct device_report *report, struct site_table *sites, st
                                err) &&
            retained_graphs_find(&report->retained, timeline, sites, &report->all, &report->phases,
                                 report->dropped.is_dropped, err) &&
-           find_results(report, sites, err);
+           find_results(report, sites, held, err);
 }
 
 static bool compare_steps(struct device_report *report, struct site_table *sites, struct error *err)
 {
-    struct gradient_finder finder = {report, sites};
+    struct held_gradients held;
+    struct gradient_finder finder = {report, sites, &held};
     struct background gradients;
     struct stacks_include known;
-    if (!site_stacks_include(sites, &known, err))
+    if (!site_stacks_include(sites, &known, err) ||
+        !held_gradients_find(&held, report->timeline, sites, &report->phases, &report->all, err))
         return false;
     background_begin(&gradients, find_gradients, &finder, is_worth_a_thread(report->timeline));
-    bool ok = find_held(report, sites, err);
-    return background_end(&gradients, ok, err) && ok &&
-           growth_find(&report->growth, report->timeline, sites, &report->all, &report->phases,
-                       &report->steps, report->dropped.is_dropped, err);
+    bool ok = find_held(report, sites, &held, err);
+    ok = background_end(&gradients, ok, err) && ok;
+    held_gradients_release(&held);
+    return ok && growth_find(&report->growth, report->timeline, sites, &report->all,
+                             &report->phases, &report->steps, report->dropped.is_dropped, err);
 }
 
 static bool find(struct device_report *report, const struct live_set *set,
