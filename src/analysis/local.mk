@@ -384,6 +384,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/result_windows.h \
 	src/analysis/growth/retained_graphs.c \
 	src/analysis/growth/retained_graphs.h \
+	src/analysis/growth/retained_items.c \
+	src/analysis/growth/retained_items.h \
 	src/analysis/growth/rows.c \
 	src/analysis/growth/rows.h \
 	src/analysis/growth/stored_graphs.c \
