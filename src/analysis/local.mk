@@ -354,6 +354,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/fit.h \
 	src/analysis/growth/grown_model.c \
 	src/analysis/growth/grown_model.h \
+	src/analysis/growth/growing_sums.c \
+	src/analysis/growth/growing_sums.h \
 	src/analysis/growth/growth.c \
 	src/analysis/growth/growth.h \
 	src/analysis/growth/handed_graphs.c \

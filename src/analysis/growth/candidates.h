@@ -15,6 +15,14 @@ struct candidate {
     uint16_t outlived; /* of a cache: the ends that what the next tokens need may outlive */
 };
 
+#define SCALAR_BYTES 16
+
+/* True if its allocations are of a few bytes each. */
+static inline bool candidate_is_small(const struct candidate *candidate)
+{
+    return candidate->end_bytes <= (int64_t)(SCALAR_BYTES * candidate->blocks);
+}
+
 /* Takes back the kind GROWTH_GROWING, or GROWTH_STOPPED, of groups that only seem to grow, or to
  * have stopped. There is one candidate for each group of builder->survivors, in their order. */
 bool growth_doubt(const struct growth_builder *builder, struct candidate *candidates,

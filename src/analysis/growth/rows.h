@@ -23,6 +23,13 @@ struct growth_builder {
                                          before it */
 };
 
+/* True if steps end with an optimizer step or a backward pass. */
+static inline bool growth_trains(const struct growth_builder *builder)
+{
+    enum steps_source source = builder->steps->source;
+    return source == STEPS_ANNOTATION || source == STEPS_OPTIMIZER || source == STEPS_BACKWARD;
+}
+
 /* Fills the rows and sums of builder->growth from the steps in builder->ends, of which there must
  * be GROWTH_LEAST. */
 bool growth_compare_steps(struct growth_builder *builder, struct error *err);
