@@ -382,6 +382,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/piled_results.h \
 	src/analysis/growth/private_growth.c \
 	src/analysis/growth/private_growth.h \
+	src/analysis/growth/replaced_results.c \
+	src/analysis/growth/replaced_results.h \
 	src/analysis/growth/result_windows.c \
 	src/analysis/growth/result_windows.h \
 	src/analysis/growth/retained_graphs.c \
