@@ -326,6 +326,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/gradients/idle_parts.h \
 	src/analysis/gradients/idle_passes.c \
 	src/analysis/gradients/idle_passes.h \
+	src/analysis/gradients/idle_sizes.c \
+	src/analysis/gradients/idle_sizes.h \
 	src/analysis/gradients/pass_births.c \
 	src/analysis/gradients/pass_births.h \
 	src/analysis/gradients/repeated_model.c \
