@@ -40,6 +40,19 @@ static bool is_making_states(const struct symbols *symbols, stack_id stack)
     return has_function(symbols, stack, names, 1, "torch/optim/");
 }
 
+/* True if one of PyTorch's optimizers was computing a step with lists of tensors. */
+static bool is_in_foreach(const struct symbols *symbols, stack_id stack)
+{
+    struct stack frames = symbols_stack_at(symbols, stack);
+    for (size_t i = 0; i < frames.count; i++) {
+        struct frame frame = symbols_frame_at(symbols, frames.frames[i]);
+        if (text_starts(symbols_text(symbols, frame.name), "_multi_tensor_") &&
+            text_find(symbols_text(symbols, frame.file), "torch/optim/"))
+            return true;
+    }
+    return false;
+}
+
 /* True if one of PyTorch's functions was computing a loss from logits. */
 static bool is_computing_loss(const struct symbols *symbols, stack_id stack)
 {
@@ -71,6 +84,7 @@ static bool explain(const struct oom_log *log, struct site_table *sites, enum un
     error->verdict =
         oom_judge_message(message, &error->account, is_pinning(log->symbols, message->stack));
     error->makes_states = is_making_states(log->symbols, message->stack);
+    error->in_foreach = is_in_foreach(log->symbols, message->stack);
     error->computes_loss = is_computing_loss(log->symbols, message->stack);
     oom_error_write_sentences(error, unit);
     return true;

@@ -31,6 +31,7 @@ struct oom_error {
     struct oom_account account;
     enum oom_verdict verdict;
     bool makes_states;  /* the traceback shows that an optimizer was making its first states */
+    bool in_foreach;    /* the same, that the foreach implementation of one computed a step */
     bool computes_loss; /* the same, that a loss was computed from logits */
     char sentence[512], next[512]; /* raw bytes: escape them for display */
     char *asker;                   /* label of the call site, or NULL */

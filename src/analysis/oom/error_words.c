@@ -269,6 +269,25 @@ static bool is_for_logits(const struct oom_error *error)
            error->entry->message.requested.bytes >= error->account.used_bytes / LEAST_LOGITS;
 }
 
+/* Advice on what the request is for, if the traceback shows that. */
+static bool say_cause(const struct words *words, const struct oom_error *error)
+{
+    if (error->verdict != OOM_SHORTAGE && error->verdict != OOM_FRAGMENTATION)
+        return false;
+    if (error->makes_states)
+        say_states(words);
+    else if (error->in_foreach)
+        say(words, AVOID_FOREACH);
+    else if (is_for_logits(error))
+        say(words, "compute the logits and the loss for a part of the tokens or samples at a "
+                   "time, each part under torch.utils.checkpoint if a backward pass follows: the "
+                   "request is for what the loss computes from the logits. A backward pass needs "
+                   "at least as much again");
+    else
+        return false;
+    return true;
+}
+
 static void say_next(const struct words *words, const struct oom_error *error)
 {
     const struct oom_message *message = &error->entry->message;
@@ -291,19 +310,8 @@ static void say_next(const struct words *words, const struct oom_error *error)
     }
     if (say_next_by_verdict(words, error->verdict, oom_monitor(message)))
         return;
-    if (error->makes_states &&
-        (error->verdict == OOM_SHORTAGE || error->verdict == OOM_FRAGMENTATION)) {
-        say_states(words);
+    if (say_cause(words, error))
         return;
-    }
-    if (is_for_logits(error) &&
-        (error->verdict == OOM_SHORTAGE || error->verdict == OOM_FRAGMENTATION)) {
-        say(words, "compute the logits and the loss for a part of the tokens or samples at a "
-                   "time, each part under torch.utils.checkpoint if a backward pass follows: the "
-                   "request is for what the loss computes from the logits. A backward pass needs "
-                   "at least as much again");
-        return;
-    }
     switch (error->verdict) {
     case OOM_SHORTAGE:
         say(words,

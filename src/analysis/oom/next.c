@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/oom/shared_words.h"
+
 #define LARGER_BATCH 1.5 /* times the activations of an earlier step at the same request */
 
 #define SETTING "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
@@ -27,11 +29,7 @@ static void advise_on_states(struct oom_row *row)
 
 static void advise_on_temporaries(struct oom_row *row)
 {
-    snprintf(row->next, sizeof(row->next),
-             "pass fused=True to the optimizer, or foreach=False where it has no fused "
-             "implementation: the request is for one of the temporaries with which the foreach "
-             "implementation computes a step, and more of them follow. A smaller batch does not "
-             "make them smaller");
+    snprintf(row->next, sizeof(row->next), "%s", AVOID_FOREACH);
 }
 
 static bool has_larger_step(const struct oom_row *row)

@@ -8,6 +8,14 @@
 #define CUDA_ALLOC_CONF "PYTORCH_CUDA_ALLOC_CONF"
 #define BEFORE_CUDA     "before the first CUDA call"
 
+/* Advice on a request for one of the temporaries of torch.optim's foreach implementation. */
+#define AVOID_FOREACH                                                                              \
+    "pass fused=True to the optimizer, or foreach=False where it has no fused implementation: "    \
+    "the "                                                                                         \
+    "request is for one of the temporaries with which the foreach implementation computes a "      \
+    "step, "                                                                                       \
+    "and more of them follow. A smaller batch does not make them smaller"
+
 /* "... held by other processes, or by this one outside of PyTorch's allocator ..." */
 void say_held_outside(const struct words *words);
 void say_too_large(const struct words *words, uint64_t requested_bytes, uint64_t device_bytes);

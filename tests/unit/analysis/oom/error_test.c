@@ -127,6 +127,9 @@ START_TEST(an_optimizer_that_makes_its_states)
     judge(LINE("/v/torch/optim/adam.py", "step")
               LINE("/v/torch/optim/adam.py", "_multi_tensor_adam") "torch.OutOfMemoryError: " TEXT(
                   "0.50 GiB", "", "14.00 GiB", "", "0.75 GiB"),
+          "fragmentation", "512.00 MiB free", "fused=True");
+    judge(LINE("/v/optim.py", "_multi_tensor_adam") "torch.OutOfMemoryError: " TEXT(
+              "0.50 GiB", "", "14.00 GiB", "", "0.75 GiB"),
           "fragmentation", "512.00 MiB free", "expandable_segments:True");
 }
 END_TEST
