@@ -121,6 +121,8 @@ static const char *makers_of_kept(const struct kept_results *kept)
 {
     if (kept->of_evaluation)
         return "an earlier step or evaluation";
+    if (kept->in_evaluation_bytes == kept->at_peak_bytes)
+        return "an earlier pass of the evaluation";
     if (kept->in_step_bytes == kept->at_peak_bytes)
         return "an earlier pass of the same step";
     return kept->in_step_bytes > 0 ? "earlier passes" : "the step before";
@@ -145,7 +147,9 @@ bool finding_about_kept_results(struct findings_maker *maker, const struct live_
                   "Unless the next %s needs them, delete these variables %s (del NAME), or move "
                   "the body of the loop into a function.",
                   in_step ? "pass" : "step",
-                  in_step ? "after the backward pass" : "at the end of the step");
+                  kept->in_evaluation_bytes > 0 ? "at the end of each iteration"
+                  : in_step                     ? "after the backward pass"
+                                                : "at the end of the step");
     bool ok = !next.failed || error_out_of_memory(maker->err);
     ok = ok &&
          finding_add(maker,

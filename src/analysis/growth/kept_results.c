@@ -45,6 +45,7 @@ static bool count_at_peak(const struct replaced_results *results, struct kept_re
     uint64_t bytes = trace_size(trace, lifetime->alloc);
     kept->is_kept[held->lifetime] = 1;
     kept->in_step_bytes += held->in_step ? bytes : 0;
+    kept->in_evaluation_bytes += held->in_evaluation ? bytes : 0;
     kept->of_evaluation |=
         !held->in_step && results->steps->source != STEPS_FORWARD &&
         steps_of(results->steps, held->from) == steps_of(results->steps, lifetime->alloc);

@@ -7,6 +7,8 @@
  * made it and it outlives the next step as well, until it is freed. If the step itself computes
  * another pass after its backward pass, as where the gradients of several batches are accumulated,
  * a tensor that is replaced within the step counts from the end of its backward pass.
+ * In an evaluation between training steps, a tensor counts from the beginning of the forward pass
+ * that replaces it.
  * Older tensors of the step that are freed together with it count, too, such as an autograd graph
  * that backward(retain_graph=True) has kept. A tensor of the last steps counts if earlier tensors
  * of the same code did, or if one of them was replaced in the loop of one step, as in that of an
@@ -28,11 +30,12 @@
 #define RESULT_REPLACED 24
 
 struct kept_results {
-    uint64_t at_peak_bytes; /* those that count at the active peak */
-    uint64_t graph_bytes;   /* of these, what an autograd graph frees, as C++ frames show */
-    uint64_t in_step_bytes; /* of these, what an earlier pass of the peak's own step made */
-    bool of_evaluation;     /* some are of an evaluation before the training step of the peak */
-    uint8_t *is_kept;       /* by lifetime: counts at the active peak. NULL: none does */
+    uint64_t at_peak_bytes;       /* those that count at the active peak */
+    uint64_t graph_bytes;         /* of these, what an autograd graph frees, as C++ frames show */
+    uint64_t in_step_bytes;       /* of these, what an earlier pass of the peak's own step made */
+    uint64_t in_evaluation_bytes; /* of those, what a pass of an evaluation made */
+    bool of_evaluation; /* some are of an evaluation before the training step of the peak */
+    uint8_t *is_kept;   /* by lifetime: counts at the active peak. NULL: none does */
     size_t capacity;
     /* How much lower the active peak would be if all were freed at the end of their steps; without
      * training, right after they were made. */

@@ -16,6 +16,7 @@ struct outliving {
     uint32_t end, lifetime, step;
     uint32_t closed; /* the item at which its pass ends, if it outlives the pass but not the step;
                         else 0 */
+    bool in_evaluation; /* `closed` is the item at which the next pass of an evaluation begins */
 };
 
 struct finder {
@@ -146,10 +147,22 @@ static bool add(struct finder *finder, const struct outliving *outliving, uint32
     struct held_result held = {
         .from = outliving->closed, .to = to, .lifetime = outliving->lifetime};
     held.in_step = held.from > 0;
+    held.in_evaluation = outliving->in_evaluation;
     if (!held.in_step)
         held.from = next_iteration(finder, held.lifetime, outliving->step);
     return vec_push(finder->results->held, finder->results->count, finder->results->capacity,
                     finder->budget, err, held);
+}
+
+/* Sets the pass that a tensor outlives within its step. False if there is none. */
+static bool set_pass(const struct finder *finder, struct outliving *outliving)
+{
+    outliving->closed = closed_passes_end(&finder->passes, outliving->lifetime);
+    if (outliving->closed == 0 && finder->results->steps->source != STEPS_FORWARD) {
+        outliving->closed = closed_passes_evaluation(&finder->passes, outliving->lifetime);
+        outliving->in_evaluation = outliving->closed > 0;
+    }
+    return outliving->closed > 0;
 }
 
 static bool collect_outliving(struct finder *finder, struct error *err)
@@ -166,8 +179,7 @@ static bool collect_outliving(struct finder *finder, struct error *err)
         if (end == EVENT_NEVER || steps[step].first > alloc || !may_be_result(finder, i))
             continue;
         struct outliving outliving = {.end = end, .lifetime = (uint32_t)i, .step = (uint32_t)step};
-        if (end <= steps[step].last &&
-            (outliving.closed = closed_passes_end(&finder->passes, i)) == 0)
+        if (end <= steps[step].last && !set_pass(finder, &outliving))
             continue;
         if (!vec_push(finder->outliving, finder->outliving_count, finder->outliving_capacity,
                       finder->budget, err, outliving))

@@ -9,7 +9,8 @@
 /* A tensor that counts from item `from` up to item `to`, at which its memory is free again. */
 struct held_result {
     uint32_t from, to, lifetime;
-    bool in_step; /* it counts in the step that made it, whose next pass has begun */
+    bool in_step;       /* it counts in the step that made it, whose next pass has begun */
+    bool in_evaluation; /* the same, and both passes are of an evaluation */
 };
 
 struct replaced_results {

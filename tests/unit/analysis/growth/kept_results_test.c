@@ -123,6 +123,28 @@ START_TEST(an_evaluation_that_no_other_follows)
 }
 END_TEST
 
+/* The peak lies in the evaluation, whose scores are as large as all that a step needs. With `_i`,
+ * each pass begins without those of the one before, or a list stores them. */
+START_TEST(an_evaluation_holds_its_results_during_its_next_pass)
+{
+    enum { SET_AGAIN, DELETED, STORED, LARGE = 3000 };
+    uint64_t held = 0;
+    train_once();
+    for (unsigned part = 0; part < 3; part++) {
+        if (held && _i == DELETED)
+            capture_free(&capture, held, LARGE, AT(9));
+        capture_free(&capture, born(40, MODEL), 40, AT(7));
+        uint64_t scores = born(LARGE, SCORES);
+        if (held && _i == SET_AGAIN)
+            capture_free(&capture, held, LARGE, AT(8));
+        held = scores;
+    }
+    train_once();
+    train_once();
+    expect(_i == SET_AGAIN ? LARGE : 0, _i == SET_AGAIN ? LARGE - 30 : 0); /* a batch beside it */
+}
+END_TEST
+
 START_TEST(a_deleted_variable_keeps_nothing)
 {
     train(2000, true, false, false);
@@ -276,6 +298,7 @@ TCase *kept_results_tests(void)
     tcase_add_test(tests, what_is_saved_ends_with_another_peak);
     tcase_add_loop_test(tests, an_evaluation_leaves_its_last_result, 0, 2);
     tcase_add_loop_test(tests, an_evaluation_that_no_other_follows, 0, 2);
+    tcase_add_loop_test(tests, an_evaluation_holds_its_results_during_its_next_pass, 0, 3);
     tcase_add_test(tests, a_deleted_variable_keeps_nothing);
     tcase_add_test(tests, a_list_is_no_variable);
     tcase_add_test(tests, the_last_step_may_end_before_it_sets_the_variable);
