@@ -74,8 +74,9 @@ struct finding {
     bool at_most;       /* save_bytes is an upper bound */
     bool at_least;      /* save_bytes is a lower bound */
     bool of_reserved;
-    char *what, *next; /* malloc'ed sentences, raw bytes: escape before showing */
-    const char *where; /* malloc'ed label of the line of code that `what` names; NULL: none */
+    char *what, *next;  /* malloc'ed sentences, raw bytes: escape before showing */
+    const char *where;  /* malloc'ed label of the line of code that `what` names; NULL: none */
+    const char *remedy; /* in a few words, not owned; NULL: that of the kind (oom_finding.c) */
 };
 
 struct findings {

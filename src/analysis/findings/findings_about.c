@@ -41,7 +41,8 @@ static bool about_handed(struct findings_maker *maker, const struct live_sum *su
         (struct finding){.kind = FINDING_RETAINED,
                          .save_bytes = retained->save_bytes,
                          .at_least = !retained->saves_at_most,
-                         .at_most = retained->saves_at_most},
+                         .at_most = retained->saves_at_most,
+                         .remedy = "detach what a pass hands on to the next"},
         "Detach what a pass hands on to the next, such as the state of a recurrent network (state "
         "= state.detach()), and leave retain_graph=True out of backward(): each backward pass then "
         "frees its graph. Gradients no longer flow from one pass to those before it.",
@@ -81,7 +82,9 @@ static bool about_early(struct findings_maker *maker, const struct live_sum *sum
              (struct finding){.kind = FINDING_RETAINED,
                               .save_bytes = retained->save_bytes,
                               .at_least = true,
-                              .where = lines.bytes},
+                              .where = lines.bytes,
+                              .remedy = "compute targets under torch.no_grad(), and leave "
+                                        "retain_graph=True out"},
              "If these lines compute targets, run them under torch.no_grad(). Then leave "
              "retain_graph=True out of backward(), which frees what each pass has saved. Leaving "
              "it out alone fails, because the second backward pass goes through that graph again.",

@@ -71,7 +71,9 @@ static bool about_discarded(struct findings_maker *maker, const struct idle_grad
                           (struct finding){.kind = FINDING_IDLE_GRADIENTS,
                                            .save_bytes = idle->save_bytes,
                                            .at_least = true,
-                                           .where = line.bytes},
+                                           .where = line.bytes,
+                                           .remedy = "keep only the detached result of a "
+                                                     "model that is not trained then"},
                           "Run these passes under torch.no_grad(), or keep only their detached "
                           "result, as in fake = generator(noise).detach(): then nothing is kept "
                           "for the gradients, and they are not computed at all. A variable that "
@@ -110,7 +112,9 @@ static bool about_earlier_model(struct findings_maker *maker, const struct idle_
     ok = ok ? finding_add(maker,
                           (struct finding){.kind = FINDING_IDLE_GRADIENTS,
                                            .save_bytes = idle->save_bytes,
-                                           .at_least = true},
+                                           .at_least = true,
+                                           .remedy = "free what the training of an earlier model "
+                                                     "has left"},
                           next.bytes, "%s stay allocated while another model is trained.",
                           what.bytes)
             : error_out_of_memory(maker->err);

@@ -117,9 +117,9 @@ static void write(char *text, size_t size, const struct oom_row *row, const stru
     bool is_sure = !finding->at_most && row->verdict == OOM_SHORTAGE;
     units_bytes(saving, finding->save_bytes, unit);
     snprintf(text, size, "%s, which %s enough for this request: possible saving %zu (%s%s%s%.*s)",
-             remedies[finding->kind], is_sure ? "leaves" : "may leave", row->finding,
-             finding_bound(finding), saving, finding->where ? ", at " : "",
-             utf8_clip(where, LABEL_MOST), where);
+             finding->remedy ? finding->remedy : remedies[finding->kind],
+             is_sure ? "leaves" : "may leave", row->finding, finding_bound(finding), saving,
+             finding->where ? ", at " : "", utf8_clip(where, LABEL_MOST), where);
 }
 
 /* True if the advice says already what the finding is about. */

@@ -46,6 +46,16 @@ START_TEST(what_is_enough_is_named_with_its_line)
 }
 END_TEST
 
+/* A finding may have another remedy than others of its kind. */
+START_TEST(a_finding_has_a_remedy_of_its_own)
+{
+    finding.remedy = "compute targets under torch.no_grad()";
+    ck_assert_uint_eq(named(NULL, 0), 1);
+    ck_assert_str_eq(row.next, "compute targets under torch.no_grad(), which leaves enough for "
+                               "this request: possible saving 1 (at least 2.93 KiB)");
+}
+END_TEST
+
 /* Without concatenation on the device, the request is not made, however little else is freed. */
 START_TEST(a_remedy_may_remove_the_request)
 {
@@ -175,6 +185,7 @@ TCase *oom_finding_tests(void)
     TCase *tests = tcase_create("finding of an out-of-memory event");
     tcase_add_checked_fixture(tests, create, NULL);
     tcase_add_test(tests, what_is_enough_is_named_with_its_line);
+    tcase_add_test(tests, a_finding_has_a_remedy_of_its_own);
     tcase_add_loop_test(tests, a_remedy_may_remove_the_request, 0, 2);
     tcase_add_test(tests, the_finding_on_logits_removes_a_request_for_them);
     tcase_add_test(tests, too_little_is_not_named);
