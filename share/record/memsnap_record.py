@@ -1516,22 +1516,26 @@ def models_of(model):
     return [model]
 
 
+def place_of(code):
+    """What tells the code of a function from others. Code itself cannot be pickled with the model."""
+    return code and (code.co_filename, code.co_firstlineno, code.co_name)
+
+
 class Earlier:
     """What ran in a pass before a module: numbers of calls by line, turns of modules, and allocations."""
 
     def __init__(self):
         self.times, self.turns, self.allocations, self.end = {}, {}, 0, None  # when the last run ended
-        self.caller = None  # the code that called the first model
-        self.helper = None
+        self.caller = self.helper = None  # the place of the code that called the first model; see note_caller()
 
     def note_caller(self, frame):
         """Sets `helper` to the line that calls a model, if that is in a function that the caller of the first model
         calls. A snapshot takes such a function for a part of the model."""
         while frame.f_back is not None and is_of_torch(frame):
             frame = frame.f_back
-        self.caller = self.caller or frame.f_code  # the code, since a frame would hold results
+        self.caller = self.caller or place_of(frame.f_code)
         outer = frame
-        while outer is not None and outer.f_code is not self.caller:
+        while outer is not None and place_of(outer.f_code) != self.caller:
             outer = outer.f_back
         self.helper = None if outer is None or outer is frame else line_at(frame)
 
@@ -1646,10 +1650,10 @@ class Several:
     def number_run(self, model):
         """The next run begins with the first stretch of calls after that of the last run in which the forward of the
         first model is called again."""
-        forward = getattr(type(model).forward, "__code__", None)
+        forward = place_of(getattr(type(model).forward, "__code__", None))
         if self.first is None:
             self.first = forward
-        elif forward is not self.first or self.outermost.stretch == self.stretch:
+        elif forward != self.first or self.outermost.stretch == self.stretch:
             return
         elif self.has_runs:
             self.earlier.times, self.earlier.allocations, self.earlier.end = {}, 0, None

@@ -41,8 +41,8 @@ def of_lines():
     return plan_of({"modules": [line + " [0]", line + " [1]"], **KEPT}, target="lines")
 
 
-def of_calls(*numbers):
-    line = "copied.py:%d" % (Net.forward.__code__.co_firstlineno + 2)
+def of_calls(*numbers, run=""):
+    line = run + "copied.py:%d" % (Net.forward.__code__.co_firstlineno + 2)
     return plan_of(*({"modules": ["%s [%d/5]" % (line, k) for k in part], **KEPT} for part in numbers), target="calls")
 
 
@@ -54,6 +54,7 @@ KINDS = {
     "turns": (Net, plan_of({"modules": ["blocks.2", "blocks.3 [0/2]"], **KEPT}, {"modules": ["blocks.3 [1/2]"]})),
     "lines": (program_model.Model, of_lines()),
     "calls": (Net, of_calls([0, 1], [3])),
+    "calls of a run": (Net, of_calls([0, 1], [3], run="run 0/2: ")),
 }
 
 
