@@ -121,6 +121,24 @@ static bool is_converted_between(const struct classifier *classifier,
            (classifier->shows_copies || is_saved_between(classifier, evidence));
 }
 
+/* True if an allocation takes the place of a copy to the device, made right before it: a batch of
+ * bytes becomes one of floats. */
+static bool converts_batch(const struct classifier *classifier, const struct evidence *evidence)
+{
+    const struct timeline *timeline = classifier->timeline;
+    size_t index = evidence->index;
+    if (index == 0 || classifier->phases->of_lifetime[index - 1].birth != evidence->birth_run)
+        return false;
+    const struct lifetime *copy = &timeline->lifetimes[index - 1];
+    uint32_t next =
+        index + 1 < timeline->lifetime_count ? timeline->lifetimes[index + 1].alloc : EVENT_NEVER;
+    struct error err; /* cannot fail, because that allocation was classified before */
+    const struct stack_facts *facts =
+        site_stack_facts(classifier->sites, timeline->trace->stack[copy->alloc], &err);
+    return facts && facts->context == CONTEXT_OTHER && facts->to_device &&
+           lifetime_end(copy) > timeline->lifetimes[index].alloc && lifetime_end(copy) < next;
+}
+
 #define MOST_WIDER 8 /* elements of a byte become doubles */
 
 /* True if plain code has copied a batch to the device since the last forward pass, and computes an
@@ -164,7 +182,7 @@ static bool is_made_as_input(const struct classifier *classifier, const struct e
 {
     return evidence->birth->context == CONTEXT_DATA ||
            (op_makes_input(site_table_symbols(classifier->sites), evidence->birth->site.op) &&
-            !is_converted_between(classifier, evidence) &&
+            (!is_converted_between(classifier, evidence) || converts_batch(classifier, evidence)) &&
             !is_converted_result(classifier, evidence) &&
             !is_converted_at_end(classifier, evidence));
 }

@@ -569,18 +569,23 @@ START_TEST(results_of_a_teacher_are_no_batches)
 END_TEST
 
 /* logits.float(), of which a variable keeps the result until the next iteration, and what is copied
- * to the device there. */
+ * to the device there, also as bytes that become numbers then. */
 START_TEST(results_may_be_converted)
 {
     for (unsigned step = 0; step < 3; step++) {
         born(1, 100, STACK_FORWARD);
         born(50 + step, 900,
              CPP("at::_ops::_to_copy::call(x)") "," CPP("at::_ops::to_dtype::call(x)") "," SCRIPT);
+        born(2, 190, TO_DEVICE);
+        born(70 + step, 760,
+             CPP("at::_ops::_to_copy::call(x)") "," CPP("at::_ops::to_dtype::call(x)") "," SCRIPT);
+        freed(2, 190, SCRIPT);
         born(60 + step, 800,
              CPP("at::_ops::_to_copy::call(x)") "," CPP("at::_ops::to_device::call(x)") "," SCRIPT);
         if (step > 0) {
             freed(49 + step, 900, SCRIPT);
             freed(59 + step, 800, SCRIPT);
+            freed(69 + step, 760, SCRIPT);
         }
         born(3, 300, STACK_FORWARD);
         born(4, 400, STACK_BACKWARD);
@@ -593,6 +598,7 @@ START_TEST(results_may_be_converted)
     capture_load(&capture);
     expect(51, CATEGORY_ACTIVATION);
     expect(61, CATEGORY_INPUT);
+    expect(71, CATEGORY_INPUT);
 }
 END_TEST
 
