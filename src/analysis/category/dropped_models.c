@@ -53,24 +53,26 @@ static struct row find_row(const struct classifier *classifier, const struct cat
     return (struct row){first, end};
 }
 
-/* True if the sizes differ as those of weights do, and are not those of the weights that train. */
+/* True if the sizes differ as those of weights do, and most bytes do not have the sizes of weights
+ * that train. Vectors of two models often have the same sizes. */
 static bool has_sizes_of_weights(const struct classifier *classifier, struct row row)
 {
     uint64_t sizes[LEAST_SIZES], least = UINT64_MAX, most = 0;
-    size_t count = 0, trained = 0;
+    size_t count = 0;
+    double bytes = 0, trained = 0;
     for (size_t i = row.first; i < row.end; i++) {
         uint64_t size = size_of(classifier, i);
         least = size < least ? size : least;
         most = size > most ? size : most;
-        trained += classifier_has_early(classifier, size);
+        bytes += (double)size;
+        trained += classifier_has_early(classifier, size) ? (double)size : 0;
         size_t same = 0;
         while (same < count && sizes[same] != size)
             same++;
         if (same == count && count < LEAST_SIZES)
             sizes[count++] = size;
     }
-    return count == LEAST_SIZES && most / LEAST_RATIO >= least &&
-           trained * 2 <= row.end - row.first;
+    return count == LEAST_SIZES && most / LEAST_RATIO >= least && trained * 2 <= bytes;
 }
 
 static bool is_model(const struct classifier *classifier, struct row row)

@@ -31,6 +31,9 @@ START_TEST(dropped_models)
 {
     bool is_late = _i == JUDGE || _i == LISTS;
     make_weights();
+    for (unsigned i = 1; _i == MODEL && i < TEACHER; i += 2) /* vectors that the student has, too */
+        capture_block(&capture, 200 + i, size_of(i, MODEL), "");
+    capture_block(&capture, 220, size_of(0, MODEL), "");
     for (unsigned i = 0; _i == TRAINED && i < TEACHER; i++)
         capture_block(&capture, 200 + i, size_of(i, TRAINED), "");
     if (!is_late)
