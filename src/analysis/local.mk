@@ -109,6 +109,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/chain/part_calls.h \
 	src/analysis/chain/pass.c \
 	src/analysis/chain/pass.h \
+	src/analysis/chain/pass_alike.c \
+	src/analysis/chain/pass_alike.h \
 	src/analysis/chain/pass_gradients.c \
 	src/analysis/chain/paths.c \
 	src/analysis/chain/paths.h \

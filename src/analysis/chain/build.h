@@ -5,7 +5,7 @@
 #include "analysis/chain/calls.h"
 #include "analysis/chain/cut.h"
 #include "analysis/chain/forward_chain.h"
-#include "analysis/chain/pass.h"
+#include "analysis/chain/pass_alike.h"
 #include "analysis/chain/tree.h"
 
 struct build {
@@ -18,6 +18,7 @@ struct build {
     struct categories categories;
     struct pass pass;
     struct passes passes;
+    struct pass_lines lines; /* of `passes` */
     struct call_tree tree;
     struct cut cut;
     struct module_calls calls;

@@ -9,7 +9,9 @@ bool chain_find_passes(struct build *build, struct error *err)
            steps_find(&build->steps, timeline, &build->phases, err) &&
            categories_assign(timeline, build->sites, &build->phases, &build->categories, err) &&
            pass_find(&build->pass, &build->passes, timeline, &build->phases, &build->steps,
-                     &build->categories, err);
+                     &build->categories, err) &&
+           pass_lines_find(&build->lines, timeline, build->sites, &build->categories,
+                           &build->passes, err);
 }
 
 void chain_describe_pass(struct build *build)
@@ -75,7 +77,7 @@ void chain_compare_steps(struct build *build)
         const struct pass *pass = &build->passes.items[i];
         bool is_own = pass->step == own->step;
         if (pass->unfinished || pass->step == NO_STEP ||
-            (!is_own && !pass_is_alike(build->timeline, own, pass)))
+            (!is_own && !pass_is_alike(&build->lines, own, pass)))
             continue;
         if (pass->step != compared.step) {
             end_step(&compared, chain);
@@ -95,8 +97,7 @@ bool chain_add_other_passes(struct build *build, struct error *err)
     const struct pass *own = &build->pass;
     for (size_t i = 0; i < build->passes.count; i++) {
         const struct pass *pass = &build->passes.items[i];
-        struct chain_pass other = {pass->first, pass->end,
-                                   pass_is_alike(build->timeline, own, pass)};
+        struct chain_pass other = {pass->first, pass->end, pass_is_alike(&build->lines, own, pass)};
         if (own->step == NO_STEP || pass->step != own->step || pass->first == own->first)
             continue;
         if (!vec_push(chain->others, chain->other_count, chain->other_capacity, chain->budget, err,
@@ -133,6 +134,7 @@ void chain_release_cut(struct build *build)
 void chain_release_build(struct build *build)
 {
     chain_release_cut(build);
+    pass_lines_release(&build->lines);
     categories_release(&build->categories);
     passes_release(&build->passes);
     steps_release(&build->steps);

@@ -253,8 +253,7 @@ static bool find_chain(struct build *build, struct error *err)
     }
     bool whole = build->options->level == CHAIN_LOOPS;
     if (whole)
-        pass_prefer_gradients(&build->pass, &build->passes, timeline, build->sites,
-                              &build->categories);
+        pass_prefer_gradients(&build->pass, &build->passes, &build->lines, build->sites);
     if (!call_tree_build(&build->tree, timeline, build->sites, &build->categories, &build->pass,
                          whole, err))
         return false;

@@ -69,6 +69,8 @@ struct chain_loop {
 /* A node of the call tree that the chain was cut at. */
 struct chain_part {
     string_id name;     /* "model.py:253 forward [3]"; unique */
+    string_id inner;    /* the name without the number of the outermost loop, as in a pass that
+                           lacks this loop; the name itself if the part is in no loop */
     uint32_t loop;      /* the loop of which the part is an iteration, or NO_LOOP */
     uint32_t iteration; /* counted from 0 */
     uint32_t around;    /* the outermost loop over lines of a function in an iteration of which the
@@ -305,9 +307,9 @@ bool forward_chain_build(struct forward_chain *chain, const struct timeline *tim
                          struct error *err);
 void forward_chain_release(struct forward_chain *chain);
 
-/* Visits the chain, and those of all finished passes of the same model in the trace, in the order
- * of the trace. The others are built with the same options, and exist only during the visit;
- * members that concern the whole trace are not set in them. */
+/* Visits the chain, and those of all finished passes in the trace that may run its layers
+ * (pass_shares_layers()), in the order of the trace. The others are built with the same options,
+ * and exist only during the visit; members that concern the whole trace are not set in them. */
 typedef bool chain_visitor(void *context, const struct forward_chain *chain, struct error *err);
 bool forward_chain_visit(const struct forward_chain *chain, const struct timeline *timeline,
                          struct site_table *sites, chain_visitor *visitor, void *context,

@@ -130,8 +130,9 @@ static void write_place(struct namer *namer, struct place place)
                function.size < LONGEST_NAME ? function.size : LONGEST_NAME);
 }
 
-/* Writes " [1][3]": the numbers of the iterations that contain a node, its own included. */
-static void write_numbers(struct namer *namer, uint32_t index)
+/* Writes " [1][3]": the numbers of the iterations that contain a node, its own included, without
+ * the outermost `skip`. */
+static void write_numbers(struct namer *namer, uint32_t index, size_t skip)
 {
     const struct call_node *nodes = namer->tree->nodes;
     uint32_t numbers[MOST_NUMBERS];
@@ -139,6 +140,7 @@ static void write_numbers(struct namer *namer, uint32_t index)
     for (; index > 0 && count < MOST_NUMBERS; index = nodes[index].parent)
         if (nodes[index].kind == CALL_ITERATION)
             numbers[count++] = nodes[index].iteration;
+    count -= skip < count ? skip : count;
     if (count > 0)
         buffer_putc(&namer->text, ' ');
     while (count-- > 0)
@@ -177,7 +179,7 @@ static bool add_loop(struct namer *namer, uint32_t node, struct error *err)
                               .is_call = place.is_call};
     set_lines(namer, loop, place, &made);
     write_place(namer, place);
-    write_numbers(namer, node);
+    write_numbers(namer, node, 0);
     if (!intern(namer, &made.name, err) ||
         !vec_grow((void **)&chain->loops, &chain->loop_capacity, chain->loop_count + 1,
                   sizeof(made), chain->budget, err))
@@ -215,6 +217,14 @@ static bool is_in_package(const struct namer *namer, frame_id id)
     return path_classify(file).module > 0;
 }
 
+static bool write_name(struct namer *namer, struct place place, uint32_t index, size_t skip,
+                       string_id *name, struct error *err)
+{
+    write_place(namer, place);
+    write_numbers(namer, index, skip);
+    return intern(namer, name, err);
+}
+
 static bool name_part(struct namer *namer, uint32_t index, uint32_t *last_loop, struct error *err)
 {
     struct forward_chain *chain = namer->chain;
@@ -230,9 +240,8 @@ static bool name_part(struct namer *namer, uint32_t index, uint32_t *last_loop, 
     set_around(namer, index, &part);
     struct place place = find_place(namer, index);
     part.in_package = is_in_package(namer, place.frame);
-    write_place(namer, place);
-    write_numbers(namer, index);
-    if (!intern(namer, &part.name, err) ||
+    if (!write_name(namer, place, index, 0, &part.name, err) ||
+        !write_name(namer, place, index, 1, &part.inner, err) ||
         !vec_grow((void **)&chain->parts, &chain->part_capacity, chain->part_count + 1,
                   sizeof(part), chain->budget, err))
         return false;
@@ -302,8 +311,10 @@ bool chain_tell_apart(struct forward_chain *chain, struct symbols *symbols, stru
     size_t same = 1;
     for (size_t i = 1; ok && i < chain->part_count; i++) {
         same = all[i].name == all[i - 1].name ? same + 1 : 1;
+        struct chain_part *part = &chain->parts[all[i].part];
         if (same > 1)
-            ok = number_name(symbols, &chain->parts[all[i].part].name, same, err);
+            ok = number_name(symbols, &part->name, same, err) &&
+                 number_name(symbols, &part->inner, same, err);
     }
     free(all);
     budget_give(chain->budget, bytes);

@@ -1,7 +1,5 @@
 #include "analysis/chain/pass.h"
 
-#include <string.h>
-
 #include "analysis/phase/births.h"
 #include "model/sums.h"
 
@@ -193,26 +191,4 @@ void passes_release(struct passes *passes)
 bool call_is_forward(struct text name)
 {
     return text_equals(name, "forward") || text_ends(name, ".forward");
-}
-
-/* The number of a stack's frames from the innermost up to the outermost forward; all if there is no
- * forward. */
-static size_t frames_inside(const struct symbols *symbols, struct stack stack)
-{
-    for (size_t i = stack.count; i-- > 0;) {
-        struct frame frame = symbols_frame_at(symbols, stack.frames[i]);
-        if (call_is_forward(symbols_text(symbols, frame.name)))
-            return i + 1;
-    }
-    return stack.count;
-}
-
-bool pass_is_alike(const struct timeline *timeline, const struct pass *a, const struct pass *b)
-{
-    const struct symbols *symbols = timeline->snapshot->symbols;
-    struct stack x = symbols_stack_at(symbols, timeline->trace->stack[a->first]);
-    struct stack y = symbols_stack_at(symbols, timeline->trace->stack[b->first]);
-    size_t count = frames_inside(symbols, x);
-    return count > 0 && count == frames_inside(symbols, y) &&
-           memcmp(x.frames, y.frames, count * sizeof(*x.frames)) == 0;
 }

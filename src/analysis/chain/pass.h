@@ -38,21 +38,11 @@ bool pass_find(struct pass *pass, struct passes *all, const struct timeline *tim
 /* True if a lifetime is a gradient that autograd made, and not the program's copy of one. */
 bool pass_makes_gradient(const struct timeline *timeline, struct site_table *sites,
                          const struct categories *categories, size_t lifetime);
-/* Replaces a pass whose backward mostly adds to existing gradients. That happens with gradient
- * accumulation, and if gradients are kept from step to step. It is replaced by the last pass of the
- * same model that makes the most gradients. */
-void pass_prefer_gradients(struct pass *pass, const struct passes *all,
-                           const struct timeline *timeline, struct site_table *sites,
-                           const struct categories *categories);
 void passes_release(struct passes *passes);
 
 /* True if a lifetime is an activation that the pass keeps for its backward pass. */
 bool pass_keeps(const struct pass *pass, const struct timeline *timeline,
                 const struct categories *categories, size_t lifetime);
-
-/* True if two passes are of the same model, so that a plan for one applies to the other: the same
- * line of it allocates the first activation of both. */
-bool pass_is_alike(const struct timeline *timeline, const struct pass *a, const struct pass *b);
 
 /* True if a function is the forward() of a module, by its name. */
 bool call_is_forward(struct text function);

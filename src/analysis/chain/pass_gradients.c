@@ -1,5 +1,5 @@
 /* Chooses a pass that makes the gradients of a model, instead of one that adds to them. */
-#include "analysis/chain/pass.h"
+#include "analysis/chain/pass_alike.h"
 #include "analysis/phase/births.h"
 #include "model/sums.h"
 
@@ -59,18 +59,18 @@ static bool keeps_as_much(const struct pass *a, const struct pass *b)
     return a->kept_bytes >= b->kept_bytes - b->kept_bytes / 8;
 }
 
-void pass_prefer_gradients(struct pass *pass, const struct passes *all,
-                           const struct timeline *timeline, struct site_table *sites,
-                           const struct categories *categories)
+void pass_prefer_gradients(struct pass *pass, const struct passes *all, struct pass_lines *lines,
+                           struct site_table *sites)
 {
+    const struct timeline *timeline = lines->timeline;
+    const struct categories *categories = lines->categories;
     const struct pass *best = NULL;
     struct made most = made_by(pass, timeline, sites, categories);
     if (most.bytes > INT64_MAX / 4 || pass->unfinished)
         return;
     for (size_t i = 0; i < all->count; i++) {
         const struct pass *other = &all->items[i];
-        if (other->unfinished || !keeps_as_much(other, pass) ||
-            !pass_is_alike(timeline, pass, other))
+        if (other->unfinished || !keeps_as_much(other, pass) || !pass_is_alike(lines, pass, other))
             continue;
         struct made made = made_by(other, timeline, sites, categories);
         if (is_twice(made, most) || (best && made.bytes >= most.bytes)) {

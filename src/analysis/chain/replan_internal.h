@@ -103,8 +103,8 @@ struct replan_mapped {
 };
 
 /* Finds the segments that another pass of the model has too, in the elements of its chain, which
- * may have a few more or fewer of them. Elements are compared by the names of their parts. Takes
- * memory from the budget of `chain`. */
+ * may have a few more or fewer of them, or lack the outermost loop, or have one more. Elements are
+ * compared by the names of their parts. Takes memory from the budget of `chain`. */
 bool replan_map(const struct forward_chain *chain, const struct chain_segment *segments,
                 size_t count, const struct forward_chain *other, struct replan_mapped *mapped,
                 struct error *err);

@@ -34,7 +34,7 @@ bool forward_chain_visit(const struct forward_chain *chain, const struct timelin
         build.pass = build.passes.items[i];
         if (&build.passes.items[i] == own)
             ok = visitor(context, chain, err);
-        else if (!build.pass.unfinished && pass_is_alike(timeline, own, &build.pass))
+        else if (!build.pass.unfinished && pass_shares_layers(&build.lines, own, &build.pass))
             ok = visit_pass(&build, chain, visitor, context, err);
     }
     chain_release_build(&build);

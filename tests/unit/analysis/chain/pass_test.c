@@ -44,6 +44,61 @@ START_TEST(passes_of_one_model_are_alike)
 }
 END_TEST
 
+/* Augmentation in some steps, a condition that others drop, or a loss that runs now and then: the
+ * layers stay the same, though the first line that keeps something does not. The line that calls
+ * the model may be another one, too. */
+START_TEST(passes_of_one_model_may_differ_around_its_layers)
+{
+    static const char *const before[] = {"t5", "t7 m50", "t9 m51"};
+    static const char *const layers[] = {"t9 m53", "t7 m53", "t9 m53"};
+    static const char *const loss[] = {"t10", "t10", "t11"};
+    for (int pass = 0; pass < 3; pass++) {
+        keep(10, before[pass]);
+        for (int i = 0; i < 3; i++)
+            block(layers[pass], 8);
+        keep(30, loss[pass]);
+        backward(pass == 1 ? 100 : 1);
+    }
+    capture_event(&capture, "alloc", 1, 1, STACK_STEP);
+    build();
+    ck_assert_uint_eq(chain.other_count, 2);
+    ck_assert(chain.others[0].alike && chain.others[1].alike);
+}
+END_TEST
+
+static bool count_visit(void *context, const struct forward_chain *visited, struct error *err)
+{
+    (void)err;
+    ck_assert_int_eq(visited->absence, CHAIN_FOUND);
+    ++*(size_t *)context;
+    return true;
+}
+
+/* A generator and a discriminator: the second pass runs the layers of the first, and as many of
+ * another model. A plan for these layers changes both passes, but one says little about the peak of
+ * the other. */
+START_TEST(a_pass_with_another_model_is_not_alike)
+{
+    for (int i = 0; i < 3; i++)
+        block("t9 m53", 8);
+    backward(1);
+    for (int i = 0; i < 3; i++)
+        keep(50, "t12 q7");
+    for (int i = 0; i < 3; i++)
+        block("t13 m53", 8);
+    backward(100);
+    capture_event(&capture, "alloc", 1, 1, STACK_STEP);
+    build();
+    ck_assert_uint_eq(chain.other_count, 1);
+    ck_assert(!chain.others[0].alike);
+    size_t visits = 0;
+    struct error err;
+    ck_assert(
+        forward_chain_visit(&chain, capture.timeline, capture.sites, count_visit, &visits, &err));
+    ck_assert_uint_eq(visits, 2);
+}
+END_TEST
+
 static void step_of(int blocks, uint64_t output)
 {
     static uint64_t address = 1;
@@ -242,6 +297,8 @@ TCase *chain_pass_tests(void)
     tcase_add_checked_fixture(tests, pass_create, pass_destroy);
     tcase_add_test(tests, the_pass_is_that_of_the_peak);
     tcase_add_test(tests, passes_of_one_model_are_alike);
+    tcase_add_test(tests, passes_of_one_model_may_differ_around_its_layers);
+    tcase_add_test(tests, a_pass_with_another_model_is_not_alike);
     tcase_add_test(tests, steps_may_make_other_calls);
     tcase_add_loop_test(tests, a_backward_pass_may_keep_the_graph, 0, 2);
     tcase_add_test(tests, stages_are_no_steps_that_differ);

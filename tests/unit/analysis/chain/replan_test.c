@@ -257,6 +257,39 @@ START_TEST(segments_are_mapped_by_names)
 }
 END_TEST
 
+/* Names 11 to 14 are 1 to 4 within an iteration of a loop that one of the two passes lacks. */
+START_TEST(a_loop_around_all_layers_may_be_missing)
+{
+    struct chain_part parts[] = {{.name = 1, .inner = 1},
+                                 {.name = 2, .inner = 2},
+                                 {.name = 3, .inner = 3},
+                                 {.name = 4, .inner = 4}};
+    struct chain_part within[] = {{.name = 11, .inner = 1},
+                                  {.name = 12, .inner = 2},
+                                  {.name = 13, .inner = 3},
+                                  {.name = 14, .inner = 4}};
+    struct chain_element each[ELEMENTS];
+    struct chain_segment segments[] = {{.first = 0, .end = 2}, {.first = 3, .end = 4}};
+    struct replan_mapped mapped = {0};
+    struct error err;
+    budget = (struct budget){.limit = 1 << 20};
+    for (uint32_t e = 0; e < ELEMENTS; e++)
+        each[e] = (struct chain_element){.first_part = e, .end_part = e + 1};
+    struct forward_chain one = {
+        .elements = each, .count = ELEMENTS, .parts = parts, .budget = &budget};
+    struct forward_chain other = one;
+    other.parts = within;
+    for (int way = 0; way < 2; way++) {
+        ck_assert(replan_map(way ? &one : &other, segments, 2, way ? &other : &one, &mapped, &err));
+        ck_assert_uint_eq(mapped.count, 2);
+        for (size_t k = 0; k < 2; k++)
+            ck_assert_uint_eq(mapped.segments[k].first, segments[k].first);
+    }
+    vec_free(mapped.segments, mapped.capacity, sizeof(*mapped.segments), &budget);
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
 /* The backward of element 2 begins with an operator that reads its output. The checkpoint makes
  * another output before that, when no later layer needs the first one any more. */
 START_TEST(the_last_operator_reads_its_result)
@@ -532,6 +565,7 @@ TCase *replan_tests(void)
     tcase_add_test(tests, what_the_program_holds_stays);
     tcase_add_test(tests, a_program_may_end_with_the_pass);
     tcase_add_test(tests, segments_are_mapped_by_names);
+    tcase_add_test(tests, a_loop_around_all_layers_may_be_missing);
     tcase_add_test(tests, casts_stay_in_the_forward_pass);
     tcase_add_test(tests, the_last_operator_reads_its_result);
     tcase_add_test(tests, nested_segments);
