@@ -356,6 +356,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/early_graph.h \
 	src/analysis/growth/fit.c \
 	src/analysis/growth/fit.h \
+	src/analysis/growth/graph_bursts.c \
+	src/analysis/growth/graph_bursts.h \
 	src/analysis/growth/grown_model.c \
 	src/analysis/growth/grown_model.h \
 	src/analysis/growth/growing_sums.c \

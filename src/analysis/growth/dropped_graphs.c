@@ -1,28 +1,18 @@
 #include "analysis/growth/dropped_graphs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/growth/dropped_last.h"
 #include "analysis/growth/early_ends.h"
+#include "analysis/growth/graph_bursts.h"
 #include "analysis/growth/stored_graphs.h"
 #include "analysis/growth/untouched_calls.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/failures.h"
 
-#define LEAST_TENSORS 8 /* tensors that one line frees at once, if no C++ frame shows why */
-#define LEAST_STACKS  4 /* different stacks that allocated them */
-/* The same, if the pass frees at most half as many tensors as it keeps: layers that are called in a
- * loop have the same Python frames. */
-#define FEW_STACKS 2
-#define MOST_RUNS  8 /* runs that are searched for the next pass */
+#define MOST_RUNS 8 /* runs that are searched for the next pass */
 /* Bytes that are dropped, as a multiple of those that a backward pass uses. */
 #define OVERWHELMING 4
-
-/* The free of a tensor that may belong to a burst. */
-struct end {
-    uint32_t item, index; /* index: of the lifetime */
-};
 
 struct finder {
     const struct timeline *timeline;
@@ -37,16 +27,12 @@ struct finder {
     uint8_t *is_untouched; /* by lifetime: see untouched_calls.h */
     uint8_t *frees_late;   /* by run: see untouched_calls.h */
     uint32_t *next_run;    /* by run: next_backward() */
-    struct end *ends;
-    size_t end_count;
+    struct graph_bursts bursts;
     int64_t *used,
         *unused; /* by run: bytes that a backward pass freed, and bytes that a graph dropped */
     int64_t *freed,
         *held; /* by backward run: bytes of its step that it frees, and that it does not free */
-    int64_t
-        *balance; /* by run: number of blocks made in it that outlive it, less twice the others */
-    size_t end_capacity, used_capacity, unused_capacity, freed_capacity, held_capacity;
-    size_t balance_capacity;
+    size_t used_capacity, unused_capacity, freed_capacity, held_capacity;
     size_t early_capacity, untouched_capacity, late_capacity, next_capacity;
 };
 
@@ -60,16 +46,6 @@ static enum phase phase_of(const struct finder *finder, uint32_t run)
 {
     return run < finder->phases->count ? (enum phase)finder->phases->runs[run].phase
                                        : PHASE_UNKNOWN;
-}
-
-/* The forward run in which a lifetime was made, or after which the code that made it ran; NO_RUN if
- * there is none. */
-static uint32_t pass_of(const struct finder *finder, size_t index)
-{
-    uint32_t run = finder->phases->of_lifetime[index].birth;
-    if (run > 0 && phase_of(finder, run) == PHASE_OTHER)
-        run--;
-    return phase_of(finder, run) == PHASE_FORWARD ? run : NO_RUN;
 }
 
 /* The backward run before the next forward pass, or NO_RUN. It goes through the graph of this
@@ -101,7 +77,6 @@ static void measure_passes(struct finder *finder)
     find_next_runs(finder);
     for (size_t i = 0; i < timeline->lifetime_count; i++) {
         struct lifetime_runs runs = finder->phases->of_lifetime[i];
-        finder->balance[runs.birth] += runs.end > runs.birth ? 1 : -2;
         if (finder->categories->of_lifetime[i] != CATEGORY_ACTIVATION)
             continue;
         uint32_t next = finder->next_run[runs.birth], end = runs.end;
@@ -136,7 +111,7 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
     if (item == EVENT_NEVER || phase_of(finder, run) == PHASE_BACKWARD ||
         may_be_retained(finder, index))
         return true;
-    uint32_t pass = pass_of(finder, index);
+    uint32_t pass = graph_pass_of(finder->phases, index);
     if (pass == NO_RUN || failures_between(&finder->failures, lifetime->alloc, item))
         return true;
     uint32_t backward = backward_of(finder, pass);
@@ -147,87 +122,37 @@ static bool judge(struct finder *finder, uint32_t index, struct error *err)
     const struct stack_facts *facts = site_stack_facts(finder->sites, stacks[item], err);
     if (!facts)
         return false;
-    bool is_backward = facts->site.has_backward;
-    bool is_python = facts->site.any_python_frame != NO_FRAME;
-    if (facts->releases_graph && !is_backward) {
+    if (facts->releases_graph && !facts->site.has_backward) {
         mark(finder, index);
         finder->is_early[index] = is_early || finder->is_untouched[index];
     }
-    if (is_early || run == pass || is_backward || !is_python)
-        return true;
-    facts = site_stack_facts(finder->sites, stacks[lifetime->alloc], err);
-    if (!facts)
-        return false;
-    struct end end = {item, index};
-    return facts->in_operator || vec_push(finder->ends, finder->end_count, finder->end_capacity,
-                                          finder->dropped->budget, err, end);
+    return (is_early && !finder->is_untouched[index]) ||
+           graph_bursts_add(&finder->bursts, finder->sites, index, err);
 }
 
-static int compare_ends(const void *a, const void *b)
+/* Marks the tensors of bursts. */
+static void mark_bursts(struct finder *finder)
 {
-    const struct end *x = a, *y = b;
-    if (x->item != y->item)
-        return x->item < y->item ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-/* True if the same stack frees both, with no allocation in between. */
-static bool in_one_burst(const struct trace *trace, const struct end *a, const struct end *b)
-{
-    if (trace->stack[a->item] != trace->stack[b->item])
-        return false;
-    for (uint32_t item = a->item; item < b->item; item++)
-        if (trace->action[item] == ACTION_ALLOC)
-            return false;
-    return true;
-}
-
-/* True if the forward pass that made a tensor keeps most of what it makes. A pass without autograd
- * frees the result of a layer once the next layer has its own. */
-static bool pass_keeps_most(const struct finder *finder, uint32_t index)
-{
-    uint32_t pass = pass_of(finder, index);
-    return pass != NO_RUN && finder->balance[pass] >= 0;
-}
-
-/* Marks the tensors of a burst, if they come from many lines. */
-static void judge_burst(struct finder *finder, const struct end *ends, size_t count)
-{
-    const struct timeline *timeline = finder->timeline;
-    stack_id stacks[LEAST_STACKS];
-    size_t distinct = 0;
-    for (size_t i = 0; i < count && distinct < LEAST_STACKS; i++) {
-        stack_id stack = timeline->trace->stack[timeline->lifetimes[ends[i].index].alloc];
-        size_t known = 0;
-        while (known < distinct && stacks[known] != stack)
-            known++;
-        if (known == distinct)
-            stacks[distinct++] = stack;
-    }
-    if (count < LEAST_TENSORS || distinct < FEW_STACKS ||
-        (distinct < LEAST_STACKS && !pass_keeps_most(finder, ends[0].index)))
+    const struct graph_bursts *bursts = &finder->bursts;
+    if (!graph_bursts_flag(&finder->bursts, finder->dropped->is_dropped))
         return;
-    for (size_t i = 0; i < count; i++)
-        mark(finder, ends[i].index);
+    finder->any_dropped = true;
+    for (size_t i = 0; i < bursts->count; i++) {
+        uint32_t index = bursts->ends[i].index;
+        finder->is_early[index] = finder->dropped->is_dropped[index] && finder->is_untouched[index];
+    }
 }
 
 static bool judge_all(struct finder *finder, struct error *err)
 {
-    const struct timeline *timeline = finder->timeline;
     const struct phases *phases = finder->phases;
+    if (!graph_bursts_open(&finder->bursts, finder->timeline, phases, err))
+        return false;
     for (size_t n = 0; n < phases->outliving_count; n++)
         if (dropped_last_may_hold(finder->categories, phases->outliving[n]) &&
             !judge(finder, phases->outliving[n], err))
             return false;
-    if (finder->end_count < LEAST_TENSORS)
-        return true;
-    qsort(finder->ends, finder->end_count, sizeof(*finder->ends), compare_ends);
-    for (size_t i = 0, next; i < finder->end_count; i = next) {
-        for (next = i + 1; next < finder->end_count; next++)
-            if (!in_one_burst(timeline->trace, &finder->ends[next - 1], &finder->ends[next]))
-                break;
-        judge_burst(finder, &finder->ends[i], next - i);
-    }
+    mark_bursts(finder);
     return true;
 }
 
@@ -237,7 +162,8 @@ static void add_up(struct finder *finder)
     for (size_t n = 0; n < finder->phases->outliving_count; n++) {
         size_t i = finder->phases->outliving[n];
         uint32_t pass, end = finder->phases->of_lifetime[i].end;
-        if (!dropped_last_may_hold(finder->categories, i) || (pass = pass_of(finder, i)) == NO_RUN)
+        if (!dropped_last_may_hold(finder->categories, i) ||
+            (pass = graph_pass_of(finder->phases, i)) == NO_RUN)
             continue;
         if (phase_of(finder, end) == PHASE_BACKWARD)
             finder->used[pass] += size_of(finder, i);
@@ -261,7 +187,7 @@ static void count_passes(struct finder *finder)
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         if (!dropped->is_dropped[i])
             continue;
-        uint32_t pass = pass_of(finder, i);
+        uint32_t pass = graph_pass_of(finder->phases, i);
         if (pass == NO_RUN) {
             dropped->is_dropped[i] = false;
             continue;
@@ -285,7 +211,6 @@ static bool make_room(struct finder *finder, struct error *err)
         !vec_reserve(finder->freed, finder->freed_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(finder->held, finder->held_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(dropped->is_dropped, dropped->capacity, lifetimes + 1, dropped->budget, err) ||
-        !vec_reserve(finder->balance, finder->balance_capacity, runs + 1, dropped->budget, err) ||
         !vec_reserve(finder->is_early, finder->early_capacity, lifetimes + 1, dropped->budget,
                      err) ||
         !vec_reserve(finder->is_untouched, finder->untouched_capacity, lifetimes + 1,
@@ -300,7 +225,6 @@ static bool make_room(struct finder *finder, struct error *err)
     memset(finder->unused, 0, (runs + 1) * sizeof(*finder->unused));
     memset(finder->freed, 0, (runs + 1) * sizeof(*finder->freed));
     memset(finder->held, 0, (runs + 1) * sizeof(*finder->held));
-    memset(finder->balance, 0, (runs + 1) * sizeof(*finder->balance));
     memset(dropped->is_dropped, 0, lifetimes + 1);
     return true;
 }
@@ -340,7 +264,7 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
             made.save_bytes = early_saving_bound(&saving, &made.saves_at_most);
     }
     failures_release(&finder.failures);
-    vec_free(finder.ends, finder.end_capacity, sizeof(*finder.ends), made.budget);
+    graph_bursts_close(&finder.bursts);
     vec_free(finder.is_early, finder.early_capacity, sizeof(*finder.is_early), made.budget);
     vec_free(finder.is_untouched, finder.untouched_capacity, sizeof(*finder.is_untouched),
              made.budget);
@@ -350,7 +274,6 @@ bool dropped_graphs_find(struct dropped_graphs *dropped, const struct timeline *
     vec_free(finder.unused, finder.unused_capacity, sizeof(*finder.unused), made.budget);
     vec_free(finder.freed, finder.freed_capacity, sizeof(*finder.freed), made.budget);
     vec_free(finder.held, finder.held_capacity, sizeof(*finder.held), made.budget);
-    vec_free(finder.balance, finder.balance_capacity, sizeof(*finder.balance), made.budget);
     if (!ok || made.count == 0) {
         dropped_graphs_release(&made);
         made = (struct dropped_graphs){0};

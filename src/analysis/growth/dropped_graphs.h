@@ -2,8 +2,8 @@
  *
  * A forward pass with autograd on keeps tensors for its backward pass. If none follows, as in an
  * evaluation without torch.no_grad(), they live until the result is gone. C++ frames show it: the
- * graph itself frees them. Without C++ frames it shows where many tensors of one forward pass, from
- * different lines, are freed at once by one line.
+ * graph itself frees them. Without C++ frames it shows where many tensors, from different lines,
+ * are freed at once by one line (graph_bursts.h).
  *
  * A forward pass counts if no backward pass follows it before the next forward pass, and if its
  * graph holds at least four times as many bytes of such tensors as a backward pass frees of it, so
@@ -14,8 +14,9 @@
  * (untouched_calls.h).
  *
  * A graph that is dropped before the backward pass begins, such as that of a teacher which runs
- * before the model in training, counts in any case, but only C++ frames show it. A tensor that is
- * live at the end of the trace counts if graphs dropped all other tensors of the same stack
+ * before the model in training, counts in any case, but only C++ frames show it. One that is
+ * dropped after a backward pass that leaves it alone counts in any case, too. A tensor that is live
+ * at the end of the trace counts if graphs dropped all other tensors of the same stack
  * (dropped_last.h). */
 #ifndef MEMSNAP_ANALYSIS_GROWTH_DROPPED_GRAPHS_H
 #define MEMSNAP_ANALYSIS_GROWTH_DROPPED_GRAPHS_H

@@ -6,11 +6,11 @@
  *
  * A tensor of the forward pass, or of a backward pass that is recorded itself, counts if the graph
  * frees it after the backward passes of its step and before the next one, or before the optimizer
- * step, as C++ frames show. It counts as well if autograd's thread drops it, which holds the last
- * result of autograd.grad() until its next backward pass. The backward passes of the step must have
- * freed nothing that its forward pass saved, and must have computed about as many tensors as are
- * left: otherwise they may have left alone a part of the graph that the loss does not need. It
- * counts from the end of the last backward pass on.
+ * step, as C++ frames show or, without them, graph_bursts.h. It counts as well if autograd's thread
+ * drops it, which holds the last result of autograd.grad() until its next backward pass. The
+ * backward passes of the step must have freed nothing that its forward pass saved, and must have
+ * computed about as many tensors as are left: otherwise they may have left alone a part of the
+ * graph that the loss does not need. It counts from the end of the last backward pass on.
  *
  * An iteration may have several backward passes, of which each could go through the graph: then the
  * code that made it may let it go only in the next iteration, where it sets its variables again. So

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analysis/growth/graph_bursts.h"
 #include "analysis/phase/births.h"
 #include "base/text.h"
 
@@ -35,10 +36,13 @@ static bool make_room(struct retained_items *items, struct error *err)
     const struct phases *phases = items->phases;
     size_t passes = phases->runs[phases->count - 1].pass + (size_t)1;
     size_t stacks = symbols_stack_count(site_table_symbols(items->sites)) + 1;
-    if (!vec_reserve(items->sums, items->sums_capacity, passes, items->budget, err) ||
+    size_t lifetimes = items->timeline->lifetime_count + 1;
+    if (!vec_reserve(items->in_burst, items->burst_capacity, lifetimes, items->budget, err) ||
+        !vec_reserve(items->sums, items->sums_capacity, passes, items->budget, err) ||
         !vec_reserve(items->in_time, items->time_capacity, stacks, items->budget, err))
         return false;
     memset(items->in_time, 0, stacks);
+    memset(items->in_burst, 0, lifetimes);
     items->passes = passes;
     for (size_t i = 0; i < passes; i++)
         items->sums[i] = (struct backward_sums){.last = NO_RUN};
@@ -115,6 +119,22 @@ static bool judge_last(struct retained_items *items, uint32_t index, struct erro
     return vec_push(items->items, items->count, items->capacity, items->budget, err, item);
 }
 
+/* What a free tells of the graph. Without C++ frames, autograd's thread has no frames at all. */
+static bool read_free(const struct retained_items *items, uint32_t index, bool *releases_graph,
+                      bool *releases_saved, const struct stack_facts **facts, struct error *err)
+{
+    const struct timeline *timeline = items->timeline;
+    stack_id stack = timeline->trace->stack[lifetime_end(&timeline->lifetimes[index])];
+    *facts = site_stack_facts(items->sites, stack, err);
+    if (!*facts)
+        return false;
+    bool is_thread = symbols_stack_at(site_table_symbols(items->sites), stack).count == 0 &&
+                     phase_of(items, items->phases->of_lifetime[index].end) == PHASE_BACKWARD;
+    *releases_saved = (*facts)->releases_saved || is_thread;
+    *releases_graph = (*facts)->releases_graph || is_thread || items->in_burst[index];
+    return true;
+}
+
 /* Judges a tensor that outlives the run that made it, by the stack that frees it. */
 static bool judge(struct retained_items *items, uint32_t index, struct error *err)
 {
@@ -125,15 +145,15 @@ static bool judge(struct retained_items *items, uint32_t index, struct error *er
     struct backward_sums *sums = &items->sums[phases->runs[runs.birth].pass];
     if (runs.end == NO_RUN)
         return judge_last(items, index, err);
-    const struct stack_facts *facts =
-        site_stack_facts(items->sites, stacks[lifetime_end(lifetime)], err);
-    if (!facts)
+    const struct stack_facts *facts;
+    bool releases_graph, releases_saved;
+    if (!read_free(items, index, &releases_graph, &releases_saved, &facts, err))
         return false;
-    if (sums->last == NO_RUN || sums->last < runs.birth || !facts->releases_graph)
+    if (sums->last == NO_RUN || sums->last < runs.birth || !releases_graph)
         return true;
     bool is_dropped = facts->site.has_backward && !facts->evaluates;
     if (!is_dropped && (phase_of(items, runs.end) == PHASE_BACKWARD || facts->site.has_backward)) {
-        sums->freed += facts->releases_saved;
+        sums->freed += releases_saved;
         return true;
     }
     bool is_far = !is_near(items, sums->last, runs.end), is_late = false;
@@ -156,15 +176,35 @@ static bool may_be_saved(const struct retained_items *items, uint32_t index)
             phase_of(items, items->phases->of_lifetime[index].birth) == PHASE_BACKWARD);
 }
 
+static bool may_be_retained(const struct retained_items *items, uint32_t index)
+{
+    return may_be_saved(items, index) && (!items->is_dropped || !items->is_dropped[index]);
+}
+
+static bool find_bursts(struct retained_items *items, struct error *err)
+{
+    const struct phases *phases = items->phases;
+    struct graph_bursts bursts;
+    if (!graph_bursts_open(&bursts, items->timeline, phases, err))
+        return false;
+    bool ok = true;
+    bursts.any_share = true; /* a recorded backward pass makes much that its graph does not hold */
+    for (size_t n = 0; ok && n < phases->outliving_count; n++)
+        ok = !may_be_retained(items, phases->outliving[n]) ||
+             graph_bursts_add(&bursts, items->sites, phases->outliving[n], err);
+    if (ok)
+        graph_bursts_flag(&bursts, items->in_burst);
+    graph_bursts_close(&bursts);
+    return ok;
+}
+
 static bool judge_all(struct retained_items *items, struct error *err)
 {
     const struct phases *phases = items->phases;
-    for (size_t n = 0; n < phases->outliving_count; n++) {
-        uint32_t i = phases->outliving[n];
-        if (may_be_saved(items, i) && (!items->is_dropped || !items->is_dropped[i]) &&
-            !judge(items, i, err))
+    for (size_t n = 0; n < phases->outliving_count; n++)
+        if (may_be_retained(items, phases->outliving[n]) &&
+            !judge(items, phases->outliving[n], err))
             return false;
-    }
     return true;
 }
 
@@ -230,12 +270,13 @@ bool retained_items_find(struct retained_items *items, struct error *err)
     if (!make_room(items, err))
         return false;
     count_computed(items);
-    return judge_all(items, err);
+    return find_bursts(items, err) && judge_all(items, err);
 }
 
 void retained_items_release(struct retained_items *items)
 {
     vec_free(items->sums, items->sums_capacity, sizeof(*items->sums), items->budget);
+    vec_free(items->in_burst, items->burst_capacity, 1, items->budget);
     vec_free(items->in_time, items->time_capacity, 1, items->budget);
     vec_free(items->items, items->capacity, sizeof(*items->items), items->budget);
 }

@@ -31,8 +31,9 @@ struct retained_items {
     struct backward_sums *sums;
     size_t passes; /* number of sums */
     struct retained_item *items;
-    uint8_t *in_time; /* by stack: some of its tensors are not late */
-    size_t sums_capacity, count, capacity, time_capacity;
+    uint8_t *in_burst; /* by lifetime: see graph_bursts.h */
+    uint8_t *in_time;  /* by stack: some of its tensors are not late */
+    size_t sums_capacity, count, capacity, time_capacity, burst_capacity;
     struct budget *budget; /* not owned */
 };
 

@@ -96,13 +96,31 @@ static int compare_items(const void *a, const void *b)
 
 enum release { RELEASE_NONE, RELEASE_AT_ONCE, RELEASE_LATE };
 
+/* The first item at which autograd's thread frees an activation of the forward pass, or
+ * EVENT_NEVER. Where only Python frames are recorded, it has no frames. */
+static uint32_t first_without_frames(const struct finder *finder, const struct item *items,
+                                     size_t count)
+{
+    const struct timeline *timeline = finder->timeline;
+    const struct symbols *symbols = site_table_symbols(finder->sites);
+    uint32_t first = EVENT_NEVER;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t end = lifetime_end(&timeline->lifetimes[items[i].lifetime]);
+        if (items[i].is_freed && end < first &&
+            symbols_stack_at(symbols, timeline->trace->stack[end]).count == 0)
+            first = end;
+    }
+    return first;
+}
+
 /* Whether the backward pass frees what autograd saved from its beginning on. One with
  * retain_graph=True may come before it without a forward pass in between. */
-static bool release_of(const struct finder *finder, uint32_t run, enum release *release,
-                       struct error *err)
+static bool release_of(const struct finder *finder, const struct item *items, size_t count,
+                       enum release *release, struct error *err)
 {
     const struct trace *trace = finder->timeline->trace;
     const struct phase_run *runs = finder->phases->runs;
+    uint32_t run = items->run, without_frames = first_without_frames(finder, items, count);
     size_t end = run + 1 < finder->phases->count ? runs[run + 1].first : trace->count, births = 0;
     *release = RELEASE_NONE;
     for (size_t i = runs[run].first; i < end && *release == RELEASE_NONE; i++) {
@@ -112,7 +130,7 @@ static bool release_of(const struct finder *finder, uint32_t run, enum release *
         const struct stack_facts *facts = site_stack_facts(finder->sites, trace->stack[i], err);
         if (!facts)
             return false;
-        if (facts->releases_saved)
+        if (facts->releases_saved || i == without_frames)
             *release = births > MOST_BEFORE ? RELEASE_LATE : RELEASE_AT_ONCE;
     }
     return true;
@@ -147,7 +165,7 @@ static bool flag_all(const struct finder *finder, uint8_t *is_untouched, uint8_t
         enum release release;
         for (next = i + 1; next < finder->count && finder->items[next].run == finder->items[i].run;)
             next++;
-        if (!release_of(finder, finder->items[i].run, &release, err))
+        if (!release_of(finder, &finder->items[i], next - i, &release, err))
             return false;
         frees_late[finder->items[i].run] = release == RELEASE_LATE;
         if (release == RELEASE_AT_ONCE)

@@ -13,7 +13,8 @@
 /* Sets `is_untouched` of each lifetime of an activation that such a call made, and `frees_late` of
  * each backward run that makes much before it frees anything that autograd saved. Calls are told
  * apart by the lines from the script to the one that calls the model. `next_run` has the backward
- * run that follows each run in its step, or NO_RUN. Needs C++ frames. */
+ * run that follows each run in its step, or NO_RUN. Without C++ frames, a backward pass frees what
+ * autograd saved where a thread without frames frees an activation of the forward pass. */
 bool untouched_calls_find(uint8_t *is_untouched, uint8_t *frees_late,
                           const struct timeline *timeline, struct site_table *sites,
                           const struct categories *categories, const struct phases *phases,

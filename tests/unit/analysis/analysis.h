@@ -126,6 +126,7 @@ TCase *replay_conf_tests(void);
 TCase *replay_lives_tests(void);
 TCase *report_notices_tests(void);
 TCase *report_tests(void);
+TCase *python_graphs_tests(void);
 TCase *retained_graphs_tests(void);
 TCase *segment_map_tests(void);
 TCase *shard_by_unit_tests(void);

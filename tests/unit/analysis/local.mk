@@ -118,6 +118,7 @@ tests_unit_analysis_run_SOURCES = $(unit_common) \
 	tests/unit/analysis/growth/layer_results_test.c \
 	tests/unit/analysis/growth/pending_test.c \
 	tests/unit/analysis/growth/piled_results_test.c \
+	tests/unit/analysis/growth/python_graphs_test.c \
 	tests/unit/analysis/growth/retained_graphs_test.c \
 	tests/unit/analysis/joint/joint_test.c \
 	tests/unit/analysis/layers/layers_test.c \

@@ -14,6 +14,7 @@ Suite *unit_suite(void)
     suite_add_tcase(suite, kept_results_tests());
     suite_add_tcase(suite, piled_results_tests());
     suite_add_tcase(suite, summed_gradients_tests());
+    suite_add_tcase(suite, python_graphs_tests());
     suite_add_tcase(suite, retained_graphs_tests());
     suite_add_tcase(suite, layer_results_tests());
     suite_add_tcase(suite, rollouts_tests());
