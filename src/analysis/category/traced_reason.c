@@ -220,7 +220,7 @@ static enum reason forward_reason(const struct classifier *classifier,
  * where memory runs out: then nothing frees them. */
 static bool is_unfinished(const struct classifier *classifier, const struct evidence *evidence)
 {
-    struct text op = symbols_text(site_table_symbols(classifier->sites), evidence->birth->site.op);
+    struct text op = site_operator(classifier->sites, evidence->birth);
     return evidence->end_run == NO_RUN && text_starts(op, "aten::_foreach_") &&
            evidence->birth_run + 1 == classifier->phases->count;
 }

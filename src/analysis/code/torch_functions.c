@@ -35,6 +35,10 @@ enum torch_function torch_function_of(struct text path, struct text name)
     for (size_t i = 0; i < COUNT(functions); i++)
         if (text_equals(name, functions[i].name) && is_path(path, functions[i].file))
             return functions[i].function;
+    bool is_optimizer = text_starts(path, "optim/") || text_starts(path, "optim\\");
+    if (is_optimizer && text_starts(name, "_multi_tensor_") &&
+        !text_equals(name, "_multi_tensor_sgd"))
+        return TORCH_FOREACH;
     return TORCH_FUNCTION_NONE;
 }
 
@@ -48,6 +52,7 @@ struct text torch_function_op(enum torch_function function)
         [TORCH_SOFTMAX] = "aten::_softmax",
         [TORCH_LOG_SOFTMAX] = "aten::_log_softmax",
         [TORCH_NLL_LOSS] = "aten::nll_loss_forward",
+        [TORCH_FOREACH] = "aten::_foreach_",
     };
     return (struct text){ops[function], strlen(ops[function])};
 }

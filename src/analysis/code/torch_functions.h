@@ -15,6 +15,8 @@ enum torch_function {
     TORCH_SOFTMAX,
     TORCH_LOG_SOFTMAX, /* also cross_entropy(), which makes little else */
     TORCH_NLL_LOSS,
+    TORCH_FOREACH, /* an optimizer's step by torch._foreach_add() and the like: its temporaries. Not
+                      that of SGD, which also makes its states there. */
 };
 
 /* `path` is that inside of the package torch. */

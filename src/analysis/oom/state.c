@@ -185,8 +185,7 @@ static bool is_of_temporaries(struct site_table *sites, const struct oom_row *ro
 {
     struct error err; /* cannot fail, because the categories have looked the stack up */
     const struct stack_facts *facts = site_stack_facts(sites, row->stack, &err);
-    return facts &&
-           text_starts(symbols_text(site_table_symbols(sites), facts->site.op), "aten::_foreach_");
+    return facts && text_starts(site_operator(sites, facts), "aten::_foreach_");
 }
 
 bool oom_state_add(struct ooms *ooms, const struct timeline *timeline, struct site_table *sites,
