@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "analysis/code/operators.h"
+#include "analysis/code/paths.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/forward.h"
+#include "base/text.h"
 
 #define LEAST_RESULTS 3 /* results of a call, the last of which stays */
 
@@ -13,6 +15,7 @@ struct result {
     uint32_t lifetime;
     stack_id stack;
     bool is_elementwise;
+    bool of_python;    /* only Python frames were recorded, so that the name of a function tells */
     uint32_t function; /* index of the function's frame; NO_FRAME if the function is ignored */
 };
 
@@ -24,6 +27,20 @@ struct finder {
     struct budget *budget;
 };
 
+/* True if a function or its file is named after activation functions or normalizations: what it
+ * computes is elementwise, or as small as a mean. */
+static bool is_named(const struct symbols *symbols, frame_id id)
+{
+    static const char *const names[] = {"activation", "gelu", "swish", "silu", "mish", "norm"};
+    struct frame frame = symbols_frame_at(symbols, id);
+    struct text texts[] = {symbols_text(symbols, frame.name),
+                           path_base(symbols_text(symbols, frame.file))};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (text_find(texts[0], names[i]) || text_find(texts[1], names[i]))
+            return true;
+    return false;
+}
+
 static bool describe(const struct finder *finder, struct result *result, struct error *err)
 {
     const struct stack_facts *facts = site_stack_facts(finder->sites, result->stack, err);
@@ -34,6 +51,11 @@ static bool describe(const struct finder *finder, struct result *result, struct 
     result->is_elementwise = facts_are_forward(facts) && !facts->is_workspace &&
                              !facts->to_device &&
                              operator_is_elementwise(symbols_text(symbols, site->op));
+    result->of_python = facts_are_of_python(facts);
+    if (result->of_python)
+        result->is_elementwise =
+            facts_are_forward(facts) && site->user_frame == site->any_python_frame &&
+            is_named(symbols, symbols_stack_at(symbols, result->stack).frames[site->user_frame]);
     result->function = site->user_frame == site->any_python_frame ? site->user_frame : NO_FRAME;
     return true;
 }
@@ -85,10 +107,14 @@ static bool in_one_function(const struct finder *finder, const struct result *a,
     return f.file == g.file && f.name == g.name && i == x.count && k == y.count;
 }
 
-/* True if the sequence of stacks that begins at `first` begins again at `next`. */
+/* True if the sequence of stacks that begins at `first` begins again at `next`. Without C++ frames,
+ * operators of one line have one stack, which tells nothing. */
 static bool begins_again(const struct finder *finder, size_t first, size_t next)
 {
     size_t i = 0;
+    if (finder->results[first].of_python &&
+        finder->results[first].stack == finder->results[next].stack)
+        return false;
     while (first + i < next && next + i < finder->count &&
            finder->results[first + i].stack == finder->results[next + i].stack)
         i++;

@@ -17,7 +17,9 @@ struct elementwise {
 };
 
 /* Finds them among the activations that are live at an item of the trace (-1: none). The operators
- * are known by C++ frames, the functions by Python frames. Functions of PyTorch do not count. */
+ * are known by C++ frames, the functions by Python frames. Without C++ frames, a function or its
+ * file must be named after activation functions or normalizations. Functions of PyTorch do not
+ * count. */
 bool elementwise_find(struct elementwise *elementwise, const struct timeline *timeline,
                       struct site_table *sites, const struct categories *categories, int64_t item,
                       struct error *err);

@@ -1,5 +1,5 @@
-/* Findings on logits and attention where only Python frames were recorded. The backward pass then
- * has none. */
+/* Findings on logits, attention and elementwise operators where only Python frames were recorded.
+ * The backward pass then has none. */
 #include <string.h>
 
 #include "unit/analysis/analysis.h"
@@ -162,6 +162,30 @@ START_TEST(attention_by_its_name)
 }
 END_TEST
 
+#define LINEAR PY("forward", TORCH "nn/modules/linear.py", 134) "," MODEL(7)
+
+/* Layers whose results a function reads. It keeps four results of one line for the backward pass,
+ * of which a fused operator would keep the last. */
+START_TEST(elementwise_by_its_name)
+{
+    static const char *const functions[] = {
+        ATTENTION("forward", "activations.py"), ATTENTION("gelu", "blocks.py"),
+        ATTENTION("rms_norm", "blocks.py"), ATTENTION("forward", "experts.py")};
+    uint64_t kept[3][5];
+    for (size_t layer = 0; layer < 3; layer++) {
+        kept[layer][0] = born(MATRIX, LINEAR);
+        for (size_t i = 1; i < 5; i++)
+            kept[layer][i] = born(MATRIX, functions[_i]);
+    }
+    uint64_t end = born(MATRIX, LINEAR), first = born(8, UNSEEN);
+    gone(first, 8, UNSEEN);
+    gone(end, MATRIX, UNSEEN);
+    for (size_t i = 0; i < 15; i++)
+        gone(kept[i / 5][i % 5], MATRIX, UNSEEN);
+    ck_assert_int_eq(capture_saving(&capture, FINDING_ELEMENTWISE), _i < 3 ? 3 * 3 * MATRIX : -1);
+}
+END_TEST
+
 TCase *findings_python_tests(void)
 {
     TCase *tests = tcase_create("findings without C++ frames");
@@ -173,5 +197,6 @@ TCase *findings_python_tests(void)
     tcase_add_test(tests, a_request_for_a_copy_of_logits);
     tcase_add_test(tests, a_request_for_a_longer_copy);
     tcase_add_loop_test(tests, attention_by_its_name, 0, 4);
+    tcase_add_loop_test(tests, elementwise_by_its_name, 0, 4);
     return tests;
 }
