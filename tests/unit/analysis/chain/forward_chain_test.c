@@ -103,6 +103,9 @@ START_TEST(loops_within_loops_are_cut_inside)
     expect(0, "attention.py:5 forward [0]", 9, 9);
     expect(1, "attention.py:7 forward [0][0]", 58, 8);
     expect(3, "attention.py:7 forward [0][2]", 58, 8);
+    string_id inner = chain.parts[chain.elements[3].first_part].inner;
+    ck_assert_str_eq(symbols_text(capture.snapshot->symbols, inner).bytes,
+                     "attention.py:7 forward [2]");
     expect(4, "attention.py:5 forward [1]", 9, 9);
     expect(7, "attention.py:7 forward [1][2]", 58, 8);
     ck_assert_uint_eq(chain.loop_count, 2);
