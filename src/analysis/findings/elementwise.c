@@ -15,6 +15,7 @@ struct result {
     uint32_t lifetime;
     stack_id stack;
     bool is_elementwise;
+    bool is_cast;      /* autocast converts an argument: no operator of the function */
     bool of_python;    /* only Python frames were recorded, so that the name of a function tells */
     uint32_t function; /* index of the function's frame; NO_FRAME if the function is ignored */
 };
@@ -51,6 +52,7 @@ static bool describe(const struct finder *finder, struct result *result, struct 
     result->is_elementwise = facts_are_forward(facts) && !facts->is_workspace &&
                              !facts->to_device &&
                              operator_is_elementwise(symbols_text(symbols, site->op));
+    result->is_cast = facts->is_autocast;
     result->of_python = facts_are_of_python(facts);
     if (result->of_python)
         result->is_elementwise =
@@ -166,6 +168,15 @@ static void mark(const struct finder *finder, struct elementwise *elementwise, s
         elementwise->is_part[finder->results[i].lifetime] = true;
 }
 
+/* True if the function itself computes enough in the call [first, end). */
+static bool has_enough(const struct finder *finder, size_t first, size_t end)
+{
+    size_t count = 0;
+    for (size_t i = first; i < end; i++)
+        count += !finder->results[i].is_cast;
+    return count >= LEAST_RESULTS;
+}
+
 static void mark_calls(const struct finder *finder, struct elementwise *elementwise)
 {
     size_t whole = 0, whole_end = 0; /* the last call with enough results */
@@ -176,7 +187,7 @@ static void mark_calls(const struct finder *finder, struct elementwise *elementw
         next = call_end(finder, first);
         if (next - first < whole_end - whole && is_rest(finder, whole, first, next)) {
             mark(finder, elementwise, first, next);
-        } else if (next - first >= LEAST_RESULTS) {
+        } else if (has_enough(finder, first, next)) {
             mark(finder, elementwise, first, next - 1);
             whole = first;
             whole_end = next;

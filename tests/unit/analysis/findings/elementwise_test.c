@@ -55,6 +55,20 @@ START_TEST(all_but_the_last_result_of_a_call)
 }
 END_TEST
 
+/* Autocast converts the arguments of an operator that is called with three of them. */
+START_TEST(arguments_that_autocast_converts)
+{
+#define CONVERTED(i)                                                                               \
+    CPP("at::_ops::_to_copy::call(x)")                                                             \
+    "," CPP("at::autocast::cached_cast(x)") "," PY("attend", "/home/u/attend.py", i) "," BLOCK(1)
+    keep(CONVERTED(3));
+    keep(CONVERTED(4));
+    keep(CONVERTED(5));
+    keep(PRODUCT);
+    ck_assert_int_eq(saving(), -1);
+}
+END_TEST
+
 START_TEST(calls_in_a_row)
 {
     for (int call = 0; call < 3; call++)
@@ -126,6 +140,7 @@ TCase *elementwise_tests(void)
     TCase *tests = tcase_create("elementwise");
     tcase_add_checked_fixture(tests, create, destroy);
     tcase_add_test(tests, all_but_the_last_result_of_a_call);
+    tcase_add_test(tests, arguments_that_autocast_converts);
     tcase_add_test(tests, calls_in_a_row);
     tcase_add_test(tests, the_rest_of_a_call);
     tcase_add_test(tests, a_result_of_another_operator_ends_a_call);
