@@ -97,7 +97,8 @@ bool finding_about_pass_results(struct findings_maker *maker, const struct live_
                          .save_bytes = sum->bytes + joined.bytes + joined.more_bytes,
                          .at_most = true},
         "Move each to the host (tensor.cpu()) before it is stored, or store less of it, such as "
-        "scores.argmax(-1).",
+        "scores.argmax(-1). A slice such as hidden[:, 0] keeps the whole tensor: store a copy of "
+        "it, hidden[:, 0].clone().",
         "%s results of forward passes that kept no graph, as in an evaluation, hold %s%s%s.",
         units_count(count, sum->count), finding_size(maker, sum->bytes).text, most->bytes,
         joined.text);
