@@ -45,7 +45,7 @@ static bool repeats_cast(const struct live_set *set, const struct live_facts *fa
 {
     const struct timeline *timeline = set->timeline;
     bool has_result = false;
-    for (size_t i = live->index; i-- > 0 && live->index - i <= CAST_WINDOW;) {
+    for (size_t i = live->index; live->in_trace && i-- > 0 && live->index - i <= CAST_WINDOW;) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         uint64_t size = trace_size(timeline->trace, lifetime->alloc);
         uint32_t run = phases_run_of(facts->phases, lifetime_end(lifetime));
@@ -67,7 +67,7 @@ static bool exchanges_source(const struct live_set *set, const struct live_facts
                              const struct live *live)
 {
     const struct timeline *timeline = set->timeline;
-    for (size_t i = live->index; i-- > 0 && live->index - i <= EXCHANGE_WINDOW;) {
+    for (size_t i = live->index; live->in_trace && i-- > 0 && live->index - i <= EXCHANGE_WINDOW;) {
         const struct lifetime *lifetime = &timeline->lifetimes[i];
         uint32_t end = lifetime_end(lifetime), run = phases_run_of(facts->phases, end);
         if (trace_size(timeline->trace, lifetime->alloc) == live->size / 2 &&

@@ -206,6 +206,18 @@ START_TEST(a_tensor_that_may_come_from_another_device_is_no_conversion)
 }
 END_TEST
 
+/* They are older than the trace, which does not tell what they were made from. */
+START_TEST(copies_that_are_older_than_the_trace)
+{
+    for (uint64_t i = 0; i < 20; i++)
+        capture_block(&capture, 1024 * (1 + i), 400, AUTOCAST);
+    capture_event(&capture, "alloc", 1, 100, STACK_FORWARD);
+    capture_event(&capture, "alloc", 2, 1, STACK_BACKWARD);
+    make_report(0);
+    ck_assert_int_eq(report->peak.active_bytes, 20 * 400 + 101);
+}
+END_TEST
+
 TCase *findings_operators_tests(void)
 {
     TCase *tests = tcase_create("findings_operators");
@@ -219,6 +231,7 @@ TCase *findings_operators_tests(void)
     tcase_add_test(tests, a_wider_copy_in_exchange_for_its_source);
     tcase_add_loop_test(tests, a_tensor_that_autocast_converts_twice, 0, 2);
     tcase_add_test(tests, copies_of_several_tensors_that_autocast_makes_wider);
+    tcase_add_test(tests, copies_that_are_older_than_the_trace);
     tcase_add_test(tests, a_tensor_that_may_come_from_another_device_is_no_conversion);
     return tests;
 }
