@@ -70,8 +70,9 @@ static bool add_finding(struct findings_maker *maker, const struct cache *cache)
                                     .at_most = true,
                                     .where = finding_where(&line)},
                    "Unless something reads the cache after the pass, turn it off. In transformers, "
-                   "set model.config.use_cache = False; a model makes a cache in training, too, if "
-                   "nothing turns it off. What the backward pass itself needs of it stays.",
+                   "call the model with use_cache=False, or set model.config.use_cache = False; a "
+                   "model makes a cache in training, too, if nothing turns it off. What the "
+                   "backward pass itself needs of it stays.",
                    "The forward pass of a training step fills a cache of keys and values%s, which "
                    "holds %s.",
                    line.bytes, finding_amount(maker, cache->bytes).text));
