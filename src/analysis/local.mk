@@ -244,6 +244,8 @@ libmemsnap_a_SOURCES += \
 	src/analysis/findings/elementwise.h \
 	src/analysis/findings/failed_pass.c \
 	src/analysis/findings/failed_pass.h \
+	src/analysis/findings/failed_requests.c \
+	src/analysis/findings/failed_requests.h \
 	src/analysis/findings/findings.c \
 	src/analysis/findings/findings.h \
 	src/analysis/findings/findings_about.c \
@@ -358,10 +360,10 @@ libmemsnap_a_SOURCES += \
 	src/analysis/growth/fit.h \
 	src/analysis/growth/graph_bursts.c \
 	src/analysis/growth/graph_bursts.h \
-	src/analysis/growth/grown_model.c \
-	src/analysis/growth/grown_model.h \
 	src/analysis/growth/growing_sums.c \
 	src/analysis/growth/growing_sums.h \
+	src/analysis/growth/grown_model.c \
+	src/analysis/growth/grown_model.h \
 	src/analysis/growth/growth.c \
 	src/analysis/growth/growth.h \
 	src/analysis/growth/handed_graphs.c \

@@ -302,3 +302,15 @@ struct file_facts path_classify(struct text file)
         return (struct file_facts){FILE_USER, 0};
     return classify_python(file);
 }
+
+bool path_frame_is_named(const struct symbols *symbols, frame_id id, const char *const *words,
+                         size_t count)
+{
+    struct frame frame = symbols_frame_at(symbols, id);
+    struct text name = symbols_text(symbols, frame.name);
+    struct text file = path_base(symbols_text(symbols, frame.file));
+    for (size_t i = 0; i < count; i++)
+        if (text_find(name, words[i]) || text_find(file, words[i]))
+            return true;
+    return false;
+}

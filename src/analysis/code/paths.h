@@ -28,5 +28,8 @@ struct file_facts path_classify(struct text file);
 
 /* The part after the last folder separator. */
 struct text path_base(struct text file);
+/* True if the name of a frame's function, or of its file, contains one of the words. */
+bool path_frame_is_named(const struct symbols *symbols, frame_id id, const char *const *words,
+                         size_t count);
 
 #endif

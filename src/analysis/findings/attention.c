@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/findings/attention_steps.h"
+#include "analysis/findings/failed_requests.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/failures.h"
 #include "model/peak_without.h"
@@ -129,17 +130,6 @@ static void take(struct search *search, struct attention *attention,
     }
 }
 
-/* True if the same line and operator have made such a matrix before. */
-static bool is_made_before(const struct attention *attention, const struct timeline *timeline,
-                           uint32_t item)
-{
-    stack_id stack = timeline->trace->stack[item];
-    for (size_t i = births_from(timeline, item); stack != STACK_NONE && i-- > 0;)
-        if (attention->is_part[i] && stack_of(timeline, i) == stack)
-            return true;
-    return false;
-}
-
 /* Looks at a request that failed. If it is for a matrix, those before it, from the product on, are
  * matrices as well, although the second product never came. */
 static bool look_at_failed(struct attention *attention, const struct timeline *timeline,
@@ -157,7 +147,7 @@ static bool look_at_failed(struct attention *attention, const struct timeline *t
     }
     if (!attention_step_of(steps, timeline->trace->stack[item], &step, err))
         return false;
-    bool is_known = is_made_before(attention, timeline, item);
+    bool is_known = failed_request_is_known(timeline, attention->is_part, item);
     bool may_be_part = is_near(&search, index) && fits(size_of(timeline, search.product), size);
     if (!is_known &&
         !(may_be_part && (step == ATTENTION_STEP_SOFTMAX || search.softmax != SIZE_MAX)))
@@ -211,16 +201,11 @@ bool attention_find(struct attention *attention, const struct timeline *timeline
     return true;
 }
 
-#define LEAST_REQUEST 20 /* one 20th of what is in use */
-
 void attention_mark_ooms(const struct attention *attention, struct ooms *ooms)
 {
     for (size_t i = 0; i < ooms->count; i++) {
         struct oom_row *row = &ooms->items[i];
-        bool is_large =
-            (double)row->requested_bytes * LEAST_REQUEST >= (double)row->at.active_bytes;
-        for (size_t k = 0; is_large && k < attention->failed_count; k++)
-            row->of_attention |= attention->failed[k] == row->item;
+        row->of_attention = failed_request_counts(row, attention->failed, attention->failed_count);
     }
 }
 

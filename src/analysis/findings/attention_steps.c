@@ -6,15 +6,10 @@
 #include "base/text.h"
 
 /* True if a function or its file is named after attention. */
-static bool is_named(const struct symbols *symbols, struct frame frame)
+static bool is_named(const struct symbols *symbols, frame_id id)
 {
     static const char *const names[] = {"attention", "Attention", "attn", "Attn"};
-    struct text texts[] = {symbols_text(symbols, frame.name),
-                           path_base(symbols_text(symbols, frame.file))};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (text_find(texts[0], names[i]) || text_find(texts[1], names[i]))
-            return true;
-    return false;
+    return path_frame_is_named(symbols, id, names, sizeof(names) / sizeof(names[0]));
 }
 
 /* True for a line that computes attention, where only Python frames tell. */
@@ -24,7 +19,7 @@ static bool is_named_attention(const struct symbols *symbols, stack_id id,
     struct stack stack = symbols_stack_at(symbols, id);
     return facts->attention == ATTENTION_MULTIHEAD ||
            (facts->site.user_frame != NO_FRAME &&
-            is_named(symbols, symbols_frame_at(symbols, stack.frames[facts->site.user_frame])));
+            is_named(symbols, stack.frames[facts->site.user_frame]));
 }
 
 static bool find_step(struct site_table *sites, stack_id stack, enum attention_step *step,

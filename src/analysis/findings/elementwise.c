@@ -33,13 +33,7 @@ struct finder {
 static bool is_named(const struct symbols *symbols, frame_id id)
 {
     static const char *const names[] = {"activation", "gelu", "swish", "silu", "mish", "norm"};
-    struct frame frame = symbols_frame_at(symbols, id);
-    struct text texts[] = {symbols_text(symbols, frame.name),
-                           path_base(symbols_text(symbols, frame.file))};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (text_find(texts[0], names[i]) || text_find(texts[1], names[i]))
-            return true;
-    return false;
+    return path_frame_is_named(symbols, id, names, sizeof(names) / sizeof(names[0]));
 }
 
 static bool describe(const struct finder *finder, struct result *result, struct error *err)

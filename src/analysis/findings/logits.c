@@ -1,3 +1,4 @@
+#include "analysis/findings/failed_requests.h"
 #include "analysis/findings/logits_internal.h"
 
 #include <string.h>
@@ -133,23 +134,11 @@ bool logits_find(struct logits *logits, const struct timeline *timeline, struct 
     return true;
 }
 
-static bool fails_at(const struct logits *logits, uint32_t item)
-{
-    for (size_t i = 0; i < logits->failed_count; i++)
-        if (logits->failed[i] == item)
-            return true;
-    return false;
-}
-
-#define LEAST_REQUEST 20 /* one 20th of what is in use */
-
 void logits_mark_ooms(const struct logits *logits, struct ooms *ooms)
 {
     for (size_t i = 0; i < ooms->count; i++) {
         struct oom_row *row = &ooms->items[i];
-        bool is_large =
-            (double)row->requested_bytes * LEAST_REQUEST >= (double)row->at.active_bytes;
-        row->of_logits = is_large && fails_at(logits, (uint32_t)row->item);
+        row->of_logits = failed_request_counts(row, logits->failed, logits->failed_count);
     }
 }
 

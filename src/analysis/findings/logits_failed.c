@@ -1,4 +1,5 @@
 /* Requests for logits, and for what a loss computes from them, that failed. */
+#include "analysis/findings/failed_requests.h"
 #include "analysis/findings/logits_internal.h"
 #include "analysis/phase/births.h"
 #include "analysis/phase/failures.h"
@@ -105,17 +106,6 @@ static bool is_of_head(const struct logits_finder *finder, const struct logits_r
     return true;
 }
 
-/* True if the same line and operator have made logits, or what is computed from them, before.
- */
-static bool is_made_before(const struct logits_finder *finder, uint32_t item)
-{
-    stack_id stack = finder->timeline->trace->stack[item];
-    for (size_t i = births_from(finder->timeline, item); stack != STACK_NONE && i-- > 0;)
-        if (finder->logits->is_part[i] && logits_stack_of(finder, i) == stack)
-            return true;
-    return false;
-}
-
 /* True if the backward pass of a loss makes a request, right after logits that are as large. */
 static bool is_gradient(const struct logits_finder *finder, const struct logits_request *request,
                         enum logits_part part)
@@ -137,7 +127,8 @@ static bool look_at(struct logits_finder *finder, uint32_t item, struct error *e
     if (!logits_part_of(finder->sites, trace->stack[item], &part, err) ||
         !forward_op(finder, trace->stack[item], &op, err))
         return false;
-    bool is = is_made_before(finder, item) || is_gradient(finder, &request, part);
+    bool is = failed_request_is_known(finder->timeline, finder->logits->is_part, item) ||
+              is_gradient(finder, &request, part);
     if (!is && !is_of_head(finder, &request, part, op, &is, err))
         return false;
     bool is_computed = part == LOGITS_UNKNOWN || (op.size > 0 && !is_linear(op));
