@@ -1,4 +1,4 @@
-/* What native frames tell of an allocation: its operator, autograd's node, the library that asked.
+/* Reads native frames: they name the operator, the node of autograd or the library that allocates.
  */
 #include <string.h>
 

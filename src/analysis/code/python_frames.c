@@ -1,4 +1,4 @@
-/* What Python frames tell of an allocation: the user's line, and what the code around it does. */
+/* Reads Python frames: they name the line of the user that allocates, and what calls it. */
 #include "analysis/code/stack_reader.h"
 
 /* Handles the roles that are facts of their own, and say that a model is being made as well. */

@@ -10,7 +10,7 @@
 
 #define WINDOW 24 /* allocations from one matrix product to the next */
 
-#define TINY 64 /* times: what is that much smaller than the matrices is no product of them */
+#define TINY 64 /* times: a tensor so much smaller than the matrices is not their product */
 
 /* The latest steps; SIZE_MAX: there is none. */
 struct search {
